@@ -1,0 +1,470 @@
+"""The Layout Auditor: verdicts, conflicts, repairs and premises of one parsed trace.
+
+Implements the Methodology section's Layout Auditor and the appendix on its
+implementation (Eqs. trusted, prefix, status, repair). Two contexts are decided for
+every claim: the assumed one, which admits every earlier claim, and the grounded one.
+The grounded context only ever adds what the scene entails already, so a grounded
+verdict is a verdict under the scene alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
+
+from symbouq.logic import Atom, Group, TraceSolver, best_premises
+from symbouq.ontology import ASSERTED, QUERIED, Ontology
+
+
+class Verdict(StrEnum):
+    """The four outcomes of a claim (Eq. status_space and the evaluability flag)."""
+
+    ENTAILED = "entailed"
+    CONTRADICTED = "contradicted"
+    UNKNOWN = "unknown"
+    NOT_EVALUABLE = "not-evaluable"
+
+    @property
+    def determinate(self) -> bool:
+        """Whether the verdict decides the claim."""
+        return self in (Verdict.ENTAILED, Verdict.CONTRADICTED)
+
+
+Triple = tuple[int, str, int]
+"""(subject slot, relation name, object slot)."""
+
+Clashes = list[tuple[str, tuple[str, ...]]]
+"""Codes of the closure's clashes with the relations that they name."""
+
+REPAIR_BUDGET = 3
+"""The largest repair that the paper's bounded value tells apart; beyond it is 4."""
+
+
+@dataclass(frozen=True)
+class Premise:
+    """One premise: a scene sentence (or scene relation) or a generated claim.
+
+    Attributes:
+        source: `scene` or `claim`.
+        number: Its number, from 1.
+    """
+
+    source: str
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.number}"
+
+
+@dataclass
+class ClaimResult:
+    """What the auditor says about one claim.
+
+    Attributes:
+        verdict: Under the assumed context (Eq. prefix).
+        grounded: Under the grounded context (Eq. trusted).
+        repair: The exact repair distance; 0 where nothing is to be repaired, None
+            where no removal of generated relations repairs the claim.
+        first_conflict: Whether adding the claim first makes the context infeasible.
+        feasible_after: Whether the assumed context with the claim is feasible.
+        premises: What a determinate verdict rests on.
+        fault: The relation that a contradicted claim's premises exclude.
+        reason: Name of the message that explains the verdict.
+        clashes: Codes and relations of the closure's clashes, for the message.
+    """
+
+    verdict: Verdict
+    grounded: Verdict
+    repair: int | None = 0
+    first_conflict: bool = False
+    feasible_after: bool = True
+    premises: tuple[Premise, ...] = ()
+    fault: Triple | None = None
+    reason: str = "unknown"
+    clashes: Clashes = field(default_factory=list)
+
+    @property
+    def conditional(self) -> bool:
+        """A determinate verdict that does not survive under the grounded context."""
+        return self.verdict.determinate and self.verdict is not self.grounded
+
+    @property
+    def bounded_repair(self) -> int:
+        """The paper's repair value, 0 to 4."""
+        if self.repair is None or self.repair > REPAIR_BUDGET:
+            return REPAIR_BUDGET + 1
+        return self.repair
+
+
+@dataclass
+class TraceResult:
+    """What the auditor says about one trace.
+
+    Attributes:
+        feasible: Whether the scene alone is feasible.
+        clash: Premises of the scene that contradict each other, where it is not.
+        clash_reasons: Codes and relations of that clash, where closure names it.
+        claims: One result per claim, in order.
+    """
+
+    feasible: bool
+    clash: tuple[Premise, ...]
+    clash_reasons: Clashes
+    claims: list[ClaimResult]
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """A premise with the atoms that it brings into a context."""
+
+    premise: Premise
+    atoms: tuple[Atom, ...]
+
+
+@dataclass
+class _Decision:
+    """A group's verdict in one context, with what it rests on."""
+
+    verdict: Verdict
+    premises: tuple[Premise, ...] = ()
+    faults: tuple[Triple, ...] = ()
+    immediate: bool = False
+
+
+def audit_relations(
+    ontology: Ontology,
+    scene: Sequence[tuple[int, Sequence[Triple]]],
+    claims: Sequence[Sequence[Triple]],
+) -> TraceResult:
+    """Audits relations: Eqs. trusted to repair over slots.
+
+    Args:
+        ontology: The tables of the profile.
+        scene: For each premise of the scene its number and its relations.
+        claims: For each claim its relations, possibly none.
+    """
+    return _Audit(ontology, scene, claims).run()
+
+
+class _Audit:
+    """One run over one trace. Relations are taken in the order of slots that their
+    mirror image allows, so that `A left B` and `B right A` are one atom."""
+
+    def __init__(
+        self,
+        ontology: Ontology,
+        scene: Sequence[tuple[int, Sequence[Triple]]],
+        claims: Sequence[Sequence[Triple]],
+    ) -> None:
+        self.ontology = ontology
+        mirror = ontology.mirror
+
+        def oriented(triples: Iterable[Triple]) -> tuple[Triple, ...]:
+            return tuple(
+                (v, mirror[r], u) if u > v and r in mirror else (u, r, v) for u, r, v in triples
+            )
+
+        readings = ontology.readings
+        self.scene = [(number, oriented(triples)) for number, triples in scene]
+        self.claims = [oriented(triples) for triples in claims]
+        self.scene_units = [
+            _Unit(Premise("scene", number), tuple((readings[ASSERTED, r], u, v) for u, r, v in triples))
+            for number, triples in self.scene
+        ]
+        self.scene_atoms = tuple(
+            dict.fromkeys(atom for unit in self.scene_units for atom in unit.atoms)
+        )
+        self.stated: dict[tuple[int, int], list[tuple[str, int]]] = {}
+        for position, (_, triples) in enumerate(self.scene):
+            for u, r, v in triples:
+                self.stated.setdefault((u, v), []).append((r, position))
+        self.admitted: list[_Unit] = []
+        self._solver: TraceSolver | None = None
+
+    def atom(self, triple: Triple) -> Atom:
+        """A claimed relation as the atom that its reading makes of it."""
+        u, r, v = triple
+        return self.ontology.readings[QUERIED, r], u, v
+
+    # The decisions that the tables make without a solver ------------------------------
+
+    def at_once(self, triple: Triple) -> tuple[Verdict, int] | None:
+        """The verdict on a relation that one scene relation over the same two things
+        implies or excludes, with the position of the earliest such premise."""
+        u, r, v = triple
+        if u == v:
+            return None
+        for stated, position in self.stated.get((u, v), ()):
+            if (stated, r) in self.ontology.implies:
+                return Verdict.ENTAILED, position
+            if r in self.ontology.moves and r in self.ontology.excludes.get(stated, ()):
+                return Verdict.CONTRADICTED, position
+        return None
+
+    def decided_at_once(self, claim: tuple[Triple, ...]) -> _Decision | None:
+        """The verdict of a claim with one relation, where the tables decide it."""
+        if len(set(claim)) != 1:
+            return None
+        found = self.at_once(claim[0])
+        if found is None:
+            return None
+        verdict, position = found
+        faults = claim[:1] if verdict is Verdict.CONTRADICTED else ()
+        return _Decision(verdict, (self.scene_units[position].premise,), faults, immediate=True)
+
+    # The run -------------------------------------------------------------------------
+
+    def run(self) -> TraceResult:
+        pending: dict[frozenset[Triple], None] = {}
+        decided: dict[frozenset[Triple], _Decision] = {}
+        for claim in self.claims:
+            key = frozenset(claim)
+            if not claim or key in decided or key in pending:
+                continue
+            decision = self.decided_at_once(claim)
+            if decision is None:
+                pending[key] = None
+            else:
+                decided[key] = decision
+        if pending:
+            feasible, clash, reasons = self.open_scene(pending)
+        else:
+            feasible, clash, reasons = _decide_scene_alone(self.ontology, tuple(self.scene_units))
+        if not feasible:
+            return TraceResult(False, clash, reasons, [self.blocked(claim) for claim in self.claims])
+        for key in pending:
+            decided[key] = self.decide(key, self.scene_units, self.scene_atoms)
+        return TraceResult(True, (), [], self.walk(decided))
+
+    def open_scene(
+        self, pending: Iterable[frozenset[Triple]]
+    ) -> tuple[bool, tuple[Premise, ...], Clashes]:
+        """Builds the solver and decides the scene alone."""
+        groups = [frozenset(map(self.atom, key)) for key in pending]
+        atoms = dict.fromkeys(self.scene_atoms)
+        for group in groups:
+            atoms.update(dict.fromkeys(sorted(group)))
+        self._solver = TraceSolver(self.ontology, atoms, groups)
+        return _decide_scene(self._solver, self.scene_units)
+
+    @property
+    def solver(self) -> TraceSolver:
+        assert self._solver is not None  # built before the first claim that needs it
+        return self._solver
+
+    @staticmethod
+    def blocked(claim: tuple[Triple, ...]) -> ClaimResult:
+        """A claim whose scene contradicts itself."""
+        if not claim:
+            return ClaimResult(
+                Verdict.UNKNOWN, Verdict.UNKNOWN, feasible_after=False, reason="unparsed"
+            )
+        return ClaimResult(
+            Verdict.NOT_EVALUABLE,
+            Verdict.NOT_EVALUABLE,
+            feasible_after=False,
+            reason="blocked_scene",
+        )
+
+    def decide(
+        self, key: frozenset[Triple], units: list[_Unit], context: Sequence[Atom]
+    ) -> _Decision:
+        """The verdict on a claim's relations in a feasible context (Eq. status, and the
+        conservative rule for several relations)."""
+        solver = self.solver
+        group = frozenset(map(self.atom, key))
+        core = solver.refutation_core(context, group)
+        if core is not None:
+            premises = _best(
+                units, core, lambda atoms: solver.refutation_core(atoms, group) is not None
+            )
+            return _Decision(Verdict.ENTAILED, premises)
+        best: tuple[Premise, ...] | None = None
+        faults: list[Triple] = []
+        for triple in sorted(key):
+            atom = self.atom(triple)
+            core = solver.core([*context, atom])
+            if core is None:
+                continue
+            premises = _best(
+                units, core, lambda atoms, atom=atom: not solver.feasible([*atoms, atom])
+            )
+            if best is None or _cost(premises) < _cost(best):
+                best = premises
+                faults.insert(0, triple)
+            else:
+                faults.append(triple)
+        if best is None:
+            return _Decision(Verdict.UNKNOWN)
+        return _Decision(Verdict.CONTRADICTED, best, tuple(faults))
+
+    def walk(self, grounded: dict[frozenset[Triple], _Decision]) -> list[ClaimResult]:
+        """The claims in order, each under the assumed context that precedes it.
+
+        A claim that the scene entails adds nothing to a context; a verdict of the scene
+        alone holds in every feasible context that extends it. So only a claim that the
+        scene leaves open is decided anew, and only once such claims have been admitted.
+        """
+        results: list[ClaimResult] = []
+        admitted = self.admitted
+        instances: list[Atom] = []
+        feasible = True
+        for number, claim in enumerate(self.claims, start=1):
+            if not claim:
+                results.append(
+                    ClaimResult(
+                        Verdict.UNKNOWN, Verdict.UNKNOWN, feasible_after=feasible, reason="unparsed"
+                    )
+                )
+                continue
+            key = frozenset(claim)
+            ground = grounded[key]
+            if not feasible:
+                results.append(
+                    ClaimResult(
+                        Verdict.NOT_EVALUABLE,
+                        ground.verdict,
+                        feasible_after=False,
+                        reason="blocked",
+                    )
+                )
+                continue
+            decision = ground
+            context = self.scene_atoms
+            if admitted:
+                context = (*context, *dict.fromkeys(a for unit in admitted for a in unit.atoms))
+                if not ground.verdict.determinate:
+                    decision = self.decide(key, [*self.scene_units, *admitted], context)
+            result = ClaimResult(decision.verdict, ground.verdict, premises=decision.premises)
+            if decision.verdict is Verdict.CONTRADICTED:
+                feasible = False
+                self.explain_conflict(result, decision, instances)
+            elif ground.verdict is not Verdict.ENTAILED:
+                atoms = tuple(dict.fromkeys(map(self.atom, claim)))
+                if decision.verdict is Verdict.UNKNOWN and len(atoms) > 1:
+                    feasible = self.solver.feasible((*context, *atoms))
+                    result.reason = "unknown" if feasible else "self_conflict"
+                admitted.append(_Unit(Premise("claim", number), atoms))
+                instances.extend(map(self.atom, claim))
+            if decision.verdict is Verdict.ENTAILED:
+                result.reason = (
+                    "restated" if decision.immediate else "entailed" if decision.premises else "tautology"
+                )
+            result.feasible_after = feasible
+            result.first_conflict = not feasible
+            results.append(result)
+        return results
+
+    def explain_conflict(
+        self,
+        result: ClaimResult,
+        decision: _Decision,
+        instances: Sequence[Atom],
+    ) -> None:
+        """Fills in what a contradicted claim needs: its fault, repair and reason."""
+        result.fault = decision.faults[0]
+        result.reason = "contradicted" if decision.premises else "impossible"
+        if result.grounded is Verdict.CONTRADICTED:
+            result.repair = None
+        else:
+            costs = [self.repair(self.atom(triple), instances) for triple in decision.faults]
+            result.repair = None if None in costs else max(c for c in costs if c is not None)
+        if result.fault[1] not in self.ontology.moves:
+            named = set(decision.premises)
+            units = [*self.scene_units, *self.admitted]
+            atoms = _atoms(unit for unit in units if unit.premise in named)
+            result.clashes = self.solver.clashes((*atoms, self.atom(result.fault)))
+
+    def repair(self, atom: Atom, instances: Sequence[Atom]) -> int | None:
+        """The exact repair distance of one contradicted relation."""
+        kept = (*self.scene_atoms, atom)
+        if not self.solver.feasible(kept):
+            return None
+        return self.solver.repair(kept, instances)
+
+
+def _decide_scene(
+    solver: TraceSolver, units: Sequence[_Unit]
+) -> tuple[bool, tuple[Premise, ...], Clashes]:
+    """Whether the scene is feasible; else its clashing premises and their reasons."""
+    core = solver.core(dict.fromkeys(atom for unit in units for atom in unit.atoms))
+    if core is None:
+        return True, (), []
+    premises = _best(units, core, lambda atoms: not solver.feasible(atoms))
+    named = set(premises)
+    atoms = [atom for unit in units if unit.premise in named for atom in unit.atoms]
+    return False, premises, solver.clashes(atoms)
+
+
+@lru_cache(maxsize=1024)
+def _decide_scene_alone(
+    ontology: Ontology, units: tuple[_Unit, ...]
+) -> tuple[bool, tuple[Premise, ...], Clashes]:
+    """`_decide_scene` for traces whose claims need no solver: many traces answer
+    questions about one scene."""
+    atoms = dict.fromkeys(atom for unit in units for atom in unit.atoms)
+    return _decide_scene(TraceSolver(ontology, atoms, ()), units)
+
+
+def _cost(premises: Sequence[Premise]) -> tuple[int, int, list[tuple[bool, int]]]:
+    """What makes premises better: fewer claims, fewer premises, earlier ones."""
+    places = sorted((premise.source == "claim", premise.number) for premise in premises)
+    return sum(claimed for claimed, _ in places), len(places), places
+
+
+def _atoms(units: Iterable[_Unit]) -> list[Atom]:
+    return list(dict.fromkeys(atom for unit in units for atom in unit.atoms))
+
+
+def _undominated(units: Sequence[_Unit]) -> list[_Unit]:
+    """The units, in order, without those that an earlier one makes superfluous."""
+    kept: list[_Unit] = []
+    seen: set[Atom] = set()
+    for unit in units:
+        if len(unit.atoms) == 1:
+            dominated = unit.atoms[0] in seen
+        else:
+            dominated = any(set(unit.atoms) <= set(other.atoms) for other in kept)
+        if not dominated:
+            kept.append(unit)
+            seen.update(unit.atoms)
+    return kept
+
+
+def _best(
+    units: Sequence[_Unit], core: set[Atom], decides: Callable[[Sequence[Atom]], bool]
+) -> tuple[Premise, ...]:
+    """The best minimal set of premises: from the scene alone where one exists, else
+    with the fewest claims, then the fewest premises, then the earliest.
+
+    A premise without which the rest no longer decides is in every such set; where
+    these decide by themselves, they are the only minimal set. Otherwise the set is
+    found by hitting-set duality: the best set that meets all correction sets known
+    so far either decides, or yields one more of them.
+
+    Args:
+        units: All premises of the context, scene first, in order.
+        core: Atoms that decide together, as the solver found them.
+        decides: Whether some atoms suffice for the verdict.
+    """
+    units = _undominated(units)
+    candidates = [unit for unit in units if not core.isdisjoint(unit.atoms)]
+    needed = [
+        unit for unit in candidates if not decides(_atoms(other for other in units if other is not unit))
+    ]
+    if len(needed) == len(candidates) or decides(_atoms(needed)):
+        return tuple(unit.premise for unit in needed)
+    position = {unit.premise: n for n, unit in enumerate(units)}
+    claims = [n for n, unit in enumerate(units) if unit.premise.source == "claim"]
+    corrections = [frozenset([position[unit.premise]]) for unit in needed]
+    picked = frozenset(position[unit.premise] for unit in needed)
+    while not decides(_atoms(units[n] for n in sorted(picked))):
+        grown = set(picked)
+        for n in range(len(units)):
+            if n not in grown and not decides(_atoms(units[m] for m in sorted({*grown, n}))):
+                grown.add(n)
+        corrections.append(frozenset(range(len(units))) - grown)
+        picked = best_premises(corrections, claims, len(units) - 1)
+    return tuple(units[n].premise for n in sorted(picked))

@@ -1,0 +1,32 @@
+"""What can go wrong that is the user's to mend, with the place where it went wrong."""
+
+from __future__ import annotations
+
+
+class SymboUQError(Exception):
+    """Base of the errors that are reported as one message, without a traceback.
+
+    Args:
+        message: What is wrong and what to do about it.
+        file: The file at fault, where there is one.
+        line: The line in it, from 1.
+    """
+
+    def __init__(self, message: str, file: str | None = None, line: int | None = None) -> None:
+        super().__init__(message, file, line)
+        self.message = message
+        self.file = file
+        self.line = line
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line) if part is not None)
+        return f"{place}: {self.message}" if place else self.message
+
+
+class OntologyError(SymboUQError):
+    """The rules or the ontology cannot be used: a syntax error, an undefined
+    predicate, an unknown relation, a profile that does not exist."""
+
+
+class RecordError(SymboUQError):
+    """One input record cannot be read. Other records are not affected."""

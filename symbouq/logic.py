@@ -1,0 +1,206 @@
+"""The solver of one trace: clingo-dl under assumptions (Eqs. status and repair).
+
+A trace becomes one small program: `rules/layout.lp`, with `rules/refutation.lp` and
+`rules/closure.lp` where a claim or a relation needs them, and a fact per relation
+instance. Every instance is an assumption literal, so any context, and any claim on
+top of it, is one solve of the same ground program. Things are numbered slots: their
+names never reach clingo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from functools import cache
+
+import clingo
+from clingo import ast
+from clingodl import ClingoDLTheory
+
+from symbouq.ontology import Ontology, data_folder
+
+Atom = tuple[int, int, int]
+"""(reading, subject slot, object slot): what a relation in a role says of two things.
+Equal atoms share one assumption literal."""
+
+Group = frozenset[Atom]
+"""The relations of one claim, asked for together."""
+
+
+@cache
+def _rules(*names: str) -> str:
+    """Rule files with their `&diff` atoms rewritten for clingo-dl, as program text.
+
+    Rewriting is what costs; done once a process, the text is added to each program.
+    """
+    theory = ClingoDLTheory()
+    statements: list[ast.AST] = []
+    for name in names:
+        ast.parse_files(
+            [str(data_folder("rules") / f"{name}.lp")],
+            lambda statement: theory.rewrite_ast(statement, statements.append),
+        )
+    return "\n".join(str(s) for s in statements if s.ast_type is not ast.ASTType.Comment)
+
+
+@cache
+def _symbol(name: str, *numbers: int) -> clingo.Symbol:
+    return clingo.Function(name, [clingo.Number(number) for number in numbers])
+
+
+class TraceSolver:
+    """Decides contexts, groups, repairs and clashes over the atoms of one trace.
+
+    Args:
+        ontology: The tables of the profile.
+        atoms: Every atom that a context may hold.
+        groups: Every group that may be asked for.
+    """
+
+    def __init__(self, ontology: Ontology, atoms: Collection[Atom], groups: Collection[Group]) -> None:
+        self._number = {atom: n for n, atom in enumerate(atoms)}
+        self._group = {group: g for g, group in enumerate(groups)}
+        self._axes = ontology.axes
+        used = {key for key, _, _ in atoms}.union(key for group in groups for key, _, _ in group)
+        self.closed = bool(ontology.rules) or not used.isdisjoint(ontology.closed_keys)
+        step = len(ontology.axes)
+        facts = [ontology.facts[key] for key in used]
+        facts += [f"inst({n},{k},{u * step},{v * step})." for (k, u, v), n in self._number.items()]
+        facts += [
+            f"ask({g},{k},{u * step},{v * step})."
+            for group, g in self._group.items()
+            for k, u, v in group
+        ]
+        parts = ["layout"]
+        if groups:
+            parts.append("refutation")
+        if self.closed:
+            parts.append("closure")
+            facts += [ontology.closure_facts, ontology.rules]
+        self._parts = parts
+        self._facts = "".join(facts)
+        self._control, self._theory = self._grounded(parts, self._facts)
+        symbols = self._control.symbolic_atoms
+        self._on = {atom: _literal(symbols, _symbol("on", n)) for atom, n in self._number.items()}
+        self._atom_of = {literal: atom for atom, literal in self._on.items()}
+        self._refute = {
+            group: _literal(symbols, _symbol("refute", g)) for group, g in self._group.items()
+        }
+        self._strict = [-_literal(symbols, _symbol("tolerate"))] if self.closed else []
+
+    @staticmethod
+    def _grounded(parts: Iterable[str], facts: str) -> tuple[clingo.Control, ClingoDLTheory]:
+        control = clingo.Control(["--warn=none"])
+        theory = ClingoDLTheory()
+        theory.register(control)
+        control.add("base", [], _rules(*parts) + facts)
+        control.ground()
+        theory.prepare(control)
+        return control, theory
+
+    def feasible(self, context: Iterable[Atom]) -> bool:
+        """SAT(B): whether the context has a layout and a closure without clash."""
+        on = self._on
+        assumptions = self._strict + [on[atom] for atom in context]
+        return bool(self._control.solve(assumptions=assumptions).satisfiable)
+
+    def core(self, context: Iterable[Atom]) -> set[Atom] | None:
+        """An infeasible part of a context, not necessarily minimal; None if the context
+        is feasible."""
+        on = self._on
+        return self._core(self._strict + [on[atom] for atom in context])
+
+    def refutation_core(self, context: Iterable[Atom], group: Group) -> set[Atom] | None:
+        """A part of a feasible context that entails every relation of the group, not
+        necessarily minimal; None if the context does not entail them all."""
+        on = self._on
+        return self._core([*self._strict, self._refute[group], *(on[atom] for atom in context)])
+
+    def _core(self, assumptions: list[int]) -> set[Atom] | None:
+        with self._control.solve(assumptions=assumptions, yield_=True) as handle:
+            if handle.get().satisfiable:
+                return None
+            atom_of = self._atom_of
+            return {atom_of[literal] for literal in handle.core() if literal in atom_of}
+
+    def clashes(self, context: Iterable[Atom]) -> list[tuple[str, tuple[str, ...]]]:
+        """What the closure of a context runs into: codes and the relations that they
+        name, in order. Empty where the layout alone is at fault."""
+        if not self.closed:
+            return []
+        held = {self._on[atom] for atom in context}
+        rest = [-literal for literal in self._atom_of if literal not in held]
+        assumptions = [-literal for literal in self._strict] + [*held, *rest]
+        with self._control.solve(assumptions=assumptions, yield_=True) as handle:
+            model = handle.model()
+            if model is None:
+                return []
+            found = {a.arguments[0] for a in model.symbols(atoms=True) if a.name == "clash"}
+        return [(code.name, tuple(map(str, code.arguments))) for code in sorted(found)]
+
+    def repair(self, kept: Collection[Atom], generated: Sequence[Atom]) -> int:
+        """The least number of generated relation instances whose removal lets the rest
+        hold together with what is kept, which is feasible (Eq. repair).
+
+        Args:
+            kept: The scene and the relation tested.
+            generated: Earlier generated instances, one entry each: duplicates count.
+        """
+        facts = "".join(f"generated({n},{self._number[a]})." for n, a in enumerate(generated))
+        control, _theory = self._grounded([*self._parts, "repair"], self._facts + facts)
+        symbols = control.symbolic_atoms
+        assumptions = [_literal(symbols, _symbol("on", self._number[atom])) for atom in kept]
+        if self.closed:
+            assumptions.append(-_literal(symbols, _symbol("tolerate")))
+        cost = 0
+        with control.solve(assumptions=assumptions, yield_=True) as handle:
+            for model in handle:
+                cost = model.cost[0]
+        return cost
+
+    def layout(self, context: Iterable[Atom]) -> dict[tuple[str, int], int] | None:
+        """One feasible layout of a context: (axis, slot) to coordinate, without the
+        axes of things on which nothing is said; None if there is none."""
+        held = {self._on[atom] for atom in context}
+        rest = [-literal for literal in self._atom_of if literal not in held]
+        step = len(self._axes)
+        places: dict[tuple[str, int], int] = {}
+        assumptions = [*self._strict, *held, *rest]
+        with self._control.solve(assumptions=assumptions, yield_=True) as handle:
+            model = handle.model()
+            if model is None:
+                return None
+            self._theory.on_model(model)
+            for coordinate, value in self._theory.assignment(model.thread_id):
+                slot, axis = divmod(coordinate.arguments[0].number - 1, step)
+                places[self._axes[axis], slot] = int(value)
+        return places
+
+
+def _literal(symbols: clingo.SymbolicAtoms, symbol: clingo.Symbol) -> int:
+    atom = symbols[symbol]
+    assert atom is not None  # the rules derive it from a fact of the program
+    return atom.literal
+
+
+def best_premises(
+    corrections: Sequence[frozenset[int]], claims: Collection[int], last: int
+) -> frozenset[int]:
+    """A set of premises that meets every correction set, with the fewest claims, then
+    the fewest premises, then the earliest (`rules/premises.lp`).
+
+    Args:
+        corrections: Sets of premises, by position, that cannot all be absent.
+        claims: The positions that are generated claims.
+        last: The highest position.
+    """
+    facts = [f"last({last})."]
+    facts += [f"claim({position})." for position in claims]
+    facts += [f"correction({n},{p})." for n, s in enumerate(corrections) for p in s]
+    control = clingo.Control(["--warn=none"])
+    control.add("base", [], _rules("premises") + "".join(facts))
+    control.ground()
+    picked: frozenset[int] = frozenset()
+    with control.solve(yield_=True) as handle:
+        for model in handle:
+            picked = frozenset(s.arguments[0].number for s in model.symbols(shown=True))
+    return picked

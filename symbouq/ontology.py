@@ -1,0 +1,521 @@
+"""The ontology: `.lp` files checked, solved once, and held as tables.
+
+Everything that the audit and the parser know about relations comes from here. The
+files are parsed with clingo's own parser, so every complaint names file and line;
+`rules/vocabulary.lp` says which predicates exist and what their arguments are, and
+`rules/compile.lp` derives the tables of one profile from the facts.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import clingo
+from clingo import ast
+
+from symbouq.errors import OntologyError
+
+Rows = dict[tuple[str, int], list[tuple[str, ...]]]
+"""Predicate and arity to the arguments of its facts, as text."""
+
+_ROLES = ("asserted", "queried")
+ASSERTED, QUERIED = _ROLES
+VERSION = "1"
+"""Version of the ontology's vocabulary; it changes when old files stop working."""
+
+
+def data_folder(name: str) -> Path:
+    """The folder `rules` or `ontology`: beside the package in a checkout, inside it
+    in an installed wheel.
+
+    Raises:
+        OntologyError: If the installation has neither.
+    """
+    package = Path(__file__).parent
+    for folder in (package / "_data" / name, package.parent / name):
+        if folder.is_dir():
+            return folder
+    raise OntologyError(f"the folder {name}/ is missing from this installation; reinstall symbouq")
+
+
+@dataclass(frozen=True, eq=False)
+class Ontology:
+    """The tables of one profile.
+
+    Attributes:
+        profile: Name of the profile, with dashes as users write it.
+        name: `builtin`, or the path of the user's folder.
+        hash: SHA-256 over the rule and ontology files, hexadecimal.
+        families: Relation name to family.
+        readings: (role, relation) to its reading, a number; where a relation says the
+            same in both roles, they share it.
+        facts: What each reading says, as facts for `rules/layout.lp` and
+            `rules/closure.lp`.
+        closed_keys: The readings that closure, and not the layout, decides.
+        closure_facts: The relational axioms (inverse, ... incompatible) as facts.
+        rules: Rules that a user's ontology adds to the audit's.
+        axes: The axes in use; axis number i of the rule programs is `axes[i - 1]`.
+        converse: Relation to its converse (a symmetric one to itself).
+        mirror: The converse, where swapping the things says exactly the same.
+        implies: (trusted, claimed) pairs of relations of which, over one pair of
+            things, the first implies the second.
+        excludes: Relation to those that no pair can have with it at once.
+        joins: Two directions to the one that has the components of both.
+        moves: Direction to the number of axes on which it is not equality.
+        phrases: Surface phrase (lower case) to relation.
+        hours: Hour of a clock face to direction.
+        wordings: Relation to the phrases that express it in generated text.
+        denials: Relation to the one that states its absence.
+        words: Word class to its words.
+        places: Phrases that name a side; their landmark needs a linking word.
+        adjacent: Phrases that count only right before their landmark.
+        predicates: Phrases that are verbs.
+        messages: Message name to template.
+        reasons: Clash code to template.
+        symmetric: Relations that equal their converse.
+    """
+
+    profile: str
+    name: str
+    hash: str
+    families: dict[str, str]
+    readings: dict[tuple[str, str], int]
+    facts: tuple[str, ...]
+    closed_keys: frozenset[int]
+    closure_facts: str
+    rules: str
+    axes: tuple[str, ...]
+    converse: dict[str, str]
+    mirror: dict[str, str]
+    implies: frozenset[tuple[str, str]]
+    excludes: dict[str, frozenset[str]]
+    joins: dict[tuple[str, str], str]
+    moves: dict[str, int]
+    phrases: dict[str, str]
+    hours: dict[int, str]
+    wordings: dict[str, tuple[str, ...]]
+    denials: dict[str, str]
+    words: dict[str, frozenset[str]]
+    places: frozenset[str]
+    adjacent: frozenset[str]
+    predicates: frozenset[str]
+    messages: dict[str, str]
+    reasons: dict[str, str]
+
+    @cached_property
+    def symmetric(self) -> frozenset[str]:
+        return frozenset(r for r, s in self.converse.items() if r == s)
+
+    def canonical(self, relation: str) -> str:
+        """The relation's name as the ontology spells it (`upper-left` is `upper_left`).
+
+        Raises:
+            KeyError: If there is none; the message suggests the nearest.
+        """
+        name = relation.strip().lower().replace("-", "_")
+        if name in self.families:
+            return name
+        near = difflib.get_close_matches(name, self.families, n=1, cutoff=0.0)
+        raise KeyError(
+            f"unknown relation {relation!r} in profile {self.profile}"
+            + (f"; did you mean {near[0]!r}?" if near else "")
+        )
+
+    def restricted(self, without: Iterable[tuple[str, str]]) -> Ontology:
+        """A copy without some phrases, each given as (relation, phrase)."""
+        gone = set(without)
+        kept = {t: r for t, r in self.phrases.items() if (r, t) not in gone}
+        return Ontology(**{**self.__dict__, "phrases": kept})
+
+
+class OntologyLibrary:
+    """The built-in ontology, with a user's folder on top of it where one is given.
+
+    A folder with a fact `extends(PROFILE)` adds to the built-in ontology and makes
+    that profile its default; a folder without one replaces the built-in ontology.
+
+    Args:
+        folder: The user's folder of `.lp` files, read recursively.
+
+    Raises:
+        OntologyError: If a file has a syntax error, an undefined predicate, an
+            unknown relation or an argument of the wrong kind.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
+        files = _lp_files(data_folder("ontology"))
+        self.name = "builtin"
+        extended: str | None = None
+        if folder is not None:
+            own = _user_files(Path(folder))
+            self.name = str(folder)
+            extended = _extended_profile(own)
+            files = [*files, *own] if extended else own
+        self._source = _checked(files)
+        self._hash = _digest([*files, *_lp_files(data_folder("rules"))])
+        self._compiled: dict[str, Ontology] = {}
+        rows = self._source.rows
+        self.profiles = sorted(profile for (profile,) in rows["profile", 1])
+        self._datasets = {name.lower(): profile for name, profile in rows["dataset", 2]}
+        self._default = extended or next((p for (p,) in rows["default_profile", 1]), None)
+
+    def profile_of(self, dataset: str | None) -> str:
+        """The profile for traces of a dataset: what a `dataset` fact says, else the
+        default profile.
+
+        Raises:
+            OntologyError: If the ontology has no default profile.
+        """
+        chosen = self._datasets.get((dataset or "").lower(), self._default)
+        if chosen is None:
+            raise OntologyError(f"ontology {self.name} has no fact default_profile(PROFILE)")
+        return chosen.replace("_", "-")
+
+    def ontology(self, profile: str | None = None) -> Ontology:
+        """The tables of a profile (the default one, unless named).
+
+        Raises:
+            OntologyError: If the profile does not exist.
+        """
+        wanted = (profile or self.profile_of(None)).strip().lower().replace("-", "_")
+        if wanted not in self.profiles:
+            known = ", ".join(p.replace("_", "-") for p in self.profiles)
+            raise OntologyError(f"unknown profile {profile!r}; there are: {known}")
+        if wanted not in self._compiled:
+            self._compiled[wanted] = self._compile(wanted)
+        return self._compiled[wanted]
+
+    def _compile(self, profile: str) -> Ontology:
+        control = clingo.Control(["--warn=none"])
+        with ast.ProgramBuilder(control) as builder:
+            for statement in _statements([data_folder("rules") / "compile.lp"]):
+                builder.add(statement)
+            for statement in self._source.tables:
+                builder.add(statement)
+        control.add("base", [], f"selected({profile}).")
+        control.ground()
+        rows: Rows = defaultdict(list)
+        with control.solve(yield_=True) as handle:
+            model = handle.model()
+            if model is None:
+                raise OntologyError(f"the rules for profile {profile} have no model")
+            for symbol in sorted(model.symbols(shown=True)):
+                rows[symbol.name, len(symbol.arguments)].append(
+                    tuple(_plain(argument) for argument in symbol.arguments)
+                )
+        rules = "\n".join(str(statement) for statement in self._source.audit)
+        return _tables(profile.replace("_", "-"), self.name, self._hash, rules, rows)
+
+
+def _lp_files(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.lp"))
+
+
+def _user_files(folder: Path) -> list[Path]:
+    if not folder.is_dir():
+        raise OntologyError(f"ontology folder {folder} does not exist or is not a folder")
+    files = _lp_files(folder)
+    if not files:
+        raise OntologyError(f"ontology folder {folder} holds no .lp file")
+    return files
+
+
+def _digest(files: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _plain(symbol: clingo.Symbol) -> str:
+    """A symbol as text: the content of a string, the spelling of anything else."""
+    return symbol.string if symbol.type is clingo.SymbolType.String else str(symbol)
+
+
+def _statements(files: Iterable[Path]) -> Iterator[ast.AST]:
+    """The statements of files, `#program base` left out.
+
+    Raises:
+        OntologyError: At a syntax error, with its file and line.
+    """
+    for file in files:
+        found: list[ast.AST] = []
+        complaints: list[str] = []
+        try:
+            file.read_text(encoding="utf-8")
+            ast.parse_files([str(file)], found.append, logger=lambda _, text: complaints.append(text))
+        except (OSError, UnicodeDecodeError) as error:
+            raise OntologyError(f"cannot be read: {error}", str(file)) from error
+        except RuntimeError as error:
+            text = complaints[0] if complaints else str(error)
+            place = re.match(r"(?P<file>.*?):(?P<line>\d+):[\d-]+: error: (?P<what>.*)", text, re.DOTALL)
+            if place is None:
+                raise OntologyError(" ".join(text.split()), str(file)) from error
+            what = " ".join(place["what"].split())
+            raise OntologyError(what, place["file"], int(place["line"])) from error
+        for statement in found:
+            if statement.ast_type is ast.ASTType.Comment:
+                continue
+            if statement.ast_type is not ast.ASTType.Program or statement.name != "base":
+                yield statement
+
+
+@dataclass
+class _Source:
+    """Checked statements: those that make tables, those that join the audit's rules,
+    and the facts as rows."""
+
+    tables: list[ast.AST] = field(default_factory=list)
+    audit: list[ast.AST] = field(default_factory=list)
+    rows: Rows = field(default_factory=lambda: defaultdict(list))
+
+
+def _extended_profile(files: list[Path]) -> str | None:
+    """The argument of `extends/1`, the fact that puts a folder on top of the built-in."""
+    for statement in _statements(files):
+        fact = _fact(statement)
+        if fact is not None and fact.name == "extends" and len(fact.arguments) == 1:
+            return str(fact.arguments[0])
+    return None
+
+
+def _function(atom: ast.AST) -> ast.AST | None:
+    """The function term of a plain atom or literal, if it is one."""
+    if atom.ast_type is ast.ASTType.Literal:
+        atom = atom.atom
+    if atom.ast_type is not ast.ASTType.SymbolicAtom:
+        return None
+    term = atom.symbol
+    if term.ast_type is ast.ASTType.UnaryOperation:
+        term = term.argument
+    return term if term.ast_type is ast.ASTType.Function else None
+
+
+def _fact(statement: ast.AST) -> ast.AST | None:
+    if statement.ast_type is ast.ASTType.Rule and not statement.body:
+        return _function(statement.head)
+    return None
+
+
+def _signature_of(term: ast.AST) -> tuple[str, int]:
+    return term.name, len(term.arguments)
+
+
+def _at(statement: ast.AST, message: str) -> OntologyError:
+    begin = statement.location.begin
+    return OntologyError(message, begin.filename, begin.line)
+
+
+class _Atoms(ast.Transformer):
+    """Collects the function terms of all atoms below a syntax tree."""
+
+    def __init__(self) -> None:
+        self.found: list[ast.AST] = []
+
+    def visit_SymbolicAtom(self, node: ast.AST) -> ast.AST:  # noqa: N802 (clingo's naming)
+        term = _function(node)
+        if term is not None:
+            self.found.append(term)
+        return node
+
+
+def _atoms(trees: Iterable[ast.AST]) -> list[ast.AST]:
+    collector = _Atoms()
+    for tree in trees:
+        collector.visit(tree)
+    return collector.found
+
+
+_AUDIT_PREDICATES = {("holds", 3), ("clash", 3), ("on", 1), ("inst", 4)}
+"""What a user's rules may use of the audit (`rules/layout.lp`, `rules/closure.lp`)."""
+
+
+def _vocabulary() -> dict[tuple[str, int], tuple[str, ...]]:
+    """Predicate and arity to the kinds of its arguments."""
+    table = {}
+    for statement in _statements([data_folder("rules") / "vocabulary.lp"]):
+        fact = _fact(statement)
+        assert fact is not None  # the file ships with the package and holds facts alone
+        name, kinds = fact.arguments
+        # A one-place signature is a parenthesised term, longer ones are tuples.
+        names = (
+            [str(kind) for kind in kinds.arguments]
+            if kinds.ast_type is ast.ASTType.Function and not kinds.name
+            else [str(kinds)]
+        )
+        table[str(name), len(names)] = tuple(names)
+    return table
+
+
+_DECLARED_BY = {"relation": "family", "axis": "axis", "profile": "profile", "reading": "interval"}
+"""Kind of argument to the predicate whose first argument declares its values."""
+
+_FIXED_VALUES = {
+    "role": frozenset(_ROLES),
+    "sign": frozenset({"-1", "0", "1"}),
+    "hour": frozenset(str(hour) for hour in range(13)),
+}
+
+
+def _checked(files: list[Path]) -> _Source:
+    """Parses files and checks every fact and rule against the vocabulary.
+
+    Raises:
+        OntologyError: At the first statement that is wrong.
+    """
+    vocabulary = _vocabulary()
+    source = _Source()
+    facts: list[tuple[ast.AST, tuple[str, int], tuple[str, ...]]] = []
+    rules: list[ast.AST] = []
+    for statement in _statements(files):
+        fact = _fact(statement)
+        if fact is None:
+            rules.append(statement)
+            continue
+        key = _signature_of(fact)
+        if key not in vocabulary:
+            raise _at(statement, _undefined(key, vocabulary))
+        source.tables.append(statement)
+        for row in _expanded(statement, fact):
+            facts.append((statement, key, row))
+            source.rows[key].append(row)
+    declared = {
+        kind: {row[0] for (name, _), rows in source.rows.items() if name == predicate for row in rows}
+        for kind, predicate in _DECLARED_BY.items()
+    }
+    for statement, key, row in facts:
+        for position, (kind, value) in enumerate(zip(vocabulary[key], row, strict=True), start=1):
+            allowed = declared.get(kind, _FIXED_VALUES.get(kind))
+            if allowed is not None and value not in allowed:
+                raise _at(statement, _not_a(kind, value, position, key, allowed))
+    defined = set(vocabulary) | _AUDIT_PREDICATES
+    for rule in rules:
+        if rule.ast_type is not ast.ASTType.Rule:
+            raise _at(rule, f"only facts and rules belong in an ontology, not: {rule}")
+        defined |= {_signature_of(term) for term in _atoms([rule.head])}
+    for rule in rules:
+        _sort_rule(rule, defined, source)
+    return source
+
+
+def _expanded(statement: ast.AST, fact: ast.AST) -> list[tuple[str, ...]]:
+    """The rows of a fact, its pools (`a; b`) written out, by grounding it alone."""
+    control = clingo.Control(["--warn=none"], message_limit=0)
+    with ast.ProgramBuilder(control) as builder:
+        builder.add(statement)
+    try:
+        control.ground()
+    except RuntimeError as error:
+        raise _at(statement, f"the fact {fact} has a variable; facts are ground") from error
+    return [
+        tuple(_plain(argument) for argument in atom.symbol.arguments)
+        for atom in control.symbolic_atoms
+    ]
+
+
+def _sort_rule(rule: ast.AST, defined: set[tuple[str, int]], source: _Source) -> None:
+    """Puts a rule to the tables or to the audit's rules, by what it speaks of."""
+    body = _atoms(rule.body)
+    for term in body:
+        if _signature_of(term) not in defined:
+            raise _at(rule, _undefined(_signature_of(term), defined))
+    used = {_signature_of(term) for term in (*body, *_atoms([rule.head]))}
+    (source.audit if used & _AUDIT_PREDICATES else source.tables).append(rule)
+
+
+def _undefined(key: tuple[str, int], known: Iterable[tuple[str, int]]) -> str:
+    spelled = {f"{name}/{arity}" for name, arity in known}
+    wanted = f"{key[0]}/{key[1]}"
+    near = difflib.get_close_matches(wanted, sorted(spelled), n=1, cutoff=0.5)
+    return f"undefined predicate {wanted}" + (f"; did you mean {near[0]}?" if near else "")
+
+
+def _not_a(kind: str, value: str, position: int, key: tuple[str, int], allowed: Iterable[str]) -> str:
+    near = difflib.get_close_matches(value, sorted(allowed), n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    declare = (
+        f" (a {kind} is declared by {_DECLARED_BY[kind]})" if kind in _DECLARED_BY and not near else ""
+    )
+    return f"unknown {kind} {value} in argument {position} of {key[0]}/{key[1]}{hint}{declare}"
+
+
+def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ontology:
+    """The rows that `rules/compile.lp` shows, as the tables of an Ontology."""
+    axes = dict(_pairs(rows["axis_number", 2]))
+    bounds: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for predicate in ("at_least", "at_most"):
+        for role, relation, axis, value in rows[predicate, 4]:
+            bounds[role, relation].append(f"{predicate}({{key}},{axes[axis]},{value}).")
+    families = {relation: family for relation, family in rows["in_use", 2]}
+    closed = {relation for (relation,) in rows["closed", 1]}
+    readings: dict[tuple[str, str], int] = {}
+    facts: list[str] = []
+    shared: dict[tuple[str, tuple[str, ...]], int] = {}
+    for relation in families:
+        for role in _ROLES:
+            said = tuple(bounds[role, relation])
+            if relation in closed:
+                said = (f"closure({{key}},{relation}).",)
+            if (relation, said) not in shared:
+                shared[relation, said] = len(facts)
+                facts.append("".join(said).replace("{key}", str(len(facts))))
+            readings[role, relation] = shared[relation, said]
+    axioms = [("inverse", 2), ("symmetric", 1), ("transitive", 1), ("strict", 1)]
+    axioms += [("functional", 1), ("incompatible", 2)]
+    closure_facts = "".join(
+        f"{predicate}({','.join(row)})." for predicate, n in axioms for row in rows[predicate, n]
+    ) + "".join(f"#defined {predicate}/{n}." for predicate, n in axioms)
+    excludes: dict[str, set[str]] = defaultdict(set)
+    for first, second in rows["excludes", 2]:
+        excludes[first].add(second)
+    words: dict[str, set[str]] = defaultdict(set)
+    for word_class, word in rows["word", 2]:
+        words[word_class].add(word.lower())
+    wordings: dict[str, list[str]] = defaultdict(list)
+    for relation, wording in rows["says", 2]:
+        wordings[relation].append(wording)
+
+    def texts(predicate: str) -> frozenset[str]:
+        return frozenset(text.lower() for (text,) in rows[predicate, 1])
+
+    return Ontology(
+        profile=profile,
+        name=name,
+        hash=digest,
+        families=families,
+        readings=readings,
+        facts=tuple(facts),
+        closed_keys=frozenset(readings[role, r] for role in _ROLES for r in closed),
+        closure_facts=closure_facts,
+        rules=rules,
+        axes=tuple(sorted(axes, key=lambda axis: int(axes[axis]))),
+        converse=dict(_pairs(rows["converse", 2])),
+        mirror=dict(_pairs(rows["mirror", 2])),
+        implies=frozenset(_pairs(rows["implies", 2])),
+        excludes={relation: frozenset(others) for relation, others in excludes.items()},
+        joins={(first, second): joint for first, second, joint in rows["join", 3]},
+        moves={relation: int(count) for relation, count in rows["moves", 2]},
+        phrases={text.lower(): relation for relation, text in rows["reads", 2]},
+        hours={int(hour): relation for hour, relation in rows["hour", 2]},
+        wordings={relation: tuple(texts) for relation, texts in wordings.items()},
+        denials=dict(_pairs(rows["denies", 2])),
+        words={name: frozenset(members) for name, members in words.items()},
+        places=texts("place"),
+        adjacent=texts("adjacent"),
+        predicates=texts("predicate_phrase"),
+        messages=dict(_pairs(rows["message", 2])),
+        reasons=dict(_pairs(rows["reason", 2])),
+    )
+
+
+def _pairs(rows: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+    for first, second in rows:
+        yield first, second
