@@ -1,0 +1,220 @@
+"""Which words name things: discovery in scene and question, recognition anywhere.
+
+A name is a run of words that the lexicon does not have, in a place where a thing can
+stand: after an article or a noun like "object", capitalised, before a verb, or next to
+a relation. Names that recur decide between readings ("A sprawls" next to "A").
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from symbouq.language.lexicon import Token
+
+Key = tuple[str, ...]
+"""A name as it is compared: lower case, unless it is a word of one or two letters."""
+
+_AFTER_NAME = frozenset(("copula", "have", "relation", "relative"))
+_BEFORE_NAME = frozenset(("link", "reference", "relation", "with", "have", "existential"))
+
+
+class Run(NamedTuple):
+    """A run of words that may hold a name.
+
+    Attributes:
+        start: Index of its first token.
+        end: Index after its last token.
+        words: The words as written.
+        marked: Whether an article or a kind noun precedes.
+        placed: Whether it stands where a thing can stand.
+    """
+
+    start: int
+    end: int
+    words: tuple[str, ...]
+    marked: bool
+    placed: bool
+
+    @property
+    def capital(self) -> bool:
+        return any(character.isupper() for word in self.words for character in word)
+
+    @property
+    def is_name(self) -> bool:
+        return self.placed and (self.marked or self.capital or len(self.words) == 1) or (
+            self.marked and self.capital
+        )
+
+
+def key_of(words: Sequence[str]) -> Key:
+    """How a name is compared: a short single word exactly, others without case."""
+    if len(words) == 1 and len(words[0]) <= 2:
+        return (words[0],)
+    return tuple(word.lower() for word in words)
+
+
+def runs(tokens: Sequence[Token]) -> list[Run]:
+    """The runs of unknown words in a text's tokens."""
+    found: list[Run] = []
+    position = 0
+    while position < len(tokens):
+        start = position
+        end = _run_end(tokens, start)
+        if end == start:
+            position += 1
+            continue
+        before = tokens[start - 1].kind if start else ""
+        words = tuple(token.text for token in tokens[start:end])
+        outer = start - 1
+        while outer >= 0 and tokens[outer].kind in ("article", "kind"):
+            outer -= 1
+        context = _place(tokens[outer]) if outer >= 0 else ""
+        after = _place(tokens[end]) if end < len(tokens) else ""
+        placed = after in _AFTER_NAME or after == "'s" or context in _BEFORE_NAME
+        placed = placed or (after in ("and", ",") or context == "and")
+        found.append(Run(start, end, words, before in ("article", "kind"), placed))
+        position = end
+    return found
+
+
+def _place(token: Token) -> str:
+    return token.text if token.kind == "mark" else token.kind
+
+
+def _run_end(tokens: Sequence[Token], start: int) -> int:
+    """The end of the run that starts here; the start itself if there is none."""
+    first = tokens[start]
+    if first.text == "A" and first.kind == "article":
+        return start + 1 if _stands_alone(tokens, start) else start
+    end = start
+    if first.kind == "relation" and start and tokens[start - 1].kind == "article":
+        # "the upper shelf": the direction belongs to the name.
+        while end < len(tokens) and tokens[end].kind == "relation":
+            end += 1
+        noun = tokens[end] if end < len(tokens) else None
+        if noun is None or noun.kind != "content" or not noun.text.islower():
+            return start
+    elif first.kind != "content":
+        return start
+    while end < len(tokens):
+        kind = tokens[end].kind
+        if kind == "content" or (kind == "number" and end > start):
+            end += 1
+        elif (
+            tokens[end].text in ("'s", "-")
+            and end + 1 < len(tokens)
+            and tokens[end + 1].kind == "content"
+            and end > start
+        ):
+            end += 2
+        else:
+            break
+    return end
+
+
+def _stands_alone(tokens: Sequence[Token], position: int) -> bool:
+    """Whether a capital A is a name, and not the article of what follows."""
+    after = tokens[position + 1] if position + 1 < len(tokens) else None
+    return after is None or after.kind not in ("content", "kind", "number")
+
+
+class Names:
+    """The names of a trace's things, recognised in any of its texts.
+
+    Args:
+        names: Key and spelling of each name, in order; the position is the thing.
+    """
+
+    def __init__(self, names: Iterable[tuple[Key, str]] = ()) -> None:
+        self.spellings: list[str] = []
+        self._things: dict[Key, int] = {}
+        self._starts: dict[str, list[Key]] = {}
+        for key, spelling in names:
+            self.add(key, spelling)
+
+    def add(self, key: Key, spelling: str) -> int:
+        """The thing of a name, which is new or known."""
+        thing = self._things.get(key)
+        if thing is None:
+            thing = self._things[key] = len(self.spellings)
+            self.spellings.append(spelling)
+            starts = self._starts.setdefault(key[0].lower(), [])
+            starts.append(key)
+            starts.sort(key=len, reverse=True)
+        return thing
+
+    def __len__(self) -> int:
+        return len(self.spellings)
+
+    def match(self, tokens: Sequence[Token], start: int) -> tuple[int, int] | None:
+        """The longest name that starts at a token: its thing and the end."""
+        first = tokens[start].text.split(" ", 1)[0].lower()
+        for key in self._starts.get(first, ()):
+            end = _spans(tokens, start, key)
+            if end is not None:
+                return self._things[key], end
+        return None
+
+
+def _spans(tokens: Sequence[Token], start: int, key: Key) -> int | None:
+    """The token after a name that starts here, None if it does not."""
+    position, word = start, 0
+    exact = len(key) == 1 and len(key[0]) <= 2
+    if exact:
+        return start + 1 if tokens[start].text == key[0] else None
+    while word < len(key):
+        if position == len(tokens):
+            return None
+        # A phrase of the lexicon may hold several words of the name.
+        pieces = tuple(tokens[position].text.lower().split())
+        if key[word : word + len(pieces)] != pieces:
+            return None
+        word += len(pieces)
+        position += 1
+    return position
+
+
+def discover(scene: Sequence[Sequence[Token]], question: Sequence[Token]) -> Names:
+    """The names of the things that scene and question speak of, in order.
+
+    Args:
+        scene: The tokens of each scene sentence.
+        question: The tokens of the question.
+    """
+    texts = [*scene, question]
+    found = [[run for run in runs(tokens)] for tokens in texts]
+    seen: Counter[Key] = Counter(
+        key for text in found for key in {key_of(run.words) for run in text if run.is_name}
+    )
+    names = Names()
+    for tokens, text in zip(texts, found, strict=True):
+        verbless = not any(token.kind in ("copula", "have") for token in tokens)
+        for run in text:
+            words = _name_in(run, tokens, seen, verbless)
+            if words:
+                names.add(key_of(words), " ".join(words).replace(" 's", "'s").replace(" - ", "-"))
+    return names
+
+
+def _name_in(
+    run: Run, tokens: Sequence[Token], seen: Counter[Key], verbless: bool
+) -> tuple[str, ...]:
+    """The part of a run that is a name; empty if none is."""
+    words = run.words
+    for size in range(len(words) - 1, 0, -1):
+        for part in (words[:size], words[-size:]):
+            key = key_of(part)
+            independent = seen[key] > (key == key_of(words))
+            if independent and not run.marked:
+                return part
+            if independent and part == words[:size] and seen[key_of(words)] <= 1:
+                return part
+    if verbless and len(words) > 1 and _verb_like(words[-1]) and run.end < len(tokens):
+        return words[:-1]
+    return words if run.is_name else ()
+
+
+def _verb_like(word: str) -> bool:
+    return word.islower() and word.endswith(("s", "ed"))

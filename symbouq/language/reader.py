@@ -1,0 +1,483 @@
+"""Sentences to relations, questions to the pair asked for, responses to claims."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from symbouq.language.grammar import Grammar, Item, Reading
+from symbouq.language.lexicon import Lexicon, Token
+from symbouq.language.mentions import Names, discover, key_of, runs
+from symbouq.ontology import Ontology
+
+_STOPS = frozenset((".", "!", "?", ";", "\n"))
+_SILENT = frozenset(("article", "kind", "filler", "clock", "clockless", "hour", "citation", "answer"))
+_UNKNOWN = Item("other")
+
+_NAMED_BY_QUESTION = 0.8
+"""Confidence of a bare label, whose things are those of the question."""
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A relation read from text.
+
+    Attributes:
+        subject: The thing placed.
+        relation: The canonical relation.
+        object: The thing that it is placed by.
+        span: Character offsets of the words that it was read from.
+        confidence: In (0, 1].
+        grounded: Whether scene or question name both things.
+    """
+
+    subject: str
+    relation: str
+    object: str
+    span: tuple[int, int]
+    confidence: float
+    grounded: bool
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a response: its type, its text and what it states."""
+
+    type: str
+    text: str
+    relations: tuple[Mention, ...]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A trace's texts, read.
+
+    Attributes:
+        scene: What each scene sentence states.
+        claims: The claims, the conclusion last.
+        asked: The pair that the question asks about: subject and object.
+    """
+
+    scene: tuple[tuple[Mention, ...], ...]
+    claims: tuple[Claim, ...]
+    asked: tuple[str, str] | None
+
+
+class Reader:
+    """Reads traces under the tables of one profile.
+
+    Args:
+        ontology: The tables of the profile.
+    """
+
+    def __init__(self, ontology: Ontology) -> None:
+        self.ontology = ontology
+        self.lexicon = Lexicon(ontology)
+        self._grammar = Grammar(ontology)
+        # Sentences repeat their build with other names; what a build states is
+        # remembered, within bounds.
+        self._read_shape = lru_cache(maxsize=20_000)(self._grammar.read)
+
+    # Whole traces --------------------------------------------------------------------
+
+    def read(
+        self,
+        scene: Sequence[str],
+        question: str,
+        reasoning: Sequence[str] | None = None,
+        conclusion: str | None = None,
+        response: str | None = None,
+    ) -> Text:
+        """Reads one trace: its claims either given one by one or as free text.
+
+        Args:
+            scene: The scene's sentences.
+            question: The question, possibly empty.
+            reasoning: The reasoning claims, with `conclusion`.
+            conclusion: The delivered answer.
+            response: Free text, segmented into claims; its answer is the last one.
+        """
+        tokens = [self.lexicon.tokens(sentence) for sentence in scene]
+        asked_tokens = self._without_question_words(self.lexicon.tokens(question))
+        names = discover(tokens, asked_tokens)
+        known = len(names)
+        stated = tuple(self._mentions(sentence, names, known) for sentence in tokens)
+        asked = self._asked(asked_tokens, names)
+        if response is not None:
+            claims = self._segmented(response, names, known, asked)
+        else:
+            claims = [
+                Claim("reasoning", text, self._mentions(self.lexicon.tokens(text), names, known))
+                for text in reasoning or ()
+            ]
+            text = conclusion or ""
+            given = self.lexicon.tokens(text)
+            claims.append(self._answer(given[_announcement(given) or 0 :], text, 0, names, known, asked))
+        return Text(stated, tuple(claims), asked)
+
+    def split(self, scene: str) -> list[str]:
+        """The sentences of a scene given as one string."""
+        spans = [(t[0].start, t[-1].end) for t in self.lexicon.sentences(scene)]
+        return [scene[start:end] for start, end in spans if scene[start:end].strip()]
+
+    # Sentences -----------------------------------------------------------------------
+
+    def _mentions(
+        self, tokens: Sequence[Token], names: Names, known: int, new: bool = True
+    ) -> tuple[Mention, ...]:
+        """The relations that a text states about things."""
+        items, things, places = self._items(tokens, names, new)
+        if "relation" not in {item.kind for item in items}:
+            return ()
+        readings: list[Reading] = self._read_shape(tuple(items))
+        return tuple(
+            Mention(
+                names.spellings[things[r.subject]],
+                r.relation,
+                names.spellings[things[r.object]],
+                (tokens[places[r.first][0]].start, tokens[places[r.last][1]].end),
+                r.confidence,
+                things[r.subject] < known and things[r.object] < known,
+            )
+            for r in readings
+        )
+
+    def _items(
+        self, tokens: Sequence[Token], names: Names, new: bool
+    ) -> tuple[list[Item], list[int], list[tuple[int, int]]]:
+        """Tokens as items of the grammar.
+
+        Returns:
+            The items, whose things are numbered in order of appearance; the thing of
+            each such number; and the first and last token of each item.
+        """
+        strangers = self._strangers(tokens, names) if new else {}
+        items: list[Item] = []
+        places: list[tuple[int, int]] = []
+        things: list[int] = []
+        local: dict[int, int] = {}
+        dial = any(token.kind in ("clock", "centre") or token.text == "o'clock" for token in tokens)
+        position = 0
+        while position < len(tokens):
+            token = tokens[position]
+            first = position
+            matched = None
+            if token.kind != "mark":
+                matched = names.match(tokens, position)
+                if matched is not None and _is_article(tokens, position):
+                    matched = None
+                if matched is None and position in strangers:
+                    matched = strangers[position]
+            position += 1
+            if matched is not None:
+                thing, position = matched
+                number = local.setdefault(thing, len(things))
+                if number == len(things):
+                    things.append(thing)
+                item: Item | None = Item("thing", thing=number)
+            elif token.kind == "number":
+                item, position = self._hour(tokens, first, dial)
+            elif token.kind == "between" and (hours := self._hours(tokens, position, dial)):
+                item, position = hours
+            else:
+                item = _item(token, items)
+            if item is not None:
+                items.append(item)
+                places.append((first, position - 1))
+        return items, things, places
+
+    def _strangers(self, tokens: Sequence[Token], names: Names) -> dict[int, tuple[int, int]]:
+        """Names that scene and question do not have, by the token where they start."""
+        if not any(token.kind == "content" or token.text == "A" for token in tokens):
+            return {}
+        found: dict[int, tuple[int, int]] = {}
+        for run in runs(tokens):
+            if not run.placed or not (run.marked or run.capital):
+                continue
+            if run.words == ("A",) or any(names.match(tokens, n) for n in range(run.start, run.end)):
+                continue
+            if not run.marked and run.start == 0 and len(run.words[0]) > 2:
+                continue  # the first word of a sentence is capitalised anyway
+            found[run.start] = (names.add(key_of(run.words), " ".join(run.words)), run.end)
+        return found
+
+    # Hours ---------------------------------------------------------------------------
+
+    def _hour(self, tokens: Sequence[Token], position: int, dial: bool) -> tuple[Item | None, int]:
+        """A number as the direction of an hour, with the position after it: `9`, `9:00`
+        and `4 or 5`; None where the number is no hour."""
+        hour, after = self._hour_at(tokens, position)
+        if hour is None or (position and tokens[position - 1].kind == "citation"):
+            return None, after
+        if _kind(tokens, after) == "or":
+            other, end = self._hour_at(tokens, after + 1)
+            if other is not None and (dial or self._marked(tokens, end)):
+                return self._direction(hour, other), end
+        coloned = after > position + 1
+        if self._marked(tokens, after) or coloned or (dial and _kind(tokens, position - 1) == "by"):
+            return self._direction(hour, hour), after
+        return None, after
+
+    def _hours(self, tokens: Sequence[Token], position: int, dial: bool) -> tuple[Item, int] | None:
+        """`between 2 and 3` as a direction, from the token after "between"."""
+        hour, after = self._hour_at(tokens, position)
+        if hour is None or _kind(tokens, after) != "and":
+            return None
+        other, end = self._hour_at(tokens, after + 1)
+        if other is None or not (dial or self._marked(tokens, end)):
+            return None
+        item = self._direction(hour, other)
+        return (item, end) if item is not None else None
+
+    def _hour_at(self, tokens: Sequence[Token], position: int) -> tuple[str | None, int]:
+        """The direction of the hour at a token, and the position after it."""
+        if _kind(tokens, position) != "number":
+            return None, position
+        number = int(tokens[position].text)
+        after = position + 1
+        if (
+            after + 1 < len(tokens)
+            and tokens[after].text == ":"
+            and tokens[after + 1].text == "00"
+        ):
+            after += 2
+        before = tokens[position - 1].text if position else ""
+        if _kind(tokens, after) == "clockless" or before in ("(", "-", "+"):
+            return None, after
+        return self.ontology.hours.get(number), after
+
+    @staticmethod
+    def _marked(tokens: Sequence[Token], position: int) -> bool:
+        return _kind(tokens, position) in ("hour", "reference")
+
+    def _direction(self, first: str, second: str) -> Item | None:
+        relation = first if first == second else self.ontology.joins.get((first, second))
+        return Item("relation", relation=relation, place=True) if relation else None
+
+    # Questions and answers -----------------------------------------------------------
+
+    def _without_question_words(self, tokens: list[Token]) -> list[Token]:
+        asking = self.lexicon.asking
+        return [
+            token
+            if token.text.lower() not in asking or token.kind in ("copula", "reference")
+            else Token("filler", token.text, token.start, token.end)
+            for token in tokens
+        ]
+
+    def _asked(self, tokens: Sequence[Token], names: Names) -> tuple[str, str] | None:
+        """The pair of things that a question is about, the one asked for first."""
+        order: list[int] = []
+        position = 0
+        reference = -1
+        while position < len(tokens):
+            matched = names.match(tokens, position) if tokens[position].kind != "mark" else None
+            if matched is None or _is_article(tokens, position):
+                if tokens[position].kind == "reference" and not order:
+                    reference = len(order)
+                position += 1
+                continue
+            thing, position = matched
+            if thing not in order:
+                order.append(thing)
+        if len(order) < 2:
+            return None
+        first, second = order[:2]
+        if reference == 0:  # "Relative to B, where is A?"
+            first, second = second, first
+        return names.spellings[first], names.spellings[second]
+
+    def _answer(
+        self,
+        tokens: Sequence[Token],
+        text: str,
+        offset: int,
+        names: Names,
+        known: int,
+        asked: tuple[str, str] | None,
+    ) -> Claim:
+        """The conclusion: what an answer states, or the label that it gives to the pair
+        that the question asks about.
+
+        Args:
+            tokens: The tokens of the answer, without what announces it.
+            text: The text of the claim.
+            offset: Where the claim's text starts in the text of the tokens.
+            names: The trace's names.
+            known: How many of them scene and question have.
+            asked: The question's pair.
+        """
+        mentions = self._mentions(tokens, names, known)
+        if not mentions and asked is not None:
+            mentions = self._label(tokens, names, asked)
+        return Claim("conclusion", text, _shifted(mentions, offset))
+
+    def _label(
+        self, tokens: Sequence[Token], names: Names, asked: tuple[str, str]
+    ) -> tuple[Mention, ...]:
+        """A bare label (`upper-left`, "above and to the right") as a relation."""
+        items, things, places = self._items(tokens, names, new=False)
+        kinds = {item.kind for item in items}
+        if things or not kinds.isdisjoint(("hedge", "negation", "condition")) or "relation" not in kinds:
+            return ()
+        label = [item for item in items if item.kind in ("relation", "or", "other")]
+        readings = self._read_shape((Item("thing", thing=0), *label, Item("reference"), Item("thing", thing=1)))
+        if len(readings) != 1:
+            return ()
+        spots = [place for item, place in zip(items, places, strict=True) if item.kind == "relation"]
+        span = (tokens[spots[0][0]].start, tokens[spots[-1][1]].end)
+        confidence = round(readings[0].confidence * _NAMED_BY_QUESTION, 4)
+        return (Mention(asked[0], readings[0].relation, asked[1], span, confidence, True),)
+
+    # Responses -----------------------------------------------------------------------
+
+    def _segmented(
+        self, response: str, names: Names, known: int, asked: tuple[str, str] | None
+    ) -> list[Claim]:
+        """Free text as ordered claims, the delivered answer last. An answer is what is
+        announced as one (the last time), or a bare label at the end, or a response of
+        one sentence; without one the conclusion is empty."""
+        sentences = self.lexicon.sentences(response)
+        announced = max(
+            (n for n, tokens in enumerate(sentences) if _announcement(tokens) is not None), default=None
+        )
+        if announced is None and sentences:
+            last = sentences[-1]
+            if len(sentences) == 1 or (asked is not None and self._is_label(last, names, asked)):
+                announced = len(sentences) - 1
+        claims: list[Claim] = []
+        conclusion = Claim("conclusion", "", ())
+        skip = -1
+        for n, tokens in enumerate(sentences):
+            if n == announced:
+                answer = tokens[_announcement(tokens) or 0 :]
+                if not answer and n + 1 < len(sentences):
+                    answer, skip = sentences[n + 1], n + 1
+                start, end = tokens[0].start, (answer or tokens)[-1].end
+                conclusion = self._answer(answer, response[start:end], start, names, known, asked)
+            elif n != skip:
+                for part in _parts(tokens):
+                    start, end = part[0].start, part[-1].end
+                    mentions = _shifted(self._mentions(part, names, known), start)
+                    claims.append(Claim("reasoning", response[start:end], mentions))
+        return [*claims, conclusion]
+
+    def _is_label(self, tokens: Sequence[Token], names: Names, asked: tuple[str, str]) -> bool:
+        """Whether a sentence is an answer label and nothing else."""
+        silent = all(token.kind in _LABEL_KINDS for token in tokens)
+        return silent and bool(self._label(tokens, names, asked))
+
+
+_LABEL_KINDS = frozenset(("relation", "mark", "and", "or", "link", "article", "filler", "by"))
+
+
+def _shifted(mentions: Sequence[Mention], offset: int) -> tuple[Mention, ...]:
+    if not offset:
+        return tuple(mentions)
+    return tuple(replace(m, span=(m.span[0] - offset, m.span[1] - offset)) for m in mentions)
+
+
+def _announcement(tokens: Sequence[Token]) -> int | None:
+    """The position after "Answer:", "the answer is" or the like; None without one."""
+    for position, token in enumerate(tokens):
+        if token.kind != "answer":
+            continue
+        after = position + 1
+        if token.text.lower().endswith(" is"):
+            return after + (_text(tokens, after) == ":")
+        while _kind(tokens, after) == "number" or _text(tokens, after) in ("*", "_", ")"):
+            after += 1
+        if _text(tokens, after) in (":", "=") or _kind(tokens, after) == "copula":
+            return after + 1
+        if after == len(tokens) and position == 0:
+            return after
+    return None
+
+
+def _parts(tokens: list[Token]) -> list[list[Token]]:
+    """A sentence as its claims: split where an inference word follows a statement.
+    Headings and list numbers are no claims."""
+    parts: list[list[Token]] = [[]]
+    stated = False
+    for token in tokens:
+        if token.kind == "inference" and stated:
+            parts.append([])
+            stated = False
+        stated = stated or token.kind == "relation"
+        parts[-1].append(token)
+    trimmed = (_trimmed(part) for part in parts)
+    return [part for part in trimmed if part and not _is_heading(part)]
+
+
+def _trimmed(tokens: list[Token]) -> list[Token]:
+    """Without bullets and list numbers in front."""
+    start = 0
+    while start < len(tokens) and tokens[start].text in _BULLETS:
+        start += 1
+    if (
+        _kind(tokens, start) == "number"
+        and start + 1 < len(tokens)
+        and tokens[start + 1].text in (".", ")", ":")
+    ):
+        start += 2
+    return tokens[start:]
+
+
+_BULLETS = frozenset("-*#>•+\n")
+
+
+def _is_heading(tokens: Sequence[Token]) -> bool:
+    words = [token for token in tokens if token.kind != "mark"]
+    if not words:
+        return True
+    if len(words) == 1 and words[0].kind == "number":
+        return True
+    return tokens[-1].text in (":", "\n") and not any(t.kind == "relation" for t in words) and len(
+        words
+    ) <= 6 and any(token.text == ":" for token in tokens[-2:])
+
+
+def _kind(tokens: Sequence[Token], position: int) -> str:
+    return tokens[position].kind if 0 <= position < len(tokens) else ""
+
+
+def _text(tokens: Sequence[Token], position: int) -> str:
+    return tokens[position].text if 0 <= position < len(tokens) else ""
+
+
+def _is_article(tokens: Sequence[Token], position: int) -> bool:
+    """Whether a capital A that is also a name is the article of what follows."""
+    return tokens[position].text == "A" and _kind(tokens, position + 1) == "kind"
+
+
+def _item(token: Token, before: Sequence[Item]) -> Item | None:
+    """A token that is no thing and no number as an item; None if it says nothing."""
+    kind = token.kind
+    if kind == "relation":
+        entry = token.entry
+        assert entry is not None  # only the lexicon makes relations
+        return Item("relation", relation=entry.relation, place=entry.place, adjacent=entry.adjacent)
+    if kind == "content":
+        return _UNKNOWN
+    if kind in _SILENT:
+        return None
+    if kind == "existential":
+        return None
+    if kind != "mark":
+        return Item("copula") if token.text == "'s" else _ITEMS[kind]
+    if token.text in _STOPS:
+        return _ITEMS["."]
+    if token.text == "'s":
+        return _ITEMS["'s"] if before and before[-1].kind == "thing" else _ITEMS["copula"]
+    return _ITEMS.get(token.text)
+
+
+_ITEMS = {
+    kind: Item(kind)
+    for kind in (
+        "hedge", "centre", "inference", "reference", "condition", "negation", "reciprocal",
+        "between", "have", "copula", "relative", "possessive", "pronoun", "with", "and", "or",
+        "link", "by", ".", ",", "=", "'s",
+    )
+}  # fmt: skip
