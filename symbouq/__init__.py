@@ -1,3 +1,43 @@
-"""SymboUQ audits spatial reasoning traces with logic."""
+"""SymboUQ audits spatial reasoning traces with logic.
 
-__version__ = "0.1.0"
+Each claim of a trace comes out entailed, contradicted, unknown or not evaluable, with
+its premises; the Determinacy Profile says how much of the trace that covers.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from symbouq.version import __version__
+
+if TYPE_CHECKING:
+    from symbouq.errors import OntologyError, RecordError, SymboUQError
+    from symbouq.pipeline import TraceAuditor, audit
+    from symbouq.records import Audit, Trace
+
+__all__ = [
+    "Audit",
+    "OntologyError",
+    "RecordError",
+    "SymboUQError",
+    "Trace",
+    "TraceAuditor",
+    "__version__",
+    "audit",
+]
+
+_HOMES = {
+    "Audit": "records",
+    "OntologyError": "errors",
+    "RecordError": "errors",
+    "SymboUQError": "errors",
+    "Trace": "records",
+    "TraceAuditor": "pipeline",
+    "audit": "pipeline",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Loads a public name when it is first used, so that `symbouq --help` is quick."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"symbouq.{_HOMES[name]}"), name)

@@ -480,7 +480,7 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
     for word_class, word in rows["word", 2]:
         words[word_class].add(word.lower())
     wordings: dict[str, list[str]] = defaultdict(list)
-    for relation, wording in rows["says", 2]:
+    for relation, _rank, wording in sorted(rows["says", 3], key=lambda row: int(row[1])):
         wordings[relation].append(wording)
 
     def texts(predicate: str) -> frozenset[str]:

@@ -1,0 +1,193 @@
+"""The `symbouq` command: options in, library calls, output.
+
+Exit codes: 0 everything was read, 1 some records failed, 2 rules, options or output are
+wrong, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+import symbouq.version
+
+FAILED_RECORDS = 1
+UNUSABLE = 2
+INTERRUPTED = 130
+
+
+class _Group(click.Group):
+    """Turns the library's errors into one message and an exit code."""
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except KeyboardInterrupt:
+            click.echo("interrupted; what was finished is written", err=True)
+            context.exit(INTERRUPTED)
+        except BrokenPipeError:
+            # The reader of our output has enough.
+            sys.stderr.close()
+            context.exit(0)
+        except OSError as error:
+            place = f"{error.filename}: " if error.filename else ""
+            raise _unusable(f"{place}{error.strerror or error}") from error
+        except Exception as error:
+            from symbouq.errors import SymboUQError
+
+            if isinstance(error, SymboUQError):
+                raise _unusable(str(error)) from error
+            raise
+
+
+def _unusable(message: str) -> click.ClickException:
+    error = click.ClickException(message)
+    error.exit_code = UNUSABLE
+    return error
+
+
+FILES = click.argument(
+    "files",
+    nargs=-1,
+    required=True,
+    metavar="FILES...",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+)
+FILE = click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+PROFILE = click.option("--profile", metavar="NAME", help="Profile for every trace.")
+ONTOLOGY = click.option(
+    "--ontology",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False),
+    help="Folder of .lp files that extends or replaces the built-in ontology.",
+)
+CONTEXT = click.option(
+    "--context",
+    type=click.Choice(["assumed", "grounded"]),
+    default="assumed",
+    show_default=True,
+    help="Which verdicts feed profile, features and Constraint-Rule.",
+)
+JOBS = click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; all cores by default."
+)
+
+
+def _out(default: str) -> Callable[[Any], Any]:
+    return click.option(
+        "--out",
+        metavar="FILE",
+        default=default,
+        show_default=True,
+        type=click.Path(dir_okay=False, allow_dash=True),
+        help="Where to write; - is standard output, a name in .gz is compressed.",
+    )
+
+
+@click.group(
+    cls=_Group,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Example: symbouq audit traces.jsonl --out audits.jsonl",
+)
+@click.version_option(symbouq.version.__version__, prog_name="symbouq")
+def main() -> None:
+    """Can this spatial reasoning trace be trusted? Audits it with logic."""
+
+
+@main.command()
+@FILES
+@_out("-")
+@PROFILE
+@ONTOLOGY
+@CONTEXT
+@JOBS
+@click.pass_context
+def audit(context: click.Context, files: tuple[str, ...], out: str, **options: Any) -> None:
+    """Audit every trace of FILES: one JSON line each, and a table at the end.
+
+    Each claim comes out entailed, contradicted, unknown or not evaluable, with its
+    premises. FILES hold one trace a line (JSON Lines, gzip is fine); - is standard input.
+
+    Example: symbouq audit traces.jsonl.gz --out audits.jsonl --profile unit-grid
+    """
+    from symbouq.jobs import auditing
+    from symbouq.records import Trace
+    from symbouq.stream import Job
+    from symbouq_cli.report import SummaryTable
+    from symbouq_cli.run import run
+
+    arguments = (options["profile"], options["ontology"], options["context"])
+    table = SummaryTable()
+    failed = run(files, out, Job(auditing, arguments, Trace), options["jobs"], table.add)
+    table.show()
+    context.exit(FAILED_RECORDS if failed else 0)
+
+
+@main.command()
+@FILES
+@_out("-")
+@PROFILE
+@ONTOLOGY
+@JOBS
+@click.pass_context
+def parse(context: click.Context, files: tuple[str, ...], out: str, **options: Any) -> None:
+    """Read every trace of FILES into relations, in a form that `audit` takes.
+
+    Example: symbouq parse traces.jsonl | symbouq audit -
+    """
+    from symbouq.jobs import parsing
+    from symbouq.records import Trace
+    from symbouq.stream import Job
+    from symbouq_cli.run import run
+
+    job = Job(parsing, (options["profile"], options["ontology"]), Trace)
+    failed = run(files, out, job, options["jobs"], lambda outcome: None)
+    context.exit(FAILED_RECORDS if failed else 0)
+
+
+@main.command()
+@FILE
+@click.option("--id", "identity", required=True, metavar="ID", help="Which trace.")
+@PROFILE
+@ONTOLOGY
+def explain(file: str, identity: str, profile: str | None, ontology: str | None) -> None:
+    """Print one trace of FILE claim by claim, with verdicts, reasons and a sketch.
+
+    Example: symbouq explain traces.jsonl --id trace-7
+    """
+    from symbouq.explain import explained
+    from symbouq_cli.report import show_explanation
+
+    show_explanation(explained(file, identity, profile, ontology))
+
+
+@main.command()
+@FILE
+@_out("-")
+@PROFILE
+@ONTOLOGY
+@JOBS
+@click.pass_context
+def counterfactual(context: click.Context, file: str, out: str, **options: Any) -> None:
+    """Test the auditor on FILE: a supported and an incompatible claim per scene relation.
+
+    For every relation that a scene states and does not itself contradict, one claim that
+    it supports and one that it excludes, in other words than the scene's; the first must
+    come out entailed and the second contradicted. One JSON line per trace, and a table.
+
+    Example: symbouq counterfactual instances.jsonl.gz --out pairs.jsonl
+    """
+    from symbouq.counterfactual import countering
+    from symbouq.records import Instance
+    from symbouq.stream import Job
+    from symbouq_cli.report import CounterfactualTable
+    from symbouq_cli.run import run
+
+    job = Job(countering, (options["profile"], options["ontology"]), Instance)
+    table = CounterfactualTable()
+    failed = run((file,), out, job, options["jobs"], table.add)
+    table.show()
+    context.exit(FAILED_RECORDS if failed else 0)

@@ -1,0 +1,109 @@
+"""Tables and explanations on a terminal; they go to standard error, beside the records."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from symbouq.auditor import Verdict
+from symbouq.explain import Explanation
+from symbouq.stream import Outcome
+from symbouq.summary import Summary
+
+_COLOURS = {
+    "entailed": "green",
+    "contradicted": "red",
+    "unknown": "yellow",
+    "not-evaluable": "magenta",
+}
+
+
+class SummaryTable:
+    """Verdict shares per input file."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, Summary] = {}
+
+    def add(self, outcome: Outcome) -> None:
+        """Counts one audit."""
+        self._files.setdefault(outcome.file, Summary()).add(outcome.summary)
+
+    def show(self) -> None:
+        """Prints the table to standard error."""
+        table = Table(title="Audit", caption="Verdicts as shares of the parsed claims, in %.")
+        table.add_column("file", overflow="fold")
+        for name in ("traces", "feasible", "claims", "parsed"):
+            table.add_column(name, justify="right")
+        table.add_column("context")
+        for verdict in Verdict:
+            table.add_column(verdict.value, justify="right")
+        for name, summary in self._files.items():
+            first = [
+                escape(name),
+                str(summary.traces),
+                _percent(summary.feasible, summary.traces),
+                str(summary.claims),
+                _percent(summary.parsed, summary.claims),
+            ]
+            for context, counts in (("assumed", summary.assumed), ("grounded", summary.grounded)):
+                shares = (f"{100 * share:.1f}" for share in summary.shares(counts).values())
+                table.add_row(*first, context, *shares)
+                first = [""] * len(first)
+        Console(stderr=True, highlight=False).print(table)
+
+
+class CounterfactualTable:
+    """How many supported and incompatible claims came out as they must."""
+
+    def __init__(self) -> None:
+        self._traces = self._eligible = self._pairs = self._entailed = self._contradicted = 0
+
+    def add(self, outcome: Outcome) -> None:
+        """Counts one trace's pairs."""
+        pairs, entailed, contradicted = outcome.summary
+        self._traces += 1
+        self._eligible += pairs > 0
+        self._pairs += pairs
+        self._entailed += entailed
+        self._contradicted += contradicted
+
+    def show(self) -> None:
+        """Prints the table to standard error."""
+        table = Table(title="Counterfactual audit")
+        for name in ("traces", "eligible", "pairs", "supported entailed", "incompatible contradicted"):
+            table.add_column(name, justify="right")
+        table.add_row(
+            str(self._traces),
+            str(self._eligible),
+            str(self._pairs),
+            _percent(self._entailed, self._pairs),
+            _percent(self._contradicted, self._pairs),
+        )
+        Console(stderr=True, highlight=False).print(table)
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f}" if whole else "-"
+
+
+def show_explanation(explanation: Explanation) -> None:
+    """Prints one trace's explanation to standard output."""
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"[bold]{escape(explanation.title)}[/bold]")
+    for line in explanation.scene:
+        console.print(escape(line))
+    for claim in explanation.claims:
+        colour = _COLOURS[claim.verdict]
+        console.print(
+            f"\n[bold]{claim.index}.[/bold] {escape(claim.text)}\n"
+            f"   [{colour}]{claim.verdict}[/{colour}]{escape(claim.notes)}\n"
+            f"   {escape(claim.message)}"
+        )
+    console.print()
+    for line in explanation.profile:
+        console.print(escape(line))
+    if explanation.sketch:
+        console.print("\nOne layout of the scene, of possibly many:")
+        for line in explanation.sketch:
+            console.print(escape(line))

@@ -1,0 +1,98 @@
+"""Runs a job over files: output in order, progress, and one line per failed record."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from symbouq.stream import Job, Outcome, process
+
+
+def run(
+    files: tuple[str, ...],
+    out: str,
+    job: Job,
+    jobs: int | None,
+    keep: Callable[[Outcome], None],
+) -> int:
+    """Does a job on every record and writes the results as they come.
+
+    Args:
+        files: Input paths.
+        out: Output path, `-` for standard output.
+        job: What is done to each record.
+        jobs: Number of processes.
+        keep: Takes the outcome of every record that succeeded.
+
+    Returns:
+        How many records failed.
+    """
+    _refuse_overwriting(files, out)
+    job.setup(*job.arguments)  # wrong options or rules end the run before anything is written
+    failed = 0
+    with _writing(out) as stream, _progress() as advance:
+        for outcome in process(files, job, jobs):
+            if outcome.output is None:
+                failed += 1
+                click.echo(f"{outcome.file}:{outcome.number}: {outcome.error}", err=True)
+            else:
+                stream.write(outcome.output + b"\n")
+                keep(outcome)
+            advance()
+    return failed
+
+
+def _refuse_overwriting(files: tuple[str, ...], out: str) -> None:
+    if out != "-" and any(file != "-" and Path(file).resolve() == Path(out).resolve() for file in files):
+        raise click.UsageError(f"--out {out} is one of the input files")
+
+
+@contextmanager
+def _writing(out: str) -> Iterator[IO[bytes]]:
+    """The output, complete on disk whatever ends the run."""
+    if out == "-":
+        stream = sys.stdout.buffer
+        try:
+            yield stream
+        finally:
+            stream.flush()
+    elif out.endswith(".gz"):
+        with gzip.open(out, "wb", compresslevel=6) as stream:
+            yield stream  # type: ignore[misc]
+    else:
+        with Path(out).open("wb") as stream:
+            yield stream
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[], None]]:
+    """A counter on a terminal, nothing elsewhere."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda: None
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.completed} traces"),
+        BarColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("", total=None, rate="")
+
+        def advance() -> None:
+            progress.advance(task)
+            speed = progress.tasks[0].speed
+            if speed:
+                progress.update(task, rate=f"{speed:.0f}/s")
+
+        yield advance

@@ -1,0 +1,202 @@
+"""The auditor's 23 claim features and 16 trace features (appendix Auditor
+Implementation, "Claim Status and Repair").
+
+The paper names their groups; names, order and definitions are here. Statuses are those
+of the chosen context (assumed, unless the audit says grounded). Every value is a finite
+number; shares are in [0, 1].
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from symbouq.auditor import Verdict
+
+CLAIM_FEATURES: dict[str, str] = {
+    # Parsing
+    "parsed": "1 if the claim states a supported relation, else 0",
+    "relations": "how many relations it states",
+    "confidence": "mean confidence of the parser in them; 0 without relations",
+    # Grounding
+    "grounded": "share of its relations of which scene or question name both things",
+    "restated": "share of its relations that the scene states, as they are or in converse",
+    "repeated": "share of its relations that an earlier claim states, likewise",
+    # Feasibility
+    "context_feasible": "1 if the context before the claim is feasible",
+    "feasible_after": "1 if the context with the claim is feasible",
+    # Status
+    "entailed": "1 if the verdict is entailed",
+    "contradicted": "1 if the verdict is contradicted",
+    "unknown": "1 if the verdict is unknown, unparsed claims included",
+    "not_evaluable": "1 if the verdict is not evaluable",
+    # First conflict
+    "first_conflict": "1 if adding the claim first makes the context infeasible",
+    # Repair
+    "repair": "the bounded repair value, 0 to 4",
+    # Position
+    "index": "number of the claim, from 1",
+    "position": "number of the claim over the number of claims",
+    "prefix": "how many relations earlier claims state",
+    "since_conflict": "how many claims ago the first conflict was; 0 before it",
+    # Claim type
+    "conclusion": "1 if the claim is the conclusion",
+    # Relation family
+    "layout": "share of its relations that the layout decides (directions)",
+    "symmetric": "share of its relations that equal their converse",
+    "axial": "share of its relations that move along one axis",
+    "diagonal": "share of its relations that move along more than one axis",
+}
+"""Claim features by name, in order, with their definitions."""
+
+TRACE_FEATURES: dict[str, str] = {
+    "context_size": "how many relations the scene states",
+    "claims": "how many claims the trace has",
+    "relations": "how many relations its claims state",
+    "parse_rate": "share of claims that state a relation",
+    "grounded_rate": "share of the claims' relations that are grounded; 0 without any",
+    "feasible": "1 if the scene with all claims is feasible",
+    "entailed_rate": "share of claims that are entailed",
+    "contradicted_rate": "share of claims that are contradicted",
+    "unknown_rate": "share of claims that are unknown, unparsed ones included",
+    "not_evaluable_rate": "share of claims that are not evaluable",
+    "conflict_position": "number of the first-conflict claim over the number of claims; "
+    "0 if the scene itself is infeasible, 1 + 1/claims without a conflict",
+    "repair_max": "largest bounded repair value",
+    "repair_mean": "mean bounded repair value over all claims",
+    "conclusion_entailed": "1 if the conclusion is entailed",
+    "conclusion_contradicted": "1 if the conclusion is contradicted",
+    "conclusion_not_evaluable": "1 if the conclusion is not evaluable",
+}
+"""Trace features by name, in order, with their definitions."""
+
+
+@dataclass(frozen=True)
+class ClaimFacts:
+    """What the features need to know of one claim.
+
+    Attributes:
+        relations: Its relations in an orientation in which converses are equal.
+        confidences: The parser's confidence in each.
+        grounded: Whether each is grounded.
+        layout: How many of them the layout decides.
+        symmetric: How many equal their converse.
+        axial: How many move along one axis.
+        diagonal: How many move along more than one.
+        verdict: Its verdict in the chosen context.
+        first_conflict: Whether it first makes that context infeasible.
+        feasible_after: Whether that context with the claim is feasible.
+        repair: The bounded repair value.
+        conclusion: Whether it is the conclusion.
+    """
+
+    relations: tuple[tuple[int, str, int], ...]
+    confidences: tuple[float, ...]
+    grounded: tuple[bool, ...]
+    layout: int
+    symmetric: int
+    axial: int
+    diagonal: int
+    verdict: Verdict
+    first_conflict: bool
+    feasible_after: bool
+    repair: int
+    conclusion: bool
+
+
+def features(
+    scene: Sequence[tuple[int, str, int]], scene_feasible: bool, claims: Sequence[ClaimFacts]
+) -> tuple[list[list[float]], list[float]]:
+    """All features of a trace.
+
+    Args:
+        scene: The scene's relations, oriented like those of the claims.
+        scene_feasible: Whether the scene alone is feasible.
+        claims: The claims, in order, at least one.
+
+    Returns:
+        Per claim the values of CLAIM_FEATURES, and the values of TRACE_FEATURES.
+    """
+    stated = set(scene)
+    earlier: set[tuple[int, str, int]] = set()
+    prefix = 0
+    conflict: int | None = None
+    before = scene_feasible
+    rows: list[list[float]] = []
+    total = len(claims)
+    for number, claim in enumerate(claims, start=1):
+        count = len(claim.relations)
+        shares = count or 1
+        verdict = claim.verdict
+        since = float(number - conflict) if conflict is not None else 0.0
+        rows.append(
+            [
+                float(count > 0),
+                float(count),
+                sum(claim.confidences) / shares,
+                sum(claim.grounded) / shares,
+                sum(r in stated for r in claim.relations) / shares,
+                sum(r in earlier for r in claim.relations) / shares,
+                float(before),
+                float(claim.feasible_after),
+                float(verdict is Verdict.ENTAILED),
+                float(verdict is Verdict.CONTRADICTED),
+                float(verdict is Verdict.UNKNOWN),
+                float(verdict is Verdict.NOT_EVALUABLE),
+                float(claim.first_conflict),
+                float(claim.repair),
+                float(number),
+                number / total,
+                float(prefix),
+                since,
+                float(claim.conclusion),
+                claim.layout / shares,
+                claim.symmetric / shares,
+                claim.axial / shares,
+                claim.diagonal / shares,
+            ]
+        )
+        if claim.first_conflict:
+            conflict = number
+        before = claim.feasible_after
+        prefix += count
+        earlier.update(claim.relations)
+    return rows, _trace_features(len(scene), scene_feasible, claims, prefix, conflict)
+
+
+def _trace_features(
+    context: int,
+    scene_feasible: bool,
+    claims: Sequence[ClaimFacts],
+    relations: int,
+    conflict: int | None,
+) -> list[float]:
+    total = len(claims)
+    verdicts = Counter(claim.verdict for claim in claims)
+    repairs = [claim.repair for claim in claims]
+    if not scene_feasible:
+        position = 0.0
+    elif conflict is None:
+        position = 1 + 1 / total
+    else:
+        position = conflict / total
+    last = claims[-1].verdict
+    return [
+        float(context),
+        float(total),
+        float(relations),
+        sum(bool(claim.relations) for claim in claims) / total,
+        sum(sum(claim.grounded) for claim in claims) / (relations or 1),
+        float(claims[-1].feasible_after),
+        verdicts[Verdict.ENTAILED] / total,
+        verdicts[Verdict.CONTRADICTED] / total,
+        verdicts[Verdict.UNKNOWN] / total,
+        verdicts[Verdict.NOT_EVALUABLE] / total,
+        position,
+        float(max(repairs)),
+        sum(repairs) / total,
+        float(last is Verdict.ENTAILED),
+        float(last is Verdict.CONTRADICTED),
+        float(last is Verdict.NOT_EVALUABLE),
+    ]

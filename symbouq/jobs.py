@@ -1,0 +1,33 @@
+"""What the commands do to each record of a file, made once in every process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symbouq.pipeline import TraceAuditor
+from symbouq.records import Context, Trace
+from symbouq.stream import Work
+from symbouq.summary import Summary
+
+
+def auditing(profile: str | None, ontology: str | None, context: Context) -> Work:
+    """A worker that audits; it keeps a `Summary`."""
+    auditor = TraceAuditor(profile, ontology, context)
+
+    def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], Summary]:
+        record = auditor.audited(trace, file, line)
+        return record, Summary.of(record)
+
+    return work
+
+
+def parsing(profile: str | None, ontology: str | None) -> Work:
+    """A worker that parses; it keeps how many claims there are and how many were read."""
+    auditor = TraceAuditor(profile, ontology)
+
+    def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], tuple[int, int]]:
+        record = auditor.parse(trace)
+        claims = record["claims"]
+        return record, (len(claims), sum(bool(claim["relations"]) for claim in claims))
+
+    return work

@@ -1,0 +1,484 @@
+"""From a trace record to its audit: read, decide, summarise.
+
+`TraceAuditor` is what every front end uses: one object per set of options, any number of
+traces. Results are plain dictionaries in the shape of `symbouq.records.Audit`, which is
+what is written; `audit` returns the record itself.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from symbouq import features as _features
+from symbouq.auditor import Clashes, ClaimResult, Premise, TraceResult, Triple, Verdict, audit_relations
+from symbouq.errors import RecordError
+from symbouq.features import ClaimFacts
+from symbouq.ontology import VERSION, Ontology, OntologyLibrary
+from symbouq.profile import Profile, determinacy_profile, discounted_profile
+from symbouq.records import (
+    SCHEMA_VERSION,
+    Audit,
+    ClaimRecord,
+    Context,
+    Instance,
+    RelationRecord,
+    Trace,
+)
+from symbouq.score import constraint_rule
+
+if TYPE_CHECKING:  # spaCy loads only where there is text to parse
+    from symbouq.language.reader import Mention, Reader, Text
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A relation as the audit uses it.
+
+    Attributes:
+        triple: Slots and relation name.
+        record: The same in the output's shape.
+    """
+
+    triple: Triple
+    record: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ParsedClaim:
+    """A claim with its relations."""
+
+    type: str
+    text: str
+    relations: tuple[Stated, ...]
+
+
+@dataclass(frozen=True)
+class ParsedTrace:
+    """A trace whose things are slots.
+
+    Attributes:
+        names: The things' names; the position is the slot.
+        scene: Premise number and relation, for each relation of the scene.
+        claims: The claims, the conclusion last.
+    """
+
+    names: tuple[str, ...]
+    scene: tuple[tuple[int, Stated], ...]
+    claims: tuple[ParsedClaim, ...]
+
+
+class TraceAuditor:
+    """Audits traces under one set of options.
+
+    Args:
+        profile: Profile for every trace; else each trace's own, its dataset's, or the
+            default one.
+        ontology: Folder of a user's ontology.
+        context: Which context's verdicts feed profile, features and Constraint-Rule.
+
+    Raises:
+        OntologyError: If the ontology or the profile cannot be used.
+    """
+
+    def __init__(
+        self,
+        profile: str | None = None,
+        ontology: str | os.PathLike[str] | None = None,
+        context: Context = "assumed",
+    ) -> None:
+        self.library = OntologyLibrary(ontology)
+        self.context: Context = context
+        self._profile = self.library.ontology(profile).profile if profile else None
+        self._readers: dict[str, Reader] = {}
+
+    # Steps ---------------------------------------------------------------------------
+
+    def ontology_for(self, trace: Instance) -> Ontology:
+        """The tables that a trace is audited with.
+
+        Raises:
+            RecordError: If the trace names a profile that does not exist.
+        """
+        if self._profile is not None:
+            return self.library.ontology(self._profile)
+        if trace.profile is None:
+            return self.library.ontology(self.library.profile_of(trace.dataset))
+        wanted = trace.profile.strip().lower().replace("-", "_")
+        if wanted not in self.library.profiles:
+            known = ", ".join(p.replace("_", "-") for p in self.library.profiles)
+            raise RecordError(f"unknown profile {trace.profile!r}; there are: {known}")
+        return self.library.ontology(wanted)
+
+    def reader_for(self, ontology: Ontology) -> Reader:
+        """The reader of a profile, made when it is first needed."""
+        reader = self._readers.get(ontology.profile)
+        if reader is None:
+            from symbouq.language.reader import Reader
+
+            reader = self._readers[ontology.profile] = Reader(ontology)
+        return reader
+
+    def parsed(self, trace: Trace) -> ParsedTrace:
+        """The trace's relations, read from its text or taken as they are given.
+
+        Raises:
+            RecordError: If a given relation is not in the profile.
+        """
+        ontology = self.ontology_for(trace)
+        if trace.structured:
+            return _from_records(ontology, trace)
+        reader = self.reader_for(ontology)
+        scene = reader.split(trace.scene) if isinstance(trace.scene, str) else trace.scene or []
+        if trace.response is not None:
+            text = reader.read(scene, trace.question, response=trace.response)
+        else:
+            text = reader.read(scene, trace.question, trace.reasoning or (), trace.conclusion)
+        return _from_text(text)
+
+    def parse(self, trace: Trace) -> dict[str, Any]:
+        """The trace with its relations beside its text, in a shape that `audit` takes."""
+        parsed = self.parsed(trace)
+        record = trace.model_dump(exclude_none=True)
+        record["profile"] = self.ontology_for(trace).profile
+        record["scene_relations"] = [stated.record for _, stated in parsed.scene]
+        record["claims"] = [
+            {"type": c.type, "text": c.text, "relations": [s.record for s in c.relations]}
+            for c in parsed.claims
+        ]
+        return record
+
+    def audited(self, trace: Trace, file: str | None = None, line: int | None = None) -> dict[str, Any]:
+        """The audit of a trace, in the shape of `symbouq.records.Audit`.
+
+        Args:
+            trace: The trace.
+            file: Where it came from, for the record.
+            line: Its line there.
+
+        Raises:
+            RecordError: If the trace cannot be audited as it is.
+        """
+        ontology = self.ontology_for(trace)
+        parsed = self.parsed(trace)
+        scene: dict[int, list[Triple]] = {}
+        for number, stated in parsed.scene:
+            scene.setdefault(number, []).append(stated.triple)
+        result = audit_relations(
+            ontology,
+            list(scene.items()),
+            [tuple(stated.triple for stated in claim.relations) for claim in parsed.claims],
+        )
+        return {
+            "id": trace.id,
+            "source": {"file": file, "line": line} if file is not None and line is not None else None,
+            "schema_version": SCHEMA_VERSION,
+            "ontology": {
+                "name": ontology.name,
+                "profile": ontology.profile,
+                "version": VERSION,
+                "hash": ontology.hash,
+            },
+            "context": self.context,
+            **_findings(ontology, parsed, result, self.context),
+        }
+
+    def audit(self, trace: Trace) -> Audit:
+        """The audit of a trace as a record."""
+        return Audit.model_validate(self.audited(trace))
+
+
+def audit(
+    scene: str | Sequence[str] | Sequence[Sequence[str]],
+    claims: str | Sequence[str] | Sequence[Sequence[Sequence[str]]],
+    question: str = "",
+    *,
+    profile: str | None = None,
+    dataset: str | None = None,
+    ontology: str | os.PathLike[str] | None = None,
+    context: Context = "assumed",
+) -> Audit:
+    """Audits one trace.
+
+    >>> import symbouq
+    >>> result = symbouq.audit("A is above B. B is right of C.", ["A is upper right of C."])
+    >>> result.claims[-1].verdict
+    'entailed'
+
+    Args:
+        scene: The trusted description: one text, a list of sentences, or a list of
+            `(subject, relation, object)`.
+        claims: The reasoning: one free text, a list of claims of which the last is the
+            conclusion, or, for a scene in relations, a list of lists of relations.
+        question: What was asked; it may name things and gives bare labels their pair.
+        profile: Name of the profile; else the dataset's, or `nine-way`.
+        dataset: Name of the dataset, which may choose the profile.
+        ontology: Folder of a user's ontology.
+        context: Which context's verdicts feed profile, features and score.
+
+    Raises:
+        OntologyError: If the ontology or the profile cannot be used.
+        RecordError: If a relation is not in the profile.
+    """
+    record: dict[str, Any] = {"id": "trace", "question": question, "dataset": dataset}
+    if not isinstance(scene, str) and any(not isinstance(item, str) for item in scene):
+        record["scene_relations"] = scene
+        record["claims"] = [{"relations": relations} for relations in claims]
+        if record["claims"]:
+            record["claims"][-1]["type"] = "conclusion"
+    else:
+        record["scene"] = scene if isinstance(scene, str) else list(scene)
+        if isinstance(claims, str):
+            record["response"] = claims
+        else:
+            record["reasoning"] = list(claims[:-1])
+            record["conclusion"] = claims[-1] if claims else ""
+    return TraceAuditor(profile, ontology, context).audit(Trace.model_validate(record))
+
+
+# From records and from text ------------------------------------------------------------
+
+
+class _Slots:
+    """Numbers things in order of appearance."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, int] = {}
+
+    def __getitem__(self, name: str) -> int:
+        return self.of.setdefault(name, len(self.of))
+
+
+def _from_text(text: Text) -> ParsedTrace:
+    slots = _Slots()
+
+    def stated(mention: Mention, sentence: int) -> Stated:
+        return Stated(
+            (slots[mention.subject], mention.relation, slots[mention.object]),
+            {
+                "subject": mention.subject,
+                "relation": mention.relation,
+                "object": mention.object,
+                "sentence": sentence,
+                "span": list(mention.span),
+                "confidence": mention.confidence,
+                "grounded": mention.grounded,
+            },
+        )
+
+    scene = tuple(
+        (number, stated(mention, number))
+        for number, mentions in enumerate(text.scene, start=1)
+        for mention in mentions
+    )
+    claims = tuple(
+        ParsedClaim(claim.type, claim.text, tuple(stated(m, number) for m in claim.relations))
+        for number, claim in enumerate(text.claims, start=1)
+    )
+    return ParsedTrace(tuple(slots.of), scene, claims)
+
+
+def _from_records(ontology: Ontology, trace: Trace) -> ParsedTrace:
+    slots = _Slots()
+    named = {name for r in trace.scene_relations or () for name in (r.subject, r.object)}
+
+    def stated(relation: RelationRecord, place: str, sentence: int | None) -> Stated:
+        try:
+            name = ontology.canonical(relation.relation)
+        except KeyError as error:
+            raise RecordError(f"{place}: {error.args[0]}") from error
+        grounded = relation.grounded
+        if grounded is None:
+            grounded = relation.subject in named and relation.object in named
+        return Stated(
+            (slots[relation.subject], name, slots[relation.object]),
+            {
+                "subject": relation.subject,
+                "relation": name,
+                "object": relation.object,
+                "sentence": sentence,
+                "span": relation.span,
+                "confidence": relation.confidence,
+                "grounded": grounded,
+            },
+        )
+
+    scene = tuple(
+        (r.sentence or n, stated(r, f"scene_relations.{n}", r.sentence))
+        for n, r in enumerate(trace.scene_relations or (), start=1)
+    )
+    given = trace.claims or []
+    claims = tuple(
+        ParsedClaim(
+            "conclusion" if number == len(given) else claim.type,
+            claim.text,
+            tuple(
+                stated(r, f"claims.{number}.relations.{n}", r.sentence)
+                for n, r in enumerate(claim.relations, start=1)
+            ),
+        )
+        for number, claim in enumerate(given, start=1)
+    )
+    return ParsedTrace(tuple(slots.of), scene, claims)
+
+
+# Findings ------------------------------------------------------------------------------
+
+
+def _findings(
+    ontology: Ontology, parsed: ParsedTrace, result: TraceResult, context: Context
+) -> dict[str, Any]:
+    """Everything in the audit that depends on relations and verdicts."""
+    grounded = context == "grounded"
+    claims = result.claims
+    verdicts = [c.grounded if grounded else c.verdict for c in claims]
+    is_parsed = [bool(claim.relations) for claim in parsed.claims]
+    resting = [
+        [p.number for p in c.premises if p.source == "claim"] if not grounded else []
+        for c in claims
+    ]
+    facts = [
+        _facts(ontology, claim, finding, verdict, result.feasible, grounded)
+        for claim, finding, verdict in zip(parsed.claims, claims, verdicts, strict=True)
+    ]
+    scene_relations = [_oriented(ontology, stated.triple) for _, stated in parsed.scene]
+    if facts:
+        rows, trace_row = _features.features(scene_relations, result.feasible, facts)
+        score = constraint_rule(is_parsed, verdicts, [fact.repair for fact in facts])
+    else:
+        rows, trace_row = [], [0.0] * len(_features.TRACE_FEATURES)
+        score = 0.5
+    words = _Words(ontology, parsed.names)
+    conflict = next((n for n, c in enumerate(claims, start=1) if c.first_conflict), 0)
+    return {
+        "scene": {
+            "relations": [stated.record for _, stated in parsed.scene],
+            "feasible": result.feasible,
+            "clash": [str(premise) for premise in result.clash],
+            "message": "" if result.feasible else words.scene_clash(result),
+        },
+        "claims": [
+            {
+                "index": number,
+                "type": claim.type,
+                "text": claim.text,
+                "relations": [stated.record for stated in claim.relations],
+                "verdict": str(finding.verdict),
+                "grounded_verdict": str(finding.grounded),
+                "conditional": finding.conditional,
+                "repair_cost": finding.bounded_repair,
+                "repair_cost_exact": finding.repair,
+                "first_conflict": finding.first_conflict,
+                "premises": [str(premise) for premise in finding.premises],
+                "message": words.message(claim, finding, result, conflict),
+            }
+            for number, (claim, finding) in enumerate(
+                zip(parsed.claims, claims, strict=True), start=1
+            )
+        ],
+        "profile": _record(determinacy_profile(is_parsed, verdicts)),
+        "discounted": _record(discounted_profile(is_parsed, verdicts, resting)),
+        "features": {"claims": rows, "trace": trace_row},
+        "constraint_rule": score,
+    }
+
+
+def _record(profile: Profile) -> dict[str, float | int]:
+    return dict(vars(profile))
+
+
+def _oriented(ontology: Ontology, triple: Triple) -> Triple:
+    """The triple or its mirror image, so that both have one form."""
+    u, r, v = triple
+    return (v, ontology.mirror[r], u) if u > v and r in ontology.mirror else triple
+
+
+def _facts(
+    ontology: Ontology,
+    claim: ParsedClaim,
+    finding: ClaimResult,
+    verdict: Verdict,
+    scene_feasible: bool,
+    grounded: bool,
+) -> ClaimFacts:
+    relations = [stated.triple[1] for stated in claim.relations]
+    moves = [ontology.moves[r] for r in relations if r in ontology.moves]
+    repair = finding.bounded_repair
+    if grounded:
+        repair = 4 if verdict is Verdict.CONTRADICTED else 0
+    return ClaimFacts(
+        relations=tuple(_oriented(ontology, stated.triple) for stated in claim.relations),
+        confidences=tuple(stated.record["confidence"] for stated in claim.relations),
+        grounded=tuple(stated.record["grounded"] for stated in claim.relations),
+        layout=len(moves),
+        symmetric=sum(r in ontology.symmetric for r in relations),
+        axial=moves.count(1),
+        diagonal=sum(n > 1 for n in moves),
+        verdict=verdict,
+        first_conflict=finding.first_conflict and not grounded,
+        feasible_after=scene_feasible if grounded else finding.feasible_after,
+        repair=repair,
+        conclusion=claim.type == "conclusion",
+    )
+
+
+class _Words:
+    """Findings in plain words, from the ontology's templates."""
+
+    def __init__(self, ontology: Ontology, names: Sequence[str]) -> None:
+        self._ontology = ontology
+        self._names = names
+
+    def relation(self, triple: Triple) -> str:
+        """A relation as a short sentence: `A is above B`."""
+        u, r, v = triple
+        wording = self._ontology.wordings.get(r, (r.replace("_", " "),))[0]
+        return f"{self._names[u]} is {wording} {self._names[v]}"
+
+    def message(
+        self, claim: ParsedClaim, finding: ClaimResult, result: TraceResult, conflict: int
+    ) -> str:
+        """What the auditor says about a claim."""
+        premises = result.clash if finding.reason == "blocked_scene" else finding.premises
+        text = self._filled(
+            finding.reason,
+            claim=_listed(self.relation(stated.triple) for stated in claim.relations),
+            relation=self.relation(finding.fault) if finding.fault is not None else "",
+            premises=_listed(map(_spoken, premises)),
+            conflict=str(conflict),
+        )
+        return self._with_reason(text, finding.clashes)
+
+    def scene_clash(self, result: TraceResult) -> str:
+        """What is wrong with an infeasible scene."""
+        text = self._filled("clash", premises=_listed(map(_spoken, result.clash)))
+        return self._with_reason(text, result.clash_reasons)
+
+    def _filled(self, message: str, **values: str) -> str:
+        template = self._ontology.messages.get(message, message)
+        # Names are data: only the template's own braces are fields.
+        parts = []
+        for piece in template.split("{"):
+            field, brace, rest = piece.partition("}")
+            parts.append(values.get(field, "") + rest if brace else piece)
+        return "".join(parts)
+
+    def _with_reason(self, text: str, clashes: Clashes) -> str:
+        for code, relations in clashes:
+            template = self._ontology.reasons.get(code)
+            if template is not None:
+                first, second = (*relations, "", "")[:2]
+                reason = template.replace("{first}", first).replace("{second}", second)
+                return f"{text.removesuffix('.')}: {reason.replace('_', ' ')}."
+        return text
+
+
+def _spoken(premise: Premise) -> str:
+    return f"{premise.source} {premise.number}"
+
+
+def _listed(texts: Iterable[str]) -> str:
+    items = list(texts)
+    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)

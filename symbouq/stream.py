@@ -1,0 +1,229 @@
+"""Trace files in, records out: reading, spreading over processes, writing in order.
+
+A record that cannot be read is reported and skipped, never the rest of its file. Work
+goes to the processes in small batches, only a few of them ahead of the writer, so memory
+does not grow with the input, and everything finished is written when a run is stopped.
+"""
+
+from __future__ import annotations
+
+import gzip
+import multiprocessing
+import os
+import signal
+import sys
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from pydantic_core import to_json
+
+from symbouq.errors import RecordError
+from symbouq.records import Instance, parse_record
+
+_BATCH = 32
+"""Records in one unit of work."""
+
+_AHEAD = 4
+"""Batches a process may be ahead of the writer."""
+
+
+class Line(NamedTuple):
+    """One line of an input file."""
+
+    file: str
+    number: int
+    content: bytes
+
+
+class Outcome(NamedTuple):
+    """What became of one line.
+
+    Attributes:
+        file: The line's file.
+        number: Its number there, from 1.
+        id: The record's id, empty if it could not be read.
+        output: The encoded result, without line break; None on failure.
+        error: What was wrong, None on success.
+        summary: What the job keeps of the result for a summary.
+    """
+
+    file: str
+    number: int
+    id: str
+    output: bytes | None
+    error: str | None
+    summary: Any = None
+
+
+def read_lines(path: str) -> Iterator[Line | RecordError]:
+    """The lines of a file that are not blank; `-` is standard input.
+
+    Compressed content is read transparently. A file that breaks off is reported as one
+    error after what could be read.
+
+    Raises:
+        OSError: If the file cannot be opened.
+    """
+    name = "<stdin>" if path == "-" else path
+    number = 0
+    with _opened(path) as stream:
+        try:
+            for number, content in enumerate(stream, start=1):
+                if content.strip():
+                    yield Line(name, number, content)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            yield RecordError(f"compressed file is damaged: {error}", name, number + 1)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[IO[bytes]]:
+    raw: IO[bytes]
+    if path == "-":
+        raw = sys.stdin.buffer
+        yield _unzipped(raw)
+    else:
+        with Path(path).open("rb") as raw:
+            yield _unzipped(raw)
+
+
+def _unzipped(raw: IO[bytes]) -> IO[bytes]:
+    peeked = raw.peek(2)[:2]  # type: ignore[attr-defined]
+    return gzip.open(raw, "rb") if peeked == b"\x1f\x8b" else raw  # type: ignore[return-value]
+
+
+Work = Callable[[Any, str, int], tuple[dict[str, Any], Any]]
+"""Takes a record with its file and line; gives what is written and what is kept."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is done to each record; it travels to the processes, so it is picklable.
+
+    Attributes:
+        setup: Makes a worker from the arguments; called once in each process.
+        arguments: Its arguments.
+        kind: The kind of record that the worker takes.
+    """
+
+    setup: Callable[..., Work]
+    arguments: tuple[Any, ...]
+    kind: type[Instance]
+
+
+_ready: tuple[Work, type[Instance]] | None = None
+"""This process's worker and the kind of record that it takes."""
+
+
+def _start(job: Job) -> None:
+    """Prepares a process; the interrupt key is the parent's to handle."""
+    global _ready
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _ready = job.setup(*job.arguments), job.kind
+
+
+def _batch(lines: list[Line]) -> list[Outcome]:
+    assert _ready is not None  # _start has run in this process
+    work, kind = _ready
+    return [_done(work, kind, line) for line in lines]
+
+
+def _done(work: Work, kind: type[Instance], line: Line) -> Outcome:
+    identity = ""
+    try:
+        given = parse_record(kind, line.content, line.file, line.number)
+        identity = given.id
+        record, summary = work(given, line.file, line.number)
+        return Outcome(line.file, line.number, identity, to_json(record), None, summary)
+    except RecordError as error:
+        return Outcome(line.file, line.number, identity, None, error.message)
+    except RecursionError:
+        return Outcome(line.file, line.number, identity, None, "too deeply nested to be read")
+
+
+def process(files: Iterable[str], job: Job, processes: int | None = None) -> Iterator[Outcome]:
+    """Does a job on every line of some files and gives the outcomes in order.
+
+    Args:
+        files: Paths; `-` is standard input.
+        job: What to do.
+        processes: How many processes; all cores by default.
+
+    Raises:
+        OSError: If a file cannot be opened; what precedes it has been given.
+    """
+    seen: set[int] = set()
+    current = None
+    for outcome in _in_order(files, job, processes or os.cpu_count() or 1):
+        if outcome.file != current:
+            current = outcome.file
+            seen.clear()
+        key = hash(outcome.id)
+        if outcome.error is None and key in seen:
+            yield outcome._replace(
+                output=None, error=f"id {outcome.id!r} occurs before in this file", summary=None
+            )
+            continue
+        seen.add(key)
+        yield outcome
+
+
+def _in_order(files: Iterable[str], job: Job, processes: int) -> Iterator[Outcome]:
+    """Outcomes in the order of the lines, ids not yet compared."""
+    batches = _batches(files)
+    opening = list(islice(batches, 2))
+    rest = chain(opening, batches)
+    if processes == 1 or len(opening) < 2:
+        work = job.setup(*job.arguments)
+        for batch in rest:
+            for item in batch:
+                yield _failed(item) if isinstance(item, RecordError) else _done(work, job.kind, item)
+        return
+    pending: deque[tuple[list[Line | RecordError], Future[list[Outcome]]]] = deque()
+    with _executor(processes, job) as executor:
+        while True:
+            for batch in islice(rest, processes * _AHEAD - len(pending)):
+                lines = [item for item in batch if isinstance(item, Line)]
+                pending.append((batch, executor.submit(_batch, lines)))
+            if not pending:
+                return
+            batch, future = pending.popleft()
+            done = iter(future.result())
+            for item in batch:
+                yield _failed(item) if isinstance(item, RecordError) else next(done)
+
+
+@contextmanager
+def _executor(processes: int, job: Job) -> Iterator[ProcessPoolExecutor]:
+    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
+    if method == "fork":
+        job.setup(*job.arguments)  # what is loaded here, every fork has
+    executor = ProcessPoolExecutor(
+        processes, multiprocessing.get_context(method), initializer=_start, initargs=(job,)
+    )
+    try:
+        yield executor
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _batches(files: Iterable[str]) -> Iterator[list[Line | RecordError]]:
+    batch: list[Line | RecordError] = []
+    for file in files:
+        for item in read_lines(file):
+            batch.append(item)
+            if len(batch) == _BATCH:
+                yield batch
+                batch = []
+    if batch:
+        yield batch
+
+
+def _failed(error: RecordError) -> Outcome:
+    return Outcome(error.file or "", error.line or 0, "", None, error.message)
