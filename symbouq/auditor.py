@@ -169,6 +169,7 @@ class _Audit:
         readings = ontology.readings
         self.scene = [(number, oriented(triples)) for number, triples in scene]
         self.claims = [oriented(triples) for triples in claims]
+        self.given = claims
         self.scene_units = [
             _Unit(Premise("scene", number), tuple((readings[ASSERTED, r], u, v) for u, r, v in triples))
             for number, triples in self.scene
@@ -340,7 +341,7 @@ class _Audit:
             result = ClaimResult(decision.verdict, ground.verdict, premises=decision.premises)
             if decision.verdict is Verdict.CONTRADICTED:
                 feasible = False
-                self.explain_conflict(result, decision, instances)
+                self.explain_conflict(number, result, decision, instances)
             elif ground.verdict is not Verdict.ENTAILED:
                 atoms = tuple(dict.fromkeys(map(self.atom, claim)))
                 if decision.verdict is Verdict.UNKNOWN and len(atoms) > 1:
@@ -359,30 +360,29 @@ class _Audit:
 
     def explain_conflict(
         self,
+        number: int,
         result: ClaimResult,
         decision: _Decision,
         instances: Sequence[Atom],
     ) -> None:
         """Fills in what a contradicted claim needs: its fault, repair and reason."""
-        result.fault = decision.faults[0]
+        fault = decision.faults[0]
+        # Reported as the claim puts it, not as its mirror image.
+        result.fault = self.given[number - 1][self.claims[number - 1].index(fault)]
         result.reason = "contradicted" if decision.premises else "impossible"
         if result.grounded is Verdict.CONTRADICTED:
             result.repair = None
         else:
-            costs = [self.repair(self.atom(triple), instances) for triple in decision.faults]
-            result.repair = None if None in costs else max(c for c in costs if c is not None)
-        if result.fault[1] not in self.ontology.moves:
+            # The scene leaves room for each relation, so removing claims repairs it.
+            result.repair = max(
+                self.solver.repair((*self.scene_atoms, self.atom(triple)), instances)
+                for triple in decision.faults
+            )
+        if fault[1] not in self.ontology.moves:
             named = set(decision.premises)
             units = [*self.scene_units, *self.admitted]
             atoms = _atoms(unit for unit in units if unit.premise in named)
-            result.clashes = self.solver.clashes((*atoms, self.atom(result.fault)))
-
-    def repair(self, atom: Atom, instances: Sequence[Atom]) -> int | None:
-        """The exact repair distance of one contradicted relation."""
-        kept = (*self.scene_atoms, atom)
-        if not self.solver.feasible(kept):
-            return None
-        return self.solver.repair(kept, instances)
+            result.clashes = self.solver.clashes((*atoms, self.atom(fault)))
 
 
 def _decide_scene(

@@ -28,14 +28,12 @@ class Item(NamedTuple):
         thing: Which thing, for things.
         relation: The canonical relation, for relations.
         place: Whether a relation names a side (its landmark needs a linking word).
-        adjacent: Whether a relation counts only right before its landmark.
     """
 
     kind: str
     thing: int = -1
     relation: str = ""
     place: bool = False
-    adjacent: bool = False
 
 
 class Reading(NamedTuple):
@@ -68,7 +66,7 @@ _UNKNOWN_WORDS_AT_MOST = 6
 _PRONOUN_THING = -2
 """Stands for the thing of a pronoun until it is known."""
 
-_ENDS = frozenset((".", "inference"))
+_ENDS = frozenset((".", "?", "inference"))
 _VERBS = frozenset(("copula", "have"))
 
 
@@ -144,18 +142,27 @@ class Grammar:
     def read(self, items: Sequence[Item]) -> list[Reading]:
         """The relations that a text states, in order, without repetitions.
 
-        A stop or an inference word ends a sentence; a pronoun may refer across.
+        A stop or an inference word ends a sentence; a pronoun may refer across. What a
+        condition or a question says is not stated.
         """
         readings: list[Reading] = []
-        memory: list[int] = []
+        memory = [item.thing for item in items[:1] if item.kind == "antecedent"]
         centre: tuple[int, ...] = ()
-        start = 0
-        for position in range(len(items) + 1):
-            if position < len(items) and items[position].kind not in _ENDS:
+        supposed = False
+        start = len(memory)
+        for position in range(start, len(items) + 1):
+            end = items[position].kind if position < len(items) else "."
+            if end not in _ENDS:
                 continue
-            sentence = _Sentence(self._ontology, items[start:position], start, memory, centre)
-            readings.extend(sentence.read())
+            part = items[start:position]
+            kinds = {item.kind for item in part}
+            supposed = supposed or ("condition" in kinds and "centre" not in kinds)
+            sentence = _Sentence(self._ontology, part, start, memory, centre)
+            found = sentence.read()
+            if not supposed and end != "?":
+                readings.extend(found)
             memory, centre = sentence.memory, sentence.centre
+            supposed = supposed and end == "inference"
             start = position + 1
         return self._without_repetitions(readings)
 
@@ -201,7 +208,7 @@ class _Sentence:
 
     def read(self) -> list[Reading]:
         kinds = [item.kind for item in self.items]
-        if "hedge" in kinds or ("condition" in kinds and "centre" not in kinds):
+        if "hedge" in kinds:
             return []
         position = 0
         while position < len(self.items):
@@ -271,13 +278,10 @@ class _Sentence:
         return self._kind(position + 1) == "thing"
 
     def _relation(self, position: int, item: Item) -> None:
-        if item.adjacent and not (
-            self._kind(position + 1) == "thing" and self._kind(position + 2) != "'s"
-        ):
-            return
-        if item.adjacent and self.now.related and not self.now.landmarks:
-            return  # "to the left, in the box": the place goes before
-        if self.now.complete and not self.now.formula:
+        now = self.now
+        if now.related and now.landmarks and (now.inverted or not now.subjects):
+            self._open()  # "left of B and below C is A", "above A is B and below A is C"
+        elif now.complete and not now.formula:
             self._open(subjects=self.now.subjects, anchor=self.now.anchor, tail_of=self.now)
         self.now.options[-1].append(item.relation)
         self.now.place = item.place
@@ -296,10 +300,10 @@ class _Sentence:
             self.main = ()
 
     def _equals(self) -> None:
-        if self.now.complete or self.now.formula:
+        if self.now.formula:
             self._open()
-        else:
-            self.now.formula = bool(self.now.subjects)
+        elif self.last_thing >= 0:
+            self._open(subjects=(self.last_thing,), formula=True)
 
     def _pronoun(self, position: int) -> None:
         now = self.now
@@ -352,13 +356,17 @@ class _Sentence:
             return after + 1
         if now.loose and not now.related:
             self._open(subjects=things)
+        elif now.formula and not now.landmarks:
+            now.landmarks = things
         elif now.empty:
             if before == "reference":
                 now.landmarks = things
             elif before != "by" or follows in _VERBS:
                 now.subjects = things
-        elif now.inverted and not now.subjects:
+        elif not now.subjects and (now.inverted or (now.landmarks and not now.related)):
             now.subjects = things
+        elif before in ("link", "reference") and not (now.related or now.landmarks):
+            now.landmarks = things
         elif now.waiting and not self._opens_clause(position, after):
             if now.place and not now.linked:
                 now.confidence *= _UNLINKED
@@ -369,10 +377,6 @@ class _Sentence:
             if now.complete and things == now.landmarks and before in ("link", "reference"):
                 return after
             self._open(subjects=things, anchor=now.anchor)
-        elif not now.subjects:
-            now.subjects = things
-        elif before in ("link", "reference") or now.formula:
-            now.landmarks = things
         elif before != "by":
             self._open(subjects=things, anchor=now.anchor)
         self.now.touch(here)

@@ -65,18 +65,30 @@ def runs(tokens: Sequence[Token]) -> list[Run]:
         if end == start:
             position += 1
             continue
-        before = tokens[start - 1].kind if start else ""
         words = tuple(token.text for token in tokens[start:end])
-        outer = start - 1
-        while outer >= 0 and tokens[outer].kind in ("article", "kind"):
-            outer -= 1
-        context = _place(tokens[outer]) if outer >= 0 else ""
-        after = _place(tokens[end]) if end < len(tokens) else ""
-        placed = after in _AFTER_NAME or after == "'s" or context in _BEFORE_NAME
-        placed = placed or (after in ("and", ",") or context == "and")
-        found.append(Run(start, end, words, before in ("article", "kind"), placed))
+        marked = start > 0 and tokens[start - 1].kind in ("article", "kind")
+        named = marked or any(word != word.lower() for word in words)
+        found.append(Run(start, end, words, marked, _placed(tokens, start, end, named)))
         position = end
     return found
+
+
+def _placed(tokens: Sequence[Token], start: int, end: int, named: bool) -> bool:
+    """Whether a run stands where a thing can: before a verb or a relation, after a
+    linking word or a relation, in a list, or (a name that looks like one) after the verb
+    of an inverted sentence. "further" in "is further left" does not."""
+    outer = start - 1
+    while outer >= 0 and tokens[outer].kind in ("article", "kind", "filler"):
+        outer -= 1
+    while end < len(tokens) and tokens[end].kind == "filler":
+        end += 1
+    before = _place(tokens[outer]) if outer >= 0 else ""
+    after = _place(tokens[end]) if end < len(tokens) else ""
+    if before == "copula" and not named:
+        return False
+    if before in _BEFORE_NAME or after in _AFTER_NAME:
+        return True
+    return before == "and" or after in ("and", ",", "'s") or (before == "copula" and named)
 
 
 def _place(token: Token) -> str:
@@ -96,6 +108,8 @@ def _run_end(tokens: Sequence[Token], start: int) -> int:
         noun = tokens[end] if end < len(tokens) else None
         if noun is None or noun.kind != "content" or not noun.text.islower():
             return start
+    elif first.kind == "number" and start and tokens[start - 1].kind == "kind":
+        return start + 1  # "agent 7"
     elif first.kind != "content":
         return start
     while end < len(tokens):

@@ -11,7 +11,7 @@ from symbouq.language.lexicon import Lexicon, Token
 from symbouq.language.mentions import Names, discover, key_of, runs
 from symbouq.ontology import Ontology
 
-_STOPS = frozenset((".", "!", "?", ";", "\n"))
+_STOPS = frozenset((".", "!", ";", "\n"))
 _SILENT = frozenset(("article", "kind", "filler", "clock", "clockless", "hour", "citation", "answer"))
 _UNKNOWN = Item("other")
 
@@ -102,15 +102,14 @@ class Reader:
         asked_tokens = self._without_question_words(self.lexicon.tokens(question))
         names = discover(tokens, asked_tokens)
         known = len(names)
-        stated = tuple(self._mentions(sentence, names, known) for sentence in tokens)
+        stated = self._chained(tokens, names, known)
         asked = self._asked(asked_tokens, names)
         if response is not None:
             claims = self._segmented(response, names, known, asked)
         else:
-            claims = [
-                Claim("reasoning", text, self._mentions(self.lexicon.tokens(text), names, known))
-                for text in reasoning or ()
-            ]
+            steps = list(reasoning or ())
+            read = self._chained([self.lexicon.tokens(text) for text in steps], names, known)
+            claims = [Claim("reasoning", *step) for step in zip(steps, read, strict=True)]
             text = conclusion or ""
             given = self.lexicon.tokens(text)
             claims.append(self._answer(given[_announcement(given) or 0 :], text, 0, names, known, asked))
@@ -123,13 +122,37 @@ class Reader:
 
     # Sentences -----------------------------------------------------------------------
 
+    def _chained(
+        self, texts: Sequence[Sequence[Token]], names: Names, known: int
+    ) -> tuple[tuple[Mention, ...], ...]:
+        """What each of some texts in sequence states; a pronoun may refer back."""
+        found: list[tuple[Mention, ...]] = []
+        antecedent: str | None = None
+        for tokens in texts:
+            found.append(self._mentions(tokens, names, known, antecedent))
+            antecedent = found[-1][-1].subject if found[-1] else antecedent
+        return tuple(found)
+
     def _mentions(
-        self, tokens: Sequence[Token], names: Names, known: int, new: bool = True
+        self, tokens: Sequence[Token], names: Names, known: int, antecedent: str | None = None
     ) -> tuple[Mention, ...]:
-        """The relations that a text states about things."""
-        items, things, places = self._items(tokens, names, new)
-        if "relation" not in {item.kind for item in items}:
+        """The relations that a text states about things.
+
+        Args:
+            tokens: The tokens of the text.
+            names: The trace's names; new ones are added.
+            known: How many of them scene and question have.
+            antecedent: What a pronoun refers to that has none in the text.
+        """
+        items, things, places = self._items(tokens, names, new=True)
+        kinds = {item.kind for item in items}
+        if "relation" not in kinds:
             return ()
+        if antecedent is not None and not kinds.isdisjoint(("pronoun", "possessive")):
+            thing = names.spellings.index(antecedent)
+            items.insert(0, Item("antecedent", thing=len(things)))
+            places.insert(0, (0, 0))
+            things.append(thing)
         readings: list[Reading] = self._read_shape(tuple(items))
         return tuple(
             Mention(
@@ -185,6 +208,10 @@ class Reader:
             if item is not None:
                 items.append(item)
                 places.append((first, position - 1))
+        for n, (first, _) in enumerate(places):
+            entry = tokens[first].entry
+            if entry is not None and entry.adjacent and not _precedes_landmark(items, n):
+                items[n] = _ITEMS["by"]
         return items, things, places
 
     def _strangers(self, tokens: Sequence[Token], names: Names) -> dict[int, tuple[int, int]]:
@@ -321,7 +348,13 @@ class Reader:
         kinds = {item.kind for item in items}
         if things or not kinds.isdisjoint(("hedge", "negation", "condition")) or "relation" not in kinds:
             return ()
-        label = [item for item in items if item.kind in ("relation", "or", "other")]
+        # "left, above" gives two answers, "above and left" one.
+        label = [
+            _ITEMS["or"] if item.kind == "," else item
+            for item, follows in zip(items, [*items[1:], _UNKNOWN], strict=True)
+            if item.kind in ("relation", "or", "other")
+            or (item.kind == "," and follows.kind == "relation")
+        ]
         readings = self._read_shape((Item("thing", thing=0), *label, Item("reference"), Item("thing", thing=1)))
         if len(readings) != 1:
             return ()
@@ -347,6 +380,7 @@ class Reader:
             if len(sentences) == 1 or (asked is not None and self._is_label(last, names, asked)):
                 announced = len(sentences) - 1
         claims: list[Claim] = []
+        antecedent: str | None = None
         conclusion = Claim("conclusion", "", ())
         skip = -1
         for n, tokens in enumerate(sentences):
@@ -354,12 +388,14 @@ class Reader:
                 answer = tokens[_announcement(tokens) or 0 :]
                 if not answer and n + 1 < len(sentences):
                     answer, skip = sentences[n + 1], n + 1
-                start, end = tokens[0].start, (answer or tokens)[-1].end
+                tokens = _trimmed(tokens)
+                start, end = tokens[0].start, (_trimmed(answer) or tokens)[-1].end
                 conclusion = self._answer(answer, response[start:end], start, names, known, asked)
             elif n != skip:
                 for part in _parts(tokens):
                     start, end = part[0].start, part[-1].end
-                    mentions = _shifted(self._mentions(part, names, known), start)
+                    mentions = _shifted(self._mentions(part, names, known, antecedent), start)
+                    antecedent = mentions[-1].subject if mentions else antecedent
                     claims.append(Claim("reasoning", response[start:end], mentions))
         return [*claims, conclusion]
 
@@ -370,6 +406,12 @@ class Reader:
 
 
 _LABEL_KINDS = frozenset(("relation", "mark", "and", "or", "link", "article", "filler", "by"))
+
+
+def _precedes_landmark(items: Sequence[Item], position: int) -> bool:
+    """Whether a thing comes next that is no possessor: "in B", not "in B's corner"."""
+    following = [item.kind for item in items[position + 1 : position + 3]]
+    return following[:1] == ["thing"] and following[1:] != ["'s"]
 
 
 def _shifted(mentions: Sequence[Mention], offset: int) -> tuple[Mention, ...]:
@@ -411,7 +453,9 @@ def _parts(tokens: list[Token]) -> list[list[Token]]:
 
 
 def _trimmed(tokens: list[Token]) -> list[Token]:
-    """Without bullets and list numbers in front."""
+    """Without bullets and list numbers in front, and line breaks behind."""
+    while tokens and tokens[-1].text == "\n":
+        tokens = tokens[:-1]
     start = 0
     while start < len(tokens) and tokens[start].text in _BULLETS:
         start += 1
@@ -457,7 +501,7 @@ def _item(token: Token, before: Sequence[Item]) -> Item | None:
     if kind == "relation":
         entry = token.entry
         assert entry is not None  # only the lexicon makes relations
-        return Item("relation", relation=entry.relation, place=entry.place, adjacent=entry.adjacent)
+        return Item("relation", relation=entry.relation, place=entry.place)
     if kind == "content":
         return _UNKNOWN
     if kind in _SILENT:
@@ -478,6 +522,6 @@ _ITEMS = {
     for kind in (
         "hedge", "centre", "inference", "reference", "condition", "negation", "reciprocal",
         "between", "have", "copula", "relative", "possessive", "pronoun", "with", "and", "or",
-        "link", "by", ".", ",", "=", "'s",
+        "link", "by", ".", "?", ",", "=", "'s",
     )
 }  # fmt: skip
