@@ -13,8 +13,8 @@ import hashlib
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -129,11 +129,13 @@ class Ontology:
             + (f"; did you mean {near[0]!r}?" if near else "")
         )
 
-    def restricted(self, without: Iterable[tuple[str, str]]) -> Ontology:
-        """A copy without some phrases, each given as (relation, phrase)."""
-        gone = set(without)
-        kept = {t: r for t, r in self.phrases.items() if (r, t) not in gone}
-        return Ontology(**{**self.__dict__, "phrases": kept})
+    def without(self, texts: Collection[str]) -> Ontology:
+        """A copy that lacks the phrases and words with these texts."""
+        return replace(
+            self,
+            phrases={text: r for text, r in self.phrases.items() if text not in texts},
+            words={name: words.difference(texts) for name, words in self.words.items()},
+        )
 
 
 class OntologyLibrary:

@@ -76,7 +76,7 @@ def runs(tokens: Sequence[Token]) -> list[Run]:
 def _placed(tokens: Sequence[Token], start: int, end: int, named: bool) -> bool:
     """Whether a run stands where a thing can: before a verb or a relation, after a
     linking word or a relation, in a list, or (a name that looks like one) after the verb
-    of an inverted sentence. "further" in "is further left" does not."""
+    of an inverted sentence."""
     outer = start - 1
     while outer >= 0 and tokens[outer].kind in ("article", "kind", "filler"):
         outer -= 1
@@ -84,8 +84,9 @@ def _placed(tokens: Sequence[Token], start: int, end: int, named: bool) -> bool:
         end += 1
     before = _place(tokens[outer]) if outer >= 0 else ""
     after = _place(tokens[end]) if end < len(tokens) else ""
-    if before == "copula" and not named:
-        return False
+    if not named and (before == "copula" or after in ("link", "relation", "by")):
+        if before in ("copula", "relation", "and", "by"):
+            return False  # "further", "slightly" and the like
     if before in _BEFORE_NAME or after in _AFTER_NAME:
         return True
     return before == "and" or after in ("and", ",", "'s") or (before == "copula" and named)
@@ -106,8 +107,9 @@ def _run_end(tokens: Sequence[Token], start: int) -> int:
         while end < len(tokens) and tokens[end].kind == "relation":
             end += 1
         noun = tokens[end] if end < len(tokens) else None
-        if noun is None or noun.kind != "content" or not noun.text.islower():
-            return start
+        after = tokens[end + 1].kind if end + 1 < len(tokens) else ""
+        if noun is None or noun.kind != "content" or not noun.text.islower() or after == "link":
+            return start  # "the upper edge of B" is a direction
     elif first.kind == "number" and start and tokens[start - 1].kind == "kind":
         return start + 1  # "agent 7"
     elif first.kind != "content":
