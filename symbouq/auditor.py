@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from symbouq.logic import Atom, Group, TraceSolver, best_premises
 from symbouq.ontology import ASSERTED, QUERIED, Ontology
@@ -130,6 +130,7 @@ class _Decision:
     verdict: Verdict
     premises: tuple[Premise, ...] = ()
     faults: tuple[Triple, ...] = ()
+    clashes: Clashes = field(default_factory=list)
     immediate: bool = False
 
 
@@ -181,8 +182,7 @@ class _Audit:
         for position, (_, triples) in enumerate(self.scene):
             for u, r, v in triples:
                 self.stated.setdefault((u, v), []).append((r, position))
-        self.admitted: list[_Unit] = []
-        self._solver: TraceSolver | None = None
+        self.decisions: dict[frozenset[Triple], _Decision] = {}
 
     def atom(self, triple: Triple) -> Atom:
         """A claimed relation as the atom that its reading makes of it."""
@@ -218,42 +218,39 @@ class _Audit:
     # The run -------------------------------------------------------------------------
 
     def run(self) -> TraceResult:
+        known = _known_scene(self.ontology, tuple(self.scene_units))
         pending: dict[frozenset[Triple], None] = {}
-        decided: dict[frozenset[Triple], _Decision] = {}
         for claim in self.claims:
             key = frozenset(claim)
-            if not claim or key in decided or key in pending:
-                continue
-            decision = self.decided_at_once(claim)
-            if decision is None:
-                pending[key] = None
-            else:
-                decided[key] = decision
-        if pending:
-            feasible, clash, reasons = self.open_scene(pending)
-        else:
-            feasible, clash, reasons = _decide_scene_alone(self.ontology, tuple(self.scene_units))
-        if not feasible:
-            return TraceResult(False, clash, reasons, [self.blocked(claim) for claim in self.claims])
+            if claim and key not in known.decisions:
+                decision = self.decided_at_once(claim)
+                if decision is None:
+                    pending[key] = None
+                else:
+                    known.decisions[key] = decision
+        self.decisions = known.decisions
+        if known.finding is None:
+            known.finding = _decide_scene(self.solver, self.scene_units)
+        finding = known.finding
+        if not finding.feasible:
+            blocked = [self.blocked(claim) for claim in self.claims]
+            return TraceResult(False, finding.clash, finding.reasons, blocked)
         for key in pending:
-            decided[key] = self.decide(key, self.scene_units, self.scene_atoms)
-        return TraceResult(True, (), [], self.walk(decided))
+            known.decisions[key] = self.decide(key, self.scene_units, self.scene_atoms)
+        return TraceResult(True, (), [], self.walk())
 
-    def open_scene(
-        self, pending: Iterable[frozenset[Triple]]
-    ) -> tuple[bool, tuple[Premise, ...], Clashes]:
-        """Builds the solver and decides the scene alone."""
-        groups = [frozenset(map(self.atom, key)) for key in pending]
+    @cached_property
+    def solver(self) -> TraceSolver:
+        """The solver for the scene and every claim that it may leave open."""
+        decisions = self.decisions
+        groups: dict[Group, None] = {}
+        for key in map(frozenset, self.claims):
+            if key and not (key in decisions and decisions[key].verdict.determinate):
+                groups[frozenset(map(self.atom, key))] = None
         atoms = dict.fromkeys(self.scene_atoms)
         for group in groups:
             atoms.update(dict.fromkeys(sorted(group)))
-        self._solver = TraceSolver(self.ontology, atoms, groups)
-        return _decide_scene(self._solver, self.scene_units)
-
-    @property
-    def solver(self) -> TraceSolver:
-        assert self._solver is not None  # built before the first claim that needs it
-        return self._solver
+        return TraceSolver(self.ontology, atoms, groups)
 
     @staticmethod
     def blocked(claim: tuple[Triple, ...]) -> ClaimResult:
@@ -278,9 +275,7 @@ class _Audit:
         group = frozenset(map(self.atom, key))
         core = solver.refutation_core(context, group)
         if core is not None:
-            premises = _best(
-                units, core, lambda atoms: solver.refutation_core(atoms, group) is not None
-            )
+            premises = _best(units, core, lambda atoms: solver.entails(atoms, group))
             return _Decision(Verdict.ENTAILED, premises)
         best: tuple[Premise, ...] | None = None
         faults: list[Triple] = []
@@ -299,9 +294,14 @@ class _Audit:
                 faults.append(triple)
         if best is None:
             return _Decision(Verdict.UNKNOWN)
-        return _Decision(Verdict.CONTRADICTED, best, tuple(faults))
+        clashes: Clashes = []
+        if faults[0][1] not in self.ontology.moves:
+            named = set(best)
+            atoms = _atoms(unit for unit in units if unit.premise in named)
+            clashes = solver.clashes((*atoms, self.atom(faults[0])))
+        return _Decision(Verdict.CONTRADICTED, best, tuple(faults), clashes)
 
-    def walk(self, grounded: dict[frozenset[Triple], _Decision]) -> list[ClaimResult]:
+    def walk(self) -> list[ClaimResult]:
         """The claims in order, each under the assumed context that precedes it.
 
         A claim that the scene entails adds nothing to a context; a verdict of the scene
@@ -309,7 +309,7 @@ class _Audit:
         scene leaves open is decided anew, and only once such claims have been admitted.
         """
         results: list[ClaimResult] = []
-        admitted = self.admitted
+        admitted: list[_Unit] = []
         instances: list[Atom] = []
         feasible = True
         for number, claim in enumerate(self.claims, start=1):
@@ -321,7 +321,7 @@ class _Audit:
                 )
                 continue
             key = frozenset(claim)
-            ground = grounded[key]
+            ground = self.decisions[key]
             if not feasible:
                 results.append(
                     ClaimResult(
@@ -378,34 +378,41 @@ class _Audit:
                 self.solver.repair((*self.scene_atoms, self.atom(triple)), instances)
                 for triple in decision.faults
             )
-        if fault[1] not in self.ontology.moves:
-            named = set(decision.premises)
-            units = [*self.scene_units, *self.admitted]
-            atoms = _atoms(unit for unit in units if unit.premise in named)
-            result.clashes = self.solver.clashes((*atoms, self.atom(fault)))
+        result.clashes = decision.clashes
 
 
-def _decide_scene(
-    solver: TraceSolver, units: Sequence[_Unit]
-) -> tuple[bool, tuple[Premise, ...], Clashes]:
-    """Whether the scene is feasible; else its clashing premises and their reasons."""
-    core = solver.core(dict.fromkeys(atom for unit in units for atom in unit.atoms))
-    if core is None:
-        return True, (), []
-    premises = _best(units, core, lambda atoms: not solver.feasible(atoms))
-    named = set(premises)
-    atoms = [atom for unit in units if unit.premise in named for atom in unit.atoms]
-    return False, premises, solver.clashes(atoms)
+@dataclass(frozen=True)
+class _Finding:
+    """Whether a scene is feasible; else its clashing premises and their reasons."""
+
+    feasible: bool
+    clash: tuple[Premise, ...] = ()
+    reasons: Clashes = field(default_factory=list)
+
+
+@dataclass
+class _KnownScene:
+    """What has been found out about a scene. Many traces answer questions about one
+    scene, and what it decides does not depend on the trace."""
+
+    finding: _Finding | None = None
+    decisions: dict[frozenset[Triple], _Decision] = field(default_factory=dict)
 
 
 @lru_cache(maxsize=1024)
-def _decide_scene_alone(
-    ontology: Ontology, units: tuple[_Unit, ...]
-) -> tuple[bool, tuple[Premise, ...], Clashes]:
-    """`_decide_scene` for traces whose claims need no solver: many traces answer
-    questions about one scene."""
-    atoms = dict.fromkeys(atom for unit in units for atom in unit.atoms)
-    return _decide_scene(TraceSolver(ontology, atoms, ()), units)
+def _known_scene(_ontology: Ontology, _units: tuple[_Unit, ...]) -> _KnownScene:
+    """The record of a scene, new or known."""
+    return _KnownScene()
+
+
+def _decide_scene(solver: TraceSolver, units: Sequence[_Unit]) -> _Finding:
+    core = solver.core(dict.fromkeys(atom for unit in units for atom in unit.atoms))
+    if core is None:
+        return _Finding(True)
+    premises = _best(units, core, lambda atoms: not solver.feasible(atoms))
+    named = set(premises)
+    atoms = [atom for unit in units if unit.premise in named for atom in unit.atoms]
+    return _Finding(False, premises, solver.clashes(atoms))
 
 
 def _cost(premises: Sequence[Premise]) -> tuple[int, int, list[tuple[bool, int]]]:

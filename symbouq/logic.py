@@ -64,12 +64,17 @@ class TraceSolver:
         self.closed = bool(ontology.rules) or not used.isdisjoint(ontology.closed_keys)
         step = len(ontology.axes)
         facts = [ontology.facts[key] for key in used]
-        facts += [f"inst({n},{k},{u * step},{v * step})." for (k, u, v), n in self._number.items()]
-        facts += [
-            f"ask({g},{k},{u * step},{v * step})."
-            for group, g in self._group.items()
-            for k, u, v in group
-        ]
+        facts += _pooled(
+            "inst", (f"{n},{k},{u * step},{v * step}" for (k, u, v), n in self._number.items())
+        )
+        facts += _pooled(
+            "ask",
+            (
+                f"{g},{k},{u * step},{v * step}"
+                for group, g in self._group.items()
+                for k, u, v in group
+            ),
+        )
         parts = ["layout"]
         if groups:
             parts.append("refutation")
@@ -114,6 +119,12 @@ class TraceSolver:
         necessarily minimal; None if the context does not entail them all."""
         on = self._on
         return self._core([*self._strict, self._refute[group], *(on[atom] for atom in context)])
+
+    def entails(self, context: Iterable[Atom], group: Group) -> bool:
+        """Whether a feasible context entails every relation of the group."""
+        on = self._on
+        assumptions = [*self._strict, self._refute[group], *(on[atom] for atom in context)]
+        return not self._control.solve(assumptions=assumptions).satisfiable
 
     def _core(self, assumptions: list[int]) -> set[Atom] | None:
         with self._control.solve(assumptions=assumptions, yield_=True) as handle:
@@ -174,6 +185,12 @@ class TraceSolver:
                 slot, axis = divmod(coordinate.arguments[0].number - 1, step)
                 places[self._axes[axis], slot] = int(value)
         return places
+
+
+def _pooled(predicate: str, rows: Iterable[str]) -> list[str]:
+    """Facts of one predicate as a single statement, which parses faster than many."""
+    arguments = ";".join(rows)
+    return [f"{predicate}({arguments})."] if arguments else []
 
 
 def _literal(symbols: clingo.SymbolicAtoms, symbol: clingo.Symbol) -> int:

@@ -105,7 +105,7 @@ def main() -> None:
 @CONTEXT
 @JOBS
 @click.pass_context
-def audit(context: click.Context, files: tuple[str, ...], out: str, **options: Any) -> None:
+def audit(click_context: click.Context, files: tuple[str, ...], out: str, **options: Any) -> None:
     """Audit every trace of FILES: one JSON line each, and a table at the end.
 
     Each claim comes out entailed, contradicted, unknown or not evaluable, with its
@@ -123,7 +123,7 @@ def audit(context: click.Context, files: tuple[str, ...], out: str, **options: A
     table = SummaryTable()
     failed = run(files, out, Job(auditing, arguments, Trace), options["jobs"], table.add)
     table.show()
-    context.exit(FAILED_RECORDS if failed else 0)
+    click_context.exit(FAILED_RECORDS if failed else 0)
 
 
 @main.command()
@@ -133,7 +133,7 @@ def audit(context: click.Context, files: tuple[str, ...], out: str, **options: A
 @ONTOLOGY
 @JOBS
 @click.pass_context
-def parse(context: click.Context, files: tuple[str, ...], out: str, **options: Any) -> None:
+def parse(click_context: click.Context, files: tuple[str, ...], out: str, **options: Any) -> None:
     """Read every trace of FILES into relations, in a form that `audit` takes.
 
     Example: symbouq parse traces.jsonl | symbouq audit -
@@ -145,7 +145,7 @@ def parse(context: click.Context, files: tuple[str, ...], out: str, **options: A
 
     job = Job(parsing, (options["profile"], options["ontology"]), Trace)
     failed = run(files, out, job, options["jobs"], lambda outcome: None)
-    context.exit(FAILED_RECORDS if failed else 0)
+    click_context.exit(FAILED_RECORDS if failed else 0)
 
 
 @main.command()
@@ -171,7 +171,7 @@ def explain(file: str, identity: str, profile: str | None, ontology: str | None)
 @ONTOLOGY
 @JOBS
 @click.pass_context
-def counterfactual(context: click.Context, file: str, out: str, **options: Any) -> None:
+def counterfactual(click_context: click.Context, file: str, out: str, **options: Any) -> None:
     """Test the auditor on FILE: a supported and an incompatible claim per scene relation.
 
     For every relation that a scene states and does not itself contradict, one claim that
@@ -190,4 +190,4 @@ def counterfactual(context: click.Context, file: str, out: str, **options: Any) 
     table = CounterfactualTable()
     failed = run((file,), out, job, options["jobs"], table.add)
     table.show()
-    context.exit(FAILED_RECORDS if failed else 0)
+    click_context.exit(FAILED_RECORDS if failed else 0)

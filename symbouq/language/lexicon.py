@@ -7,6 +7,7 @@ Tokenization, phrase matching and sentence boundaries are spaCy's (`spacy.blank(
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import cached_property
 from typing import NamedTuple
 
@@ -59,6 +60,7 @@ class Token(NamedTuple):
         text: As written.
         start: Character offset of its start.
         end: Character offset of its end.
+        head: Its first word in lower case, by which names are looked up.
         entry: What the lexicon says, where it has the item.
     """
 
@@ -66,7 +68,36 @@ class Token(NamedTuple):
     text: str
     start: int
     end: int
+    head: str
     entry: Entry | None = None
+
+
+class Analysis:
+    """A text with its words and the phrases that spaCy found in it.
+
+    Attributes:
+        text: The text.
+        doc: spaCy's document.
+        orths: The words' hashes.
+        starts: The words' character offsets.
+        longest: Position of a word to the longest phrase that begins there: its key and
+            the position after it.
+    """
+
+    def __init__(self, text: str, doc: Doc, longest: dict[int, tuple[int, int]]) -> None:
+        self.text = text
+        self.doc = doc
+        self.orths: list[int] = doc.to_array("ORTH").tolist()
+        self.starts: list[int] = doc.to_array("IDX").tolist()
+        self.longest = longest
+
+    def stripped(self, start: int, end: int) -> tuple[int, int]:
+        """Character span of a range of words, without white space around it."""
+        first = self.starts[start]
+        last = self.starts[end] if end < len(self.starts) else len(self.text)
+        piece = self.text[first:last]
+        first += len(piece) - len(piece.lstrip())
+        return first, first + len(piece.strip())
 
 
 class Lexicon:
@@ -82,8 +113,8 @@ class Lexicon:
         nlp.tokenizer = _tokenizer(nlp)
         self._sentencizer = Sentencizer(punct_chars=[".", "!", "?", "\n"])
         self.nlp = nlp
-        self._entries: dict[int, Entry] = {}
-        self._simple: dict[int, tuple[str, str]] = {}
+        self._entries: dict[int, tuple[Entry, str]] = {}
+        self._simple: dict[int, tuple[str, str, str]] = {}
         self._matcher = PhraseMatcher(nlp.vocab, attr="LOWER")
         for text, entry in self._listed().items():
             self._add(text, entry)
@@ -106,65 +137,61 @@ class Lexicon:
     def _add(self, text: str, entry: Entry) -> None:
         patterns = {text, text.replace(" ", "-")}
         self._matcher.add(text, [self.nlp.make_doc(pattern) for pattern in sorted(patterns)])
-        self._entries[self.nlp.vocab.strings[text]] = entry
+        self._entries[self.nlp.vocab.strings[text]] = entry, text.split(" ", 1)[0]
 
     @cached_property
     def asking(self) -> frozenset[str]:
         """Words of questions, lower case."""
         return self.ontology.words.get("asking", frozenset())
 
-    def tokens(self, text: str) -> list[Token]:
-        """The lexical items of a text, longest phrases first."""
-        return self._itemized(self.nlp.make_doc(text.translate(_LOOKALIKES)), text)[0]
-
-    def sentences(self, text: str) -> list[list[Token]]:
-        """The lexical items of running text by sentence; a line break ends one."""
-        doc = self._sentencizer(self.nlp.make_doc(text.translate(_LOOKALIKES)))
-        items, positions = self._itemized(doc, text)
-        begins = doc.to_array("SENT_START").tolist()
-        sentences: list[list[Token]] = []
-        done = 0
-        for item, position in zip(items, positions, strict=True):
-            if not sentences or any(begin == 1 for begin in begins[done + 1 : position + 1]):
-                sentences.append([])
-            done = position
-            sentences[-1].append(item)
-        return [sentence for sentence in sentences if any(t.kind != "mark" for t in sentence)]
-
-    def _itemized(self, doc: Doc, text: str) -> tuple[list[Token], list[int]]:
-        """A document's items, and for each the position of its first token."""
+    def analysed(self, text: str) -> Analysis:
+        """A text tokenized and matched, ready to be itemized as a whole or in parts."""
+        doc = self.nlp.make_doc(text.translate(_LOOKALIKES))
         longest: dict[int, tuple[int, int]] = {}
         for key, start, end in self._matcher(doc):
             if start not in longest or longest[start][1] < end:
                 longest[start] = (key, end)
-        orths = doc.to_array("ORTH").tolist()
-        starts = doc.to_array("IDX").tolist()
-        simple = self._simple
+        return Analysis(text, doc, longest)
+
+    def tokens(self, text: str) -> list[Token]:
+        """The lexical items of a text, longest phrases first."""
+        analysis = self.analysed(text)
+        return self.itemized(analysis, 0, len(analysis.orths))
+
+    def sentences(self, analysis: Analysis) -> list[tuple[int, int]]:
+        """The sentences of an analysed text as ranges of its words; a line break ends one."""
+        marks = self._sentencizer(analysis.doc).to_array("SENT_START").tolist()
+        begins = [n for n, mark in enumerate(marks) if mark == 1]
+        return list(zip(begins, [*begins[1:], len(marks)], strict=True))
+
+    def speaks(self, analysis: Analysis, start: int, end: int, kinds: Collection[str]) -> bool:
+        """Whether a phrase or word of some kinds begins in a range of words."""
+        entries, longest = self._entries, analysis.longest
+        return any(n in longest and entries[longest[n][0]][0].kind in kinds for n in range(start, end))
+
+    def itemized(self, analysis: Analysis, position: int, stop: int) -> list[Token]:
+        """The lexical items in a range of an analysed text's words."""
+        orths, starts, text = analysis.orths, analysis.starts, analysis.text
+        longest, simple = analysis.longest, self._simple
         items: list[Token] = []
-        positions: list[int] = []
-        position = 0
-        while position < len(orths):
+        while position < stop:
             start = starts[position]
             found = longest.get(position)
             if found is None:
                 orth = orths[position]
-                kind, word = simple.get(orth) or self._classify(orth)
+                kind, word, head = simple.get(orth) or self._classify(orth)
                 if kind:
-                    positions.append(position)
-                    items.append(Token(kind, word, start, start + len(word)))
+                    items.append(Token(kind, word, start, start + len(word), head))
                 position += 1
                 continue
-            key, after = found
-            last = after - 1
-            end = starts[last] + len(doc.vocab.strings[orths[last]])
-            entry = self._entries[key]
-            positions.append(position)
-            items.append(Token(entry.kind, text[start:end], start, end, entry))
-            position = after
-        return items, positions
+            key, position = found
+            end = starts[position - 1] + len(self.nlp.vocab.strings[orths[position - 1]])
+            entry, head = self._entries[key]
+            items.append(Token(entry.kind, text[start:end], start, end, head, entry))
+        return items
 
-    def _classify(self, orth: int) -> tuple[str, str]:
-        """Kind and text of a word that is no phrase; an empty kind drops it."""
+    def _classify(self, orth: int) -> tuple[str, str, str]:
+        """Kind, text and head of a word that is no phrase; an empty kind drops it."""
         word = self.nlp.vocab.strings[orth]
         if word.isspace():
             kind, word = ("mark", "\n") if "\n" in word else ("", word)
@@ -175,8 +202,8 @@ class Lexicon:
         else:
             kind = "content"
         if len(self._simple) < _REMEMBERED_WORDS:
-            self._simple[orth] = (kind, word)
-        return kind, word
+            self._simple[orth] = (kind, word, word.lower())
+        return kind, word, word.lower()
 
 
 def _tokenizer(nlp: spacy.Language) -> Tokenizer:

@@ -150,6 +150,14 @@ class Names:
         for key, spelling in names:
             self.add(key, spelling)
 
+    def copy(self) -> Names:
+        """The same names, to be added to independently."""
+        twin = Names()
+        twin.spellings = list(self.spellings)
+        twin._things = dict(self._things)
+        twin._starts = {head: list(keys) for head, keys in self._starts.items()}
+        return twin
+
     def add(self, key: Key, spelling: str) -> int:
         """The thing of a name, which is new or known."""
         thing = self._things.get(key)
@@ -164,10 +172,13 @@ class Names:
     def __len__(self) -> int:
         return len(self.spellings)
 
+    def may_start(self, token: Token) -> bool:
+        """Whether some name starts with the token's first word."""
+        return token.head in self._starts
+
     def match(self, tokens: Sequence[Token], start: int) -> tuple[int, int] | None:
         """The longest name that starts at a token: its thing and the end."""
-        first = tokens[start].text.split(" ", 1)[0].lower()
-        for key in self._starts.get(first, ()):
+        for key in self._starts.get(tokens[start].head, ()):
             end = _spans(tokens, start, key)
             if end is not None:
                 return self._things[key], end

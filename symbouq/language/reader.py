@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from symbouq.language.grammar import Grammar, Item, Reading
-from symbouq.language.lexicon import Lexicon, Token
+from symbouq.language.lexicon import Analysis, Lexicon, Token
 from symbouq.language.mentions import Names, discover, key_of, runs
 from symbouq.ontology import Ontology
 
@@ -75,9 +77,10 @@ class Reader:
         self.ontology = ontology
         self.lexicon = Lexicon(ontology)
         self._grammar = Grammar(ontology)
-        # Sentences repeat their build with other names; what a build states is
-        # remembered, within bounds.
-        self._read_shape = lru_cache(maxsize=20_000)(self._grammar.read)
+        # Sentences repeat their build with other names, and many traces answer questions
+        # about one scene; both are remembered, within bounds.
+        self._read_shape = lru_cache(maxsize=4096)(self._grammar.read)
+        self._read_scene = lru_cache(maxsize=1024)(self._scene)
 
     # Whole traces --------------------------------------------------------------------
 
@@ -98,12 +101,9 @@ class Reader:
             conclusion: The delivered answer.
             response: Free text, segmented into claims; its answer is the last one.
         """
-        tokens = [self.lexicon.tokens(sentence) for sentence in scene]
-        asked_tokens = self._without_question_words(self.lexicon.tokens(question))
-        names = discover(tokens, asked_tokens)
+        stated, spellings, asked = self._read_scene(tuple(scene), question)
+        names = spellings.copy()
         known = len(names)
-        stated = self._chained(tokens, names, known)
-        asked = self._asked(asked_tokens, names)
         if response is not None:
             claims = self._segmented(response, names, known, asked)
         else:
@@ -115,10 +115,21 @@ class Reader:
             claims.append(self._answer(given[_announcement(given) or 0 :], text, 0, names, known, asked))
         return Text(stated, tuple(claims), asked)
 
+    def _scene(
+        self, scene: tuple[str, ...], question: str
+    ) -> tuple[tuple[tuple[Mention, ...], ...], Names, tuple[str, str] | None]:
+        """What the scene states, the names in it, and the pair asked for."""
+        tokens = [self.lexicon.tokens(sentence) for sentence in scene]
+        asked_tokens = self._without_question_words(self.lexicon.tokens(question))
+        names = discover(tokens, asked_tokens)
+        stated = self._chained(tokens, names, len(names))
+        return stated, names, self._asked(asked_tokens, names)
+
     def split(self, scene: str) -> list[str]:
         """The sentences of a scene given as one string."""
-        spans = [(t[0].start, t[-1].end) for t in self.lexicon.sentences(scene)]
-        return [scene[start:end] for start, end in spans if scene[start:end].strip()]
+        analysis = self.lexicon.analysed(scene)
+        spans = [analysis.stripped(*span) for span in self.lexicon.sentences(analysis)]
+        return [scene[start:end] for start, end in spans if start < end]
 
     # Sentences -----------------------------------------------------------------------
 
@@ -144,6 +155,8 @@ class Reader:
             known: How many of them scene and question have.
             antecedent: What a pronoun refers to that has none in the text.
         """
+        if not _may_relate(tokens):
+            return ()
         items, things, places = self._items(tokens, names, new=True)
         kinds = {item.kind for item in items}
         if "relation" not in kinds:
@@ -180,18 +193,14 @@ class Reader:
         places: list[tuple[int, int]] = []
         things: list[int] = []
         local: dict[int, int] = {}
-        dial = any(token.kind in ("clock", "centre") or token.text == "o'clock" for token in tokens)
+        dial = any(token.kind in ("clock", "centre") for token in tokens)
         position = 0
         while position < len(tokens):
             token = tokens[position]
             first = position
-            matched = None
-            if token.kind != "mark":
-                matched = names.match(tokens, position)
-                if matched is not None and _is_article(tokens, position):
-                    matched = None
-                if matched is None and position in strangers:
-                    matched = strangers[position]
+            matched = strangers.get(position)
+            if names.may_start(token) and not _is_article(tokens, position):
+                matched = names.match(tokens, position) or matched
             position += 1
             if matched is not None:
                 thing, position = matched
@@ -216,7 +225,7 @@ class Reader:
 
     def _strangers(self, tokens: Sequence[Token], names: Names) -> dict[int, tuple[int, int]]:
         """Names that scene and question do not have, by the token where they start."""
-        if not any(token.kind == "content" or token.text == "A" for token in tokens):
+        if not any(token.kind == "content" and not names.may_start(token) for token in tokens):
             return {}
         found: dict[int, tuple[int, int]] = {}
         for run in runs(tokens):
@@ -289,7 +298,7 @@ class Reader:
         return [
             token
             if token.text.lower() not in asking or token.kind in ("copula", "reference")
-            else Token("filler", token.text, token.start, token.end)
+            else token._replace(kind="filler", entry=None)
             for token in tokens
         ]
 
@@ -299,7 +308,7 @@ class Reader:
         position = 0
         reference = -1
         while position < len(tokens):
-            matched = names.match(tokens, position) if tokens[position].kind != "mark" else None
+            matched = names.match(tokens, position)
             if matched is None or _is_article(tokens, position):
                 if tokens[position].kind == "reference" and not order:
                     reference = len(order)
@@ -371,41 +380,96 @@ class Reader:
         """Free text as ordered claims, the delivered answer last. An answer is what is
         announced as one (the last time), or a bare label at the end, or a response of
         one sentence; without one the conclusion is empty."""
-        sentences = self.lexicon.sentences(response)
-        announced = max(
-            (n for n, tokens in enumerate(sentences) if _announcement(tokens) is not None), default=None
-        )
-        if announced is None and sentences:
-            last = sentences[-1]
-            if len(sentences) == 1 or (asked is not None and self._is_label(last, names, asked)):
-                announced = len(sentences) - 1
+        analysis = self.lexicon.analysed(response)
+        spans = [
+            (*span, *self._trimmed(response, *analysis.stripped(*span)))
+            for span in self.lexicon.sentences(analysis)
+        ]
+        spans = [span for span in spans if _has_words(response[span[2] : span[3]])]
+        answer = self._answer_span(analysis, spans, names, asked)
         claims: list[Claim] = []
         antecedent: str | None = None
         conclusion = Claim("conclusion", "", ())
-        skip = -1
-        for n, tokens in enumerate(sentences):
-            if n == announced:
-                answer = tokens[_announcement(tokens) or 0 :]
-                if not answer and n + 1 < len(sentences):
-                    answer, skip = sentences[n + 1], n + 1
-                tokens = _trimmed(tokens)
-                start, end = tokens[0].start, (_trimmed(answer) or tokens)[-1].end
-                conclusion = self._answer(answer, response[start:end], start, names, known, asked)
-            elif n != skip:
-                for part in _parts(tokens):
-                    start, end = part[0].start, part[-1].end
-                    mentions = _shifted(self._mentions(part, names, known, antecedent), start)
-                    antecedent = mentions[-1].subject if mentions else antecedent
-                    claims.append(Claim("reasoning", response[start:end], mentions))
+        skipped = -1
+        for n, (first, last, start, end) in enumerate(spans):
+            if n == answer:
+                tokens = self.lexicon.itemized(analysis, first, last)
+                given = tokens[_announcement(tokens) or 0 :]
+                if not any(token.kind != "mark" for token in given) and n + 1 < len(spans):
+                    skipped = n + 1
+                    given = self.lexicon.itemized(analysis, *spans[skipped][:2])
+                    end = spans[skipped][3]
+                conclusion = self._answer(given, response[start:end], start, names, known, asked)
+            elif n == skipped or _is_heading(response[start:end]):
+                continue
+            elif not self.lexicon.speaks(analysis, first, last, _STATING):
+                claims.append(Claim("reasoning", response[start:end], ()))
+            else:
+                for part in _parts(self.lexicon.itemized(analysis, first, last), start, end):
+                    tokens, begin, stop = part
+                    read = self._mentions(tokens, names, known, antecedent)
+                    antecedent = read[-1].subject if read else antecedent
+                    claims.append(Claim("reasoning", response[begin:stop], _shifted(read, begin)))
         return [*claims, conclusion]
+
+    def _answer_span(
+        self,
+        analysis: Analysis,
+        spans: Sequence[tuple[int, int, int, int]],
+        names: Names,
+        asked: tuple[str, str] | None,
+    ) -> int | None:
+        """Which sentence delivers the answer: the last that announces one, else a bare
+        label at the end, else the only sentence."""
+        for n in range(len(spans) - 1, -1, -1):
+            first, last = spans[n][:2]
+            if self.lexicon.speaks(analysis, first, last, ("answer",)):
+                tokens = self.lexicon.itemized(analysis, first, last)
+                if _announcement(tokens) is not None:
+                    return n
+        if len(spans) == 1:
+            return 0
+        if spans and asked is not None:
+            tokens = self.lexicon.itemized(analysis, *spans[-1][:2])
+            if self._is_label(tokens, names, asked):
+                return len(spans) - 1
+        return None
 
     def _is_label(self, tokens: Sequence[Token], names: Names, asked: tuple[str, str]) -> bool:
         """Whether a sentence is an answer label and nothing else."""
         silent = all(token.kind in _LABEL_KINDS for token in tokens)
         return silent and bool(self._label(tokens, names, asked))
 
+    @staticmethod
+    def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+        """A span without the bullet or list number in front."""
+        bullet = _BULLET.match(text, start, end)
+        return (bullet.end(), end) if bullet else (start, end)
+
+
+_STATING = frozenset(("relation", "clock", "hour", "reference"))
+"""Kinds of words without which a sentence states no relation."""
+
+_BULLET = re.compile(r"(?:[-*#>•+]+\s*)*(?:\d+[.):]\s+)?")
+_HEADING = re.compile(r"[^:]{1,40}:\W*")
 
 _LABEL_KINDS = frozenset(("relation", "mark", "and", "or", "link", "article", "filler", "by"))
+
+
+def _may_relate(tokens: Sequence[Token]) -> bool:
+    """Whether a text can state a relation at all: it has a relation's phrase, or hours."""
+    for position, token in enumerate(tokens):
+        if token.kind == "relation":
+            assert token.entry is not None  # only the lexicon makes relations
+            if not token.entry.adjacent or _kind(tokens, position + 1) not in ("mark", ""):
+                return True
+        elif token.kind == "number" and (
+            _kind(tokens, position + 1) in ("hour", "or", "and", "reference")
+            or _text(tokens, position + 1) == ":"
+            or _kind(tokens, position - 1) == "by"
+        ):
+            return True
+    return False
 
 
 def _precedes_landmark(items: Sequence[Item], position: int) -> bool:
@@ -437,9 +501,9 @@ def _announcement(tokens: Sequence[Token]) -> int | None:
     return None
 
 
-def _parts(tokens: list[Token]) -> list[list[Token]]:
-    """A sentence as its claims: split where an inference word follows a statement.
-    Headings and list numbers are no claims."""
+def _parts(tokens: list[Token], start: int, end: int) -> list[tuple[list[Token], int, int]]:
+    """A sentence as its claims, with their character spans: split where an inference
+    word follows a statement."""
     parts: list[list[Token]] = [[]]
     stated = False
     for token in tokens:
@@ -448,38 +512,26 @@ def _parts(tokens: list[Token]) -> list[list[Token]]:
             stated = False
         stated = stated or token.kind == "relation"
         parts[-1].append(token)
-    trimmed = (_trimmed(part) for part in parts)
-    return [part for part in trimmed if part and not _is_heading(part)]
+    edges = [start, *(part[0].start for part in parts[1:]), end]
+    return [
+        (part, begin, _closed(part, begin, stop))
+        for part, (begin, stop) in zip(parts, pairwise(edges), strict=True)
+    ]
 
 
-def _trimmed(tokens: list[Token]) -> list[Token]:
-    """Without bullets and list numbers in front, and line breaks behind."""
-    while tokens and tokens[-1].text == "\n":
-        tokens = tokens[:-1]
-    start = 0
-    while start < len(tokens) and tokens[start].text in _BULLETS:
-        start += 1
-    if (
-        _kind(tokens, start) == "number"
-        and start + 1 < len(tokens)
-        and tokens[start + 1].text in (".", ")", ":")
-    ):
-        start += 2
-    return tokens[start:]
+def _closed(part: Sequence[Token], begin: int, stop: int) -> int:
+    """Where a part's last item ends, at most at its edge."""
+    visible = [token.end for token in part if token.text != "\n"]
+    return max(begin, min(stop, visible[-1])) if visible else stop
 
 
-_BULLETS = frozenset("-*#>•+\n")
+def _has_words(text: str) -> bool:
+    return any(character.isalnum() for character in text)
 
 
-def _is_heading(tokens: Sequence[Token]) -> bool:
-    words = [token for token in tokens if token.kind != "mark"]
-    if not words:
-        return True
-    if len(words) == 1 and words[0].kind == "number":
-        return True
-    return tokens[-1].text in (":", "\n") and not any(t.kind == "relation" for t in words) and len(
-        words
-    ) <= 6 and any(token.text == ":" for token in tokens[-2:])
+def _is_heading(text: str) -> bool:
+    """Whether a line announces what follows it: "Reasoning:"."""
+    return _HEADING.fullmatch(text) is not None
 
 
 def _kind(tokens: Sequence[Token], position: int) -> str:
