@@ -9,10 +9,10 @@ verdict is a verdict under the scene alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 from symbouq.logic import Atom, Group, TraceSolver, best_premises
 from symbouq.ontology import ASSERTED, QUERIED, Ontology
@@ -275,8 +275,8 @@ class _Audit:
         group = frozenset(map(self.atom, key))
         core = solver.refutation_core(context, group)
         if core is not None:
-            premises = _best(units, core, lambda atoms: solver.entails(atoms, group))
-            return _Decision(Verdict.ENTAILED, premises)
+            decides = partial(solver.entails, group=group)
+            return _Decision(Verdict.ENTAILED, self.premises(units, core, key, decides))
         best: tuple[Premise, ...] | None = None
         faults: list[Triple] = []
         for triple in sorted(key):
@@ -284,9 +284,8 @@ class _Audit:
             core = solver.core([*context, atom])
             if core is None:
                 continue
-            premises = _best(
-                units, core, lambda atoms, atom=atom: not solver.feasible([*atoms, atom])
-            )
+            decides = partial(solver.excludes, atom=atom)
+            premises = self.premises(units, core, [triple], decides)
             if best is None or _cost(premises) < _cost(best):
                 best = premises
                 faults.insert(0, triple)
@@ -300,6 +299,45 @@ class _Audit:
             atoms = _atoms(unit for unit in units if unit.premise in named)
             clashes = solver.clashes((*atoms, self.atom(faults[0])))
         return _Decision(Verdict.CONTRADICTED, best, tuple(faults), clashes)
+
+    def premises(
+        self,
+        units: Sequence[_Unit],
+        core: set[Atom],
+        triples: Collection[Triple],
+        decides: Callable[[Sequence[Atom]], bool],
+    ) -> tuple[Premise, ...]:
+        """The best premises for a verdict on some relations, given a core.
+
+        Where directions tie the things of the scene together without a cycle, one chain
+        at most joins two of them. A core of difference constraints is made of cycles
+        that the relation closes, so for one relation it is that chain and minimal.
+        """
+        if len(triples) == 1 and self.chained and len(units) == len(self.scene_units):
+            ((u, r, v),) = triples
+            if u != v and r in self.ontology.moves:
+                return tuple(unit.premise for unit in units if not core.isdisjoint(unit.atoms))
+        return _best(units, core, decides)
+
+    @cached_property
+    def chained(self) -> bool:
+        """Whether the scene is a forest: one direction per premise, and no cycle."""
+        roots: dict[int, int] = {}
+
+        def root(thing: int) -> int:
+            while roots.setdefault(thing, thing) != thing:
+                thing = roots[thing]
+            return thing
+
+        for _, triples in self.scene:
+            if len(triples) != 1 or triples[0][1] not in self.ontology.moves:
+                return False
+            u, _, v = triples[0]
+            first, second = root(u), root(v)
+            if first == second:
+                return False
+            roots[first] = second
+        return True
 
     def walk(self) -> list[ClaimResult]:
         """The claims in order, each under the assumed context that precedes it.

@@ -126,6 +126,10 @@ class TraceSolver:
         assumptions = [*self._strict, self._refute[group], *(on[atom] for atom in context)]
         return not self._control.solve(assumptions=assumptions).satisfiable
 
+    def excludes(self, context: Iterable[Atom], atom: Atom) -> bool:
+        """Whether a context leaves no room for one more atom."""
+        return not self.feasible([*context, atom])
+
     def _core(self, assumptions: list[int]) -> set[Atom] | None:
         with self._control.solve(assumptions=assumptions, yield_=True) as handle:
             if handle.get().satisfiable:

@@ -1,0 +1,269 @@
+"""How fast the audit is, beside a plain-Python and a z3 auditor, in one run.
+
+    python experiments/benchmarks/audit_speed.py --data FOLDER [--section NAME ...]
+
+Sections: `end-to-end` (text in, JSONL out, over the distinct real chain-of-thought traces
+in FOLDER/stepgame, each once), `logic` (relations in, verdicts out, against the two
+opponents on the same traces), `growth` (cost over entities and claims), `start` (start-up
+of the command), `memory` (resident memory over 100,000 traces). The tables are Markdown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import platform
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from opponents import VECTORS, Triple, plain_python, plain_python_explaining, z3_auditor
+
+from symbouq.auditor import audit_relations
+from symbouq.jobs import auditing
+from symbouq.ontology import OntologyLibrary
+from symbouq.pipeline import TraceAuditor
+from symbouq.records import Trace
+from symbouq.stream import Job, process
+
+SEED = 2026
+
+
+def real_traces(data: Path) -> list[dict[str, Any]]:
+    """The distinct chain-of-thought traces, file by file."""
+    seen: set[tuple[str, str]] = set()
+    traces = []
+    for file in sorted((data / "stepgame").glob("llm_traces_*cot*.jsonl.gz")):
+        with gzip.open(file, "rt", encoding="utf-8") as lines:
+            for line in lines:
+                trace = json.loads(line)
+                key = (json.dumps(trace["scene"]) + trace["question"], trace["response"])
+                if key not in seen:
+                    seen.add(key)
+                    traces.append({**trace, "id": f"{file.name}:{trace['id']}"})
+    return traces
+
+
+def drawn_traces(data: Path, count: int) -> list[tuple[list[Triple], list[Triple]]]:
+    """Relation traces over real scenes: six claims each, drawn from one layout of the
+    scene, one in five of them replaced by a wrong direction."""
+    rng = random.Random(SEED)
+    auditor = TraceAuditor("nine-way")
+    drawn = []
+    for trace in real_traces(data):
+        parsed = auditor.parsed(Trace.model_validate(trace))
+        scene = [stated.triple for _, stated in parsed.scene]
+        places = _layout(scene)
+        if places is None or len(places) < 3:
+            continue
+        claims = []
+        for _ in range(6):
+            u, v = rng.sample(sorted(places), 2)
+            right = _direction(places[u], places[v])
+            wrong = rng.choice([name for name in VECTORS if name != right])
+            claims.append((u, wrong if rng.random() < 0.2 else right, v))
+        drawn.append((scene, claims))
+        if len(drawn) == count:
+            break
+    return drawn
+
+
+def _layout(scene: Sequence[Triple]) -> dict[int, tuple[int, int]] | None:
+    """A layout of the scene's directions, None if there is none."""
+    places = {thing: [0, 0] for u, _, v in scene for thing in (u, v)}
+    for _ in range(len(places) + 1):
+        changed = False
+        for u, name, v in scene:
+            for axis in (0, 1):
+                sign = VECTORS[name][axis]
+                a, b = places[u], places[v]
+                if sign >= 0 and a[axis] < b[axis] + sign:
+                    a[axis] = b[axis] + sign
+                    changed = True
+                if sign <= 0 and b[axis] < a[axis] - sign:
+                    b[axis] = a[axis] - sign
+                    changed = True
+        if not changed:
+            return {thing: (spot[0], spot[1]) for thing, spot in places.items()}
+    return None
+
+
+def _direction(a: tuple[int, int], b: tuple[int, int]) -> str:
+    signs = tuple((p > q) - (p < q) for p, q in zip(a, b, strict=True))
+    return next(name for name, vector in VECTORS.items() if vector == signs)
+
+
+def ours(scene: Sequence[Triple], claims: Sequence[Triple]) -> list[tuple[str, str, int | None]]:
+    """The package's logic alone; its memory of scenes does not help, each occurs once."""
+    result = audit_relations(
+        _ONTOLOGY, [(n, [z]) for n, z in enumerate(scene, start=1)], [[z] for z in claims]
+    )
+    return [(str(c.verdict), str(c.grounded), c.repair) for c in result.claims]
+
+
+_ONTOLOGY = OntologyLibrary().ontology("nine-way")
+
+
+def timed(run: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def logic(data: Path) -> None:
+    traces = drawn_traces(data, 1000)
+    distinct = list({(tuple(scene), tuple(claims)): None for scene, claims in traces})
+    auditors = {
+        "SymboUQ (clingo-dl), with premises": ours,
+        "plain Python, with premises": plain_python_explaining,
+        "plain Python, without premises": plain_python,
+        "z3, without premises": z3_auditor,
+    }
+    findings = {
+        name: [run(scene, claims) for scene, claims in distinct[:200]] for name, run in auditors.items()
+    }
+    assert all(found == findings["plain Python, without premises"] for found in findings.values())
+    print(f"\n### Logic alone: {len(distinct)} traces, six claims each, one process\n")
+    print("| auditor | ms a trace |\n|---|---|")
+    rest = distinct[200:]
+    times: dict[str, float] = {}
+    for name, run in auditors.items():
+        part = rest if not name.startswith("z3") else rest[:200]
+        rounds = [timed(lambda part=part, run=run: [run(*t) for t in part]) for _ in range(3)]
+        if name.startswith("SymboUQ"):
+            rounds = rounds[:1]  # later rounds would find the scenes known
+        times[name] = statistics.median(rounds) / len(part) * 1e3
+    for name, value in times.items():
+        print(f"| {name} | {value:.2f} |")
+
+
+def end_to_end(data: Path) -> None:
+    traces = real_traces(data)
+    print(f"\n### End to end: {len(traces)} distinct real traces, each once\n")
+    print("| processes | traces/s | median of |\n|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "traces.jsonl"
+        file.write_text("".join(json.dumps(t) + "\n" for t in traces), encoding="utf-8")
+        warm = Path(folder) / "warm.jsonl"
+        warm.write_text(json.dumps(traces[0]) + "\n", encoding="utf-8")
+        job = Job(auditing, (None, None, "assumed"), Trace)
+        for processes in sorted({1, os.cpu_count() or 1}):
+            rates = []
+            for _ in range(3):
+                start = 0.0
+                with (Path(folder) / "out.jsonl").open("wb") as out:
+                    for n, outcome in enumerate(process([str(file)], job, processes)):
+                        if n == 0:
+                            start = time.perf_counter()  # start-up apart
+                        assert outcome.output is not None, outcome.error
+                        out.write(outcome.output + b"\n")
+                rates.append((len(traces) - 1) / (time.perf_counter() - start))
+            print(f"| {processes} | {statistics.median(rates):.0f} | {len(rates)} |")
+
+
+def growth(_data: Path) -> None:
+    print("\n### Growth: ms a trace (median of 3), a random layout, one relation more than things\n")
+    claims = (10, 30, 100)
+    print("| things | " + " | ".join(f"{k} claims" for k in claims) + " |")
+    print("|---" * (len(claims) + 1) + "|")
+    for things in (5, 10, 20, 50, 100, 200):
+        cells = []
+        for count in claims:
+            times = [timed(lambda n=n: ours(*_random_trace(things, count, n))) for n in range(3)]
+            cells.append(f"{statistics.median(times) * 1e3:.1f}")
+        print(f"| {things} | " + " | ".join(cells) + " |")
+
+
+def _random_trace(things: int, claims: int, seed: int) -> tuple[list[Triple], list[Triple]]:
+    """A connected scene and claims, one in five wrong, from random places."""
+    rng = random.Random(SEED * 1000 + seed * 100 + things)
+    places = {n: (rng.randrange(things), rng.randrange(things)) for n in range(things)}
+    pairs = [(n, rng.randrange(n)) for n in range(1, things)]
+    pairs += [(0, things - 1), (1, things - 1)]
+    scene = [(u, _direction(places[u], places[v]), v) for u, v in pairs]
+    drawn = []
+    for _ in range(claims):
+        u, v = rng.sample(range(things), 2)
+        name = _direction(places[u], places[v])
+        drawn.append((u, rng.choice(list(VECTORS)) if rng.random() < 0.2 else name, v))
+    return scene, drawn
+
+
+def start(_data: Path) -> None:
+    print("\n### Start-up: seconds, median of 5\n\n| command | s |\n|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "one.jsonl"
+        file.write_text(
+            '{"id": "1", "scene": ["A is above B."], "response": "Answer: above", '
+            '"question": "Where is A relative to B?"}\n'
+        )
+        command = [str(Path(sys.executable).parent / "symbouq")]
+        for name, arguments in (("symbouq --help", ["--help"]), ("one trace", ["audit", str(file)])):
+            times = [
+                timed(lambda a=arguments: subprocess.run(command + a, capture_output=True, check=True))
+                for _ in range(5)
+            ]
+            print(f"| {name} | {statistics.median(times):.2f} |")
+
+
+def memory(data: Path) -> None:
+    """Resident memory of one process over 100,000 traces with ever new names."""
+    traces = real_traces(data)
+    auditor = TraceAuditor()
+    print("\n### Memory: MiB resident after so many traces, new names in each\n")
+    print("| traces | MiB |\n|---|---|")
+    for n, trace in enumerate(_renamed(traces, 100_000), start=1):
+        auditor.audited(trace)
+        if n in (1_000, 5_000, 10_000, 25_000, 50_000, 75_000, 100_000):
+            print(f"| {n:,} | {_resident():.0f} |", flush=True)
+
+
+def _renamed(traces: Sequence[dict[str, Any]], count: int) -> Iterator[Trace]:
+    for n in range(count):
+        trace = traces[n % len(traces)]
+        text = json.dumps({key: trace[key] for key in ("scene", "question", "response")})
+        for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ":
+            text = text.replace(f" {letter} ", f" {letter}x{n} ").replace(f'"{letter} ', f'"{letter}x{n} ')
+        yield Trace.model_validate({"id": str(n), "dataset": "stepgame", **json.loads(text)})
+
+
+def _resident() -> float:
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(x for x in status.read_text().splitlines() if x.startswith("VmRSS"))
+        return int(line.split()[1]) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+SECTIONS = {
+    "start": start,
+    "logic": logic,
+    "end-to-end": end_to_end,
+    "growth": growth,
+    "memory": memory,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", type=Path, default=os.environ.get("SYMBOUQ_DATA"))
+    parser.add_argument("--section", choices=SECTIONS, action="append")
+    options = parser.parse_args()
+    if options.data is None:
+        parser.error("name the data folder with --data or SYMBOUQ_DATA")
+    print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}")
+    for name in options.section or SECTIONS:
+        SECTIONS[name](Path(options.data))
+
+
+if __name__ == "__main__":
+    main()

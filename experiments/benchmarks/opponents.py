@@ -1,0 +1,194 @@
+"""Two other auditors for the speed benchmark: plain Python with Bellman-Ford, and z3.
+
+Both decide the same things as the package, both contexts and the exact repair, over
+directions in the strict reading (profile `nine-way`); plain Python also with a minimal
+set of premises for every verdict, which the package always gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+
+Triple = tuple[int, str, int]
+"""(subject, direction, object), things as small numbers."""
+
+Findings = list[tuple[str, str, int | None]]
+"""For each claim its verdict, its grounded verdict and its exact repair cost."""
+
+VECTORS = {
+    "above": (0, 1),
+    "below": (0, -1),
+    "left": (-1, 0),
+    "right": (1, 0),
+    "upper_left": (-1, 1),
+    "upper_right": (1, 1),
+    "lower_left": (-1, -1),
+    "lower_right": (1, -1),
+    "same_position": (0, 0),
+}
+
+_INFINITE = float("inf")
+
+
+def _edges(relations: Sequence[Triple], axis: int) -> list[tuple[int, int, int]]:
+    """Constraints a - b <= w as (b, a, w)."""
+    edges = []
+    for u, name, v in relations:
+        sign = VECTORS[name][axis]
+        if sign >= 0:
+            edges.append((u, v, -sign))
+        if sign <= 0:
+            edges.append((v, u, sign))
+    return edges
+
+
+def _consistent(relations: Sequence[Triple], size: int) -> bool:
+    """Bellman-Ford from a virtual source: no negative cycle on either axis."""
+    for axis in (0, 1):
+        edges = _edges(relations, axis)
+        distance = [0] * size
+        for _ in range(size + 1):
+            changed = False
+            for b, a, w in edges:
+                if distance[b] + w < distance[a]:
+                    distance[a] = distance[b] + w
+                    changed = True
+            if not changed:
+                break
+        else:
+            return False
+    return True
+
+
+def _bound(edges: list[tuple[int, int, int]], size: int, source: int, target: int) -> float:
+    """The largest w for which target - source <= w is implied, by Bellman-Ford."""
+    distance = [_INFINITE] * size
+    distance[source] = 0
+    for _ in range(size):
+        changed = False
+        for b, a, w in edges:
+            if distance[b] + w < distance[a]:
+                distance[a] = distance[b] + w
+                changed = True
+        if not changed:
+            break
+    return distance[target]
+
+
+def _python_status(context: Sequence[Triple], z: Triple, size: int) -> str:
+    """Eq. status in a consistent context, from the implied bounds on each axis."""
+    u, name, v = z
+    entailed = True
+    for axis in (0, 1):
+        edges = _edges(context, axis)
+        high = _bound(edges, size, v, u)  # u - v <= high
+        low = -_bound(edges, size, u, v)  # u - v >= low
+        sign = VECTORS[name][axis]
+        least, most = {1: (1, _INFINITE), 0: (0, 0), -1: (-_INFINITE, -1)}[sign]
+        if high < least or low > most:
+            return "contradicted"
+        entailed = entailed and low >= least and high <= most
+    return "entailed" if entailed else "unknown"
+
+
+def plain_python(scene: Sequence[Triple], claims: Sequence[Triple]) -> Findings:
+    """The Bellman-Ford auditor: verdicts in both contexts and repairs, no premises."""
+    size = 1 + max(max(u, v) for u, _, v in (*scene, *claims))
+
+    def repaired(generated: Sequence[Triple], z: Triple) -> int | None:
+        return _fewest(generated, lambda kept: _consistent([*scene, *kept, z], size))
+
+    return _replay(
+        scene, claims, lambda context, z: _python_status(context, z, size), repaired, size
+    )
+
+
+def plain_python_explaining(scene: Sequence[Triple], claims: Sequence[Triple]) -> Findings:
+    """The Bellman-Ford auditor with premises: what is not needed is dropped one by one,
+    the latest claims first, until a minimal set is left. (The package's sets are the
+    smallest, not only minimal, which plain deletion does not promise.)"""
+    size = 1 + max(max(u, v) for u, _, v in (*scene, *claims))
+    findings = plain_python(scene, claims)
+    for n, (verdict, grounded, _) in enumerate(findings):
+        if verdict in ("entailed", "contradicted"):
+            premises = list(scene) if grounded == verdict else [*scene, *claims[:n]]
+            for candidate in reversed(range(len(premises))):
+                rest = premises[:candidate] + premises[candidate + 1 :]
+                if _python_status(rest, claims[n], size) == verdict:
+                    premises = rest
+    return findings
+
+
+def _replay(
+    scene: Sequence[Triple],
+    claims: Sequence[Triple],
+    decide: Callable[[Sequence[Triple], Triple], str],
+    repaired: Callable[[Sequence[Triple], Triple], int | None],
+    size: int,
+) -> Findings:
+    context = list(scene)
+    generated: list[Triple] = []
+    feasible = _consistent(scene, size)
+    consistent = feasible
+    findings: Findings = []
+    for z in claims:
+        grounded = decide(scene, z) if consistent else "not-evaluable"
+        verdict = decide(context, z) if feasible else "not-evaluable"
+        cost: int | None = 0
+        if verdict == "contradicted":
+            cost = repaired(generated, z)
+            feasible = False
+        findings.append((verdict, grounded, cost))
+        context.append(z)
+        generated.append(z)
+    return findings
+
+
+def _fewest(generated: Sequence[Triple], works: Callable[[list[Triple]], bool]) -> int | None:
+    if not works([]):
+        return None
+    for removed in range(len(generated) + 1):
+        for gone in combinations(range(len(generated)), removed):
+            if works([z for n, z in enumerate(generated) if n not in gone]):
+                return removed
+    return None
+
+
+def z3_auditor(scene: Sequence[Triple], claims: Sequence[Triple]) -> Findings:
+    """The same with z3's integer solver, one push per question."""
+    import z3
+
+    size = 1 + max(max(u, v) for u, _, v in (*scene, *claims))
+    places = [[z3.Int(f"{axis}{n}") for n in range(size)] for axis in "xy"]
+
+    def stated(z: Triple) -> object:
+        u, name, v = z
+        parts = []
+        for axis in (0, 1):
+            difference = places[axis][u] - places[axis][v]
+            sign = VECTORS[name][axis]
+            parts.append(difference >= 1 if sign > 0 else difference <= -1 if sign < 0 else difference == 0)
+        return z3.And(parts)
+
+    def satisfiable(relations: Sequence[Triple], *extra: object) -> bool:
+        solver = z3.SimpleSolver()
+        solver.add([stated(z) for z in relations])
+        solver.add(*extra)
+        return bool(solver.check() == z3.sat)
+
+    def decide(context: Sequence[Triple], z: Triple) -> str:
+        solver = z3.SimpleSolver()
+        solver.add([stated(r) for r in context])
+        solver.push()
+        solver.add(stated(z))
+        if solver.check() == z3.unsat:
+            return "contradicted"
+        solver.pop()
+        solver.add(z3.Not(stated(z)))
+        return "entailed" if solver.check() == z3.unsat else "unknown"
+
+    def repaired(generated: Sequence[Triple], z: Triple) -> int | None:
+        return _fewest(generated, lambda kept: satisfiable([*scene, *kept, z]))
+
+    return _replay(scene, claims, decide, repaired, size)
