@@ -252,7 +252,7 @@ def _statements(files: Iterable[Path]) -> Iterator[ast.AST]:
         found: list[ast.AST] = []
         complaints: list[str] = []
         try:
-            file.read_text(encoding="utf-8")
+            lines = file.read_text(encoding="utf-8").splitlines()
             ast.parse_files([str(file)], found.append, logger=lambda _, text: complaints.append(text))
         except (OSError, UnicodeDecodeError) as error:
             raise OntologyError(f"cannot be read: {error}", str(file)) from error
@@ -262,7 +262,9 @@ def _statements(files: Iterable[Path]) -> Iterator[ast.AST]:
             if place is None:
                 raise OntologyError(" ".join(text.split()), str(file)) from error
             what = " ".join(place["what"].split())
-            raise OntologyError(what, place["file"], int(place["line"])) from error
+            # An unfinished last statement is reported after the end of the file.
+            line = max(1, min(int(place["line"]), len(lines)))
+            raise OntologyError(what, place["file"], line) from error
         for statement in found:
             if statement.ast_type is ast.ASTType.Comment:
                 continue

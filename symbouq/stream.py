@@ -7,6 +7,7 @@ does not grow with the input, and everything finished is written when a run is s
 
 from __future__ import annotations
 
+import gc
 import gzip
 import multiprocessing
 import os
@@ -126,6 +127,7 @@ def _start(job: Job) -> None:
     global _ready
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _ready = job.setup(*job.arguments), job.kind
+    gc.freeze()  # what is set up stays: the collector need not look at it again
 
 
 def _batch(lines: list[Line]) -> list[Outcome]:

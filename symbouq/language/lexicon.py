@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from contextlib import ExitStack
 from functools import cached_property
 from typing import NamedTuple
 
@@ -33,6 +34,10 @@ so character offsets stay valid."""
 
 _REMEMBERED_WORDS = 10_000
 """Bound on the remembered classification of words, which keeps memory flat."""
+
+
+_TEXTS_REMEMBERED = 5_000
+"""After how many texts spaCy's memory of their words is renewed."""
 
 
 class Entry(NamedTuple):
@@ -118,6 +123,8 @@ class Lexicon:
         self._matcher = PhraseMatcher(nlp.vocab, attr="LOWER")
         for text, entry in self._listed().items():
             self._add(text, entry)
+        self._zone = ExitStack()
+        self._texts = 0
 
     def _listed(self) -> dict[str, Entry]:
         """Every phrase and word; a relation's phrase goes before a word."""
@@ -146,12 +153,23 @@ class Lexicon:
 
     def analysed(self, text: str) -> Analysis:
         """A text tokenized and matched, ready to be itemized as a whole or in parts."""
+        self._forget_now_and_then()
         doc = self.nlp.make_doc(text.translate(_LOOKALIKES))
         longest: dict[int, tuple[int, int]] = {}
         for key, start, end in self._matcher(doc):
             if start not in longest or longest[start][1] < end:
                 longest[start] = (key, end)
         return Analysis(text, doc, longest)
+
+    def _forget_now_and_then(self) -> None:
+        """Lets spaCy drop the strings of earlier texts: a long run sees ever new names.
+
+        No document outlives the analysis of its text, which is what a memory zone asks.
+        """
+        if self._texts % _TEXTS_REMEMBERED == 0:
+            self._zone.close()
+            self._zone.enter_context(self.nlp.memory_zone())
+        self._texts += 1
 
     def tokens(self, text: str) -> list[Token]:
         """The lexical items of a text, longest phrases first."""

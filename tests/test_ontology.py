@@ -1,0 +1,175 @@
+"""The ontology: rules as data, errors with file and line, a new axis without Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import symbouq
+from symbouq.errors import OntologyError
+from symbouq.ontology import OntologyLibrary
+
+BEHIND = """\
+extends(nine_way).
+
+axis(z).
+family(behind, direction).
+component(behind, z, -1).
+inverse(behind, front).
+phrase(behind, "behind").
+wording(behind, 1, "behind").
+
+family(front, direction).
+component(front, z, 1).
+phrase(front, "in front of").
+wording(front, 1, "in front of").
+"""
+
+
+def folder(tmp_path: Path, text: str) -> Path:
+    (tmp_path / "mine.lp").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_new_axis_needs_no_python(tmp_path: Path) -> None:
+    mine = folder(tmp_path, BEHIND)
+    audit = symbouq.audit(
+        ["The lamp is behind the sofa.", "The sofa is behind the table.", "The lamp is above the rug."],
+        [
+            "The lamp is behind the table.",
+            "The table is in front of the sofa.",
+            "The lamp is left of the sofa.",
+            "The lamp is in front of the table.",
+        ],
+        ontology=mine,
+    )
+    assert [claim.verdict for claim in audit.claims] == [
+        "entailed",
+        "entailed",
+        "unknown",  # the other axes are open
+        "contradicted",
+    ]
+    assert audit.claims[0].premises == ["scene:1", "scene:2"]
+    assert audit.claims[0].message == "lamp is behind table: follows from scene 1 and scene 2."
+
+
+def test_directions_exclude_each_other_only_on_shared_axes(tmp_path: Path) -> None:
+    ontology = OntologyLibrary(folder(tmp_path, BEHIND)).ontology()
+    assert ontology.excludes["behind"] == {"front"}
+    assert "behind" not in ontology.excludes["above"]
+
+
+def test_a_user_rule_joins_the_audit(tmp_path: Path) -> None:
+    rule = "extends(nine_way).\nholds(near, U, V) :- holds(touching, U, V).\n"
+    claim = [[["A", "near", "B"]]]
+    plain = symbouq.audit([["A", "touching", "B"]], claim)
+    ruled = symbouq.audit([["A", "touching", "B"]], claim, ontology=folder(tmp_path, rule))
+    assert plain.claims[0].verdict == "unknown"
+    assert ruled.claims[0].verdict == "entailed"
+
+
+def test_a_new_clash_is_a_fact(tmp_path: Path) -> None:
+    clash = "extends(nine_way).\nincompatible(inside, touching).\n"
+    claim = [[["A", "touching", "B"]]]
+    audit = symbouq.audit([["A", "inside", "B"]], claim, ontology=folder(tmp_path, clash))
+    assert audit.claims[0].verdict == "contradicted"
+    assert "inside and touching exclude each other" in audit.claims[0].message
+
+
+def test_a_profile_of_ones_own(tmp_path: Path) -> None:
+    text = """\
+extends(nine_way).
+profile(terse).
+extends(terse, unit_grid).
+dataset("my-set", terse).
+phrase(terse, left, "port").
+"""
+    library = OntologyLibrary(folder(tmp_path, text))
+    assert library.profile_of("my-set") == "terse"
+    terse = library.ontology("terse")
+    assert terse.phrases["port"] == "left"
+    assert "port" not in library.ontology("nine-way").phrases
+    unit = library.ontology("unit-grid")
+    readings = {name for name in terse.readings.items() if name[0][1] == "left"}
+    assert readings == {name for name in unit.readings.items() if name[0][1] == "left"}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("familly(behind, direction).", 1, "undefined predicate familly/2; did you mean family/2?"),
+        ("\n\ninverse(behind, front).", 3, "unknown relation behind"),
+        ("family(behind, direction).\ncomponent(behind, z, -1).", 2, "unknown axis z"),
+        ("component(above, x, 2).", 1, "unknown sign 2"),
+        ("symmetric(abov).", 1, "did you mean above?"),
+        ("family(behind direction).", 1, "syntax error"),
+        ("family(behind, direction)", 1, "syntax error"),
+        ("holds(near, U, V) :- holdz(far, U, V).", 1, "undefined predicate holdz/3"),
+        ("#show family/2.", 1, "only facts and rules belong in an ontology"),
+        ("family(X, direction).", 1, "facts are ground"),
+        ("reading(nine_way, claimed, strict).", 1, "unknown role claimed"),
+        ("extends(two_way).", 1, "unknown profile two_way"),
+    ],
+)
+def test_errors_name_file_and_line(tmp_path: Path, text: str, line: int, words: str) -> None:
+    header = "" if text.startswith("extends") else "extends(nine_way).\n"
+    mine = folder(tmp_path, header + text)
+    with pytest.raises(OntologyError) as caught:
+        OntologyLibrary(mine)
+    assert caught.value.file == str(mine / "mine.lp")
+    assert caught.value.line == line + bool(header)
+    assert words in caught.value.message
+
+
+def test_missing_folder_and_empty_folder(tmp_path: Path) -> None:
+    with pytest.raises(OntologyError, match="does not exist"):
+        OntologyLibrary(tmp_path / "nowhere")
+    with pytest.raises(OntologyError, match=r"holds no \.lp file"):
+        OntologyLibrary(tmp_path)
+
+
+def test_unknown_profile_lists_the_known() -> None:
+    with pytest.raises(OntologyError, match="there are: nine-way, unit-grid"):
+        OntologyLibrary().ontology("ten-way")
+
+
+def test_datasets_choose_profiles() -> None:
+    library = OntologyLibrary()
+    assert library.profile_of("stepgame") == "unit-grid"
+    assert library.profile_of("StepGame") == "unit-grid"
+    assert library.profile_of(None) == library.profile_of("elsewhere") == "nine-way"
+
+
+def test_hash_follows_the_files(tmp_path: Path) -> None:
+    first = OntologyLibrary(folder(tmp_path, BEHIND)).ontology().hash
+    again = OntologyLibrary(tmp_path).ontology().hash
+    second = OntologyLibrary(folder(tmp_path, BEHIND + "% edited\n")).ontology().hash
+    assert first == again != second
+
+
+def test_the_paper_s_relation_system() -> None:
+    """Nine directions, and exactly the inverses, symmetries and clashes of the paper."""
+    ontology = OntologyLibrary().ontology("nine-way")
+    directions = {r for r, family in ontology.families.items() if family == "direction"}
+    assert len(directions) == 9
+    assert all(ontology.excludes[r] == directions - {r} for r in directions)
+    for first, second in [("inside", "contains"), ("not_inside", "not_contains"), ("left", "right")]:
+        assert ontology.converse[first] == second
+        assert ontology.converse[second] == first
+    assert ontology.symmetric - directions == {"near", "far", "touching", "disconnected", "overlap"}
+    assert ontology.closure_facts.count("transitive(") == 2
+    assert ontology.closure_facts.count("incompatible(") == 7
+
+
+def test_canonical_names_take_dashes_and_suggest() -> None:
+    ontology = OntologyLibrary().ontology()
+    assert ontology.canonical("upper-left") == "upper_left"
+    with pytest.raises(KeyError, match="did you mean 'upper_left'"):
+        ontology.canonical("uper_left")
+
+
+def test_without_drops_phrases_and_words() -> None:
+    ontology = OntologyLibrary().ontology().without({"above", "side by side"})
+    assert "above" not in ontology.phrases
+    assert "side by side" not in ontology.words["filler"]
