@@ -221,6 +221,14 @@ def _lp_files(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.lp"))
 
 
+def files_stamp(folder: str | None) -> tuple[tuple[str, int, int], ...]:
+    """Names, times and sizes of the rule and ontology files, to notice an edit."""
+    folders = [data_folder("rules"), data_folder("ontology")]
+    files = [file for f in folders for file in _lp_files(f)]
+    files += _lp_files(Path(folder)) if folder is not None else []
+    return tuple((str(f), f.stat().st_mtime_ns, f.stat().st_size) for f in files)
+
+
 def _user_files(folder: Path) -> list[Path]:
     if not folder.is_dir():
         raise OntologyError(f"ontology folder {folder} does not exist or is not a folder")

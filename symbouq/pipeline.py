@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from symbouq import features as _features
 from symbouq.auditor import Clashes, ClaimResult, Premise, TraceResult, Triple, Verdict, audit_relations
 from symbouq.errors import RecordError
 from symbouq.features import ClaimFacts
-from symbouq.ontology import VERSION, Ontology, OntologyLibrary
+from symbouq.ontology import VERSION, Ontology, OntologyLibrary, files_stamp
 from symbouq.profile import Profile, determinacy_profile, discounted_profile
 from symbouq.records import (
     SCHEMA_VERSION,
@@ -235,7 +236,17 @@ def audit(
         else:
             record["reasoning"] = list(claims[:-1])
             record["conclusion"] = claims[-1] if claims else ""
-    return TraceAuditor(profile, ontology, context).audit(Trace.model_validate(record))
+    folder = os.fspath(ontology) if ontology is not None else None
+    auditor = _auditor(profile, folder, context, files_stamp(folder))
+    return auditor.audit(Trace.model_validate(record))
+
+
+@lru_cache(maxsize=8)
+def _auditor(
+    profile: str | None, ontology: str | None, context: Context, _stamp: object
+) -> TraceAuditor:
+    """The auditor of some options; made anew when a rule file has changed."""
+    return TraceAuditor(profile, ontology, context)
 
 
 # From records and from text ------------------------------------------------------------

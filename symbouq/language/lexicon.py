@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection
 from contextlib import ExitStack
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import spacy
@@ -180,7 +181,7 @@ class Lexicon:
         """The sentences of an analysed text as ranges of its words; a line break ends one."""
         marks = self._sentencizer(analysis.doc).to_array("SENT_START").tolist()
         begins = [n for n, mark in enumerate(marks) if mark == 1]
-        return list(zip(begins, [*begins[1:], len(marks)], strict=True))
+        return list(pairwise([*begins, len(marks)]))
 
     def speaks(self, analysis: Analysis, start: int, end: int, kinds: Collection[str]) -> bool:
         """Whether a phrase or word of some kinds begins in a range of words."""

@@ -8,7 +8,7 @@ a relation. Names that recur decide between readings ("A sprawls" next to "A").
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
 from symbouq.language.lexicon import Token
@@ -18,6 +18,10 @@ Key = tuple[str, ...]
 
 _AFTER_NAME = frozenset(("copula", "have", "relation", "relative"))
 _BEFORE_NAME = frozenset(("link", "reference", "relation", "with", "have", "existential"))
+
+
+_NOUNS = frozenset(("clock", "hour", "clockless", "kind"))
+"""Words of the lexicon that are nouns and so may be inside a name."""
 
 
 class Run(NamedTuple):
@@ -43,9 +47,9 @@ class Run(NamedTuple):
 
     @property
     def is_name(self) -> bool:
-        return self.placed and (self.marked or self.capital or len(self.words) == 1) or (
-            self.marked and self.capital
-        )
+        if self.marked or self.capital or len(self.words) == 1:
+            return self.placed or (self.marked and self.capital)
+        return self.placed and any(word.isdecimal() for word in self.words)
 
 
 def key_of(words: Sequence[str]) -> Key:
@@ -67,7 +71,7 @@ def runs(tokens: Sequence[Token]) -> list[Run]:
             continue
         words = tuple(token.text for token in tokens[start:end])
         marked = start > 0 and tokens[start - 1].kind in ("article", "kind")
-        named = marked or any(word != word.lower() for word in words)
+        named = marked or any(word != word.lower() or not word.isalpha() for word in words)
         found.append(Run(start, end, words, marked, _placed(tokens, start, end, named)))
         position = end
     return found
@@ -116,15 +120,11 @@ def _run_end(tokens: Sequence[Token], start: int) -> int:
         return start
     while end < len(tokens):
         kind = tokens[end].kind
+        goes_on = end > start and end + 1 < len(tokens) and tokens[end + 1].kind == "content"
         if kind == "content" or (kind == "number" and end > start):
             end += 1
-        elif (
-            tokens[end].text in ("'s", "-")
-            and end + 1 < len(tokens)
-            and tokens[end + 1].kind == "content"
-            and end > start
-        ):
-            end += 2
+        elif goes_on and (kind in _NOUNS or tokens[end].text in ("'s", "-")):
+            end += 2  # "clock tower", "Alice's house", "T-shirt"
         else:
             break
     return end
@@ -171,6 +171,9 @@ class Names:
 
     def __len__(self) -> int:
         return len(self.spellings)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._things
 
     def may_start(self, token: Token) -> bool:
         """Whether some name starts with the token's first word."""
@@ -225,11 +228,20 @@ def discover(scene: Sequence[Sequence[Token]], question: Sequence[Token]) -> Nam
     return names
 
 
+def follows_name(run: Run, tokens: Sequence[Token], known: Container[Key]) -> bool:
+    """Whether a capital A before a run is no article but the name of a thing, so that
+    the run is none: "A sprawls below B"."""
+    before = tokens[run.start - 1] if run.start else None
+    return before is not None and before.text == "A" and ("A",) in known and not run.capital
+
+
 def _name_in(
     run: Run, tokens: Sequence[Token], seen: Counter[Key], verbless: bool
 ) -> tuple[str, ...]:
     """The part of a run that is a name; empty if none is."""
     words = run.words
+    if follows_name(run, tokens, seen):
+        return ()
     for size in range(len(words) - 1, 0, -1):
         for part in (words[:size], words[-size:]):
             key = key_of(part)

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from symbouq.language.grammar import Grammar, Item, Reading
 from symbouq.language.lexicon import Analysis, Lexicon, Token
-from symbouq.language.mentions import Names, discover, key_of, runs
+from symbouq.language.mentions import Names, discover, follows_name, key_of, runs
 from symbouq.ontology import Ontology
 
 _STOPS = frozenset((".", "!", ";", "\n"))
@@ -230,6 +230,8 @@ class Reader:
         found: dict[int, tuple[int, int]] = {}
         for run in runs(tokens):
             if not run.placed or not (run.marked or run.capital):
+                continue
+            if follows_name(run, tokens, names):
                 continue
             if run.words == ("A",) or any(names.match(tokens, n) for n in range(run.start, run.end)):
                 continue
@@ -526,7 +528,7 @@ def _closed(part: Sequence[Token], begin: int, stop: int) -> int:
 
 
 def _has_words(text: str) -> bool:
-    return any(character.isalnum() for character in text)
+    return any(character.isalpha() for character in text)
 
 
 def _is_heading(text: str) -> bool:

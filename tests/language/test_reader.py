@@ -1,0 +1,259 @@
+"""Sentences, questions and responses as people and models write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from symbouq.language.reader import Mention, Reader
+from symbouq.ontology import OntologyLibrary
+
+LIBRARY = OntologyLibrary()
+READER = Reader(LIBRARY.ontology())
+
+Triple = tuple[str, str, str]
+
+
+def triples(mentions: tuple[Mention, ...]) -> list[Triple]:
+    return [(m.subject, m.relation, m.object) for m in mentions]
+
+
+def read(sentence: str, question: str = "") -> list[Triple]:
+    return triples(READER.read([sentence], question, [], "").scene[0])
+
+
+SENTENCES = {
+    # Either order of the two things
+    "The red cube is above the blue sphere.": [("red cube", "above", "blue sphere")],
+    "To the left of the chair is a table.": [("table", "left", "chair")],
+    "Below the desk there is a box.": [("box", "below", "desk")],
+    "There is a lamp to the right of the sofa.": [("lamp", "right", "sofa")],
+    "Just above A sits B.": [("B", "above", "A")],
+    "Above A is B and below A is C.": [("B", "above", "A"), ("C", "below", "A")],
+    "On the left of the desk, and below the lamp, is the bin.": [
+        ("bin", "left", "desk"),
+        ("bin", "below", "lamp"),
+    ],
+    "the apple is left of the pear": [("apple", "left", "pear")],
+    "Immediately to the right of Q one finds R.": [("R", "right", "Q")],
+    # Names
+    "Alice's house is to the left of the post office.": [("Alice's house", "left", "post office")],
+    "The upper shelf is above the lower shelf.": [("upper shelf", "above", "lower shelf")],
+    "A small red ball is under the table.": [("small red ball", "below", "table")],
+    "Agent 7 is left of agent 9.": [("7", "left", "9")],
+    "obj_1 is above obj_2.": [("obj_1", "above", "obj_2")],
+    "The lamp sprawls left of the desk.": [("lamp", "left", "desk")],
+    # A landmark that is understood
+    "E is over there and F is on the left.": [("F", "left", "E")],
+    "E is over there and F is directly below it.": [("F", "below", "E")],
+    "E and F are side by side with E on the left.": [("E", "left", "F")],
+    "E and F are next to each other with F at the bottom E on the top.": [("F", "below", "E")],
+    "E is on the top and F is at the bottom.": [("E", "above", "F")],
+    "E is over there with F below.": [("F", "below", "E")],
+    # Reference, possession
+    "Seen from B, A is to the lower right.": [("A", "lower_right", "B")],
+    "Relative to B, A is above.": [("A", "above", "B")],
+    "From B's perspective, A is on the right.": [("A", "right", "B")],
+    "The relation of A to B is upper left.": [("A", "upper_left", "B")],
+    "The relation between A and B is upper-left.": [("A", "upper_left", "B")],
+    "B has A on its left.": [("A", "left", "B")],
+    "The kitchen has the hall to its north.": [("hall", "above", "kitchen")],
+    "On B's left there is A.": [("A", "left", "B")],
+    "A's left neighbor is B.": [("B", "left", "A")],
+    # Cardinal wording, clock face, 45 degrees
+    "D can be found north-west of B.": [("D", "upper_left", "B")],
+    "Paris is north of Lyon.": [("Paris", "above", "Lyon")],
+    "D is at B’s 9 o'clock.": [("D", "left", "B")],
+    "With respect to C, D is at 4 o'clock.": [("D", "lower_right", "C")],
+    "If D is the center of a clock face, B is located between 7 and 8.": [("B", "lower_left", "D")],
+    "D is there and B is at the 10 position of a clock face.": [("B", "upper_left", "D")],
+    "D is at a 45 degree angle to B, in the upper righthand corner.": [("D", "upper_right", "B")],
+    "D is at a 45 degree angle to B in the upper-left corner.": [("D", "upper_left", "B")],
+    "D is 3 steps to the left of B.": [("D", "left", "B")],
+    # Joining direction words
+    "D is above B and to the left.": [("D", "upper_left", "B")],
+    "D is below B and to the right of it, too.": [("D", "lower_right", "B")],
+    "D is on the left side of and below B.": [("D", "lower_left", "B")],
+    "D is right above B.": [("D", "above", "B")],
+    # Coordination
+    "D and B are left of C.": [("D", "left", "C"), ("B", "left", "C")],
+    "D is left of B and C.": [("D", "left", "B"), ("D", "left", "C")],
+    "D is left of B, and C is above E.": [("D", "left", "B"), ("C", "above", "E")],
+    "The cat is near the dog and far from the bird.": [
+        ("cat", "near", "dog"),
+        ("cat", "far", "bird"),
+    ],
+    "D is above B, which is left of C.": [("D", "above", "B"), ("B", "left", "C")],
+    "The dog, which is left of the cat, is above the bird.": [
+        ("dog", "left", "cat"),
+        ("dog", "above", "bird"),
+    ],
+    # Other families
+    "The ball is in the box.": [("ball", "inside", "box")],
+    "The box contains the ball.": [("box", "contains", "ball")],
+    "The ball is not inside the box.": [("ball", "not_inside", "box")],
+    "The ball is inside the box to the left of the lamp.": [
+        ("ball", "inside", "box"),
+        ("ball", "left", "lamp"),
+    ],
+    "The cat and the dog are near each other.": [("cat", "near", "dog")],
+    "The cup and the plate are touching.": [("cup", "touching", "plate")],
+    "The robot is at the door.": [("robot", "at", "door")],
+    "The path starts at the gate and ends at the tower.": [
+        ("path", "start", "gate"),
+        ("path", "end", "tower"),
+    ],
+    "D overlaps B.": [("D", "same_position", "B")],
+    # Nothing is stated
+    "D is not above B.": [],
+    "Neither D nor B is above C.": [],
+    "D is between B and C.": [],
+    "If D is left of B, then B is right of C.": [],
+    "Is D above B?": [],
+    "We cannot determine whether D is above B.": [],
+    "D is left or right of B.": [],
+    "The weather is fine.": [],
+}
+
+
+@pytest.mark.parametrize("sentence", SENTENCES)
+def test_sentence(sentence: str) -> None:
+    assert read(sentence) == SENTENCES[sentence]
+
+
+def test_an_article_and_a_name() -> None:
+    assert read("A sprawls below B.", "Where is the agent A relative to B?") == [("A", "below", "B")]
+
+
+def test_pronoun_across_sentences() -> None:
+    text = READER.read(["The lamp is left of the desk.", "It is above the rug."], "", [], "")
+    assert triples(text.scene[1]) == [("lamp", "above", "rug")]
+
+
+def test_spans_confidence_and_grounding() -> None:
+    text = READER.read(["D is above B."], "", ["So, surely, Z is left of B."], "")
+    (stated,) = text.scene[0]
+    assert stated == Mention("D", "above", "B", (0, 12), 1.0, True)
+    (claimed,) = text.claims[0].relations
+    assert claimed.subject == "Z"
+    assert not claimed.grounded
+    assert 0 < claimed.confidence < 1
+    assert "So, surely, Z is left of B."[slice(*claimed.span)] == "Z is left of B"
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("What is the relation of the agent D to the agent B?", ("D", "B")),
+        ("Where is D relative to B?", ("D", "B")),
+        ("Relative to B, where is D?", ("D", "B")),
+        ("What is the spatial relationship between D and B?", ("D", "B")),
+        ("Is D above B?", ("D", "B")),
+        ("", None),
+    ],
+)
+def test_question(question: str, asked: tuple[str, str] | None) -> None:
+    assert READER.read(["D is above B."], question, [], "").asked == asked
+
+
+CLAIMS = {
+    'According to 1, "E is south west of F."': [("E", "lower_left", "F")],
+    "P= E+ offset(upper-right) = (0,0)+(1,1)=(1,1).": [("P", "upper_right", "E")],
+    "P = E + offset(left) + offset(below) = (-1,-1).": [("P", "lower_left", "E")],
+    "Then, P can be calculated as P= E+ offset(left) = (0,0)+(-1,0)=(-1,0).": [("P", "left", "E")],
+    "So, considering E(0,0) and F(1,1), F is to the upper-right of E.": [("F", "upper_right", "E")],
+    "So, considering E(0,0) and F(0,0), E and F overlap.": [("E", "same_position", "F")],
+    "This means E is at 4 or 5 relative to F.": [("E", "lower_right", "F")],
+    "Considering the clock-wise information, 10 denotes upper-left.": [],
+    "Let's suppose E is at (0,0).": [],
+    "Then search for F.": [],
+}
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_claim(claim: str) -> None:
+    text = READER.read(["E is above F.", "P is above F."], "", [claim], "")
+    assert triples(text.claims[0].relations) == CLAIMS[claim]
+
+
+SCENE = ["D is above E.", "E is above F."]
+ASKED = "What is the relation of the agent D to the agent F?"
+
+
+def response(text: str) -> list[tuple[str, str, list[Triple]]]:
+    claims = READER.read(SCENE, ASKED, response=text).claims
+    return [(claim.type, claim.text, triples(claim.relations)) for claim in claims]
+
+
+def test_free_text_is_segmented() -> None:
+    text = (
+        'Reasoning:\n1. According to 1, "D is above E." This means D is over E.\n'
+        "2. E is above F, so D is above F.\nAnswer: above"
+    )
+    assert response(text) == [
+        ("reasoning", 'According to 1, "D is above E."', [("D", "above", "E")]),
+        ("reasoning", "This means D is over E.", [("D", "above", "E")]),
+        ("reasoning", "E is above F,", [("E", "above", "F")]),
+        ("reasoning", "so D is above F.", [("D", "above", "F")]),
+        ("conclusion", "Answer: above", [("D", "above", "F")]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "relation"),
+    [
+        ("upper-left", "upper_left"),
+        (" lower-right", "lower_right"),
+        ("Answer: above.", "above"),
+        ("So the answer is above.", "above"),
+        ("**Answer:** below and slightly to the left", "lower_left"),
+        ("Answer: south-west", "lower_left"),
+        ("Answer:\nbottom-left", "lower_left"),
+        ("Answer: overlap", "same_position"),
+        ("Answer: above and to the left (or upper-left)", "upper_left"),
+        ("The final answer is: D is to the right of F.", "right"),
+        ("Answer: left\nNo, wait.\nAnswer: right", "right"),
+        ("D is left of F.", "left"),
+        ("D is above E. E is above F.\nabove", "above"),
+    ],
+)
+def test_recognised_answers(answer: str, relation: str) -> None:
+    kind, _, stated = response(answer)[-1]
+    assert (kind, stated) == ("conclusion", [("D", relation, "F")])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "Answer: unknown.",
+        "Answer: The relation cannot be determined.",
+        "Answer: left, right",
+        "Answer: upper-left or lower-left",
+        "Answer: not above",
+        "None (no relation)",
+        "D is above E. E is above F. So D is above F.",
+        "We cannot determine the relation between D and F.",
+    ],
+)
+def test_no_recognisable_answer(answer: str) -> None:
+    kind, _, stated = response(answer)[-1]
+    assert (kind, stated) == ("conclusion", [])
+
+
+def test_answer_text_ends_with_its_sentence() -> None:
+    claims = response("D is above E.\n\nAnswer: above\nBecause E is above F.")
+    assert [text for _, text, _ in claims] == [
+        "D is above E.",
+        "Because E is above F.",
+        "Answer: above",
+    ]
+
+
+def test_a_scene_in_one_string_is_split() -> None:
+    scene = "D is above E. E is above F.\nF is near G!"
+    assert READER.split(scene) == ["D is above E.", "E is above F.", "F is near G!"]
+
+
+def test_names_never_become_relations() -> None:
+    text = READER.read(['The "left). on(0" box is above the lamp.'], "", [], "")
+    assert all(m.relation in READER.ontology.families for m in text.scene[0])
