@@ -172,7 +172,10 @@ class _Audit:
         self.claims = [oriented(triples) for triples in claims]
         self.given = claims
         self.scene_units = [
-            _Unit(Premise("scene", number), tuple((readings[ASSERTED, r], u, v) for u, r, v in triples))
+            _Unit(
+                Premise("scene", number),
+                tuple((readings[ASSERTED, r], u, v) for u, r, v in triples),
+            )
             for number, triples in self.scene
         ]
         self.scene_atoms = tuple(
@@ -389,7 +392,11 @@ class _Audit:
                 instances.extend(map(self.atom, claim))
             if decision.verdict is Verdict.ENTAILED:
                 result.reason = (
-                    "restated" if decision.immediate else "entailed" if decision.premises else "tautology"
+                    "restated"
+                    if decision.immediate
+                    else "entailed"
+                    if decision.premises
+                    else "tautology"
                 )
             result.feasible_after = feasible
             result.first_conflict = not feasible
@@ -497,7 +504,9 @@ def _best(
     units = _undominated(units)
     candidates = [unit for unit in units if not core.isdisjoint(unit.atoms)]
     needed = [
-        unit for unit in candidates if not decides(_atoms(other for other in units if other is not unit))
+        unit
+        for unit in candidates
+        if not decides(_atoms(other for other in units if other is not unit))
     ]
     if len(needed) == len(candidates) or decides(_atoms(needed)):
         return tuple(unit.premise for unit in needed)

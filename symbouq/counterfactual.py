@@ -23,7 +23,9 @@ def countering(profile: str | None, ontology: str | None) -> Work:
     are, and how many of each kind came out as they must."""
     auditor = TraceAuditor(profile, ontology)
 
-    def work(instance: Instance, file: str, line: int) -> tuple[dict[str, Any], tuple[int, int, int]]:
+    def work(
+        instance: Instance, file: str, line: int
+    ) -> tuple[dict[str, Any], tuple[int, int, int]]:
         pairs = counterfactuals(auditor, instance)
         record = {"id": instance.id, "source": {"file": file, "line": line}, "pairs": pairs}
         entailed = sum(pair["supported"]["verdict"] == Verdict.ENTAILED for pair in pairs)

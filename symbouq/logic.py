@@ -56,7 +56,9 @@ class TraceSolver:
         groups: Every group that may be asked for.
     """
 
-    def __init__(self, ontology: Ontology, atoms: Collection[Atom], groups: Collection[Group]) -> None:
+    def __init__(
+        self, ontology: Ontology, atoms: Collection[Atom], groups: Collection[Group]
+    ) -> None:
         self._number = {atom: n for n, atom in enumerate(atoms)}
         self._group = {group: g for g, group in enumerate(groups)}
         self._axes = ontology.axes

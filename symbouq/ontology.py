@@ -261,12 +261,16 @@ def _statements(files: Iterable[Path]) -> Iterator[ast.AST]:
         complaints: list[str] = []
         try:
             lines = file.read_text(encoding="utf-8").splitlines()
-            ast.parse_files([str(file)], found.append, logger=lambda _, text: complaints.append(text))
+            ast.parse_files(
+                [str(file)], found.append, logger=lambda _, text: complaints.append(text)
+            )
         except (OSError, UnicodeDecodeError) as error:
             raise OntologyError(f"cannot be read: {error}", str(file)) from error
         except RuntimeError as error:
             text = complaints[0] if complaints else str(error)
-            place = re.match(r"(?P<file>.*?):(?P<line>\d+):[\d-]+: error: (?P<what>.*)", text, re.DOTALL)
+            place = re.match(
+                r"(?P<file>.*?):(?P<line>\d+):[\d-]+: error: (?P<what>.*)", text, re.DOTALL
+            )
             if place is None:
                 raise OntologyError(" ".join(text.split()), str(file)) from error
             what = " ".join(place["what"].split())
@@ -400,7 +404,9 @@ def _checked(files: list[Path]) -> _Source:
             facts.append((statement, key, row))
             source.rows[key].append(row)
     declared = {
-        kind: {row[0] for (name, _), rows in source.rows.items() if name == predicate for row in rows}
+        kind: {
+            row[0] for (name, _), rows in source.rows.items() if name == predicate for row in rows
+        }
         for kind, predicate in _DECLARED_BY.items()
     }
     for statement, key, row in facts:
@@ -450,11 +456,15 @@ def _undefined(key: tuple[str, int], known: Iterable[tuple[str, int]]) -> str:
     return f"undefined predicate {wanted}" + (f"; did you mean {near[0]}?" if near else "")
 
 
-def _not_a(kind: str, value: str, position: int, key: tuple[str, int], allowed: Iterable[str]) -> str:
+def _not_a(
+    kind: str, value: str, position: int, key: tuple[str, int], allowed: Iterable[str]
+) -> str:
     near = difflib.get_close_matches(value, sorted(allowed), n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]}?" if near else ""
     declare = (
-        f" (a {kind} is declared by {_DECLARED_BY[kind]})" if kind in _DECLARED_BY and not near else ""
+        f" (a {kind} is declared by {_DECLARED_BY[kind]})"
+        if kind in _DECLARED_BY and not near
+        else ""
     )
     return f"unknown {kind} {value} in argument {position} of {key[0]}/{key[1]}{hint}{declare}"
 

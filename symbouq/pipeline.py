@@ -14,7 +14,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from symbouq import features as _features
-from symbouq.auditor import Clashes, ClaimResult, Premise, TraceResult, Triple, Verdict, audit_relations
+from symbouq.auditor import (
+    Clashes,
+    ClaimResult,
+    Premise,
+    TraceResult,
+    Triple,
+    Verdict,
+    audit_relations,
+)
 from symbouq.errors import RecordError
 from symbouq.features import ClaimFacts
 from symbouq.ontology import VERSION, Ontology, OntologyLibrary, files_stamp
@@ -151,7 +159,9 @@ class TraceAuditor:
         ]
         return record
 
-    def audited(self, trace: Trace, file: str | None = None, line: int | None = None) -> dict[str, Any]:
+    def audited(
+        self, trace: Trace, file: str | None = None, line: int | None = None
+    ) -> dict[str, Any]:
         """The audit of a trace, in the shape of `symbouq.records.Audit`.
 
         Args:
@@ -174,7 +184,9 @@ class TraceAuditor:
         )
         return {
             "id": trace.id,
-            "source": {"file": file, "line": line} if file is not None and line is not None else None,
+            "source": {"file": file, "line": line}
+            if file is not None and line is not None
+            else None,
             "schema_version": SCHEMA_VERSION,
             "ontology": {
                 "name": ontology.name,
@@ -460,7 +472,9 @@ class _Words:
             premises=_listed(map(_spoken, premises)),
             conflict=str(conflict),
         )
-        return self._with_reason(text, finding.clashes)
+        own = finding.fault[1] if finding.fault is not None else ""
+        # A clash shows up in both directions of reading; the claim's own goes first.
+        return self._with_reason(text, sorted(finding.clashes, key=lambda c: own not in c[1]))
 
     def scene_clash(self, result: TraceResult) -> str:
         """What is wrong with an infeasible scene."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import gzip
+import io
 import multiprocessing
 import os
 import signal
@@ -85,18 +86,17 @@ def read_lines(path: str) -> Iterator[Line | RecordError]:
 
 @contextmanager
 def _opened(path: str) -> Iterator[IO[bytes]]:
-    raw: IO[bytes]
     if path == "-":
-        raw = sys.stdin.buffer
-        yield _unzipped(raw)
+        yield _unzipped(sys.stdin.buffer)
     else:
         with Path(path).open("rb") as raw:
             yield _unzipped(raw)
 
 
 def _unzipped(raw: IO[bytes]) -> IO[bytes]:
-    peeked = raw.peek(2)[:2]  # type: ignore[attr-defined]
-    return gzip.open(raw, "rb") if peeked == b"\x1f\x8b" else raw  # type: ignore[return-value]
+    buffered = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)  # type: ignore[type-var]
+    zipped = buffered.peek(2)[:2] == b"\x1f\x8b"
+    return gzip.GzipFile(fileobj=buffered) if zipped else buffered  # type: ignore[return-value]
 
 
 Work = Callable[[Any, str, int], tuple[dict[str, Any], Any]]
@@ -185,7 +185,9 @@ def _in_order(files: Iterable[str], job: Job, processes: int) -> Iterator[Outcom
         work = job.setup(*job.arguments)
         for batch in rest:
             for item in batch:
-                yield _failed(item) if isinstance(item, RecordError) else _done(work, job.kind, item)
+                yield (
+                    _failed(item) if isinstance(item, RecordError) else _done(work, job.kind, item)
+                )
         return
     pending: deque[tuple[list[Line | RecordError], Future[list[Outcome]]]] = deque()
     with _executor(processes, job) as executor:

@@ -35,7 +35,11 @@ def folder(tmp_path: Path, text: str) -> Path:
 def test_a_new_axis_needs_no_python(tmp_path: Path) -> None:
     mine = folder(tmp_path, BEHIND)
     audit = symbouq.audit(
-        ["The lamp is behind the sofa.", "The sofa is behind the table.", "The lamp is above the rug."],
+        [
+            "The lamp is behind the sofa.",
+            "The sofa is behind the table.",
+            "The lamp is above the rug.",
+        ],
         [
             "The lamp is behind the table.",
             "The table is in front of the sofa.",
@@ -154,7 +158,11 @@ def test_the_paper_s_relation_system() -> None:
     directions = {r for r, family in ontology.families.items() if family == "direction"}
     assert len(directions) == 9
     assert all(ontology.excludes[r] == directions - {r} for r in directions)
-    for first, second in [("inside", "contains"), ("not_inside", "not_contains"), ("left", "right")]:
+    for first, second in [
+        ("inside", "contains"),
+        ("not_inside", "not_contains"),
+        ("left", "right"),
+    ]:
         assert ontology.converse[first] == second
         assert ontology.converse[second] == first
     assert ontology.symmetric - directions == {"near", "far", "touching", "disconnected", "overlap"}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -19,6 +22,9 @@ _COLOURS = {
 }
 
 
+_SHORT = dict(zip(("EN", "CO", "UN", "NO"), Verdict, strict=True))
+
+
 class SummaryTable:
     """Verdict shares per input file."""
 
@@ -31,16 +37,17 @@ class SummaryTable:
 
     def show(self) -> None:
         """Prints the table to standard error."""
-        table = Table(title="Audit", caption="Verdicts as shares of the parsed claims, in %.")
-        table.add_column("file", overflow="fold")
+        legend = ", ".join(f"{short} {verdict.value}" for short, verdict in _SHORT.items())
+        table = Table(title="Audit", caption=f"{legend}: % of the parsed claims.", box=SIMPLE_HEAD)
+        table.add_column("file", no_wrap=True, min_width=12)
         for name in ("traces", "feasible", "claims", "parsed"):
-            table.add_column(name, justify="right")
-        table.add_column("context")
-        for verdict in Verdict:
-            table.add_column(verdict.value, justify="right")
+            table.add_column(name, justify="right", no_wrap=True)
+        table.add_column("context", no_wrap=True)
+        for name in _SHORT:
+            table.add_column(name, justify="right", no_wrap=True)
         for name, summary in self._files.items():
             first = [
-                escape(name),
+                escape(Path(name).name),
                 str(summary.traces),
                 _percent(summary.feasible, summary.traces),
                 str(summary.claims),
@@ -50,7 +57,7 @@ class SummaryTable:
                 shares = (f"{100 * share:.1f}" for share in summary.shares(counts).values())
                 table.add_row(*first, context, *shares)
                 first = [""] * len(first)
-        Console(stderr=True, highlight=False).print(table)
+        _console().print(table)
 
 
 class CounterfactualTable:
@@ -71,7 +78,13 @@ class CounterfactualTable:
     def show(self) -> None:
         """Prints the table to standard error."""
         table = Table(title="Counterfactual audit")
-        for name in ("traces", "eligible", "pairs", "supported entailed", "incompatible contradicted"):
+        for name in (
+            "traces",
+            "eligible",
+            "pairs",
+            "supported entailed",
+            "incompatible contradicted",
+        ):
             table.add_column(name, justify="right")
         table.add_row(
             str(self._traces),
@@ -80,7 +93,13 @@ class CounterfactualTable:
             _percent(self._entailed, self._pairs),
             _percent(self._contradicted, self._pairs),
         )
-        Console(stderr=True, highlight=False).print(table)
+        _console().print(table)
+
+
+def _console() -> Console:
+    """Standard error; as wide as a table needs where it is no terminal."""
+    console = Console(stderr=True, highlight=False)
+    return console if console.is_terminal else Console(stderr=True, highlight=False, width=120)
 
 
 def _percent(part: int, whole: int) -> str:

@@ -51,7 +51,9 @@ def run(
 
 
 def _refuse_overwriting(files: tuple[str, ...], out: str) -> None:
-    if out != "-" and any(file != "-" and Path(file).resolve() == Path(out).resolve() for file in files):
+    if out != "-" and any(
+        file != "-" and Path(file).resolve() == Path(out).resolve() for file in files
+    ):
         raise click.UsageError(f"--out {out} is one of the input files")
 
 

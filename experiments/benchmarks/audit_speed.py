@@ -129,7 +129,8 @@ def logic(data: Path) -> None:
         "z3, without premises": z3_auditor,
     }
     findings = {
-        name: [run(scene, claims) for scene, claims in distinct[:200]] for name, run in auditors.items()
+        name: [run(scene, claims) for scene, claims in distinct[:200]]
+        for name, run in auditors.items()
     }
     assert all(found == findings["plain Python, without premises"] for found in findings.values())
     print(f"\n### Logic alone: {len(distinct)} traces, six claims each, one process\n")
@@ -171,7 +172,9 @@ def end_to_end(data: Path) -> None:
 
 
 def growth(_data: Path) -> None:
-    print("\n### Growth: ms a trace (median of 3), a random layout, one relation more than things\n")
+    print(
+        "\n### Growth: ms a trace (median of 3), a random layout, one relation more than things\n"
+    )
     claims = (10, 30, 100)
     print("| things | " + " | ".join(f"{k} claims" for k in claims) + " |")
     print("|---" * (len(claims) + 1) + "|")
@@ -207,9 +210,14 @@ def start(_data: Path) -> None:
             '"question": "Where is A relative to B?"}\n'
         )
         command = [str(Path(sys.executable).parent / "symbouq")]
-        for name, arguments in (("symbouq --help", ["--help"]), ("one trace", ["audit", str(file)])):
+        for name, arguments in (
+            ("symbouq --help", ["--help"]),
+            ("one trace", ["audit", str(file)]),
+        ):
             times = [
-                timed(lambda a=arguments: subprocess.run(command + a, capture_output=True, check=True))
+                timed(
+                    lambda a=arguments: subprocess.run(command + a, capture_output=True, check=True)
+                )
                 for _ in range(5)
             ]
             print(f"| {name} | {statistics.median(times):.2f} |")
@@ -232,7 +240,9 @@ def _renamed(traces: Sequence[dict[str, Any]], count: int) -> Iterator[Trace]:
         trace = traces[n % len(traces)]
         text = json.dumps({key: trace[key] for key in ("scene", "question", "response")})
         for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ":
-            text = text.replace(f" {letter} ", f" {letter}x{n} ").replace(f'"{letter} ', f'"{letter}x{n} ')
+            text = text.replace(f" {letter} ", f" {letter}x{n} ").replace(
+                f'"{letter} ', f'"{letter}x{n} '
+            )
         yield Trace.model_validate({"id": str(n), "dataset": "stepgame", **json.loads(text)})
 
 

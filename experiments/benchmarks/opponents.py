@@ -168,7 +168,9 @@ def z3_auditor(scene: Sequence[Triple], claims: Sequence[Triple]) -> Findings:
         for axis in (0, 1):
             difference = places[axis][u] - places[axis][v]
             sign = VECTORS[name][axis]
-            parts.append(difference >= 1 if sign > 0 else difference <= -1 if sign < 0 else difference == 0)
+            parts.append(
+                difference >= 1 if sign > 0 else difference <= -1 if sign < 0 else difference == 0
+            )
         return z3.And(parts)
 
     def satisfiable(relations: Sequence[Triple], *extra: object) -> bool:

@@ -186,7 +186,9 @@ class Lexicon:
     def speaks(self, analysis: Analysis, start: int, end: int, kinds: Collection[str]) -> bool:
         """Whether a phrase or word of some kinds begins in a range of words."""
         entries, longest = self._entries, analysis.longest
-        return any(n in longest and entries[longest[n][0]][0].kind in kinds for n in range(start, end))
+        return any(
+            n in longest and entries[longest[n][0]][0].kind in kinds for n in range(start, end)
+        )
 
     def itemized(self, analysis: Analysis, position: int, stop: int) -> list[Token]:
         """The lexical items in a range of an analysed text's words."""

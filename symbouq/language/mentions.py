@@ -42,14 +42,19 @@ class Run(NamedTuple):
     placed: bool
 
     @property
-    def capital(self) -> bool:
-        return any(character.isupper() for word in self.words for character in word)
+    def proper(self) -> bool:
+        """Whether it looks like a proper name: a capital, a digit or an underscore."""
+        return _is_proper(self.words)
 
     @property
     def is_name(self) -> bool:
-        if self.marked or self.capital or len(self.words) == 1:
-            return self.placed or (self.marked and self.capital)
-        return self.placed and any(word.isdecimal() for word in self.words)
+        if self.marked and self.proper:
+            return True
+        return self.placed and (self.marked or self.proper or len(self.words) == 1)
+
+
+def _is_proper(words: Sequence[str]) -> bool:
+    return any(word != word.lower() or not word.isalpha() for word in words)
 
 
 def key_of(words: Sequence[str]) -> Key:
@@ -71,8 +76,8 @@ def runs(tokens: Sequence[Token]) -> list[Run]:
             continue
         words = tuple(token.text for token in tokens[start:end])
         marked = start > 0 and tokens[start - 1].kind in ("article", "kind")
-        named = marked or any(word != word.lower() or not word.isalpha() for word in words)
-        found.append(Run(start, end, words, marked, _placed(tokens, start, end, named)))
+        placed = _placed(tokens, start, end, marked or _is_proper(words))
+        found.append(Run(start, end, words, marked, placed))
         position = end
     return found
 
@@ -232,7 +237,7 @@ def follows_name(run: Run, tokens: Sequence[Token], known: Container[Key]) -> bo
     """Whether a capital A before a run is no article but the name of a thing, so that
     the run is none: "A sprawls below B"."""
     before = tokens[run.start - 1] if run.start else None
-    return before is not None and before.text == "A" and ("A",) in known and not run.capital
+    return before is not None and before.text == "A" and ("A",) in known and not run.proper
 
 
 def _name_in(

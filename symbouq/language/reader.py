@@ -14,7 +14,9 @@ from symbouq.language.mentions import Names, discover, follows_name, key_of, run
 from symbouq.ontology import Ontology
 
 _STOPS = frozenset((".", "!", ";", "\n"))
-_SILENT = frozenset(("article", "kind", "filler", "clock", "clockless", "hour", "citation", "answer"))
+_SILENT = frozenset(
+    ("article", "kind", "filler", "clock", "clockless", "hour", "citation", "answer")
+)
 _UNKNOWN = Item("other")
 
 _NAMED_BY_QUESTION = 0.8
@@ -112,7 +114,9 @@ class Reader:
             claims = [Claim("reasoning", *step) for step in zip(steps, read, strict=True)]
             text = conclusion or ""
             given = self.lexicon.tokens(text)
-            claims.append(self._answer(given[_announcement(given) or 0 :], text, 0, names, known, asked))
+            claims.append(
+                self._answer(given[_announcement(given) or 0 :], text, 0, names, known, asked)
+            )
         return Text(stated, tuple(claims), asked)
 
     def _scene(
@@ -229,11 +233,13 @@ class Reader:
             return {}
         found: dict[int, tuple[int, int]] = {}
         for run in runs(tokens):
-            if not run.placed or not (run.marked or run.capital):
+            if not run.placed or not (run.marked or run.proper):
                 continue
             if follows_name(run, tokens, names):
                 continue
-            if run.words == ("A",) or any(names.match(tokens, n) for n in range(run.start, run.end)):
+            if run.words == ("A",) or any(
+                names.match(tokens, n) for n in range(run.start, run.end)
+            ):
                 continue
             if not run.marked and run.start == 0 and len(run.words[0]) > 2:
                 continue  # the first word of a sentence is capitalised anyway
@@ -274,11 +280,7 @@ class Reader:
             return None, position
         number = int(tokens[position].text)
         after = position + 1
-        if (
-            after + 1 < len(tokens)
-            and tokens[after].text == ":"
-            and tokens[after + 1].text == "00"
-        ):
+        if after + 1 < len(tokens) and tokens[after].text == ":" and tokens[after + 1].text == "00":
             after += 2
         before = tokens[position - 1].text if position else ""
         if _kind(tokens, after) == "clockless" or before in ("(", "-", "+"):
@@ -357,7 +359,11 @@ class Reader:
         """A bare label (`upper-left`, "above and to the right") as a relation."""
         items, things, places = self._items(tokens, names, new=False)
         kinds = {item.kind for item in items}
-        if things or not kinds.isdisjoint(("hedge", "negation", "condition")) or "relation" not in kinds:
+        if (
+            things
+            or not kinds.isdisjoint(("hedge", "negation", "condition"))
+            or "relation" not in kinds
+        ):
             return ()
         # "left, above" gives two answers, "above and left" one.
         label = [
@@ -366,10 +372,14 @@ class Reader:
             if item.kind in ("relation", "or", "other")
             or (item.kind == "," and follows.kind == "relation")
         ]
-        readings = self._read_shape((Item("thing", thing=0), *label, Item("reference"), Item("thing", thing=1)))
+        readings = self._read_shape(
+            (Item("thing", thing=0), *label, Item("reference"), Item("thing", thing=1))
+        )
         if len(readings) != 1:
             return ()
-        spots = [place for item, place in zip(items, places, strict=True) if item.kind == "relation"]
+        spots = [
+            place for item, place in zip(items, places, strict=True) if item.kind == "relation"
+        ]
         span = (tokens[spots[0][0]].start, tokens[spots[-1][1]].end)
         confidence = round(readings[0].confidence * _NAMED_BY_QUESTION, 4)
         return (Mention(asked[0], readings[0].relation, asked[1], span, confidence, True),)

@@ -102,9 +102,7 @@ def test_renaming_changes_nothing_but_names(
 
 
 def mirrored(pattern: str) -> str:
-    swapped = re.sub(
-        r"[a-z]+(?:-[a-z]+)?", lambda m: MIRROR.get(m[0], m[0]), pattern
-    )
+    swapped = re.sub(r"[a-z]+(?:-[a-z]+)?", lambda m: MIRROR.get(m[0], m[0]), pattern)
     hours = {"10 and 11": "1 and 2", "3 o'clock": "9 o'clock"}
     for old, new in hours.items():
         if old in swapped:
@@ -146,7 +144,9 @@ def test_order_of_scene_sentences_does_not_matter(
 ) -> None:
     names, rows = trace
     plain = audit(rows, names, profile)
-    other = audit([rows[n] for n in order] + rows[4:] + ([] if rows[4:] else rows[:1]), names, profile)
+    other = audit(
+        [rows[n] for n in order] + rows[4:] + ([] if rows[4:] else rows[:1]), names, profile
+    )
     if not rows[4:]:
         return
     assert [f[:4] for f in findings(plain)] == [f[:4] for f in findings(other)]

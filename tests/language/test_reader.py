@@ -121,7 +121,9 @@ def test_sentence(sentence: str) -> None:
 
 
 def test_an_article_and_a_name() -> None:
-    assert read("A sprawls below B.", "Where is the agent A relative to B?") == [("A", "below", "B")]
+    assert read("A sprawls below B.", "Where is the agent A relative to B?") == [
+        ("A", "below", "B")
+    ]
 
 
 def test_pronoun_across_sentences() -> None:

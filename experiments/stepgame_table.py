@@ -1,0 +1,125 @@
+"""What the audit says about the real StepGame traces: the README's table.
+
+    python experiments/stepgame_table.py --data FOLDER
+
+One row per trace file and profile: how many claims are parsed, the verdicts of the parsed
+claims in both contexts, and how well Constraint-Rule and the conclusion's verdict in each
+context rank right answers before wrong ones (AUROC). The label of an answer is read by
+its words alone, not by the parser, and matched with the gold label.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from symbouq.auditor import Verdict
+from symbouq.pipeline import TraceAuditor
+from symbouq.records import Trace
+from symbouq.summary import Summary
+
+
+def rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The records of a compressed JSON Lines file."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+_DIRECTIONS = {
+    "v": {"above": 1, "upper": 1, "top": 1, "north": 1, "below": -1, "lower": -1, "bottom": -1, "south": -1},
+    "h": {"left": -1, "west": -1, "right": 1, "east": 1},
+}  # fmt: skip
+
+
+def delivered(response: str) -> str | None:
+    """The nine-way label of a response, by words alone and not by the parser."""
+    marks = list(re.finditer(r"answer(?:\s*\d+)?\s*:|answer is", response, re.IGNORECASE))
+    text = response[marks[-1].end() :].split("\n")[0] if marks else response
+    text = text.split("(")[0].lower()
+    if re.search(r"cannot|unknown|none|not |,|:", text):
+        return None
+    words = re.findall(r"[a-z]+", text)
+    if "overlap" in words:
+        return "overlap"
+    up = {_DIRECTIONS["v"][w] for w in words if w in _DIRECTIONS["v"]}
+    side = {_DIRECTIONS["h"][w] for w in words if w in _DIRECTIONS["h"]}
+    if len(up) > 1 or len(side) > 1 or not (up or side):
+        return None
+    vertical = {1: "upper", -1: "lower"}[up.pop()] if up else ""
+    horizontal = {1: "right", -1: "left"}[side.pop()] if side else ""
+    if vertical and horizontal:
+        return f"{vertical}-{horizontal}"
+    return horizontal or {"upper": "above", "lower": "below"}[vertical]
+
+
+def auroc(scores: Sequence[float], labels: Sequence[bool]) -> float:
+    """Area under the ROC curve, ties counted half; NaN with one class."""
+    right = [s for s, y in zip(scores, labels, strict=True) if y]
+    wrong = [s for s, y in zip(scores, labels, strict=True) if not y]
+    wins = sum((a > b) + 0.5 * (a == b) for a in right for b in wrong)
+    return wins / (len(right) * len(wrong)) if right and wrong else float("nan")
+
+
+VERDICT_VALUES = {"entailed": 1.0, "contradicted": 0.0, "unknown": 0.5, "not-evaluable": 0.5}
+"""A conclusion's verdict as a score."""
+
+
+def row(path: Path, profile: str) -> str:
+    """One row of the table."""
+    auditor = TraceAuditor(profile)
+    summary = Summary()
+    labels: list[bool] = []
+    scores: dict[str, list[float]] = {"rule": [], "verdict": [], "grounded_verdict": []}
+    for record in rows(path):
+        audit = auditor.audited(Trace.model_validate(record))
+        summary.add(Summary.of(audit))
+        labels.append(delivered(record["response"]) == record["answer"])
+        scores["rule"].append(audit["constraint_rule"])
+        for verdict in ("verdict", "grounded_verdict"):
+            scores[verdict].append(VERDICT_VALUES[audit["claims"][-1][verdict]])
+    name = path.name.removeprefix("llm_traces_").removesuffix(".jsonl.gz")
+    cells = [
+        name.replace("spatiallm_", "").replace("text-davinci-003", "davinci-003"),
+        profile,
+        str(summary.traces),
+        f"{sum(labels) / len(labels):.1%}",
+        f"{summary.feasible / summary.traces:.1%}",
+        f"{summary.parsed / summary.claims:.1%}",
+        *(
+            " / ".join(f"{100 * share:.1f}" for share in summary.shares(counts).values())
+            for counts in (summary.assumed, summary.grounded)
+        ),
+        *(f"{auroc(values, labels):.3f}" for values in scores.values()),
+    ]
+    return "| " + " | ".join(cells) + " |"
+
+
+def main() -> None:
+    """Prints the table as Markdown."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--data", type=Path, default=os.environ.get("SYMBOUQ_DATA"))
+    parser.add_argument("--all", action="store_true", help="also the files without reasoning")
+    options = parser.parse_args()
+    if options.data is None:
+        parser.error("name the data folder with --data or SYMBOUQ_DATA")
+    shares = " / ".join({"not-evaluable": "no"}.get(v.value, v.value[:2]) for v in Verdict)
+    header = ["traces of", "profile", "n", "right", "feasible", "parsed"]
+    header += [f"assumed: {shares}", f"grounded: {shares}"]
+    header += ["Constraint-Rule", "assumed conclusion", "grounded conclusion"]
+    print("| " + " | ".join(header) + " |")
+    print("|---" * len(header) + "|")
+    pattern = "llm_traces_*.jsonl.gz" if options.all else "llm_traces_*cot*.jsonl.gz"
+    for path in sorted((Path(options.data) / "stepgame").glob(pattern)):
+        for profile in ("nine-way", "unit-grid"):
+            print(row(path, profile), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,238 @@
+"""The command line as its users meet it: output, exit codes, messages."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from symbouq_cli.main import main
+
+from symbouq.records import Audit
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples" / "traces.jsonl"
+COMMAND = [sys.executable, "-c", "from symbouq_cli.main import main; main()"]
+GOOD = {"id": "g", "scene": ["A is above B."], "question": "", "response": "Answer: A is above B."}
+
+
+def run(*arguments: str | Path, stdin: bytes | None = None) -> Result:
+    return CliRunner().invoke(main, [str(a) for a in arguments], input=stdin)
+
+
+def records(text: bytes | str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def audits(result: Result) -> list[dict[str, Any]]:
+    return records(result.stdout)
+
+
+def test_audit_of_the_examples() -> None:
+    result = run("audit", EXAMPLES)
+    assert result.exit_code == 0
+    found = [Audit.model_validate(record) for record in audits(result)]
+    assert len(found) == 10
+    by_id = {audit.id: audit for audit in found}
+    assert by_id["kitchen-right"].claims[-1].verdict == "entailed"
+    assert by_id["grid-slip"].ontology.profile == "unit-grid"
+    assert not by_id["contradictory-scene"].scene.feasible
+    assert by_id["kitchen-right"].source == {"file": str(EXAMPLES), "line": 1}
+    assert "EN entailed" in result.stderr
+
+
+def test_parse_then_audit_equals_audit(tmp_path: Path) -> None:
+    parsed = tmp_path / "parsed.jsonl"
+    assert run("parse", EXAMPLES, "--out", parsed).exit_code == 0
+    direct, piped = audits(run("audit", EXAMPLES)), audits(run("audit", parsed))
+    for first, second in zip(direct, piped, strict=True):
+        del first["source"], second["source"]
+        assert first == second
+
+
+def test_standard_input_and_output() -> None:
+    result = run("audit", "-", stdin=json.dumps(GOOD).encode())
+    assert audits(result)[0]["source"] == {"file": "<stdin>", "line": 1}
+
+
+def test_compressed_output(tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl.gz"
+    assert run("audit", EXAMPLES, "--out", out).exit_code == 0
+    assert len(records(gzip.decompress(out.read_bytes()))) == 10
+
+
+def test_bad_records_give_exit_code_1_and_one_line_each(tmp_path: Path) -> None:
+    file = tmp_path / "in.jsonl"
+    file.write_text(f'{{"id": 1}}\n{json.dumps(GOOD)}\n{{"id"\n')
+    result = run("audit", file, "--out", tmp_path / "out")
+    assert result.exit_code == 1
+    assert len((tmp_path / "out").read_text().splitlines()) == 1
+    first, second = (line for line in result.stderr.splitlines() if line.startswith(str(file)))
+    assert first.startswith(f"{file}:1: id: Input should be a valid string")
+    assert second.startswith(f"{file}:3: not valid JSON")
+
+
+def test_empty_file_is_all_read(tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    result = run("audit", tmp_path / "empty")
+    assert (result.exit_code, result.stdout) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["audit", "nowhere.jsonl"], "does not exist"),
+        (["audit"], "Missing argument"),
+        (["audit", str(EXAMPLES), "--profile", "ten-way"], "unknown profile 'ten-way'"),
+        (["audit", str(EXAMPLES), "--ontology", "nowhere"], "does not exist"),
+        (["audit", str(EXAMPLES), "--jobs", "0"], "--jobs"),
+        (["audit", str(EXAMPLES), "--context", "both"], "--context"),
+        (
+            ["audit", str(EXAMPLES), "--out", "/nowhere/out.jsonl"],
+            "/nowhere/out.jsonl: No such file",
+        ),
+        (["audit", str(EXAMPLES), "--out", str(EXAMPLES)], "is one of the input files"),
+        (["explain", str(EXAMPLES), "--id", "nobody"], "no readable record has the id 'nobody'"),
+    ],
+)
+def test_wrong_options_give_exit_code_2(arguments: list[str], message: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+
+
+def test_broken_ontology_names_file_and_line(tmp_path: Path) -> None:
+    (tmp_path / "mine.lp").write_text('extends(nine_way).\nphrase(abov, "over").\n')
+    result = run("audit", EXAMPLES, "--ontology", tmp_path)
+    assert result.exit_code == 2
+    assert f"{tmp_path / 'mine.lp'}:2: unknown relation abov" in result.stderr
+
+
+def test_explain_shows_verdicts_reasons_and_a_sketch() -> None:
+    result = run("explain", EXAMPLES, "--id", "kitchen-wrong")
+    assert result.exit_code == 0
+    text = result.stdout
+    assert "kitchen-wrong  (profile nine-way, ontology builtin)" in text
+    assert "1. The oven is above the sink.  [oven above sink]" in text
+    assert "contradicted, the first conflict, beyond repair" in text
+    assert (
+        "oven is to the upper left of fridge: cannot hold together with scene 1 and scene 2."
+        in text
+    )
+    assert "determinacy: 0.5" in text
+    rows = text.split("possibly many:\n")[1].splitlines()
+    assert rows == ["    .     oven", "  fridge  sink"]
+
+
+def test_explain_of_relations_and_of_a_clash() -> None:
+    assert "1. hall left library" in run("explain", EXAMPLES, "--id", "in-relations").stdout
+    text = run("explain", EXAMPLES, "--id", "contradictory-scene").stdout
+    assert "scene 1, scene 2 and scene 3 cannot hold together" in text
+
+
+def test_counterfactual() -> None:
+    result = run("counterfactual", EXAMPLES)
+    assert result.exit_code == 1  # one example has no scene in words
+    assert "in-relations" not in result.stdout
+    for record in audits(result):
+        for pair in record["pairs"]:
+            assert pair["supported"]["verdict"] == "entailed"
+            assert pair["incompatible"]["verdict"] == "contradicted"
+
+
+@pytest.mark.parametrize("command", ["audit", "parse", "explain", "counterfactual"])
+def test_help_has_an_example(command: str) -> None:
+    assert f"Example: symbouq {command}" in " ".join(run(command, "--help").stdout.split())
+
+
+def test_version() -> None:
+    assert run("--version").stdout.startswith("symbouq, version ")
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from symbouq_cli.main import main\n"
+        "try: main(['--help'])\nexcept SystemExit: pass\n"
+        "print([m for m in ('spacy', 'clingo', 'pydantic', 'rich', 'numpy') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_relations_load_no_spacy_and_nothing_loads_torch(tmp_path: Path) -> None:
+    code = (
+        "import sys, symbouq\n"
+        "symbouq.audit([['A', 'above', 'B']], [[['B', 'below', 'A']]])\n"
+        "print('spacy' in sys.modules)\n"
+        "symbouq.audit('A is above B.', 'Answer: A is above B.')\n"
+        "print([m for m in ('torch', 'pandas', 'sklearn') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["False", "[]"]
+
+
+def test_interrupt_keeps_what_was_finished(tmp_path: Path) -> None:
+    file, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    file.write_text("".join(json.dumps({**GOOD, "id": str(n)}) + "\n" for n in range(100_000)))
+    process = subprocess.Popen(
+        [*COMMAND, "audit", str(file), "--out", str(out), "--jobs", "2"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while not (out.exists() and out.stat().st_size > 0) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted; what was finished is written" in errors
+    assert "Traceback" not in errors
+    lines = out.read_bytes().splitlines()
+    assert 0 < len(lines) < 100_000
+    assert [json.loads(line)["id"] for line in lines] == [str(n) for n in range(len(lines))]
+
+
+def test_reader_that_closes_early_is_no_error(tmp_path: Path) -> None:
+    file = tmp_path / "in.jsonl"
+    file.write_text("".join(json.dumps({**GOOD, "id": str(n)}) + "\n" for n in range(3000)))
+    process = subprocess.Popen(
+        [*COMMAND, "audit", str(file), "--jobs", "1"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr is not None
+    errors = process.stderr.read().decode()
+    process.wait(timeout=60)
+    assert "Traceback" not in errors
+    process.stderr.close()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_full_disk_is_a_clear_error() -> None:
+    result = subprocess.run(
+        [*COMMAND, "audit", str(EXAMPLES), "--out", "/dev/full"], capture_output=True, text=True
+    )
+    assert result.returncode == 2
+    assert "No space left on device" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_unwritable_output(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    result = run("audit", EXAMPLES, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "Permission denied" in result.stderr
