@@ -33,9 +33,10 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 _DIRECTIONS = {
-    "v": {"above": 1, "upper": 1, "top": 1, "north": 1, "below": -1, "lower": -1, "bottom": -1, "south": -1},
-    "h": {"left": -1, "west": -1, "right": 1, "east": 1},
-}  # fmt: skip
+    "v": dict.fromkeys(("above", "upper", "top", "north"), 1)
+    | dict.fromkeys(("below", "lower", "bottom", "south"), -1),
+    "h": dict.fromkeys(("right", "east"), 1) | dict.fromkeys(("left", "west"), -1),
+}
 
 
 def delivered(response: str) -> str | None:

@@ -151,7 +151,8 @@ def audit_relations(
 
 class _Audit:
     """One run over one trace. Relations are taken in the order of slots that their
-    mirror image allows, so that `A left B` and `B right A` are one atom."""
+    mirror image allows, so that `A left B` and `B right A` are one atom.
+    """
 
     def __init__(
         self,
@@ -196,7 +197,8 @@ class _Audit:
 
     def at_once(self, triple: Triple) -> tuple[Verdict, int] | None:
         """The verdict on a relation that one scene relation over the same two things
-        implies or excludes, with the position of the earliest such premise."""
+        implies or excludes, with the position of the earliest such premise.
+        """
         u, r, v = triple
         if u == v:
             return None
@@ -273,7 +275,8 @@ class _Audit:
         self, key: frozenset[Triple], units: list[_Unit], context: Sequence[Atom]
     ) -> _Decision:
         """The verdict on a claim's relations in a feasible context (Eq. status, and the
-        conservative rule for several relations)."""
+        conservative rule for several relations).
+        """
         solver = self.solver
         group = frozenset(map(self.atom, key))
         core = solver.refutation_core(context, group)
@@ -438,7 +441,8 @@ class _Finding:
 @dataclass
 class _KnownScene:
     """What has been found out about a scene. Many traces answer questions about one
-    scene, and what it decides does not depend on the trace."""
+    scene, and what it decides does not depend on the trace.
+    """
 
     finding: _Finding | None = None
     decisions: dict[frozenset[Triple], _Decision] = field(default_factory=dict)

@@ -20,7 +20,8 @@ from symbouq.stream import Work
 
 def countering(profile: str | None, ontology: str | None) -> Work:
     """A worker that makes and audits the pairs of a trace; it keeps how many pairs there
-    are, and how many of each kind came out as they must."""
+    are, and how many of each kind came out as they must.
+    """
     auditor = TraceAuditor(profile, ontology)
 
     def work(
@@ -105,7 +106,8 @@ def _worded(
     ontology: Ontology, parsed: ParsedTrace, stated: Stated, relation: str, avoid: str
 ) -> str:
     """A relation between the things of a scene relation, in words that its sentence does
-    not use, as far as the ontology has several."""
+    not use, as far as the ontology has several.
+    """
     subject, _, landmark = stated.triple
     wordings = ontology.wordings.get(relation, (relation.replace("_", " "),))
     lowered = avoid.lower()

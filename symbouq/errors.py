@@ -25,7 +25,8 @@ class SymboUQError(Exception):
 
 class OntologyError(SymboUQError):
     """The rules or the ontology cannot be used: a syntax error, an undefined
-    predicate, an unknown relation, a profile that does not exist."""
+    predicate, an unknown relation, a profile that does not exist.
+    """
 
 
 class RecordError(SymboUQError):

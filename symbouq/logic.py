@@ -32,7 +32,7 @@ def _rules(*names: str) -> str:
 
     Rewriting is what costs; done once a process, the text is added to each program.
     """
-    theory = ClingoDLTheory()
+    theory = ClingoDLTheory()  # type: ignore[no-untyped-call]
     statements: list[ast.AST] = []
     for name in names:
         ast.parse_files(
@@ -97,7 +97,7 @@ class TraceSolver:
     @staticmethod
     def _grounded(parts: Iterable[str], facts: str) -> tuple[clingo.Control, ClingoDLTheory]:
         control = clingo.Control(["--warn=none"])
-        theory = ClingoDLTheory()
+        theory = ClingoDLTheory()  # type: ignore[no-untyped-call]
         theory.register(control)
         control.add("base", [], _rules(*parts) + facts)
         control.ground()
@@ -112,13 +112,15 @@ class TraceSolver:
 
     def core(self, context: Iterable[Atom]) -> set[Atom] | None:
         """An infeasible part of a context, not necessarily minimal; None if the context
-        is feasible."""
+        is feasible.
+        """
         on = self._on
         return self._core(self._strict + [on[atom] for atom in context])
 
     def refutation_core(self, context: Iterable[Atom], group: Group) -> set[Atom] | None:
         """A part of a feasible context that entails every relation of the group, not
-        necessarily minimal; None if the context does not entail them all."""
+        necessarily minimal; None if the context does not entail them all.
+        """
         on = self._on
         return self._core([*self._strict, self._refute[group], *(on[atom] for atom in context)])
 
@@ -141,7 +143,8 @@ class TraceSolver:
 
     def clashes(self, context: Iterable[Atom]) -> list[tuple[str, tuple[str, ...]]]:
         """What the closure of a context runs into: codes and the relations that they
-        name, in order. Empty where the layout alone is at fault."""
+        name, in order. Empty where the layout alone is at fault.
+        """
         if not self.closed:
             return []
         held = {self._on[atom] for atom in context}
@@ -176,7 +179,8 @@ class TraceSolver:
 
     def layout(self, context: Iterable[Atom]) -> dict[tuple[str, int], int] | None:
         """One feasible layout of a context: (axis, slot) to coordinate, without the
-        axes of things on which nothing is said; None if there is none."""
+        axes of things on which nothing is said; None if there is none.
+        """
         held = {self._on[atom] for atom in context}
         rest = [-literal for literal in self._atom_of if literal not in held]
         step = len(self._axes)
@@ -189,7 +193,7 @@ class TraceSolver:
             self._theory.on_model(model)
             for coordinate, value in self._theory.assignment(model.thread_id):
                 slot, axis = divmod(coordinate.arguments[0].number - 1, step)
-                places[self._axes[axis], slot] = int(value)
+                places[self._axes[axis], slot] = int(str(value))
         return places
 
 

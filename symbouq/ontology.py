@@ -80,7 +80,6 @@ class Ontology:
         predicates: Phrases that are verbs.
         messages: Message name to template.
         reasons: Clash code to template.
-        symmetric: Relations that equal their converse.
     """
 
     profile: str
@@ -112,6 +111,7 @@ class Ontology:
 
     @cached_property
     def symmetric(self) -> frozenset[str]:
+        """The relations that equal their converse."""
         return frozenset(r for r, s in self.converse.items() if r == s)
 
     def canonical(self, relation: str) -> str:
@@ -256,9 +256,9 @@ def _statements(files: Iterable[Path]) -> Iterator[ast.AST]:
     Raises:
         OntologyError: At a syntax error, with its file and line.
     """
+    complaints: list[str] = []
     for file in files:
         found: list[ast.AST] = []
-        complaints: list[str] = []
         try:
             lines = file.read_text(encoding="utf-8").splitlines()
             ast.parse_files(
@@ -287,7 +287,8 @@ def _statements(files: Iterable[Path]) -> Iterator[ast.AST]:
 @dataclass
 class _Source:
     """Checked statements: those that make tables, those that join the audit's rules,
-    and the facts as rows."""
+    and the facts as rows.
+    """
 
     tables: list[ast.AST] = field(default_factory=list)
     audit: list[ast.AST] = field(default_factory=list)
@@ -476,7 +477,7 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
     for predicate in ("at_least", "at_most"):
         for role, relation, axis, value in rows[predicate, 4]:
             bounds[role, relation].append(f"{predicate}({{key}},{axes[axis]},{value}).")
-    families = {relation: family for relation, family in rows["in_use", 2]}
+    families = dict(_pairs(rows["in_use", 2]))
     closed = {relation for (relation,) in rows["closed", 1]}
     readings: dict[tuple[str, str], int] = {}
     facts: list[str] = []
@@ -538,6 +539,6 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
     )
 
 
-def _pairs(rows: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, str]]:
-    for first, second in rows:
-        yield first, second
+def _pairs(rows: Iterable[tuple[str, ...]]) -> list[tuple[str, str]]:
+    """Rows of two columns, typed as such."""
+    return [(first, second) for first, second in rows]

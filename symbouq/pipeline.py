@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from symbouq import features as _features
 from symbouq.auditor import (
-    Clashes,
     ClaimResult,
+    Clashes,
     Premise,
     TraceResult,
     Triple,
@@ -30,7 +30,6 @@ from symbouq.profile import Profile, determinacy_profile, discounted_profile
 from symbouq.records import (
     SCHEMA_VERSION,
     Audit,
-    ClaimRecord,
     Context,
     Instance,
     RelationRecord,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hypothesis import strategies as st
-
 from reference import NAMES, OTHERS, VECTORS, Relation
 
 THINGS = "abcde"
@@ -25,7 +24,7 @@ def programs(draw: st.DrawFn) -> tuple[list[Relation], list[list[Relation]]]:
     for _ in range(draw(st.integers(0, 6))):
         size = draw(st.sampled_from([0, 1, 1, 1, 1, 2, 3]))
         claims.append([draw(relations(names)) for _ in range(size)])
-    said = [r for r in scene] + [r for claim in claims for r in claim]
+    said = list(scene) + [r for claim in claims for r in claim]
     if said and claims and draw(st.booleans()):
         claims.append([draw(st.sampled_from(said))])
     return scene, claims

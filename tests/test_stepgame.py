@@ -154,7 +154,7 @@ def test_counterfactual_audit(data: Path, profile: str) -> None:
     auditor = TraceAuditor(profile)
     pairs = 0
     for row in rows(data / "stepgame" / "test.jsonl.gz"):
-        sentences = {n: s for n, s in enumerate(row["scene"], start=1)}
+        sentences = dict(enumerate(row["scene"], start=1))
         for pair in counterfactuals(auditor, Instance.model_validate(row)):
             assert pair["supported"]["verdict"] == "entailed"
             assert pair["incompatible"]["verdict"] == "contradicted"

@@ -34,19 +34,19 @@ class _Group(click.Group):
             context.exit(0)
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
-            raise _unusable(f"{place}{error.strerror or error}") from error
+            raise _Unusable(f"{place}{error.strerror or error}") from error
         except Exception as error:
             from symbouq.errors import SymboUQError
 
             if isinstance(error, SymboUQError):
-                raise _unusable(str(error)) from error
+                raise _Unusable(str(error)) from error
             raise
 
 
-def _unusable(message: str) -> click.ClickException:
-    error = click.ClickException(message)
-    error.exit_code = UNUSABLE
-    return error
+class _Unusable(click.ClickException):
+    """Rules, options or output that cannot be used."""
+
+    exit_code = UNUSABLE
 
 
 FILES = click.argument(
@@ -104,8 +104,7 @@ def main() -> None:
 @ONTOLOGY
 @CONTEXT
 @JOBS
-@click.pass_context
-def audit(click_context: click.Context, files: tuple[str, ...], out: str, **options: Any) -> None:
+def audit(files: tuple[str, ...], out: str, **options: Any) -> None:
     """Audit every trace of FILES: one JSON line each, and a table at the end.
 
     Each claim comes out entailed, contradicted, unknown or not evaluable, with its
@@ -123,7 +122,7 @@ def audit(click_context: click.Context, files: tuple[str, ...], out: str, **opti
     table = SummaryTable()
     failed = run(files, out, Job(auditing, arguments, Trace), options["jobs"], table.add)
     table.show()
-    click_context.exit(FAILED_RECORDS if failed else 0)
+    click.get_current_context().exit(FAILED_RECORDS if failed else 0)
 
 
 @main.command()
@@ -132,8 +131,7 @@ def audit(click_context: click.Context, files: tuple[str, ...], out: str, **opti
 @PROFILE
 @ONTOLOGY
 @JOBS
-@click.pass_context
-def parse(click_context: click.Context, files: tuple[str, ...], out: str, **options: Any) -> None:
+def parse(files: tuple[str, ...], out: str, **options: Any) -> None:
     """Read every trace of FILES into relations, in a form that `audit` takes.
 
     Example: symbouq parse traces.jsonl | symbouq audit -
@@ -145,7 +143,7 @@ def parse(click_context: click.Context, files: tuple[str, ...], out: str, **opti
 
     job = Job(parsing, (options["profile"], options["ontology"]), Trace)
     failed = run(files, out, job, options["jobs"], lambda outcome: None)
-    click_context.exit(FAILED_RECORDS if failed else 0)
+    click.get_current_context().exit(FAILED_RECORDS if failed else 0)
 
 
 @main.command()
@@ -170,8 +168,7 @@ def explain(file: str, identity: str, profile: str | None, ontology: str | None)
 @PROFILE
 @ONTOLOGY
 @JOBS
-@click.pass_context
-def counterfactual(click_context: click.Context, file: str, out: str, **options: Any) -> None:
+def counterfactual(file: str, out: str, **options: Any) -> None:
     """Test the auditor on FILE: a supported and an incompatible claim per scene relation.
 
     For every relation that a scene states and does not itself contradict, one claim that
@@ -190,4 +187,4 @@ def counterfactual(click_context: click.Context, file: str, out: str, **options:
     table = CounterfactualTable()
     failed = run((file,), out, job, options["jobs"], table.add)
     table.show()
-    click_context.exit(FAILED_RECORDS if failed else 0)
+    click.get_current_context().exit(FAILED_RECORDS if failed else 0)

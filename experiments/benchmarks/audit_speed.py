@@ -55,7 +55,8 @@ def real_traces(data: Path) -> list[dict[str, Any]]:
 
 def drawn_traces(data: Path, count: int) -> list[tuple[list[Triple], list[Triple]]]:
     """Relation traces over real scenes: six claims each, drawn from one layout of the
-    scene, one in five of them replaced by a wrong direction."""
+    scene, one in five of them replaced by a wrong direction.
+    """
     rng = random.Random(SEED)
     auditor = TraceAuditor("nine-way")
     drawn = []
@@ -181,7 +182,8 @@ def growth(_data: Path) -> None:
     for things in (5, 10, 20, 50, 100, 200):
         cells = []
         for count in claims:
-            times = [timed(lambda n=n: ours(*_random_trace(things, count, n))) for n in range(3)]
+            drawn = [_random_trace(things, count, seed) for seed in range(3)]
+            times = [timed(lambda trace=trace: ours(*trace)) for trace in drawn]
             cells.append(f"{statistics.median(times) * 1e3:.1f}")
         print(f"| {things} | " + " | ".join(cells) + " |")
 

@@ -107,7 +107,8 @@ def plain_python(scene: Sequence[Triple], claims: Sequence[Triple]) -> Findings:
 def plain_python_explaining(scene: Sequence[Triple], claims: Sequence[Triple]) -> Findings:
     """The Bellman-Ford auditor with premises: what is not needed is dropped one by one,
     the latest claims first, until a minimal set is left. (The package's sets are the
-    smallest, not only minimal, which plain deletion does not promise.)"""
+    smallest, not only minimal, which plain deletion does not promise.)
+    """
     size = 1 + max(max(u, v) for u, _, v in (*scene, *claims))
     findings = plain_python(scene, claims)
     for n, (verdict, grounded, _) in enumerate(findings):

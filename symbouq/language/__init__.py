@@ -1,0 +1,1 @@
+"""Language: from text to relations, phrases and words from the ontology."""

@@ -441,7 +441,8 @@ class _Sentence:
 
     def _join_tail(self, predication: _Predication) -> None:
         """A relation after a complete one belongs to it, unless it found a landmark of
-        its own: "above B and to the left (of B)"."""
+        its own: "above B and to the left (of B)".
+        """
         head = predication.tail_of
         if head is None or predication.negated != head.negated:
             return
@@ -478,7 +479,8 @@ class _Sentence:
 
     def _joined(self, relations: Sequence[str]) -> list[str] | None:
         """Direction words as the one direction that they make together; other relations
-        as they are. None where directions are opposed."""
+        as they are. None where directions are opposed.
+        """
         joins = self.ontology.joins
         moves = self.ontology.moves
         joint = ""

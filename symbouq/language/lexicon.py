@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import spacy
+from spacy.language import Language
 from spacy.matcher import PhraseMatcher
 from spacy.pipeline import Sentencizer
 from spacy.tokenizer import Tokenizer
@@ -227,9 +228,10 @@ class Lexicon:
         return kind, word, word.lower()
 
 
-def _tokenizer(nlp: spacy.Language) -> Tokenizer:
+def _tokenizer(nlp: Language) -> Tokenizer:
     """Splits at every mark, so that `P=`, `upper-left` and `Y(0,1)` fall apart; keeps
-    apostrophes inside words (`o'clock`) and splits off the possessive."""
+    apostrophes inside words (`o'clock`) and splits off the possessive.
+    """
     mark = r"[^\w\s]"
     return Tokenizer(
         nlp.vocab,

@@ -48,6 +48,7 @@ class Run(NamedTuple):
 
     @property
     def is_name(self) -> bool:
+        """Whether it is taken for the name of a thing."""
         if self.marked and self.proper:
             return True
         return self.placed and (self.marked or self.proper or len(self.words) == 1)
@@ -85,7 +86,8 @@ def runs(tokens: Sequence[Token]) -> list[Run]:
 def _placed(tokens: Sequence[Token], start: int, end: int, named: bool) -> bool:
     """Whether a run stands where a thing can: before a verb or a relation, after a
     linking word or a relation, in a list, or (a name that looks like one) after the verb
-    of an inverted sentence."""
+    of an inverted sentence.
+    """
     outer = start - 1
     while outer >= 0 and tokens[outer].kind in ("article", "kind", "filler"):
         outer -= 1
@@ -93,9 +95,9 @@ def _placed(tokens: Sequence[Token], start: int, end: int, named: bool) -> bool:
         end += 1
     before = _place(tokens[outer]) if outer >= 0 else ""
     after = _place(tokens[end]) if end < len(tokens) else ""
-    if not named and (before == "copula" or after in ("link", "relation", "by")):
-        if before in ("copula", "relation", "and", "by"):
-            return False  # "further", "slightly" and the like
+    adverbial = before == "copula" or after in ("link", "relation", "by")
+    if not named and adverbial and before in ("copula", "relation", "and", "by"):
+        return False  # "further", "slightly" and the like
     if before in _BEFORE_NAME or after in _AFTER_NAME:
         return True
     return before == "and" or after in ("and", ",", "'s") or (before == "copula" and named)
@@ -219,7 +221,7 @@ def discover(scene: Sequence[Sequence[Token]], question: Sequence[Token]) -> Nam
         question: The tokens of the question.
     """
     texts = [*scene, question]
-    found = [[run for run in runs(tokens)] for tokens in texts]
+    found = [runs(tokens) for tokens in texts]
     seen: Counter[Key] = Counter(
         key for text in found for key in {key_of(run.words) for run in text if run.is_name}
     )
@@ -235,7 +237,8 @@ def discover(scene: Sequence[Sequence[Token]], question: Sequence[Token]) -> Nam
 
 def follows_name(run: Run, tokens: Sequence[Token], known: Container[Key]) -> bool:
     """Whether a capital A before a run is no article but the name of a thing, so that
-    the run is none: "A sprawls below B"."""
+    the run is none: "A sprawls below B".
+    """
     before = tokens[run.start - 1] if run.start else None
     return before is not None and before.text == "A" and ("A",) in known and not run.proper
 

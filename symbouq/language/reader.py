@@ -250,7 +250,8 @@ class Reader:
 
     def _hour(self, tokens: Sequence[Token], position: int, dial: bool) -> tuple[Item | None, int]:
         """A number as the direction of an hour, with the position after it: `9`, `9:00`
-        and `4 or 5`; None where the number is no hour."""
+        and `4 or 5`; None where the number is no hour.
+        """
         hour, after = self._hour_at(tokens, position)
         if hour is None or (position and tokens[position - 1].kind == "citation"):
             return None, after
@@ -391,7 +392,8 @@ class Reader:
     ) -> list[Claim]:
         """Free text as ordered claims, the delivered answer last. An answer is what is
         announced as one (the last time), or a bare label at the end, or a response of
-        one sentence; without one the conclusion is empty."""
+        one sentence; without one the conclusion is empty.
+        """
         analysis = self.lexicon.analysed(response)
         spans = [
             (*span, *self._trimmed(response, *analysis.stripped(*span)))
@@ -432,7 +434,8 @@ class Reader:
         asked: tuple[str, str] | None,
     ) -> int | None:
         """Which sentence delivers the answer: the last that announces one, else a bare
-        label at the end, else the only sentence."""
+        label at the end, else the only sentence.
+        """
         for n in range(len(spans) - 1, -1, -1):
             first, last = spans[n][:2]
             if self.lexicon.speaks(analysis, first, last, ("answer",)):
@@ -515,7 +518,8 @@ def _announcement(tokens: Sequence[Token]) -> int | None:
 
 def _parts(tokens: list[Token], start: int, end: int) -> list[tuple[list[Token], int, int]]:
     """A sentence as its claims, with their character spans: split where an inference
-    word follows a statement."""
+    word follows a statement.
+    """
     parts: list[list[Token]] = [[]]
     stated = False
     for token in tokens:
