@@ -241,7 +241,8 @@ class Reader:
                 names.match(tokens, n) for n in range(run.start, run.end)
             ):
                 continue
-            if not run.marked and run.start == 0 and len(run.words[0]) > 2:
+            first = run.start == 0 and not run.marked and len(run.words[0]) > 2
+            if first and _kind(tokens, run.end) not in ("copula", "have", "relation"):
                 continue  # the first word of a sentence is capitalised anyway
             found[run.start] = (names.add(key_of(run.words), " ".join(run.words)), run.end)
         return found
