@@ -234,6 +234,8 @@ class _Audit:
                 else:
                     known.decisions[key] = decision
         self.decisions = known.decisions
+        if known.finding is None and self.chained:
+            known.finding = _Finding(True)
         if known.finding is None:
             known.finding = _decide_scene(self.solver, self.scene_units)
         finding = known.finding
@@ -327,7 +329,10 @@ class _Audit:
 
     @cached_property
     def chained(self) -> bool:
-        """Whether the scene is a forest: one direction per premise, and no cycle."""
+        """Whether the scene is a forest: one direction per premise, and no cycle.
+
+        A forest is feasible: each thing can be placed by the one before it.
+        """
         roots: dict[int, int] = {}
 
         def root(thing: int) -> int:

@@ -463,6 +463,8 @@ class _Words:
         self, claim: ParsedClaim, finding: ClaimResult, result: TraceResult, conflict: int
     ) -> str:
         """What the auditor says about a claim."""
+        if finding.reason == "unparsed":
+            return self._ontology.messages["unparsed"]
         premises = result.clash if finding.reason == "blocked_scene" else finding.premises
         text = self._filled(
             finding.reason,

@@ -7,7 +7,8 @@ Tokenization, phrase matching and sentence boundaries are spaCy's (`spacy.blank(
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from bisect import bisect_left
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from itertools import pairwise
@@ -178,6 +179,18 @@ class Lexicon:
         analysis = self.analysed(text)
         return self.itemized(analysis, 0, len(analysis.orths))
 
+    def tokens_of_each(self, texts: Sequence[str]) -> list[list[Token]]:
+        """The lexical items of several texts, each with its own offsets, in one pass."""
+        joined = self.analysed("\n".join(text.replace("\n", " ") for text in texts))
+        found: list[list[Token]] = []
+        base = first = 0
+        for text in texts:
+            last = bisect_left(joined.starts, base + len(text), first)
+            found.append(self.itemized(joined, first, last, base))
+            base += len(text) + 1
+            first = bisect_left(joined.starts, base, last)
+        return found
+
     def sentences(self, analysis: Analysis) -> list[tuple[int, int]]:
         """The sentences of an analysed text as ranges of its words; a line break ends one."""
         marks = self._sentencizer(analysis.doc).to_array("SENT_START").tolist()
@@ -191,13 +204,13 @@ class Lexicon:
             n in longest and entries[longest[n][0]][0].kind in kinds for n in range(start, end)
         )
 
-    def itemized(self, analysis: Analysis, position: int, stop: int) -> list[Token]:
-        """The lexical items in a range of an analysed text's words."""
+    def itemized(self, analysis: Analysis, position: int, stop: int, base: int = 0) -> list[Token]:
+        """The lexical items in a range of an analysed text's words, offsets from a base."""
         orths, starts, text = analysis.orths, analysis.starts, analysis.text
         longest, simple = analysis.longest, self._simple
         items: list[Token] = []
         while position < stop:
-            start = starts[position]
+            start = starts[position] - base
             found = longest.get(position)
             if found is None:
                 orth = orths[position]
@@ -207,9 +220,10 @@ class Lexicon:
                 position += 1
                 continue
             key, position = found
-            end = starts[position - 1] + len(self.nlp.vocab.strings[orths[position - 1]])
+            end = starts[position - 1] - base + len(self.nlp.vocab.strings[orths[position - 1]])
             entry, head = self._entries[key]
-            items.append(Token(entry.kind, text[start:end], start, end, head, entry))
+            spelled = text[start + base : end + base]
+            items.append(Token(entry.kind, spelled, start, end, head, entry))
         return items
 
     def _classify(self, orth: int) -> tuple[str, str, str]:

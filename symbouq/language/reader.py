@@ -110,7 +110,7 @@ class Reader:
             claims = self._segmented(response, names, known, asked)
         else:
             steps = list(reasoning or ())
-            read = self._chained([self.lexicon.tokens(text) for text in steps], names, known)
+            read = self._chained(self.lexicon.tokens_of_each(steps), names, known)
             claims = [Claim("reasoning", *step) for step in zip(steps, read, strict=True)]
             text = conclusion or ""
             given = self.lexicon.tokens(text)
@@ -123,8 +123,8 @@ class Reader:
         self, scene: tuple[str, ...], question: str
     ) -> tuple[tuple[tuple[Mention, ...], ...], Names, tuple[str, str] | None]:
         """What the scene states, the names in it, and the pair asked for."""
-        tokens = [self.lexicon.tokens(sentence) for sentence in scene]
-        asked_tokens = self._without_question_words(self.lexicon.tokens(question))
+        *tokens, last = self.lexicon.tokens_of_each([*scene, question])
+        asked_tokens = self._without_question_words(last)
         names = discover(tokens, asked_tokens)
         stated = self._chained(tokens, names, len(names))
         return stated, names, self._asked(asked_tokens, names)
