@@ -34,6 +34,7 @@ from symbouq.records import (
     Instance,
     RelationRecord,
     Trace,
+    make_record,
 )
 from symbouq.score import constraint_rule
 
@@ -232,7 +233,7 @@ def audit(
 
     Raises:
         OntologyError: If the ontology or the profile cannot be used.
-        RecordError: If a relation is not in the profile.
+        RecordError: If the arguments make no trace, or a relation is not in the profile.
     """
     record: dict[str, Any] = {"id": "trace", "question": question, "dataset": dataset}
     if not isinstance(scene, str) and any(not isinstance(item, str) for item in scene):
@@ -249,7 +250,7 @@ def audit(
             record["conclusion"] = claims[-1] if claims else ""
     folder = os.fspath(ontology) if ontology is not None else None
     auditor = _auditor(profile, folder, context, files_stamp(folder))
-    return auditor.audit(Trace.model_validate(record))
+    return auditor.audit(make_record(Trace, record))
 
 
 @lru_cache(maxsize=8)

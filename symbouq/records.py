@@ -19,6 +19,7 @@ from pydantic import (
 from pydantic_core import from_json
 
 from symbouq.errors import RecordError
+from symbouq.features import CLAIM_FEATURES, TRACE_FEATURES
 
 SCHEMA_VERSION = 1
 """Version of the output records."""
@@ -201,11 +202,11 @@ class ProfileRecord(_Record):
 
 
 class FeatureRecord(_Record):
-    """The auditor's features; their names and order are in `symbouq.features`."""
+    """The auditor's features; `names` gives their order, `symbouq.features` what they are."""
 
-    claims: list[list[float]]
+    claims: list[list[float]] = Field(json_schema_extra={"names": list(CLAIM_FEATURES)})
     """One list of 23 numbers per claim."""
-    trace: list[float]
+    trace: list[float] = Field(json_schema_extra={"names": list(TRACE_FEATURES)})
     """16 numbers."""
 
 
@@ -248,11 +249,23 @@ def parse_record(
         RecordError: If the line is no JSON object of the record's shape.
     """
     try:
-        return kind.model_validate(from_json(line, allow_inf_nan=False))
-    except ValidationError as error:
-        raise RecordError(_explained(error), file, number) from error
+        return make_record(kind, from_json(line, allow_inf_nan=False))
     except ValueError as error:
         raise RecordError(_not_json(line, error), file, number) from error
+    except RecordError as error:
+        raise RecordError(error.message, file, number) from error
+
+
+def make_record(kind: type[AnyRecord], value: Any) -> AnyRecord:
+    """A record from its fields.
+
+    Raises:
+        RecordError: If they do not have the record's shape.
+    """
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        raise RecordError(_explained(error)) from error
 
 
 def _not_json(line: bytes, error: ValueError) -> str:

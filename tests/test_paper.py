@@ -144,3 +144,10 @@ def test_self_relations_are_logic(relation: str, verdict: str) -> None:
     audit = symbouq.audit([["A", "left", "B"]], [[["A", relation, "A"]]])
     assert audit.claims[0].verdict == verdict
     assert audit.claims[0].premises == []
+
+
+def test_arguments_that_make_no_trace() -> None:
+    with pytest.raises(symbouq.RecordError, match="three strings"):
+        symbouq.audit([["A", "above"]], [])
+    with pytest.raises(symbouq.RecordError, match="unknown relation"):
+        symbouq.audit([["A", "abov", "B"]], [])
