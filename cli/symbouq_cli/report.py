@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -38,13 +37,14 @@ class SummaryTable:
     def show(self) -> None:
         """Prints the table to standard error."""
         legend = ", ".join(f"{short} {verdict.value}" for short, verdict in _SHORT.items())
-        table = Table(title="Audit", caption=f"{legend}: % of the parsed claims.", box=SIMPLE_HEAD)
-        table.add_column("file", no_wrap=True, min_width=12)
+        caption = f"{legend}: % of the parsed claims."
+        table = Table(title="Audit", caption=caption, box=None, padding=(0, 1, 0, 0))
+        table.add_column("file", overflow="fold", min_width=12)
         for name in ("traces", "feasible", "claims", "parsed"):
-            table.add_column(name, justify="right", no_wrap=True)
-        table.add_column("context", no_wrap=True)
+            table.add_column(name, justify="right", min_width=len(name))
+        table.add_column("context", min_width=len("grounded"))
         for name in _SHORT:
-            table.add_column(name, justify="right", no_wrap=True)
+            table.add_column(name, justify="right", min_width=len("100.0"))
         for name, summary in self._files.items():
             first = [
                 escape(Path(name).name),
