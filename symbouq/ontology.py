@@ -13,8 +13,8 @@ import hashlib
 import os
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -127,14 +127,6 @@ class Ontology:
         raise KeyError(
             f"unknown relation {relation!r} in profile {self.profile}"
             + (f"; did you mean {near[0]!r}?" if near else "")
-        )
-
-    def without(self, texts: Collection[str]) -> Ontology:
-        """A copy that lacks the phrases and words with these texts."""
-        return replace(
-            self,
-            phrases={text: r for text, r in self.phrases.items() if text not in texts},
-            words={name: words.difference(texts) for name, words in self.words.items()},
         )
 
 

@@ -175,9 +175,3 @@ def test_canonical_names_take_dashes_and_suggest() -> None:
     assert ontology.canonical("upper-left") == "upper_left"
     with pytest.raises(KeyError, match="did you mean 'upper_left'"):
         ontology.canonical("uper_left")
-
-
-def test_without_drops_phrases_and_words() -> None:
-    ontology = OntologyLibrary().ontology().without({"above", "side by side"})
-    assert "above" not in ontology.phrases
-    assert "side by side" not in ontology.words["filler"]
