@@ -42,6 +42,13 @@ REPAIR_BUDGET = 3
 """The largest repair that the paper's bounded value tells apart; beyond it is 4."""
 
 
+_ROUNDS = 40
+"""Bound on the search for the best premises, which is hard in the worst case."""
+
+_DECISIONS_REMEMBERED = 2_000
+"""Bound on what is remembered of one scene."""
+
+
 @dataclass(frozen=True)
 class Premise:
     """One premise: a scene sentence (or scene relation) or a generated claim.
@@ -242,6 +249,8 @@ class _Audit:
         if not finding.feasible:
             blocked = [self.blocked(claim) for claim in self.claims]
             return TraceResult(False, finding.clash, finding.reasons, blocked)
+        if len(known.decisions) > _DECISIONS_REMEMBERED:
+            _known_scene.cache_clear()
         for key in pending:
             known.decisions[key] = self.decide(key, self.scene_units, self.scene_atoms)
         return TraceResult(True, (), [], self.walk())
@@ -333,6 +342,8 @@ class _Audit:
 
         A forest is feasible: each thing can be placed by the one before it.
         """
+        if self.ontology.rules:
+            return False  # a user's rules may know more
         roots: dict[int, int] = {}
 
         def root(thing: int) -> int:
@@ -503,7 +514,8 @@ def _best(
     A premise without which the rest no longer decides is in every such set; where
     these decide by themselves, they are the only minimal set. Otherwise the set is
     found by hitting-set duality: the best set that meets all correction sets known
-    so far either decides, or yields one more of them.
+    so far either decides, or yields one more of them. Should that take more than
+    _ROUNDS rounds, a minimal set is given that need not be the best.
 
     Args:
         units: All premises of the context, scene first, in order.
@@ -523,11 +535,18 @@ def _best(
     claims = [n for n, unit in enumerate(units) if unit.premise.source == "claim"]
     corrections = [frozenset([position[unit.premise]]) for unit in needed]
     picked = frozenset(position[unit.premise] for unit in needed)
-    while not decides(_atoms(units[n] for n in sorted(picked))):
+    for _ in range(_ROUNDS):
+        if decides(_atoms(units[n] for n in sorted(picked))):
+            return tuple(units[n].premise for n in sorted(picked))
         grown = set(picked)
         for n in range(len(units)):
             if n not in grown and not decides(_atoms(units[m] for m in sorted({*grown, n}))):
                 grown.add(n)
         corrections.append(frozenset(range(len(units))) - grown)
         picked = best_premises(corrections, claims, len(units) - 1)
-    return tuple(units[n].premise for n in sorted(picked))
+    left = candidates
+    for unit in reversed(candidates):  # the latest claims go first
+        rest = [other for other in left if other is not unit]
+        if decides(_atoms(rest)):
+            left = rest
+    return tuple(unit.premise for unit in left)

@@ -95,8 +95,10 @@ class TraceSolver:
         self._strict = [-_literal(symbols, _symbol("tolerate"))] if self.closed else []
 
     @staticmethod
-    def _grounded(parts: Iterable[str], facts: str) -> tuple[clingo.Control, ClingoDLTheory]:
-        control = clingo.Control(["--warn=none"])
+    def _grounded(
+        parts: Iterable[str], facts: str, *options: str
+    ) -> tuple[clingo.Control, ClingoDLTheory]:
+        control = clingo.Control(["--warn=none", *options])
         theory = ClingoDLTheory()  # type: ignore[no-untyped-call]
         theory.register(control)
         control.add("base", [], _rules(*parts) + facts)
@@ -166,7 +168,10 @@ class TraceSolver:
             generated: Earlier generated instances, one entry each: duplicates count.
         """
         facts = "".join(f"generated({n},{self._number[a]})." for n, a in enumerate(generated))
-        control, _theory = self._grounded([*self._parts, "repair"], self._facts + facts)
+        # Core-guided optimization: many disjoint conflicts would defeat branch and bound.
+        control, _theory = self._grounded(
+            [*self._parts, "repair"], self._facts + facts, "--opt-strategy=usc"
+        )
         symbols = control.symbolic_atoms
         assumptions = [_literal(symbols, _symbol("on", self._number[atom])) for atom in kept]
         if self.closed:

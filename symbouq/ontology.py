@@ -77,7 +77,6 @@ class Ontology:
         words: Word class to its words.
         places: Phrases that name a side; their landmark needs a linking word.
         adjacent: Phrases that count only right before their landmark.
-        predicates: Phrases that are verbs.
         messages: Message name to template.
         reasons: Clash code to template.
     """
@@ -105,7 +104,6 @@ class Ontology:
     words: dict[str, frozenset[str]]
     places: frozenset[str]
     adjacent: frozenset[str]
-    predicates: frozenset[str]
     messages: dict[str, str]
     reasons: dict[str, str]
 
@@ -525,7 +523,6 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
         words={name: frozenset(members) for name, members in words.items()},
         places=texts("place"),
         adjacent=texts("adjacent"),
-        predicates=texts("predicate_phrase"),
         messages=dict(_pairs(rows["message", 2])),
         reasons=dict(_pairs(rows["reason", 2])),
     )

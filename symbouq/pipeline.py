@@ -328,9 +328,15 @@ def _from_records(ontology: Ontology, trace: Trace) -> ParsedTrace:
             },
         )
 
+    relations = trace.scene_relations or []
+    unplaced = [n for n, r in enumerate(relations, start=1) if r.sentence is None]
+    if unplaced and len(unplaced) < len(relations):
+        raise RecordError(
+            f"scene_relations.{unplaced[0]}: has no sentence, but others have; give all or none"
+        )
     scene = tuple(
         (r.sentence or n, stated(r, f"scene_relations.{n}", r.sentence))
-        for n, r in enumerate(trace.scene_relations or (), start=1)
+        for n, r in enumerate(relations, start=1)
     )
     given = trace.claims or []
     claims = tuple(

@@ -36,6 +36,8 @@ class _Record(BaseModel):
 class RelationRecord(_Record):
     """A canonical relation between two things, with where it was read."""
 
+    model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
+
     subject: str
     """The thing placed."""
     relation: str
@@ -66,6 +68,8 @@ Relation = Annotated[RelationRecord, BeforeValidator(_from_triple)]
 
 class ClaimRecord(_Record):
     """A claim given by its relations."""
+
+    model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
 
     type: ClaimType = "reasoning"
     """`reasoning` or `conclusion`."""
@@ -273,7 +277,7 @@ def _not_json(line: bytes, error: ValueError) -> str:
         line.decode("utf-8")
     except UnicodeDecodeError as wrong:
         return f"not UTF-8: byte {line[wrong.start]:#04x} at offset {wrong.start}"
-    return f"not valid JSON: {error}"
+    return f"not valid JSON (one object a line is expected): {error}"
 
 
 def _explained(error: ValidationError) -> str:
@@ -282,6 +286,8 @@ def _explained(error: ValidationError) -> str:
     for problem in error.errors(include_url=False, include_input=False)[:3]:
         place = ".".join(str(part) for part in problem["loc"] if not _is_internal(part))
         message = problem["msg"].removeprefix("Value error, ")
+        if problem["type"] == "model_type":
+            message = "a record is a JSON object, one a line"
         text = f"{place}: {message}" if place else message
         if text not in parts:
             parts.append(text)

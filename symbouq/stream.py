@@ -7,6 +7,7 @@ does not grow with the input, and everything finished is written when a run is s
 
 from __future__ import annotations
 
+import codecs
 import gc
 import gzip
 import io
@@ -67,21 +68,22 @@ class Outcome(NamedTuple):
 def read_lines(path: str) -> Iterator[Line | RecordError]:
     """The lines of a file that are not blank; `-` is standard input.
 
-    Compressed content is read transparently. A file that breaks off is reported as one
-    error after what could be read.
-
-    Raises:
-        OSError: If the file cannot be opened.
+    Compressed content is read transparently. A file that breaks off, or cannot be read,
+    is reported as one error after what could be read.
     """
     name = "<stdin>" if path == "-" else path
     number = 0
-    with _opened(path) as stream:
-        try:
+    try:
+        with _opened(path) as stream:
             for number, content in enumerate(stream, start=1):
+                if number == 1:
+                    content = content.removeprefix(codecs.BOM_UTF8)
                 if content.strip():
                     yield Line(name, number, content)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            yield RecordError(f"compressed file is damaged: {error}", name, number + 1)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        yield RecordError(f"compressed file is damaged: {error}", name, number + 1)
+    except OSError as error:
+        yield RecordError(f"cannot be read: {error.strerror or error}", name, number + 1)
 
 
 @contextmanager
@@ -145,8 +147,11 @@ def _done(work: Work, kind: type[Instance], line: Line) -> Outcome:
         return Outcome(line.file, line.number, identity, to_json(record), None, summary)
     except RecordError as error:
         return Outcome(line.file, line.number, identity, None, error.message)
-    except RecursionError:
-        return Outcome(line.file, line.number, identity, None, "too deeply nested to be read")
+    except Exception as error:
+        # A fault of ours must not cost the other records; it is reported like any other.
+        reason = " ".join(str(error).split()) or "no reason given"
+        message = f"internal error, please report it: {type(error).__name__}: {reason}"
+        return Outcome(line.file, line.number, identity, None, message)
 
 
 def process(files: Iterable[str], job: Job, processes: int | None = None) -> Iterator[Outcome]:
@@ -156,23 +161,20 @@ def process(files: Iterable[str], job: Job, processes: int | None = None) -> Ite
         files: Paths; `-` is standard input.
         job: What to do.
         processes: How many processes; all cores by default.
-
-    Raises:
-        OSError: If a file cannot be opened; what precedes it has been given.
     """
     seen: set[int] = set()
-    current = None
+    current, last = "", 0
     for outcome in _in_order(files, job, processes or os.cpu_count() or 1):
-        if outcome.file != current:
-            current = outcome.file
+        if outcome.file != current or outcome.number <= last:  # the same file may come twice
             seen.clear()
+        current, last = outcome.file, outcome.number
         key = hash(outcome.id)
         if outcome.error is None and key in seen:
-            yield outcome._replace(
-                output=None, error=f"id {outcome.id!r} occurs before in this file", summary=None
-            )
+            error = f"id {outcome.id!r} occurs before in this file"
+            yield outcome._replace(output=None, error=error, summary=None)
             continue
-        seen.add(key)
+        if outcome.error is None:
+            seen.add(key)
         yield outcome
 
 

@@ -40,8 +40,8 @@ STRUCTURED = {"id": "s", "scene_relations": [["A", "above", "B"]], "claims": []}
 
 BAD: dict[str, tuple[bytes | dict[str, Any], str]] = {
     "truncated JSON": (b'{"id": "x", "scene": ["A is', "not valid JSON"),
-    "no object": (b"[1, 2]", "valid dictionary"),
-    "a number": (b"17", "valid dictionary"),
+    "no object": (b"[1, 2]", "a record is a JSON object"),
+    "a number": (b"17", "a record is a JSON object"),
     "NUL bytes": (b'{"id": "x\x00"}', "not valid JSON"),
     "only NUL": (b"\x00\x00", "not valid JSON"),
     "not UTF-8": (b'{"id": "\xff\xfe"}', "not UTF-8: byte 0xff at offset 8"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -44,7 +45,8 @@ def run(
                 failed += 1
                 click.echo(f"{outcome.file}:{outcome.number}: {outcome.error}", err=True)
             else:
-                stream.write(outcome.output + b"\n")
+                with _uninterrupted():
+                    stream.write(outcome.output + b"\n")
                 keep(outcome)
             advance()
     return failed
@@ -55,6 +57,16 @@ def _refuse_overwriting(files: tuple[str, ...], out: str) -> None:
         file != "-" and Path(file).resolve() == Path(out).resolve() for file in files
     ):
         raise click.UsageError(f"--out {out} is one of the input files")
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Holds back Ctrl-C, so that a compressed stream is not cut inside a write."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 @contextmanager

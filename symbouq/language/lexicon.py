@@ -119,7 +119,7 @@ class Lexicon:
         self.ontology = ontology
         nlp = spacy.blank("en")
         nlp.tokenizer = _tokenizer(nlp)
-        self._sentencizer = Sentencizer(punct_chars=[".", "!", "?", "\n"])
+        self._sentencizer = Sentencizer(punct_chars=[".", "!", "?"])
         self.nlp = nlp
         self._entries: dict[int, tuple[Entry, str]] = {}
         self._simple: dict[int, tuple[str, str, str]] = {}
@@ -157,7 +157,7 @@ class Lexicon:
     def analysed(self, text: str) -> Analysis:
         """A text tokenized and matched, ready to be itemized as a whole or in parts."""
         self._forget_now_and_then()
-        doc = self.nlp.make_doc(text.translate(_LOOKALIKES))
+        doc = self.nlp.tokenizer(text.translate(_LOOKALIKES))
         longest: dict[int, tuple[int, int]] = {}
         for key, start, end in self._matcher(doc):
             if start not in longest or longest[start][1] < end:
@@ -194,7 +194,10 @@ class Lexicon:
     def sentences(self, analysis: Analysis) -> list[tuple[int, int]]:
         """The sentences of an analysed text as ranges of its words; a line break ends one."""
         marks = self._sentencizer(analysis.doc).to_array("SENT_START").tolist()
-        begins = [n for n, mark in enumerate(marks) if mark == 1]
+        breaks = [self._simple.get(orth) or self._classify(orth) for orth in analysis.orths]
+        begins = [
+            n for n, mark in enumerate(marks) if mark == 1 or (n and breaks[n - 1][1] == "\n")
+        ]
         return list(pairwise([*begins, len(marks)]))
 
     def speaks(self, analysis: Analysis, start: int, end: int, kinds: Collection[str]) -> bool:
