@@ -202,21 +202,20 @@ class _Sentence:
         self.now = _Predication()
         self.main: tuple[int, ...] = ()
         self.denied = False
+        self.void = False
         self.last_thing = -1
 
     # Reading -------------------------------------------------------------------------
 
     def read(self) -> list[Reading]:
         kinds = [item.kind for item in self.items]
-        if "hedge" in kinds:
-            return []
         position = 0
         while position < len(self.items):
             position = self._step(position)
         self._close()
         strangers = min(kinds.count("other"), _UNKNOWN_WORDS_AT_MOST)
         found = self._resolved()
-        if not found:
+        if not found or self.void or "hedge" in kinds:
             return []
         factor = _UNKNOWN_WORD**strangers
         return [r._replace(confidence=round(r.confidence * factor, 4)) for r in found]
@@ -242,12 +241,12 @@ class _Sentence:
             self._relation(position, item)
         elif kind in ("link", "reference"):
             self.now.linked = self.now.linked or self.now.waiting
-        elif kind == "copula":
-            self._copula()
+        elif kind in ("copula", "existential"):
+            self._copula(position)
         elif kind == "have":
             self._open(anchor=self.now.subjects)
         elif kind == "with":
-            if self._next_thing(position):
+            if self._next_thing(position) and self._kind(position - 1) != "other":
                 owner = self.now.subjects or self.now.anchor
                 self._open(anchor=owner)
         elif kind == "relative":
@@ -257,15 +256,14 @@ class _Sentence:
         elif kind == "pronoun":
             self._pronoun(position)
         elif kind == "possessive":
-            if self.now.complete:
-                self._open(subjects=self.now.subjects)
-            self.now.landmarks = (_PRONOUN_THING,)
-            self.now.touch(self.offset + position)
+            self._possessive(position)
         elif kind == "negation":
             self.denied = True
         elif kind == "or":
             if self.now.related and self._kind(position + 1) in ("relation", "by", "link"):
                 self.now.options.append([])
+            else:
+                self.void = True  # "or" between things or clauses: neither is stated
         elif kind == "centre":
             self.centre = self.now.subjects
             self.now = _Predication()
@@ -291,10 +289,13 @@ class _Sentence:
             self.denied = False
         self.now.touch(self.offset + position)
 
-    def _copula(self) -> None:
+    def _copula(self, position: int) -> None:
         now = self.now
         if not now.subjects and now.related:
             now.inverted = True
+        elif now.tail_of is not None and now.complete and self._next_thing(position):
+            # "A is left of B and above C is D": the second clause is inverted.
+            now.subjects, now.tail_of, now.inverted = (), None, True
         elif now.complete:
             self._open(subjects=self.main or now.subjects)
             self.main = ()
@@ -304,6 +305,19 @@ class _Sentence:
             self._open()
         elif self.last_thing >= 0:
             self._open(subjects=(self.last_thing,), formula=True)
+
+    def _possessive(self, position: int) -> None:
+        """A side of what was named before: "on its left"."""
+        now = self.now
+        before = position - 1
+        while self._kind(before) in ("by", "link"):
+            before -= 1
+        if now.complete:
+            self._open(subjects=now.subjects, tail_of=now)
+        elif now.subjects and not now.anchor and self._kind(before) in ("and", ","):
+            self._open()  # "There is A, and to its left is B"
+        self.now.landmarks = (_PRONOUN_THING,)
+        self.now.touch(self.offset + position)
 
     def _pronoun(self, position: int) -> None:
         now = self.now
@@ -367,13 +381,15 @@ class _Sentence:
             now.subjects = things
         elif before in ("link", "reference") and not (now.related or now.landmarks):
             now.landmarks = things
-        elif now.waiting and not self._opens_clause(position, after):
+        elif now.subjects and not now.related and not now.landmarks and before == "other":
+            now.landmarks = things  # an unknown verb: "A faces B from the left"
+        elif now.waiting and not self._opens_clause(before, after):
             if now.place and not now.linked:
                 now.confidence *= _UNLINKED
             now.landmarks = things
         elif now.related or follows in _VERBS or follows == "relation":
-            if before == "by" and follows not in _VERBS:
-                return after
+            if before == "by" and (follows not in _VERBS or not now.related):
+                return after  # "the book on the table is ..."
             if now.complete and things == now.landmarks and before in ("link", "reference"):
                 return after
             self._open(subjects=things, anchor=now.anchor)
@@ -385,12 +401,13 @@ class _Sentence:
     def _begins_clause(self, after: int) -> bool:
         return self._kind(after) in _VERBS or self._kind(after) == "relation"
 
-    def _opens_clause(self, position: int, after: int) -> bool:
+    def _opens_clause(self, before: str, after: int) -> bool:
         """Whether the thing that could be the landmark is the next trajector instead."""
         now = self.now
-        follows = self._kind(after)
-        if follows in _VERBS:
-            return bool(now.subjects)
+        if self._kind(after) in _VERBS:
+            # "the ball near the window is ..." against "A is on the left and B is ..."
+            tied = before in ("link", "reference") or (before == "relation" and not now.place)
+            return bool(now.subjects) and not tied
         while self._kind(after) in ("by", "link"):
             after += 1
         unlinked = now.place and not now.linked
@@ -493,14 +510,11 @@ class _Sentence:
                 joint = relation
             elif (joint, relation) in joins:
                 joint = joins[joint, relation]
-            elif self._opposed(joint, relation):
+            elif relation in self.ontology.excludes.get(joint, ()):
                 return None
             elif relation not in rest:
                 rest.append(relation)
         return [joint, *rest] if joint else rest
-
-    def _opposed(self, first: str, second: str) -> bool:
-        return second in self.ontology.excludes.get(first, ())
 
     def _readings(self, predication: _Predication) -> list[Reading]:
         if not predication.related:

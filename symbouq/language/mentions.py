@@ -100,6 +100,8 @@ def _placed(tokens: Sequence[Token], start: int, end: int, named: bool) -> bool:
         return False  # "further", "slightly" and the like
     if before in _BEFORE_NAME or after in _AFTER_NAME:
         return True
+    if not before and start and tokens[start - 1].kind == "article":
+        return True  # "The book on the table is ..."
     return before == "and" or after in ("and", ",", "'s") or (before == "copula" and named)
 
 
@@ -130,6 +132,8 @@ def _run_end(tokens: Sequence[Token], start: int) -> int:
         goes_on = end > start and end + 1 < len(tokens) and tokens[end + 1].kind == "content"
         if kind == "content" or (kind == "number" and end > start):
             end += 1
+        elif end > start and tokens[end].text == "A" and _stands_alone(tokens, end):
+            end += 1  # "Block A"
         elif goes_on and (kind in _NOUNS or tokens[end].text in ("'s", "-")):
             end += 2  # "clock tower", "Alice's house", "T-shirt"
         else:
@@ -251,13 +255,10 @@ def _name_in(
     if follows_name(run, tokens, seen):
         return ()
     for size in range(len(words) - 1, 0, -1):
-        for part in (words[:size], words[-size:]):
-            key = key_of(part)
-            independent = seen[key] > (key == key_of(words))
-            if independent and not run.marked:
-                return part
-            if independent and part == words[:size] and seen[key_of(words)] <= 1:
-                return part
+        # "A sprawls" next to "A": what follows a known name is a verb.
+        part = words[:size]
+        if seen[key_of(part)] and (not run.marked or seen[key_of(words)] <= 1):
+            return part
     if verbless and len(words) > 1 and _verb_like(words[-1]) and run.end < len(tokens):
         return words[:-1]
     return words if run.is_name else ()

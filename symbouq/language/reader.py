@@ -15,7 +15,7 @@ from symbouq.ontology import Ontology
 
 _STOPS = frozenset((".", "!", ";", "\n"))
 _SILENT = frozenset(
-    ("article", "kind", "filler", "clock", "clockless", "hour", "citation", "answer")
+    ("article", "reason", "kind", "filler", "clock", "clockless", "hour", "citation", "answer")
 )
 _UNKNOWN = Item("other")
 
@@ -361,8 +361,10 @@ class Reader:
         """A bare label (`upper-left`, "above and to the right") as a relation."""
         items, things, places = self._items(tokens, names, new=False)
         kinds = {item.kind for item in items}
+        about = [names.spellings[thing] for thing in things]
+        named = about == [asked[0]] or (about == [asked[1]] and "pronoun" in kinds)
         if (
-            things
+            (things and not named)
             or not kinds.isdisjoint(("hedge", "negation", "condition"))
             or "relation" not in kinds
         ):
@@ -409,7 +411,7 @@ class Reader:
         for n, (first, last, start, end) in enumerate(spans):
             if n == answer:
                 tokens = self.lexicon.itemized(analysis, first, last)
-                given = tokens[_announcement(tokens) or 0 :]
+                given = _without_reasons(tokens[_announcement(tokens) or 0 :])
                 if not any(token.kind != "mark" for token in given) and n + 1 < len(spans):
                     skipped = n + 1
                     given = self.lexicon.itemized(analysis, *spans[skipped][:2])
@@ -444,7 +446,8 @@ class Reader:
                 if _announcement(tokens) is not None:
                     return n
         if len(spans) == 1:
-            return 0
+            tokens = self.lexicon.itemized(analysis, *spans[0][:2])
+            return 0 if not any(token.kind in ("inference", "reason") for token in tokens) else None
         if spans and asked is not None:
             tokens = self.lexicon.itemized(analysis, *spans[-1][:2])
             if self._is_label(tokens, names, asked):
@@ -469,7 +472,17 @@ _STATING = frozenset(("relation", "clock", "hour", "reference"))
 _BULLET = re.compile(r"(?:[-*#>•+]+\s*)*(?:\d+[.):]\s+)?")
 _HEADING = re.compile(r"[^:]{1,40}:\W*")
 
-_LABEL_KINDS = frozenset(("relation", "mark", "and", "or", "link", "article", "filler", "by"))
+_LABEL_KINDS = frozenset(
+    ("relation", "mark", "and", "or", "link", "article", "filler", "by", "inference", "copula")
+)
+
+
+def _without_reasons(tokens: list[Token]) -> list[Token]:
+    """An answer without the reasons given for it: "left, because ..."."""
+    for position, token in enumerate(tokens):
+        if token.kind == "reason" and position:
+            return tokens[:position]
+    return tokens
 
 
 def _may_relate(tokens: Sequence[Token]) -> bool:
@@ -575,8 +588,6 @@ def _item(token: Token, before: Sequence[Item]) -> Item | None:
         return _UNKNOWN
     if kind in _SILENT:
         return None
-    if kind == "existential":
-        return None
     if kind != "mark":
         return Item("copula") if token.text == "'s" else _ITEMS[kind]
     if token.text in _STOPS:
@@ -589,8 +600,8 @@ def _item(token: Token, before: Sequence[Item]) -> Item | None:
 _ITEMS = {
     kind: Item(kind)
     for kind in (
-        "hedge", "centre", "inference", "reference", "condition", "negation", "reciprocal",
-        "between", "have", "copula", "relative", "possessive", "pronoun", "with", "and", "or",
-        "link", "by", ".", "?", ",", "=", "'s",
+        "hedge", "centre", "existential", "inference", "reference", "condition", "negation",
+        "reciprocal", "between", "have", "copula", "relative", "possessive", "pronoun", "with",
+        "and", "or", "link", "by", ".", "?", ",", "=", "'s",
     )
 }  # fmt: skip

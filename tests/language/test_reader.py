@@ -103,7 +103,27 @@ SENTENCES = {
         ("path", "end", "tower"),
     ],
     "D overlaps B.": [("D", "same_position", "B")],
+    # What stands between a thing and its relation
+    "The book on the table is left of the lamp.": [("book", "left", "lamp")],
+    "The ball near the window is left of the lamp.": [
+        ("ball", "near", "window"),
+        ("ball", "left", "lamp"),
+    ],
+    "The coffee table is above the old wooden chair and to its right.": [
+        ("coffee table", "upper_right", "old wooden chair")
+    ],
+    "D is left of B and above V is W.": [("D", "left", "B"), ("W", "above", "V")],
+    "There's a tree, and to its left there's a well.": [("well", "left", "tree")],
+    "D is not only left of B but also above it.": [("D", "upper_left", "B")],
+    "Block A is left of block B.": [("Block A", "left", "block B")],
+    "The first block is above the second block.": [("first block", "above", "second block")],
     # Nothing is stated
+    "Either D is left of B or D is right of B.": [],
+    "D is to the left of B or C.": [],
+    "D is probably left of B.": [],
+    "Assume D is below B.": [],
+    "It is wrong that D is below B.": [],
+    "Nothing is left of D.": [],
     "D is not above B.": [],
     "Neither D nor B is above C.": [],
     "D is between B and C.": [],
@@ -216,6 +236,12 @@ def test_free_text_is_segmented() -> None:
         ("Answer: left\nNo, wait.\nAnswer: right", "right"),
         ("D is left of F.", "left"),
         ("D is above E. E is above F.\nabove", "above"),
+        ("D is above E.\nSo: above", "above"),
+        ("D is above E. The correct relation is upper-left.", "upper_left"),
+        ("Answer: left because E is above F.", "left"),
+        ("Answer: D is left of F since E is above F.", "left"),
+        ("Answer: The agent D is to the left.", "left"),
+        ("Answer: It is above and to the right of agent F.", "upper_right"),
     ],
 )
 def test_recognised_answers(answer: str, relation: str) -> None:
@@ -235,11 +261,28 @@ def test_recognised_answers(answer: str, relation: str) -> None:
         "None (no relation)",
         "D is above E. E is above F. So D is above F.",
         "We cannot determine the relation between D and F.",
+        "D is above E, E is above F, hence D is above F.",
     ],
 )
 def test_no_recognisable_answer(answer: str) -> None:
     kind, _, stated = response(answer)[-1]
     assert (kind, stated) == ("conclusion", [])
+
+
+def test_names_that_end_alike_stay_apart() -> None:
+    scene = ["Tom's car is above the bus.", "Ann's car is left of the bus.", "The car is far away."]
+    text = READER.read(scene, "", [], "")
+    assert [m.subject for mentions in text.scene for m in mentions] == ["Tom's car", "Ann's car"]
+
+
+def test_blank_lines_end_sentences() -> None:
+    claims = response("D is above E\n\nE is above F\r\n\r\nAnswer: above\n\nAnything else?")
+    assert [text for _, text, _ in claims] == [
+        "D is above E",
+        "E is above F",
+        "Anything else?",
+        "Answer: above",
+    ]
 
 
 def test_answer_text_ends_with_its_sentence() -> None:
