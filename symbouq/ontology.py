@@ -13,7 +13,7 @@ import hashlib
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -145,19 +145,19 @@ class OntologyLibrary:
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
         files = _lp_files(data_folder("ontology"))
         self.name = "builtin"
-        extended: str | None = None
+        default: str | None = None
         if folder is not None:
             own = _user_files(Path(folder))
             self.name = str(folder)
-            extended = _extended_profile(own)
-            files = [*files, *own] if extended else own
+            extends, default = _extension(own)
+            files = [*files, *own] if extends else own
         self._source = _checked(files)
         self._hash = _digest([*files, *_lp_files(data_folder("rules"))])
         self._compiled: dict[str, Ontology] = {}
         rows = self._source.rows
         self.profiles = sorted(profile for (profile,) in rows["profile", 1])
         self._datasets = {name.lower(): profile for name, profile in rows["dataset", 2]}
-        self._default = extended or next((p for (p,) in rows["default_profile", 1]), None)
+        self._default = default or next((p for (p,) in rows["default_profile", 1]), None)
 
     def profile_of(self, dataset: str | None) -> str:
         """The profile for traces of a dataset: what a `dataset` fact says, else the
@@ -186,14 +186,21 @@ class OntologyLibrary:
         return self._compiled[wanted]
 
     def _compile(self, profile: str) -> Ontology:
-        control = clingo.Control(["--warn=none"])
-        with ast.ProgramBuilder(control) as builder:
-            for statement in _statements([data_folder("rules") / "compile.lp"]):
-                builder.add(statement)
-            for statement in self._source.tables:
-                builder.add(statement)
-        control.add("base", [], f"selected({profile}).")
-        control.ground()
+        complaints: list[str] = []
+        control = clingo.Control(["--warn=none"], lambda _, text: complaints.append(text))
+        folder = data_folder("rules")
+        try:
+            with ast.ProgramBuilder(control) as builder:
+                for statement in _statements([folder / "compile.lp", folder / "closure.lp"]):
+                    builder.add(statement)
+                for statement in (*self._source.tables, *self._source.audit):
+                    builder.add(statement)
+            # The audit's rules are grounded here only so that a faulty one is found.
+            control.add("base", [], f"selected({profile}). #external on(I) : inst(I, _, _, _).")
+            control.add("base", [], "#defined inst/4.")
+            control.ground()
+        except RuntimeError as error:
+            raise _complaint(complaints, str(error), self.name) from error
         rows: Rows = defaultdict(list)
         with control.solve(yield_=True) as handle:
             model = handle.model()
@@ -257,21 +264,26 @@ def _statements(files: Iterable[Path]) -> Iterator[ast.AST]:
         except (OSError, UnicodeDecodeError) as error:
             raise OntologyError(f"cannot be read: {error}", str(file)) from error
         except RuntimeError as error:
-            text = complaints[0] if complaints else str(error)
-            place = re.match(
-                r"(?P<file>.*?):(?P<line>\d+):[\d-]+: error: (?P<what>.*)", text, re.DOTALL
-            )
-            if place is None:
-                raise OntologyError(" ".join(text.split()), str(file)) from error
-            what = " ".join(place["what"].split())
-            # An unfinished last statement is reported after the end of the file.
-            line = max(1, min(int(place["line"]), len(lines)))
-            raise OntologyError(what, place["file"], line) from error
+            raise _complaint(complaints, str(error), str(file), len(lines)) from error
         for statement in found:
             if statement.ast_type is ast.ASTType.Comment:
                 continue
             if statement.ast_type is not ast.ASTType.Program or statement.name != "base":
                 yield statement
+
+
+def _complaint(
+    complaints: list[str], otherwise: str, file: str, lines: int | None = None
+) -> OntologyError:
+    """The solver's first complaint as an error with file and line."""
+    text = complaints[0] if complaints else otherwise
+    place = re.match(r"(?P<file>.*?):(?P<line>\d+):[\d-]+.*?: error: (?P<what>.*)", text, re.DOTALL)
+    if place is None:
+        return OntologyError(" ".join(text.split()), file)
+    line = int(place["line"])
+    # An unfinished last statement is reported after the end of the file.
+    line = max(1, min(line, lines)) if lines is not None else line
+    return OntologyError(" ".join(place["what"].split()), place["file"], line)
 
 
 @dataclass
@@ -285,13 +297,20 @@ class _Source:
     rows: Rows = field(default_factory=lambda: defaultdict(list))
 
 
-def _extended_profile(files: list[Path]) -> str | None:
-    """The argument of `extends/1`, the fact that puts a folder on top of the built-in."""
-    for statement in _statements(files):
-        fact = _fact(statement)
-        if fact is not None and fact.name == "extends" and len(fact.arguments) == 1:
-            return str(fact.arguments[0])
-    return None
+def _extension(files: list[Path]) -> tuple[bool, str | None]:
+    """Whether a folder extends the built-in ontology, and its default profile: its own
+    default_profile/1, else the profile that its extends/1 names.
+    """
+    facts = [fact for statement in _statements(files) if (fact := _fact(statement)) is not None]
+
+    def said(name: str, arity: int) -> list[list[str]]:
+        return [[str(a) for a in f.arguments] for f in facts if _signature_of(f) == (name, arity)]
+
+    own = {profile for (profile,) in said("profile", 1)}
+    extended = [profile for (profile,) in said("extends", 1)]
+    beyond = [profile for _, profile in said("extends", 2) if profile not in own]
+    defaults = [profile for (profile,) in said("default_profile", 1)] + extended
+    return bool(extended or beyond), (defaults[0] if defaults else None)
 
 
 def _function(atom: ast.AST) -> ast.AST | None:
@@ -341,8 +360,13 @@ def _atoms(trees: Iterable[ast.AST]) -> list[ast.AST]:
     return collector.found
 
 
-_AUDIT_PREDICATES = {("holds", 3), ("clash", 3), ("on", 1), ("inst", 4)}
-"""What a user's rules may use of the audit (`rules/layout.lp`, `rules/closure.lp`)."""
+_AUDIT_KINDS = {
+    ("holds", 3): ("relation", "thing", "thing"),
+    ("clash", 3): ("clash", "thing", "thing"),
+}
+"""What a user's rules may use of the audit (`rules/closure.lp`), with its kinds."""
+
+_AUDIT_PREDICATES = frozenset(_AUDIT_KINDS)
 
 
 def _vocabulary() -> dict[tuple[str, int], tuple[str, ...]]:
@@ -365,6 +389,9 @@ def _vocabulary() -> dict[tuple[str, int], tuple[str, ...]]:
 _DECLARED_BY = {"relation": "family", "axis": "axis", "profile": "profile", "reading": "interval"}
 """Kind of argument to the predicate whose first argument declares its values."""
 
+_CLOSURE_ONLY = frozenset(("incompatible", "transitive", "strict", "functional"))
+"""What is said of relations that closure decides."""
+
 _FIXED_VALUES = {
     "role": frozenset(_ROLES),
     "sign": frozenset({"-1", "0", "1"}),
@@ -380,9 +407,10 @@ def _checked(files: list[Path]) -> _Source:
     """
     vocabulary = _vocabulary()
     source = _Source()
-    facts: list[tuple[ast.AST, tuple[str, int], tuple[str, ...]]] = []
+    facts: list[tuple[ast.AST, tuple[str, int], tuple[clingo.Symbol, ...]]] = []
     rules: list[ast.AST] = []
     for statement in _statements(files):
+        _check_form(statement)
         fact = _fact(statement)
         if fact is None:
             rules.append(statement)
@@ -393,29 +421,50 @@ def _checked(files: list[Path]) -> _Source:
         source.tables.append(statement)
         for row in _expanded(statement, fact):
             facts.append((statement, key, row))
-            source.rows[key].append(row)
-    declared = {
-        kind: {
-            row[0] for (name, _), rows in source.rows.items() if name == predicate for row in rows
-        }
-        for kind, predicate in _DECLARED_BY.items()
-    }
+            source.rows[key].append(tuple(map(_plain, row)))
+    values = _Values(vocabulary, source.rows)
     for statement, key, row in facts:
-        for position, (kind, value) in enumerate(zip(vocabulary[key], row, strict=True), start=1):
-            allowed = declared.get(kind, _FIXED_VALUES.get(kind))
-            if allowed is not None and value not in allowed:
-                raise _at(statement, _not_a(kind, value, position, key, allowed))
+        values.check(statement, key, row)
     defined = set(vocabulary) | _AUDIT_PREDICATES
+    used = {_signature_of(term) for rule in rules for term in _atoms(rule.body)}
     for rule in rules:
-        if rule.ast_type is not ast.ASTType.Rule:
-            raise _at(rule, f"only facts and rules belong in an ontology, not: {rule}")
-        defined |= {_signature_of(term) for term in _atoms([rule.head])}
+        head = _atoms([rule.head])
+        defined |= {_signature_of(term) for term in head if _signature_of(term) in used}
     for rule in rules:
-        _sort_rule(rule, defined, source)
+        for term in _atoms([rule.head, *rule.body]):
+            if _signature_of(term) not in defined:
+                raise _at(rule, _undefined(_signature_of(term), defined))
+            values.check_rule(rule, term)
+        touched = {_signature_of(term) for term in _atoms([rule.head, *rule.body])}
+        (source.audit if touched & _AUDIT_PREDICATES else source.tables).append(rule)
     return source
 
 
-def _expanded(statement: ast.AST, fact: ast.AST) -> list[tuple[str, ...]]:
+def _check_form(statement: ast.AST) -> None:
+    """Facts and plain rules belong in an ontology, and nothing else.
+
+    Raises:
+        OntologyError: At a directive, a choice, a disjunction, a constraint without a
+            name, a negated fact or a theory atom.
+    """
+    if statement.ast_type is not ast.ASTType.Rule:
+        raise _at(statement, f"only facts and rules belong in an ontology, not: {statement}")
+    head = statement.head
+    plain = head.ast_type is ast.ASTType.Literal and head.sign == ast.Sign.NoSign
+    if not plain or head.atom.ast_type is not ast.ASTType.SymbolicAtom:
+        raise _at(statement, f"the head of a rule is one plain atom, not: {head}")
+    if head.atom.symbol.ast_type is not ast.ASTType.Function:
+        raise _at(statement, f"the head of a rule is one plain atom, not: {head}")
+    if any(element.ast_type is ast.ASTType.TheoryAtom for element in _elements(statement.body)):
+        raise _at(statement, "difference constraints are stated by component/3, not by &diff")
+
+
+def _elements(body: Iterable[ast.AST]) -> list[ast.AST]:
+    """The atoms of a rule's body, of whatever kind."""
+    return [part.atom if part.ast_type is ast.ASTType.Literal else part for part in body]
+
+
+def _expanded(statement: ast.AST, fact: ast.AST) -> list[tuple[clingo.Symbol, ...]]:
     """The rows of a fact, its pools (`a; b`) written out, by grounding it alone."""
     control = clingo.Control(["--warn=none"], message_limit=0)
     with ast.ProgramBuilder(control) as builder:
@@ -424,20 +473,92 @@ def _expanded(statement: ast.AST, fact: ast.AST) -> list[tuple[str, ...]]:
         control.ground()
     except RuntimeError as error:
         raise _at(statement, f"the fact {fact} has a variable; facts are ground") from error
-    return [
-        tuple(_plain(argument) for argument in atom.symbol.arguments)
-        for atom in control.symbolic_atoms
-    ]
+    return [tuple(atom.symbol.arguments) for atom in control.symbolic_atoms]
 
 
-def _sort_rule(rule: ast.AST, defined: set[tuple[str, int]], source: _Source) -> None:
-    """Puts a rule to the tables or to the audit's rules, by what it speaks of."""
-    body = _atoms(rule.body)
-    for term in body:
-        if _signature_of(term) not in defined:
-            raise _at(rule, _undefined(_signature_of(term), defined))
-    used = {_signature_of(term) for term in (*body, *_atoms([rule.head]))}
-    (source.audit if used & _AUDIT_PREDICATES else source.tables).append(rule)
+class _Values:
+    """What the arguments of each kind may be.
+
+    Args:
+        vocabulary: Predicate and arity to the kinds of its arguments.
+        rows: The facts, which declare relations, axes, profiles and readings.
+    """
+
+    def __init__(self, vocabulary: dict[tuple[str, int], tuple[str, ...]], rows: Rows) -> None:
+        self._vocabulary = vocabulary
+        self._allowed: dict[str, set[str]] = {
+            kind: {
+                row[0] for (name, _), found in rows.items() if name == predicate for row in found
+            }
+            for kind, predicate in _DECLARED_BY.items()
+        }
+        self._allowed["family"] = {row[1] for row in rows["uses", 2]}
+        self._allowed |= {kind: set(values) for kind, values in _FIXED_VALUES.items()}
+        self._directions = {row[0] for row in rows["component", 3]}
+
+    def check(self, statement: ast.AST, key: tuple[str, int], row: Sequence[clingo.Symbol]) -> None:
+        """Checks a fact.
+
+        Raises:
+            OntologyError: If an argument is none of its kind.
+        """
+        for position, (kind, value) in enumerate(zip(self._vocabulary[key], row, strict=True), 1):
+            self._check_value(statement, key, position, kind, value)
+        if key[0] in _CLOSURE_ONLY and self._directions.intersection(map(str, row)):
+            raise _at(
+                statement,
+                f"{key[0]}/{key[1]} is for relations without components; directions exclude "
+                "and follow from each other by their components",
+            )
+        if key == ("interval", 4) and row[2] > row[3]:
+            raise _at(statement, f"the interval from {row[2]} to {row[3]} is empty")
+
+    def check_rule(self, rule: ast.AST, term: ast.AST) -> None:
+        """Checks the constants in an atom of a rule.
+
+        Raises:
+            OntologyError: If a constant is none of its kind.
+        """
+        key = _signature_of(term)
+        kinds = self._vocabulary.get(key, _AUDIT_KINDS.get(key, ()))
+        for position, (kind, argument) in enumerate(zip(kinds, term.arguments, strict=False), 1):
+            constant = argument.ast_type is ast.ASTType.Function and not argument.arguments
+            if argument.ast_type is ast.ASTType.SymbolicTerm:
+                self._check_value(rule, key, position, kind, argument.symbol)
+            elif constant and argument.name:
+                symbol = clingo.Function(argument.name)
+                self._check_value(rule, key, position, kind, symbol)
+
+    def _check_value(
+        self,
+        statement: ast.AST,
+        key: tuple[str, int],
+        position: int,
+        kind: str,
+        value: clingo.Symbol,
+    ) -> None:
+        is_text = value.type is clingo.SymbolType.String
+        if kind == "text":
+            wrong = not is_text or not value.string.strip()
+        elif kind == "bound":
+            bounds = (
+                clingo.SymbolType.Number,
+                clingo.SymbolType.Infimum,
+                clingo.SymbolType.Supremum,
+            )
+            wrong = value.type not in bounds
+        elif kind == "rank":
+            wrong = value.type is not clingo.SymbolType.Number
+        elif kind == "clash":
+            wrong = value.type is not clingo.SymbolType.Function
+        elif kind in self._allowed:
+            wrong = is_text or str(value) not in self._allowed[kind]
+        else:
+            wrong = is_text or (value.type is clingo.SymbolType.Function and bool(value.arguments))
+        if wrong:
+            raise _at(
+                statement, _not_a(kind, str(value), position, key, self._allowed.get(kind, ()))
+            )
 
 
 def _undefined(key: tuple[str, int], known: Iterable[tuple[str, int]]) -> str:
@@ -452,6 +573,9 @@ def _not_a(
 ) -> str:
     near = difflib.get_close_matches(value, sorted(allowed), n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]}?" if near else ""
+    if kind == "family":
+        place = f"argument {position} of {key[0]}/{key[1]}"
+        return f"family {value} in {place} is used by no profile (uses/2){hint}"
     declare = (
         f" (a {kind} is declared by {_DECLARED_BY[kind]})"
         if kind in _DECLARED_BY and not near

@@ -114,16 +114,66 @@ phrase(terse, left, "port").
         ("family(X, direction).", 1, "facts are ground"),
         ("reading(nine_way, claimed, strict).", 1, "unknown role claimed"),
         ("extends(two_way).", 1, "unknown profile two_way"),
+        ("clsh(foo, U, V) :- holds(inside, U, V).", 1, "undefined predicate clsh/3"),
+        ("clash(foo, U, V) :- holds(insid, U, V).", 1, "unknown relation insid"),
+        ('clash("oops", U, V) :- holds(near, U, V).', 1, "unknown clash"),
+        ("clash(foo, U, V) :- holds(inside, U, W).", 1, "unsafe variables"),
+        ('phrase(X, "x") :- axis(Y).', 1, "unsafe variables"),
+        ("phrase(abov, T) :- phrase(below, T).", 1, "unknown relation abov"),
+        ('component(above, "y", 1).', 1, 'unknown axis "y"'),
+        ('clock("12", below).', 1, "unknown hour"),
+        ("phrase(above, foo).", 1, "unknown text foo"),
+        ('phrase(above, "").', 1, "unknown text"),
+        ('wording(above, first, "aloft").', 1, "unknown rank first"),
+        ("interval(odd, 1, foo, 2).", 1, "unknown bound foo"),
+        ("interval(odd, 1, 3, 2).", 1, "the interval from 3 to 2 is empty"),
+        (
+            "family(behind, directoin).",
+            1,
+            "family directoin in argument 2 of family/2 is used by no",
+        ),
+        ("incompatible(above, near).", 1, "is for relations without components"),
+        ("{ family(x, direction) }.", 1, "the head of a rule is one plain atom"),
+        ("axis(u); axis(v).", 1, "the head of a rule is one plain atom"),
+        ("-axis(u).", 1, "the head of a rule is one plain atom"),
+        (":- holds(near, U, V).", 1, "the head of a rule is one plain atom"),
+        ("axis(u) :- &diff { p - q } <= 1.", 1, "not by &diff"),
     ],
 )
 def test_errors_name_file_and_line(tmp_path: Path, text: str, line: int, words: str) -> None:
     header = "" if text.startswith("extends") else "extends(nine_way).\n"
     mine = folder(tmp_path, header + text)
     with pytest.raises(OntologyError) as caught:
-        OntologyLibrary(mine)
+        OntologyLibrary(mine).ontology()
     assert caught.value.file == str(mine / "mine.lp")
     assert caught.value.line == line + bool(header)
     assert words in caught.value.message
+
+
+def test_default_profile_of_an_extending_folder(tmp_path: Path) -> None:
+    text = "profile(mine).\nextends(mine, nine_way).\ndefault_profile(mine).\n"
+    library = OntologyLibrary(folder(tmp_path, text))
+    assert library.profile_of(None) == "mine"
+    assert library.profile_of("stepgame") == "unit-grid"
+    assert library.ontology().phrases["above"] == "above"
+
+
+def test_a_folder_that_replaces_the_builtin(tmp_path: Path) -> None:
+    text = """\
+profile(line).
+default_profile(line).
+uses(line, order).
+reading(line, (asserted; queried), strict).
+interval(strict, 1, 1, #sup). interval(strict, -1, #inf, -1).
+axis(t).
+family(after, order). component(after, t, 1). inverse(after, before).
+family(before, order). component(before, t, -1).
+"""
+    chain = [["C", "after", "B"], ["B", "after", "A"]]
+    audit = symbouq.audit(chain, [[["A", "before", "C"]]], ontology=folder(tmp_path, text))
+    assert (audit.ontology.profile, audit.claims[0].verdict) == ("line", "entailed")
+    with pytest.raises(symbouq.RecordError, match="unknown relation 'above' in profile line"):
+        symbouq.audit([["A", "above", "B"]], [], ontology=tmp_path)
 
 
 def test_missing_folder_and_empty_folder(tmp_path: Path) -> None:
