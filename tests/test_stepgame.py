@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from stepgame_table import VERDICT_VALUES, auroc, delivered, rows
+from stepgame_table import VERDICT_VALUES, auroc, delivered, rows, states_relation
 
 from symbouq.counterfactual import counterfactuals
 from symbouq.language.reader import Reader
@@ -179,10 +179,6 @@ COT = [
     for style in ("our_cot_5shot", "tot_cot_4shot")
 ]
 
-_RELATION_WORD = re.compile(
-    r"left|right|above|below|upper|lower|overlap|north|south|east|west|top|bottom"
-)
-
 
 @pytest.mark.parametrize("name", COT)
 def test_real_chain_of_thought(data: Path, name: str) -> None:
@@ -194,10 +190,8 @@ def test_real_chain_of_thought(data: Path, name: str) -> None:
         feasible += audit["scene"]["feasible"]
         scores.append(VERDICT_VALUES[audit["claims"][-1]["grounded_verdict"]])
         labels.append(delivered(row["response"]) == row["answer"])
-        names = set(re.findall(r"\b[A-Z]\b", " ".join(row["scene"])))
         for claim in audit["claims"][:-1]:
-            named = names.intersection(re.findall(r"\b[A-Z]\b", claim["text"]))
-            if len(named) > 1 and _RELATION_WORD.search(claim["text"]):
+            if states_relation(claim["text"], row["scene"]):
                 stating += 1
                 read += bool(claim["relations"])
     assert feasible / len(scores) >= 0.99
