@@ -40,8 +40,11 @@ _REMEMBERED_WORDS = 10_000
 """Bound on the remembered classification of words, which keeps memory flat."""
 
 
-_TEXTS_REMEMBERED = 5_000
-"""After how many texts spaCy's memory of their words is renewed."""
+_TEXTS_KEPT = 4_000
+"""How many texts spaCy remembers the words of for good."""
+
+_TEXTS_IN_A_ZONE = 5_000
+"""After how many texts its memory of later ones is renewed."""
 
 
 class Entry(NamedTuple):
@@ -168,9 +171,11 @@ class Lexicon:
     def _forget_now_and_then(self) -> None:
         """Lets spaCy drop the strings of earlier texts: a long run sees ever new names.
 
-        No document outlives the analysis of its text, which is what a memory zone asks.
+        What the first texts hold is kept, because spaCy remembers how to split a word only
+        outside a memory zone. No document outlives the analysis of its text, which is what
+        a zone asks.
         """
-        if self._texts % _TEXTS_REMEMBERED == 0:
+        if self._texts >= _TEXTS_KEPT and (self._texts - _TEXTS_KEPT) % _TEXTS_IN_A_ZONE == 0:
             self._zone.close()
             self._zone.enter_context(self.nlp.memory_zone())
         self._texts += 1
