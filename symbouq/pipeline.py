@@ -150,7 +150,7 @@ class TraceAuditor:
     def parse(self, trace: Trace) -> dict[str, Any]:
         """The trace with its relations beside its text, in a shape that `audit` takes."""
         parsed = self.parsed(trace)
-        record = trace.model_dump(exclude_none=True)
+        record = trace.model_dump(exclude_unset=True)
         record["profile"] = self.ontology_for(trace).profile
         record["scene_relations"] = [stated.record for _, stated in parsed.scene]
         record["claims"] = [

@@ -117,6 +117,18 @@ class Trace(Instance):
     """The claims in relations, in order; the last one is the conclusion."""
     model: str | None = None
     """Which model wrote the trace."""
+    answer_space: Any = None
+    """The labels that an answer may have; not read by the audit."""
+    answer: Any = None
+    """The gold answer, for evaluation only: the audit never reads it."""
+    correct: Any = None
+    """Whether the delivered answer is right, for evaluation only likewise."""
+    tokens: Any = None
+    """The generated tokens with their log-probabilities; not read by the audit."""
+    samples: Any = None
+    """Further responses to the same question; not read by the audit."""
+    scores: Any = None
+    """Scores by name from elsewhere; not read by the audit."""
 
     @model_validator(mode="after")
     def _has_claims(self) -> Self:

@@ -175,8 +175,18 @@ def test_processes_change_nothing(tmp_path: Path) -> None:
 
 
 def test_unknown_fields_are_ignored_and_kept() -> None:
-    trace = Trace.model_validate({**GOOD, "mood": "cheerful"})
-    assert trace.model_dump()["mood"] == "cheerful"
+    relation = {"subject": "A", "relation": "near", "object": "B", "note": "x"}
+    given = {
+        **STRUCTURED,
+        "scene_relations": [relation],
+        "claims": [{"relations": [], "label": 1}],
+        "mood": None,
+        "answer": ["far"],
+    }
+    record = AUDITOR.parse(parse_record(Trace, json.dumps(given).encode()))
+    assert record["mood"] is None
+    assert record["answer"] == ["far"]
+    assert AUDITOR.audited(Trace.model_validate(record))["claims"][0]["verdict"] == "unknown"
 
 
 @given(st.lists(st.binary(max_size=60).map(lambda b: b.replace(b"\n", b"")), max_size=8))
