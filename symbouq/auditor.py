@@ -168,16 +168,10 @@ class _Audit:
         claims: Sequence[Sequence[Triple]],
     ) -> None:
         self.ontology = ontology
-        mirror = ontology.mirror
-
-        def oriented(triples: Iterable[Triple]) -> tuple[Triple, ...]:
-            return tuple(
-                (v, mirror[r], u) if u > v and r in mirror else (u, r, v) for u, r, v in triples
-            )
-
+        oriented = ontology.oriented
         readings = ontology.readings
-        self.scene = [(number, oriented(triples)) for number, triples in scene]
-        self.claims = [oriented(triples) for triples in claims]
+        self.scene = [(number, tuple(map(oriented, triples))) for number, triples in scene]
+        self.claims = [tuple(map(oriented, triples)) for triples in claims]
         self.given = claims
         self.scene_units = [
             _Unit(

@@ -112,6 +112,13 @@ class Ontology:
         """The relations that equal their converse."""
         return frozenset(r for r, s in self.converse.items() if r == s)
 
+    def oriented(self, triple: tuple[int, str, int]) -> tuple[int, str, int]:
+        """A relation over numbered things, or its mirror image where that puts the lower
+        number first: `A left B` and `B right A` have one form.
+        """
+        u, r, v = triple
+        return (v, self.mirror[r], u) if u > v and r in self.mirror else triple
+
     def canonical(self, relation: str) -> str:
         """The relation's name as the ontology spells it (`upper-left` is `upper_left`).
 

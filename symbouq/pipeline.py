@@ -372,7 +372,7 @@ def _findings(
         _facts(ontology, claim, finding, verdict, result.feasible, grounded)
         for claim, finding, verdict in zip(parsed.claims, claims, verdicts, strict=True)
     ]
-    scene_relations = [_oriented(ontology, stated.triple) for _, stated in parsed.scene]
+    scene_relations = [ontology.oriented(stated.triple) for _, stated in parsed.scene]
     if facts:
         rows, trace_row = _features.features(scene_relations, result.feasible, facts)
         score = constraint_rule(is_parsed, verdicts, [fact.repair for fact in facts])
@@ -418,12 +418,6 @@ def _record(profile: Profile) -> dict[str, float | int]:
     return dict(vars(profile))
 
 
-def _oriented(ontology: Ontology, triple: Triple) -> Triple:
-    """The triple or its mirror image, so that both have one form."""
-    u, r, v = triple
-    return (v, ontology.mirror[r], u) if u > v and r in ontology.mirror else triple
-
-
 def _facts(
     ontology: Ontology,
     claim: ParsedClaim,
@@ -438,7 +432,7 @@ def _facts(
     if grounded:
         repair = 4 if verdict is Verdict.CONTRADICTED else 0
     return ClaimFacts(
-        relations=tuple(_oriented(ontology, stated.triple) for stated in claim.relations),
+        relations=tuple(ontology.oriented(stated.triple) for stated in claim.relations),
         confidences=tuple(stated.record["confidence"] for stated in claim.relations),
         grounded=tuple(stated.record["grounded"] for stated in claim.relations),
         layout=len(moves),
