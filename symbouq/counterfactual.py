@@ -43,7 +43,9 @@ def counterfactuals(auditor: TraceAuditor, instance: Instance) -> list[dict[str,
     that have a `text` and a `verdict` under the scene alone.
     """
     ontology = auditor.ontology_for(instance)
-    sentences = _sentences(auditor, instance)
+    if instance.scene is None:
+        raise RecordError("a counterfactual audit needs the scene in words")
+    sentences = auditor.sentences(instance)
     parsed = auditor.parsed(_probe(instance, sentences, []))
     wanted: list[tuple[int, str, str]] = []
     for number, stated in parsed.scene:
@@ -73,14 +75,6 @@ def counterfactuals(auditor: TraceAuditor, instance: Instance) -> list[dict[str,
         }
         for n, (number, supported, incompatible) in enumerate(wanted)
     ]
-
-
-def _sentences(auditor: TraceAuditor, instance: Instance) -> list[str]:
-    if isinstance(instance.scene, str):
-        return auditor.reader_for(auditor.ontology_for(instance)).split(instance.scene)
-    if instance.scene is None:
-        raise RecordError("a counterfactual audit needs the scene in words")
-    return instance.scene
 
 
 def _probe(instance: Instance, sentences: list[str], claims: list[str]) -> Trace:

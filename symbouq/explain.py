@@ -116,12 +116,9 @@ def _scene_lines(auditor: TraceAuditor, trace: Trace, record: dict[str, Any]) ->
     if trace.structured and not trace.scene:
         lines = [f"  {number}. {'; '.join(texts)}" for number, texts in read.items()]
     else:
-        scene = trace.scene or []
-        if isinstance(scene, str):
-            scene = auditor.reader_for(auditor.ontology_for(trace)).split(scene)
         lines = [
             f"  {number}. {text}  [{'; '.join(read.get(number, ['nothing read']))}]"
-            for number, text in enumerate(scene, start=1)
+            for number, text in enumerate(auditor.sentences(trace), start=1)
         ]
     if record["scene"]["message"]:
         lines.append(record["scene"]["message"])

@@ -130,6 +130,12 @@ class TraceAuditor:
             reader = self._readers[ontology.profile] = Reader(ontology)
         return reader
 
+    def sentences(self, instance: Instance) -> list[str]:
+        """The scene's sentences; none where it is given in relations alone."""
+        if isinstance(instance.scene, str):
+            return self.reader_for(self.ontology_for(instance)).split(instance.scene)
+        return instance.scene or []
+
     def parsed(self, trace: Trace) -> ParsedTrace:
         """The trace's relations, read from its text or taken as they are given.
 
@@ -140,7 +146,7 @@ class TraceAuditor:
         if trace.structured:
             return _from_records(ontology, trace)
         reader = self.reader_for(ontology)
-        scene = reader.split(trace.scene) if isinstance(trace.scene, str) else trace.scene or []
+        scene = self.sentences(trace)
         if trace.response is not None:
             text = reader.read(scene, trace.question, response=trace.response)
         else:
