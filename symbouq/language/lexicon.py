@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
-from contextlib import ExitStack
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -36,15 +35,8 @@ _LOOKALIKES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00a
 so character offsets stay valid."""
 
 
-_REMEMBERED_WORDS = 10_000
-"""Bound on the remembered classification of words, which keeps memory flat."""
-
-
-_TEXTS_KEPT = 4_000
-"""How many texts spaCy remembers the words of for good."""
-
-_TEXTS_IN_A_ZONE = 5_000
-"""After how many texts its memory of later ones is renewed."""
+_TEXTS_REMEMBERED = 20_000
+"""After how many texts the spaCy pipeline is made anew."""
 
 
 class Entry(NamedTuple):
@@ -121,6 +113,11 @@ class Lexicon:
 
     def __init__(self, ontology: Ontology) -> None:
         self.ontology = ontology
+        self._texts = 0
+        self._build()
+
+    def _build(self) -> None:
+        """Makes the spaCy pipeline and the matcher, with nothing remembered."""
         nlp = spacy.blank("en")
         nlp.tokenizer = _tokenizer(nlp)
         self._sentencizer = Sentencizer(punct_chars=[".", "!", "?"])
@@ -130,8 +127,6 @@ class Lexicon:
         self._matcher = PhraseMatcher(nlp.vocab, attr="LOWER")
         for text, entry in self._listed().items():
             self._add(text, entry)
-        self._zone = ExitStack()
-        self._texts = 0
 
     def _listed(self) -> dict[str, Entry]:
         """Every phrase and word; a relation's phrase goes before a word."""
@@ -160,25 +155,16 @@ class Lexicon:
 
     def analysed(self, text: str) -> Analysis:
         """A text tokenized and matched, ready to be itemized as a whole or in parts."""
-        self._forget_now_and_then()
+        # spaCy keeps every string it sees, and a long run sees ever new names.
+        self._texts += 1
+        if self._texts % _TEXTS_REMEMBERED == 0:
+            self._build()
         doc = self.nlp.tokenizer(text.translate(_LOOKALIKES))
         longest: dict[int, tuple[int, int]] = {}
         for key, start, end in self._matcher(doc):
             if start not in longest or longest[start][1] < end:
                 longest[start] = (key, end)
         return Analysis(text, doc, longest)
-
-    def _forget_now_and_then(self) -> None:
-        """Lets spaCy drop the strings of earlier texts: a long run sees ever new names.
-
-        What the first texts hold is kept, because spaCy remembers how to split a word only
-        outside a memory zone. No document outlives the analysis of its text, which is what
-        a zone asks.
-        """
-        if self._texts >= _TEXTS_KEPT and (self._texts - _TEXTS_KEPT) % _TEXTS_IN_A_ZONE == 0:
-            self._zone.close()
-            self._zone.enter_context(self.nlp.memory_zone())
-        self._texts += 1
 
     def tokens(self, text: str) -> list[Token]:
         """The lexical items of a text, longest phrases first."""
@@ -200,7 +186,9 @@ class Lexicon:
     def sentences(self, analysis: Analysis) -> list[tuple[int, int]]:
         """The sentences of an analysed text as ranges of its words; a line break ends one."""
         marks = self._sentencizer(analysis.doc).to_array("SENT_START").tolist()
-        breaks = [self._simple.get(orth) or self._classify(orth) for orth in analysis.orths]
+        breaks = [
+            self._simple.get(orth) or self._classify(orth, analysis) for orth in analysis.orths
+        ]
         begins = [
             n for n, mark in enumerate(marks) if mark == 1 or (n and breaks[n - 1][1] == "\n")
         ]
@@ -223,21 +211,21 @@ class Lexicon:
             found = longest.get(position)
             if found is None:
                 orth = orths[position]
-                kind, word, head = simple.get(orth) or self._classify(orth)
+                kind, word, head = simple.get(orth) or self._classify(orth, analysis)
                 if kind:
                     items.append(Token(kind, word, start, start + len(word), head))
                 position += 1
                 continue
             key, position = found
-            end = starts[position - 1] - base + len(self.nlp.vocab.strings[orths[position - 1]])
+            end = starts[position - 1] - base + len(analysis.doc.vocab.strings[orths[position - 1]])
             entry, head = self._entries[key]
             spelled = text[start + base : end + base]
             items.append(Token(entry.kind, spelled, start, end, head, entry))
         return items
 
-    def _classify(self, orth: int) -> tuple[str, str, str]:
+    def _classify(self, orth: int, analysis: Analysis) -> tuple[str, str, str]:
         """Kind, text and head of a word that is no phrase; an empty kind drops it."""
-        word = self.nlp.vocab.strings[orth]
+        word = analysis.doc.vocab.strings[orth]
         if word.isspace():
             kind, word = ("mark", "\n") if "\n" in word else ("", word)
         elif word.isdecimal():
@@ -246,8 +234,7 @@ class Lexicon:
             kind = "mark"
         else:
             kind = "content"
-        if len(self._simple) < _REMEMBERED_WORDS:
-            self._simple[orth] = (kind, word, word.lower())
+        self._simple[orth] = (kind, word, word.lower())
         return kind, word, word.lower()
 
 

@@ -302,3 +302,15 @@ def test_a_scene_in_one_string_is_split() -> None:
 def test_names_never_become_relations() -> None:
     text = READER.read(['The "left). on(0" box is above the lamp.'], "", [], "")
     assert all(m.relation in READER.ontology.families for m in text.scene[0])
+
+
+def test_the_pipeline_is_made_anew_without_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("symbouq.language.lexicon._TEXTS_REMEMBERED", 2)
+    reader = Reader(LIBRARY.ontology())
+    for n in range(6):
+        text = reader.read([f"D{n} is above E."], "", response=f"D{n} is over E.\nE is below D{n}.")
+        assert triples(text.scene[0]) == [(f"D{n}", "above", "E")]
+        assert [triples(c.relations) for c in text.claims[:2]] == [
+            [(f"D{n}", "above", "E")],
+            [("E", "below", f"D{n}")],
+        ]
