@@ -35,7 +35,7 @@ _LOOKALIKES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00a
 so character offsets stay valid."""
 
 
-_TEXTS_REMEMBERED = 20_000
+_TEXTS_REMEMBERED = 10_000
 """After how many texts the spaCy pipeline is made anew."""
 
 
