@@ -30,7 +30,7 @@ from pydantic_core import to_json
 from symbouq.errors import RecordError
 from symbouq.records import Instance, parse_record
 
-_BATCH = 32
+BATCH = 32
 """Records in one unit of work."""
 
 _AHEAD = 4
@@ -224,7 +224,7 @@ def _batches(files: Iterable[str]) -> Iterator[list[Line | RecordError]]:
     for file in files:
         for item in read_lines(file):
             batch.append(item)
-            if len(batch) == _BATCH:
+            if len(batch) == BATCH:
                 yield batch
                 batch = []
     if batch:

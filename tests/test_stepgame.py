@@ -200,7 +200,7 @@ def test_real_chain_of_thought(data: Path, name: str) -> None:
 
 
 def relation_f1(data: Path, ontology: Ontology) -> float:
-    """Micro F1 of relations on the hand-annotated claims; converses are equal."""
+    """Micro F1 of relations on the annotated claims; converses are equal."""
     auditor = TraceAuditor()
     traces = {(n, t["id"]): t for n in COT for t in rows(data / "stepgame" / n)}
 
