@@ -170,7 +170,8 @@ class _Audit:
         self.ontology = ontology
         oriented = ontology.oriented
         readings = ontology.readings
-        self.scene = [(number, tuple(map(oriented, triples))) for number, triples in scene]
+        current = _latest(ontology, scene) if ontology.updates else scene
+        self.scene = [(number, tuple(map(oriented, triples))) for number, triples in current]
         self.claims = [tuple(map(oriented, triples)) for triples in claims]
         self.given = claims
         self.scene_units = [
@@ -204,7 +205,7 @@ class _Audit:
         if u == v:
             return None
         for stated, position in self.stated.get((u, v), ()):
-            if (stated, r) in self.ontology.implies:
+            if (stated, r) in self.ontology.suffices:
                 return Verdict.ENTAILED, position
             if r in self.ontology.moves and r in self.ontology.excludes.get(stated, ()):
                 return Verdict.CONTRADICTED, position
@@ -336,8 +337,8 @@ class _Audit:
 
         A forest is feasible: each thing can be placed by the one before it.
         """
-        if self.ontology.rules:
-            return False  # a user's rules may know more
+        if self.ontology.rules or self.ontology.extent:
+            return False  # rules may know more, and extents tie a thing's own ends
         roots: dict[int, int] = {}
 
         def root(thing: int) -> int:
@@ -437,6 +438,24 @@ class _Audit:
                 for triple in decision.faults
             )
         result.clashes = decision.clashes
+
+
+def _latest(
+    ontology: Ontology, scene: Sequence[tuple[int, Sequence[Triple]]]
+) -> list[tuple[int, list[Triple]]]:
+    """A scene without what a later premise replaces: of a functional relation, the last
+    statement about a subject counts (the state updates of a profile).
+    """
+    last = {
+        (r, u): position
+        for position, (_, triples) in enumerate(scene)
+        for u, r, _ in triples
+        if r in ontology.functional
+    }
+    return [
+        (number, [(u, r, v) for u, r, v in triples if last.get((r, u), position) == position])
+        for position, (number, triples) in enumerate(scene)
+    ]
 
 
 @dataclass(frozen=True)

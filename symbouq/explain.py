@@ -140,15 +140,17 @@ def sketch(auditor: TraceAuditor, trace: Trace) -> list[str]:
     places = TraceSolver(ontology, atoms, ()).layout(atoms) if atoms else None
     if not places:
         return []
-    axes = ontology.axes
-    slots = sorted({slot for _, slot in places})
-    spots = {slot: tuple(places.get((axis, slot), 0) for axis in axes) for slot in slots}
-    if set(axes) == {"x", "y"}:
+    coordinates = ontology.coordinates
+    slots = sorted({slot for slot, _ in places})
+    spots = {slot: tuple(places.get((slot, n), 0) for n in range(len(coordinates))) for slot in slots}
+    if set(coordinates) == {("x", "point"), ("y", "point")}:
         rows = _drawn({parsed.names[slot]: spot for slot, spot in spots.items()})
         if max(map(len, rows)) <= _SKETCH_WIDTH:
             return rows
+    labels = [axis if end == "point" else f"{axis} {end}" for axis, end in coordinates]
     return [
-        f"  {parsed.names[slot]}: " + ", ".join(f"{a}={n}" for a, n in zip(axes, spot, strict=True))
+        f"  {parsed.names[slot]}: "
+        + ", ".join(f"{label}={n}" for label, n in zip(labels, spot, strict=True))
         for slot, spot in spots.items()
     ]
 

@@ -61,10 +61,11 @@ class TraceSolver:
     ) -> None:
         self._number = {atom: n for n, atom in enumerate(atoms)}
         self._group = {group: g for g, group in enumerate(groups)}
-        self._axes = ontology.axes
+        # What closure alone decides has no coordinates, but still numbers.
+        self._step = max(1, len(ontology.coordinates))
         used = {key for key, _, _ in atoms}.union(key for group in groups for key, _, _ in group)
         self.closed = bool(ontology.rules) or not used.isdisjoint(ontology.closed_keys)
-        step = len(ontology.axes)
+        step = self._step
         facts = [ontology.facts[key] for key in used]
         facts += _pooled(
             "inst", (f"{n},{k},{u * step},{v * step}" for (k, u, v), n in self._number.items())
@@ -83,6 +84,13 @@ class TraceSolver:
         if self.closed:
             parts.append("closure")
             facts += [ontology.closure_facts, ontology.rules]
+        if ontology.extent:
+            parts.append("extent")
+            facts.append(ontology.extent_facts)
+        if self.closed or ontology.extent:
+            slots = {slot for atom in self._number for slot in atom[1:]}
+            slots.update(s for group in groups for atom in group for s in atom[1:])
+            facts += _pooled("thing", (str(slot * step) for slot in sorted(slots)))
         self._parts = parts
         self._facts = "".join(facts)
         self._control, self._theory = self._grounded(parts, self._facts)
@@ -182,14 +190,15 @@ class TraceSolver:
                 cost = model.cost[0]
         return cost
 
-    def layout(self, context: Iterable[Atom]) -> dict[tuple[str, int], int] | None:
-        """One feasible layout of a context: (axis, slot) to coordinate, without the
-        axes of things on which nothing is said; None if there is none.
+    def layout(self, context: Iterable[Atom]) -> dict[tuple[int, int], int] | None:
+        """One feasible layout of a context: (slot, position in the ontology's
+        coordinates) to value, without the coordinates of which nothing is said; None if
+        there is none.
         """
         held = {self._on[atom] for atom in context}
         rest = [-literal for literal in self._atom_of if literal not in held]
-        step = len(self._axes)
-        places: dict[tuple[str, int], int] = {}
+        step = self._step
+        places: dict[tuple[int, int], int] = {}
         assumptions = [*self._strict, *held, *rest]
         with self._control.solve(assumptions=assumptions, yield_=True) as handle:
             model = handle.model()
@@ -197,8 +206,7 @@ class TraceSolver:
                 return None
             self._theory.on_model(model)
             for coordinate, value in self._theory.assignment(model.thread_id):
-                slot, axis = divmod(coordinate.arguments[0].number - 1, step)
-                places[self._axes[axis], slot] = int(str(value))
+                places[divmod(coordinate.arguments[0].number - 1, step)] = int(str(value))
         return places
 
 

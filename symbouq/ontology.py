@@ -62,14 +62,22 @@ class Ontology:
         closed_keys: The readings that closure, and not the layout, decides.
         closure_facts: The relational axioms (inverse, ... incompatible) as facts.
         rules: Rules that a user's ontology adds to the audit's.
-        axes: The axes in use; axis number i of the rule programs is `axes[i - 1]`.
+        coordinates: (axis, end) of each coordinate of a thing, a `point` or the `low`
+            and `high` ends of an extent; coordinate i of the rule programs is
+            `coordinates[i - 1]`.
+        extent: Whether things have an extent.
+        extent_facts: What `rules/extent.lp` needs to know; empty for points.
+        functional: The relations of which a subject has one object at a time.
+        updates: Whether the scene's latest statement of a functional relation of a
+            subject replaces the earlier ones.
         converse: Relation to its converse (a symmetric one to itself).
         mirror: The converse, where swapping the things says exactly the same.
-        implies: (trusted, claimed) pairs of relations of which, over one pair of
-            things, the first implies the second.
+        suffices: (trusted, claimed) pairs of relations of which, over one pair of
+            things, the first suffices for the second.
         excludes: Relation to those that no pair can have with it at once.
         joins: Two directions to the one that has the components of both.
-        moves: Direction to the number of axes on which it is not equality.
+        moves: Relation that the layout alone decides to the number of axes on which it
+            is not equality.
         phrases: Surface phrase (lower case) to relation.
         hours: Hour of a clock face to direction.
         wordings: Relation to the phrases that express it in generated text.
@@ -90,10 +98,14 @@ class Ontology:
     closed_keys: frozenset[int]
     closure_facts: str
     rules: str
-    axes: tuple[str, ...]
+    coordinates: tuple[tuple[str, str], ...]
+    extent: bool
+    extent_facts: str
+    functional: frozenset[str]
+    updates: bool
     converse: dict[str, str]
     mirror: dict[str, str]
-    implies: frozenset[tuple[str, str]]
+    suffices: frozenset[tuple[str, str]]
     excludes: dict[str, frozenset[str]]
     joins: dict[tuple[str, str], str]
     moves: dict[str, int]
@@ -139,7 +151,9 @@ class OntologyLibrary:
     """The built-in ontology, with a user's folder on top of it where one is given.
 
     A folder with a fact `extends(PROFILE)` adds to the built-in ontology and makes
-    that profile its default; a folder without one replaces the built-in ontology.
+    that profile its default; a folder without one replaces the built-in ontology. A
+    relation that the folder declares with family/2 is its own: what the built-in
+    ontology says of a relation of that name is set aside.
 
     Args:
         folder: The user's folder of `.lp` files, read recursively.
@@ -150,16 +164,17 @@ class OntologyLibrary:
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
-        files = _lp_files(data_folder("ontology"))
+        builtin = _lp_files(data_folder("ontology"))
+        own: list[Path] = []
         self.name = "builtin"
         default: str | None = None
         if folder is not None:
             own = _user_files(Path(folder))
             self.name = str(folder)
             extends, default = _extension(own)
-            files = [*files, *own] if extends else own
-        self._source = _checked(files)
-        self._hash = _digest([*files, *_lp_files(data_folder("rules"))])
+            builtin = builtin if extends else []
+        self._source = _checked(builtin, own)
+        self._hash = _digest([*builtin, *own, *_lp_files(data_folder("rules"))])
         self._compiled: dict[str, Ontology] = {}
         rows = self._source.rows
         self.profiles = sorted(profile for (profile,) in rows["profile", 1])
@@ -396,17 +411,20 @@ def _vocabulary() -> dict[tuple[str, int], tuple[str, ...]]:
 _DECLARED_BY = {"relation": "family", "axis": "axis", "profile": "profile", "reading": "interval"}
 """Kind of argument to the predicate whose first argument declares its values."""
 
-_CLOSURE_ONLY = frozenset(("incompatible", "transitive", "strict", "functional"))
+_CLOSURE_ONLY = frozenset(
+    ("incompatible", "transitive", "strict", "functional", "reflexive", "composition")
+)
 """What is said of relations that closure decides."""
 
 _FIXED_VALUES = {
     "role": frozenset(_ROLES),
     "sign": frozenset({"-1", "0", "1"}),
+    "end": frozenset({"low", "high"}),
     "hour": frozenset(str(hour) for hour in range(13)),
 }
 
 
-def _checked(files: list[Path]) -> _Source:
+def _checked(builtin: list[Path], own: list[Path]) -> _Source:
     """Parses files and checks every fact and rule against the vocabulary.
 
     Raises:
@@ -414,21 +432,31 @@ def _checked(files: list[Path]) -> _Source:
     """
     vocabulary = _vocabulary()
     source = _Source()
-    facts: list[tuple[ast.AST, tuple[str, int], tuple[clingo.Symbol, ...]]] = []
+    facts: list[_Fact] = []
     rules: list[ast.AST] = []
-    for statement in _statements(files):
-        _check_form(statement)
-        fact = _fact(statement)
-        if fact is None:
-            rules.append(statement)
-            continue
-        key = _signature_of(fact)
-        if key not in vocabulary:
-            raise _at(statement, _undefined(key, vocabulary))
-        source.tables.append(statement)
-        for row in _expanded(statement, fact):
-            facts.append((statement, key, row))
-            source.rows[key].append(tuple(map(_plain, row)))
+    redeclared: set[str] = set()
+    for files in (own, builtin):
+        added: list[_Fact] = []
+        for statement in _statements(files):
+            _check_form(statement)
+            fact = _fact(statement)
+            if fact is None:
+                rules.append(statement)
+                continue
+            key = _signature_of(fact)
+            if key not in vocabulary:
+                raise _at(statement, _undefined(key, vocabulary))
+            rows = _expanded(statement, fact)
+            kept = [row for row in rows if not _about(redeclared, vocabulary[key], row)]
+            added += [(statement, key, row) for row in kept]
+            if len(kept) == len(rows):
+                source.tables.append(statement)
+            else:
+                source.tables += [_restated(key[0], row) for row in kept]
+        redeclared = {str(row[0]) for _, key, row in added if key == ("family", 2)}
+        facts += added
+    for _, key, row in facts:
+        source.rows[key].append(tuple(map(_plain, row)))
     values = _Values(vocabulary, source.rows)
     for statement, key, row in facts:
         values.check(statement, key, row)
@@ -445,6 +473,21 @@ def _checked(files: list[Path]) -> _Source:
         touched = {_signature_of(term) for term in _atoms([rule.head, *rule.body])}
         (source.audit if touched & _AUDIT_PREDICATES else source.tables).append(rule)
     return source
+
+
+def _about(relations: set[str], kinds: Sequence[str], row: Sequence[clingo.Symbol]) -> bool:
+    """Whether a fact is about one of the relations."""
+    return any(
+        kind == "relation" and str(value) in relations
+        for kind, value in zip(kinds, row, strict=True)
+    )
+
+
+def _restated(predicate: str, row: Sequence[clingo.Symbol]) -> ast.AST:
+    """One row of a fact as a statement of its own."""
+    parsed: list[ast.AST] = []
+    ast.parse_string(f"{clingo.Function(predicate, row)}.", parsed.append)
+    return parsed[-1]
 
 
 def _check_form(statement: ast.AST) -> None:
@@ -483,6 +526,10 @@ def _expanded(statement: ast.AST, fact: ast.AST) -> list[tuple[clingo.Symbol, ..
     return [tuple(atom.symbol.arguments) for atom in control.symbolic_atoms]
 
 
+_Fact = tuple[ast.AST, tuple[str, int], tuple[clingo.Symbol, ...]]
+"""A fact's statement, its predicate and arity, and its arguments."""
+
+
 class _Values:
     """What the arguments of each kind may be.
 
@@ -517,8 +564,8 @@ class _Values:
                 f"{key[0]}/{key[1]} is for relations without components; directions exclude "
                 "and follow from each other by their components",
             )
-        if key == ("interval", 4) and row[2] > row[3]:
-            raise _at(statement, f"the interval from {row[2]} to {row[3]} is empty")
+        if key[0] == "interval" and row[-2] > row[-1]:
+            raise _at(statement, f"the interval from {row[-2]} to {row[-1]} is empty")
 
     def check_rule(self, rule: ast.AST, term: ast.AST) -> None:
         """Checks the constants in an atom of a rule.
@@ -554,7 +601,7 @@ class _Values:
                 clingo.SymbolType.Supremum,
             )
             wrong = value.type not in bounds
-        elif kind == "rank":
+        elif kind in ("rank", "margin"):
             wrong = value.type is not clingo.SymbolType.Number
         elif kind == "clash":
             wrong = value.type is not clingo.SymbolType.Function
@@ -591,32 +638,55 @@ def _not_a(
     return f"unknown {kind} {value} in argument {position} of {key[0]}/{key[1]}{hint}{declare}"
 
 
+_AXIOMS = (
+    ("inverse", 2),
+    ("symmetric", 1),
+    ("reflexive", 1),
+    ("transitive", 1),
+    ("implies", 2),
+    ("composition", 3),
+    ("strict", 1),
+    ("functional", 1),
+    ("incompatible", 2),
+)
+"""What `rules/closure.lp` is told about relations: predicates and arities."""
+
+
 def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ontology:
     """The rows that `rules/compile.lp` shows, as the tables of an Ontology."""
-    axes = dict(_pairs(rows["axis_number", 2]))
+    numbers = {(axis, end): int(n) for axis, end, n in rows["coordinate_number", 3]}
     bounds: dict[tuple[str, str], list[str]] = defaultdict(list)
     for predicate in ("at_least", "at_most"):
-        for role, relation, axis, value in rows[predicate, 4]:
-            bounds[role, relation].append(f"{predicate}({{key}},{axes[axis]},{value}).")
+        for role, relation, axis, end, other, value in rows[predicate, 6]:
+            places = f"{numbers[axis, end]},{numbers[axis, other]}"
+            bounds[role, relation].append(f"{predicate}({{key}},{places},{value}).")
     families = dict(_pairs(rows["in_use", 2]))
     closed = {relation for (relation,) in rows["closed", 1]}
+    for relation in closed:
+        said = [f"closure({{key}},{relation})."]
+        said += [f"needs({{key}},{other})." for r, other in rows["needed", 2] if r == relation]
+        said += [f"bars({{key}},{other})." for r, other in rows["denied", 2] if r == relation]
+        for role in _ROLES:
+            bounds[role, relation] += said
     readings: dict[tuple[str, str], int] = {}
     facts: list[str] = []
     shared: dict[tuple[str, tuple[str, ...]], int] = {}
     for relation in families:
         for role in _ROLES:
-            said = tuple(bounds[role, relation])
-            if relation in closed:
-                said = (f"closure({{key}},{relation}).",)
-            if (relation, said) not in shared:
-                shared[relation, said] = len(facts)
-                facts.append("".join(said).replace("{key}", str(len(facts))))
-            readings[role, relation] = shared[relation, said]
-    axioms = [("inverse", 2), ("symmetric", 1), ("transitive", 1), ("strict", 1)]
-    axioms += [("functional", 1), ("incompatible", 2)]
+            texts_said = tuple(bounds[role, relation])
+            if (relation, texts_said) not in shared:
+                shared[relation, texts_said] = len(facts)
+                facts.append("".join(texts_said).replace("{key}", str(len(facts))))
+            readings[role, relation] = shared[relation, texts_said]
     closure_facts = "".join(
-        f"{predicate}({','.join(row)})." for predicate, n in axioms for row in rows[predicate, n]
-    ) + "".join(f"#defined {predicate}/{n}." for predicate, n in axioms)
+        f"{predicate}({','.join(row)})." for predicate, n in _AXIOMS for row in rows[predicate, n]
+    ) + "".join(f"#defined {predicate}/{n}." for predicate, n in _AXIOMS)
+    extent = ("with_extent", 0) in rows
+    extent_facts = ""
+    if extent:
+        lows = ((axis, n) for (axis, end), n in numbers.items() if end == "low")
+        extent_facts = "".join(f"ends({n},{numbers[axis, 'high']})." for axis, n in lows)
+        extent_facts += "".join(f"nested({','.join(row)})." for row in rows["nested", 2])
     excludes: dict[str, set[str]] = defaultdict(set)
     for first, second in rows["excludes", 2]:
         excludes[first].add(second)
@@ -640,10 +710,14 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
         closed_keys=frozenset(readings[role, r] for role in _ROLES for r in closed),
         closure_facts=closure_facts,
         rules=rules,
-        axes=tuple(sorted(axes, key=lambda axis: int(axes[axis]))),
+        coordinates=tuple(sorted(numbers, key=lambda place: numbers[place])),
+        extent=extent,
+        extent_facts=extent_facts,
+        functional=frozenset(relation for (relation,) in rows["functional", 1]),
+        updates=("state_updates", 0) in rows,
         converse=dict(_pairs(rows["converse", 2])),
         mirror=dict(_pairs(rows["mirror", 2])),
-        implies=frozenset(_pairs(rows["implies", 2])),
+        suffices=frozenset(_pairs(rows["suffices", 2])),
         excludes={relation: frozenset(others) for relation, others in excludes.items()},
         joins={(first, second): joint for first, second, joint in rows["join", 3]},
         moves={relation: int(count) for relation, count in rows["moves", 2]},
