@@ -26,7 +26,23 @@ class SymboUQError(Exception):
 class OntologyError(SymboUQError):
     """The rules or the ontology cannot be used: a syntax error, an undefined
     predicate, an unknown relation, a profile that does not exist.
+
+    Args:
+        message: What is wrong and what to do about it.
+        file: The file at fault, where there is one.
+        line: The line in it, from 1.
+        code: Name of the check that failed (`rules/check.lp`).
     """
+
+    def __init__(
+        self,
+        message: str,
+        file: str | None = None,
+        line: int | None = None,
+        code: str = "unusable",
+    ) -> None:
+        super().__init__(message, file, line)
+        self.code = code
 
 
 class RecordError(SymboUQError):

@@ -142,7 +142,9 @@ def sketch(auditor: TraceAuditor, trace: Trace) -> list[str]:
         return []
     coordinates = ontology.coordinates
     slots = sorted({slot for slot, _ in places})
-    spots = {slot: tuple(places.get((slot, n), 0) for n in range(len(coordinates))) for slot in slots}
+    spots = {
+        slot: tuple(places.get((slot, n), 0) for n in range(len(coordinates))) for slot in slots
+    }
     if set(coordinates) == {("x", "point"), ("y", "point")}:
         rows = _drawn({parsed.names[slot]: spot for slot, spot in spots.items()})
         if max(map(len, rows)) <= _SKETCH_WIDTH:

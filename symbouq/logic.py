@@ -16,7 +16,8 @@ import clingo
 from clingo import ast
 from clingodl import ClingoDLTheory
 
-from symbouq.ontology import Ontology, data_folder
+from symbouq.ontology import Ontology
+from symbouq.source import data_folder
 
 Atom = tuple[int, int, int]
 """(reading, subject slot, object slot): what a relation in a role says of two things.

@@ -1,49 +1,38 @@
-"""The ontology: `.lp` files checked, solved once, and held as tables.
+"""The ontology: checked `.lp` files, solved once, and held as tables.
 
-Everything that the audit and the parser know about relations comes from here. The
-files are parsed with clingo's own parser, so every complaint names file and line;
-`rules/vocabulary.lp` says which predicates exist and what their arguments are, and
+Everything that the audit and the parser know about relations comes from here;
 `rules/compile.lp` derives the tables of one profile from the facts.
 """
 
 from __future__ import annotations
 
 import difflib
-import hashlib
 import os
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import clingo
 from clingo import ast
 
 from symbouq.errors import OntologyError
+from symbouq.source import (
+    ROLES,
+    Rows,
+    Source,
+    complaint,
+    data_folder,
+    digest,
+    lp_files,
+    plain,
+    read_source,
+    statements,
+)
 
-Rows = dict[tuple[str, int], list[tuple[str, ...]]]
-"""Predicate and arity to the arguments of its facts, as text."""
-
-_ROLES = ("asserted", "queried")
-ASSERTED, QUERIED = _ROLES
+ASSERTED, QUERIED = ROLES
 VERSION = "1"
 """Version of the ontology's vocabulary; it changes when old files stop working."""
-
-
-def data_folder(name: str) -> Path:
-    """The folder `rules` or `ontology`: beside the package in a checkout, inside it
-    in an installed wheel.
-
-    Raises:
-        OntologyError: If the installation has neither.
-    """
-    package = Path(__file__).parent
-    for folder in (package / "_data" / name, package.parent / name):
-        if folder.is_dir():
-            return folder
-    raise OntologyError(f"the folder {name}/ is missing from this installation; reinstall symbouq")
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,22 +153,17 @@ class OntologyLibrary:
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
-        builtin = _lp_files(data_folder("ontology"))
-        own: list[Path] = []
-        self.name = "builtin"
-        default: str | None = None
-        if folder is not None:
-            own = _user_files(Path(folder))
-            self.name = str(folder)
-            extends, default = _extension(own)
-            builtin = builtin if extends else []
-        self._source = _checked(builtin, own)
-        self._hash = _digest([*builtin, *own, *_lp_files(data_folder("rules"))])
+        builtin = lp_files(data_folder("ontology"))
+        self.name = "builtin" if folder is None else str(folder)
+        self._source, files = read_source(builtin, folder)
+        self._hash = digest([*files, *lp_files(data_folder("rules"))])
         self._compiled: dict[str, Ontology] = {}
         rows = self._source.rows
         self.profiles = sorted(profile for (profile,) in rows["profile", 1])
         self._datasets = {name.lower(): profile for name, profile in rows["dataset", 2]}
-        self._default = default or next((p for (p,) in rows["default_profile", 1]), None)
+        self._default = self._source.extended or next(
+            (p for (p,) in rows["default_profile", 1]), None
+        )
 
     def profile_of(self, dataset: str | None) -> str:
         """The profile for traces of a dataset: what a `dataset` fact says, else the
@@ -208,434 +192,52 @@ class OntologyLibrary:
         return self._compiled[wanted]
 
     def _compile(self, profile: str) -> Ontology:
-        complaints: list[str] = []
-        control = clingo.Control(["--warn=none"], lambda _, text: complaints.append(text))
-        folder = data_folder("rules")
-        try:
-            with ast.ProgramBuilder(control) as builder:
-                for statement in _statements([folder / "compile.lp", folder / "closure.lp"]):
-                    builder.add(statement)
-                for statement in (*self._source.tables, *self._source.audit):
-                    builder.add(statement)
-            # The audit's rules are grounded here only so that a faulty one is found.
-            control.add("base", [], f"selected({profile}). #external on(I) : inst(I, _, _, _).")
-            control.add("base", [], "#defined inst/4.")
-            control.ground()
-        except RuntimeError as error:
-            raise _complaint(complaints, str(error), self.name) from error
-        rows: Rows = defaultdict(list)
-        with control.solve(yield_=True) as handle:
-            model = handle.model()
-            if model is None:
-                raise OntologyError(f"the rules for profile {profile} have no model")
-            for symbol in sorted(model.symbols(shown=True)):
-                rows[symbol.name, len(symbol.arguments)].append(
-                    tuple(_plain(argument) for argument in symbol.arguments)
-                )
-        rules = "\n".join(str(statement) for statement in self._source.audit)
-        return _tables(profile.replace("_", "-"), self.name, self._hash, rules, rows)
+        return tables_of(self._source, profile, self.name, self._hash)
 
 
-def _lp_files(folder: Path) -> list[Path]:
-    return sorted(folder.rglob("*.lp"))
-
-
-def files_stamp(folder: str | None) -> tuple[tuple[str, int, int], ...]:
-    """Names, times and sizes of the rule and ontology files, to notice an edit."""
-    folders = [data_folder("rules"), data_folder("ontology")]
-    files = [file for f in folders for file in _lp_files(f)]
-    files += _lp_files(Path(folder)) if folder is not None else []
-    return tuple((str(f), f.stat().st_mtime_ns, f.stat().st_size) for f in files)
-
-
-def _user_files(folder: Path) -> list[Path]:
-    if not folder.is_dir():
-        raise OntologyError(f"ontology folder {folder} does not exist or is not a folder")
-    files = _lp_files(folder)
-    if not files:
-        raise OntologyError(f"ontology folder {folder} holds no .lp file")
-    return files
-
-
-def _digest(files: Iterable[Path]) -> str:
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    return digest.hexdigest()
-
-
-def _plain(symbol: clingo.Symbol) -> str:
-    """A symbol as text: the content of a string, the spelling of anything else."""
-    return symbol.string if symbol.type is clingo.SymbolType.String else str(symbol)
-
-
-def _statements(files: Iterable[Path]) -> Iterator[ast.AST]:
-    """The statements of files, `#program base` left out.
+def tables_of(source: Source, profile: str, name: str, digest: str) -> Ontology:
+    """The tables of a profile: what `rules/compile.lp` shows, as an Ontology.
 
     Raises:
-        OntologyError: At a syntax error, with its file and line.
+        OntologyError: If a rule of the ontology cannot be grounded.
+    """
+    rows: Rows = defaultdict(list)
+    for symbol in sorted(solved_tables(source, profile, name)):
+        rows[symbol.name, len(symbol.arguments)].append(tuple(map(plain, symbol.arguments)))
+    return _tables(profile.replace("_", "-"), name, digest, source.audit, rows)
+
+
+def solved_tables(
+    source: Source, profile: str, name: str, programs: Sequence[str] = ("compile", "closure")
+) -> list[clingo.Symbol]:
+    """What rule files show for a profile of an ontology.
+
+    The audit's rules are among them only so that a faulty rule of the ontology is found.
+
+    Raises:
+        OntologyError: If a rule of the ontology cannot be grounded.
     """
     complaints: list[str] = []
-    for file in files:
-        found: list[ast.AST] = []
-        try:
-            lines = file.read_text(encoding="utf-8").splitlines()
-            ast.parse_files(
-                [str(file)], found.append, logger=lambda _, text: complaints.append(text)
-            )
-        except (OSError, UnicodeDecodeError) as error:
-            raise OntologyError(f"cannot be read: {error}", str(file)) from error
-        except RuntimeError as error:
-            raise _complaint(complaints, str(error), str(file), len(lines)) from error
-        for statement in found:
-            if statement.ast_type is ast.ASTType.Comment:
-                continue
-            if statement.ast_type is not ast.ASTType.Program or statement.name != "base":
-                yield statement
-
-
-def _complaint(
-    complaints: list[str], otherwise: str, file: str, lines: int | None = None
-) -> OntologyError:
-    """The solver's first complaint as an error with file and line."""
-    text = complaints[0] if complaints else otherwise
-    place = re.match(r"(?P<file>.*?):(?P<line>\d+):[\d-]+.*?: error: (?P<what>.*)", text, re.DOTALL)
-    if place is None:
-        return OntologyError(" ".join(text.split()), file)
-    line = int(place["line"])
-    # An unfinished last statement is reported after the end of the file.
-    line = max(1, min(line, lines)) if lines is not None else line
-    return OntologyError(" ".join(place["what"].split()), place["file"], line)
-
-
-@dataclass
-class _Source:
-    """Checked statements: those that make tables, those that join the audit's rules,
-    and the facts as rows.
-    """
-
-    tables: list[ast.AST] = field(default_factory=list)
-    audit: list[ast.AST] = field(default_factory=list)
-    rows: Rows = field(default_factory=lambda: defaultdict(list))
-
-
-def _extension(files: list[Path]) -> tuple[bool, str | None]:
-    """Whether a folder extends the built-in ontology, and its default profile: its own
-    default_profile/1, else the profile that its extends/1 names.
-    """
-    facts = [fact for statement in _statements(files) if (fact := _fact(statement)) is not None]
-
-    def said(name: str, arity: int) -> list[list[str]]:
-        return [[str(a) for a in f.arguments] for f in facts if _signature_of(f) == (name, arity)]
-
-    own = {profile for (profile,) in said("profile", 1)}
-    extended = [profile for (profile,) in said("extends", 1)]
-    beyond = [profile for _, profile in said("extends", 2) if profile not in own]
-    defaults = [profile for (profile,) in said("default_profile", 1)] + extended
-    return bool(extended or beyond), (defaults[0] if defaults else None)
-
-
-def _function(atom: ast.AST) -> ast.AST | None:
-    """The function term of a plain atom or literal, if it is one."""
-    if atom.ast_type is ast.ASTType.Literal:
-        atom = atom.atom
-    if atom.ast_type is not ast.ASTType.SymbolicAtom:
-        return None
-    term = atom.symbol
-    if term.ast_type is ast.ASTType.UnaryOperation:
-        term = term.argument
-    return term if term.ast_type is ast.ASTType.Function else None
-
-
-def _fact(statement: ast.AST) -> ast.AST | None:
-    if statement.ast_type is ast.ASTType.Rule and not statement.body:
-        return _function(statement.head)
-    return None
-
-
-def _signature_of(term: ast.AST) -> tuple[str, int]:
-    return term.name, len(term.arguments)
-
-
-def _at(statement: ast.AST, message: str) -> OntologyError:
-    begin = statement.location.begin
-    return OntologyError(message, begin.filename, begin.line)
-
-
-class _Atoms(ast.Transformer):
-    """Collects the function terms of all atoms below a syntax tree."""
-
-    def __init__(self) -> None:
-        self.found: list[ast.AST] = []
-
-    def visit_SymbolicAtom(self, node: ast.AST) -> ast.AST:  # noqa: N802 (clingo's naming)
-        term = _function(node)
-        if term is not None:
-            self.found.append(term)
-        return node
-
-
-def _atoms(trees: Iterable[ast.AST]) -> list[ast.AST]:
-    collector = _Atoms()
-    for tree in trees:
-        collector.visit(tree)
-    return collector.found
-
-
-_AUDIT_KINDS = {
-    ("holds", 3): ("relation", "thing", "thing"),
-    ("clash", 3): ("clash", "thing", "thing"),
-}
-"""What a user's rules may use of the audit (`rules/closure.lp`), with its kinds."""
-
-_AUDIT_PREDICATES = frozenset(_AUDIT_KINDS)
-
-
-def _vocabulary() -> dict[tuple[str, int], tuple[str, ...]]:
-    """Predicate and arity to the kinds of its arguments."""
-    table = {}
-    for statement in _statements([data_folder("rules") / "vocabulary.lp"]):
-        fact = _fact(statement)
-        assert fact is not None  # the file ships with the package and holds facts alone
-        name, kinds = fact.arguments
-        # A one-place signature is a parenthesised term, longer ones are tuples.
-        names = (
-            [str(kind) for kind in kinds.arguments]
-            if kinds.ast_type is ast.ASTType.Function and not kinds.name
-            else [str(kinds)]
-        )
-        table[str(name), len(names)] = tuple(names)
-    return table
-
-
-_DECLARED_BY = {"relation": "family", "axis": "axis", "profile": "profile", "reading": "interval"}
-"""Kind of argument to the predicate whose first argument declares its values."""
-
-_CLOSURE_ONLY = frozenset(
-    ("incompatible", "transitive", "strict", "functional", "reflexive", "composition")
-)
-"""What is said of relations that closure decides."""
-
-_FIXED_VALUES = {
-    "role": frozenset(_ROLES),
-    "sign": frozenset({"-1", "0", "1"}),
-    "end": frozenset({"low", "high"}),
-    "hour": frozenset(str(hour) for hour in range(13)),
-}
-
-
-def _checked(builtin: list[Path], own: list[Path]) -> _Source:
-    """Parses files and checks every fact and rule against the vocabulary.
-
-    Raises:
-        OntologyError: At the first statement that is wrong.
-    """
-    vocabulary = _vocabulary()
-    source = _Source()
-    facts: list[_Fact] = []
-    rules: list[ast.AST] = []
-    redeclared: set[str] = set()
-    for files in (own, builtin):
-        added: list[_Fact] = []
-        for statement in _statements(files):
-            _check_form(statement)
-            fact = _fact(statement)
-            if fact is None:
-                rules.append(statement)
-                continue
-            key = _signature_of(fact)
-            if key not in vocabulary:
-                raise _at(statement, _undefined(key, vocabulary))
-            rows = _expanded(statement, fact)
-            kept = [row for row in rows if not _about(redeclared, vocabulary[key], row)]
-            added += [(statement, key, row) for row in kept]
-            if len(kept) == len(rows):
-                source.tables.append(statement)
-            else:
-                source.tables += [_restated(key[0], row) for row in kept]
-        redeclared = {str(row[0]) for _, key, row in added if key == ("family", 2)}
-        facts += added
-    for _, key, row in facts:
-        source.rows[key].append(tuple(map(_plain, row)))
-    values = _Values(vocabulary, source.rows)
-    for statement, key, row in facts:
-        values.check(statement, key, row)
-    defined = set(vocabulary) | _AUDIT_PREDICATES
-    used = {_signature_of(term) for rule in rules for term in _atoms(rule.body)}
-    for rule in rules:
-        head = _atoms([rule.head])
-        defined |= {_signature_of(term) for term in head if _signature_of(term) in used}
-    for rule in rules:
-        for term in _atoms([rule.head, *rule.body]):
-            if _signature_of(term) not in defined:
-                raise _at(rule, _undefined(_signature_of(term), defined))
-            values.check_rule(rule, term)
-        touched = {_signature_of(term) for term in _atoms([rule.head, *rule.body])}
-        (source.audit if touched & _AUDIT_PREDICATES else source.tables).append(rule)
-    return source
-
-
-def _about(relations: set[str], kinds: Sequence[str], row: Sequence[clingo.Symbol]) -> bool:
-    """Whether a fact is about one of the relations."""
-    return any(
-        kind == "relation" and str(value) in relations
-        for kind, value in zip(kinds, row, strict=True)
-    )
-
-
-def _restated(predicate: str, row: Sequence[clingo.Symbol]) -> ast.AST:
-    """One row of a fact as a statement of its own."""
-    parsed: list[ast.AST] = []
-    ast.parse_string(f"{clingo.Function(predicate, row)}.", parsed.append)
-    return parsed[-1]
-
-
-def _check_form(statement: ast.AST) -> None:
-    """Facts and plain rules belong in an ontology, and nothing else.
-
-    Raises:
-        OntologyError: At a directive, a choice, a disjunction, a constraint without a
-            name, a negated fact or a theory atom.
-    """
-    if statement.ast_type is not ast.ASTType.Rule:
-        raise _at(statement, f"only facts and rules belong in an ontology, not: {statement}")
-    head = statement.head
-    plain = head.ast_type is ast.ASTType.Literal and head.sign == ast.Sign.NoSign
-    if not plain or head.atom.ast_type is not ast.ASTType.SymbolicAtom:
-        raise _at(statement, f"the head of a rule is one plain atom, not: {head}")
-    if head.atom.symbol.ast_type is not ast.ASTType.Function:
-        raise _at(statement, f"the head of a rule is one plain atom, not: {head}")
-    if any(element.ast_type is ast.ASTType.TheoryAtom for element in _elements(statement.body)):
-        raise _at(statement, "difference constraints are stated by component/3, not by &diff")
-
-
-def _elements(body: Iterable[ast.AST]) -> list[ast.AST]:
-    """The atoms of a rule's body, of whatever kind."""
-    return [part.atom if part.ast_type is ast.ASTType.Literal else part for part in body]
-
-
-def _expanded(statement: ast.AST, fact: ast.AST) -> list[tuple[clingo.Symbol, ...]]:
-    """The rows of a fact, its pools (`a; b`) written out, by grounding it alone."""
-    control = clingo.Control(["--warn=none"], message_limit=0)
-    with ast.ProgramBuilder(control) as builder:
-        builder.add(statement)
+    control = clingo.Control(["--warn=none"], lambda _, text: complaints.append(text))
+    folder = data_folder("rules")
     try:
+        with ast.ProgramBuilder(control) as builder:
+            for statement in statements([folder / f"{program}.lp" for program in programs]):
+                builder.add(statement)
+            # As syntax trees, so that a complaint names their file and line.
+            for rule in source.rules:
+                builder.add(rule.statement)
+        facts = "".join(f"{fact}." for fact in source.facts)
+        control.add("base", [], f"{facts} selected({profile}).")
+        control.add("base", [], "#external on(I) : inst(I, _, _, _). #defined inst/4.")
         control.ground()
     except RuntimeError as error:
-        raise _at(statement, f"the fact {fact} has a variable; facts are ground") from error
-    return [tuple(atom.symbol.arguments) for atom in control.symbolic_atoms]
-
-
-_Fact = tuple[ast.AST, tuple[str, int], tuple[clingo.Symbol, ...]]
-"""A fact's statement, its predicate and arity, and its arguments."""
-
-
-class _Values:
-    """What the arguments of each kind may be.
-
-    Args:
-        vocabulary: Predicate and arity to the kinds of its arguments.
-        rows: The facts, which declare relations, axes, profiles and readings.
-    """
-
-    def __init__(self, vocabulary: dict[tuple[str, int], tuple[str, ...]], rows: Rows) -> None:
-        self._vocabulary = vocabulary
-        self._allowed: dict[str, set[str]] = {
-            kind: {
-                row[0] for (name, _), found in rows.items() if name == predicate for row in found
-            }
-            for kind, predicate in _DECLARED_BY.items()
-        }
-        self._allowed["family"] = {row[1] for row in rows["uses", 2]}
-        self._allowed |= {kind: set(values) for kind, values in _FIXED_VALUES.items()}
-        self._directions = {row[0] for row in rows["component", 3]}
-
-    def check(self, statement: ast.AST, key: tuple[str, int], row: Sequence[clingo.Symbol]) -> None:
-        """Checks a fact.
-
-        Raises:
-            OntologyError: If an argument is none of its kind.
-        """
-        for position, (kind, value) in enumerate(zip(self._vocabulary[key], row, strict=True), 1):
-            self._check_value(statement, key, position, kind, value)
-        if key[0] in _CLOSURE_ONLY and self._directions.intersection(map(str, row)):
-            raise _at(
-                statement,
-                f"{key[0]}/{key[1]} is for relations without components; directions exclude "
-                "and follow from each other by their components",
-            )
-        if key[0] == "interval" and row[-2] > row[-1]:
-            raise _at(statement, f"the interval from {row[-2]} to {row[-1]} is empty")
-
-    def check_rule(self, rule: ast.AST, term: ast.AST) -> None:
-        """Checks the constants in an atom of a rule.
-
-        Raises:
-            OntologyError: If a constant is none of its kind.
-        """
-        key = _signature_of(term)
-        kinds = self._vocabulary.get(key, _AUDIT_KINDS.get(key, ()))
-        for position, (kind, argument) in enumerate(zip(kinds, term.arguments, strict=False), 1):
-            constant = argument.ast_type is ast.ASTType.Function and not argument.arguments
-            if argument.ast_type is ast.ASTType.SymbolicTerm:
-                self._check_value(rule, key, position, kind, argument.symbol)
-            elif constant and argument.name:
-                symbol = clingo.Function(argument.name)
-                self._check_value(rule, key, position, kind, symbol)
-
-    def _check_value(
-        self,
-        statement: ast.AST,
-        key: tuple[str, int],
-        position: int,
-        kind: str,
-        value: clingo.Symbol,
-    ) -> None:
-        is_text = value.type is clingo.SymbolType.String
-        if kind == "text":
-            wrong = not is_text or not value.string.strip()
-        elif kind == "bound":
-            bounds = (
-                clingo.SymbolType.Number,
-                clingo.SymbolType.Infimum,
-                clingo.SymbolType.Supremum,
-            )
-            wrong = value.type not in bounds
-        elif kind in ("rank", "margin"):
-            wrong = value.type is not clingo.SymbolType.Number
-        elif kind == "clash":
-            wrong = value.type is not clingo.SymbolType.Function
-        elif kind in self._allowed:
-            wrong = is_text or str(value) not in self._allowed[kind]
-        else:
-            wrong = is_text or (value.type is clingo.SymbolType.Function and bool(value.arguments))
-        if wrong:
-            raise _at(
-                statement, _not_a(kind, str(value), position, key, self._allowed.get(kind, ()))
-            )
-
-
-def _undefined(key: tuple[str, int], known: Iterable[tuple[str, int]]) -> str:
-    spelled = {f"{name}/{arity}" for name, arity in known}
-    wanted = f"{key[0]}/{key[1]}"
-    near = difflib.get_close_matches(wanted, sorted(spelled), n=1, cutoff=0.5)
-    return f"undefined predicate {wanted}" + (f"; did you mean {near[0]}?" if near else "")
-
-
-def _not_a(
-    kind: str, value: str, position: int, key: tuple[str, int], allowed: Iterable[str]
-) -> str:
-    near = difflib.get_close_matches(value, sorted(allowed), n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    if kind == "family":
-        place = f"argument {position} of {key[0]}/{key[1]}"
-        return f"family {value} in {place} is used by no profile (uses/2){hint}"
-    declare = (
-        f" (a {kind} is declared by {_DECLARED_BY[kind]})"
-        if kind in _DECLARED_BY and not near
-        else ""
-    )
-    return f"unknown {kind} {value} in argument {position} of {key[0]}/{key[1]}{hint}{declare}"
+        raise complaint(complaints, str(error), name) from error
+    with control.solve(yield_=True) as handle:
+        model = handle.model()
+        if model is None:
+            raise OntologyError(f"the rules for profile {profile} have no model")
+        return list(model.symbols(shown=True))
 
 
 _AXIOMS = (
@@ -666,13 +268,13 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
         said = [f"closure({{key}},{relation})."]
         said += [f"needs({{key}},{other})." for r, other in rows["needed", 2] if r == relation]
         said += [f"bars({{key}},{other})." for r, other in rows["denied", 2] if r == relation]
-        for role in _ROLES:
+        for role in ROLES:
             bounds[role, relation] += said
     readings: dict[tuple[str, str], int] = {}
     facts: list[str] = []
     shared: dict[tuple[str, tuple[str, ...]], int] = {}
     for relation in families:
-        for role in _ROLES:
+        for role in ROLES:
             texts_said = tuple(bounds[role, relation])
             if (relation, texts_said) not in shared:
                 shared[relation, texts_said] = len(facts)
@@ -707,7 +309,7 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
         families=families,
         readings=readings,
         facts=tuple(facts),
-        closed_keys=frozenset(readings[role, r] for role in _ROLES for r in closed),
+        closed_keys=frozenset(readings[role, r] for role in ROLES for r in closed),
         closure_facts=closure_facts,
         rules=rules,
         coordinates=tuple(sorted(numbers, key=lambda place: numbers[place])),

@@ -25,7 +25,7 @@ from symbouq.auditor import (
 )
 from symbouq.errors import RecordError
 from symbouq.features import ClaimFacts
-from symbouq.ontology import VERSION, Ontology, OntologyLibrary, files_stamp
+from symbouq.ontology import VERSION, Ontology, OntologyLibrary
 from symbouq.profile import Profile, determinacy_profile, discounted_profile
 from symbouq.records import (
     SCHEMA_VERSION,
@@ -37,6 +37,7 @@ from symbouq.records import (
     make_record,
 )
 from symbouq.score import constraint_rule
+from symbouq.source import files_stamp
 
 if TYPE_CHECKING:  # spaCy loads only where there is text to parse
     from symbouq.language.reader import Mention, Reader, Text
