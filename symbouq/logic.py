@@ -9,7 +9,9 @@ names never reach clingo.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 
 import clingo
@@ -46,6 +48,48 @@ def _rules(*names: str) -> str:
 @cache
 def _symbol(name: str, *numbers: int) -> clingo.Symbol:
     return clingo.Function(name, [clingo.Number(number) for number in numbers])
+
+
+Program = tuple[tuple[str, ...], str]
+"""Names of rule files, and the facts beside them."""
+
+_recording: ContextVar[list[Program] | None] = ContextVar("recording", default=None)
+
+
+@contextmanager
+def recorded() -> Iterator[list[Program]]:
+    """Keeps every program that is made, for rule coverage."""
+    programs: list[Program] = []
+    token = _recording.set(programs)
+    try:
+        yield programs
+    finally:
+        _recording.reset(token)
+
+
+def _grounded(
+    parts: Sequence[str], facts: str, *options: str
+) -> tuple[clingo.Control, ClingoDLTheory]:
+    """A program of rule files and facts, ready to be solved."""
+    programs = _recording.get()
+    if programs is not None:
+        programs.append((tuple(parts), facts))
+    control = clingo.Control(["--warn=none", *options])
+    theory = ClingoDLTheory()  # type: ignore[no-untyped-call]
+    theory.register(control)
+    control.add("base", [], _rules(*parts) + facts)
+    control.ground()
+    theory.prepare(control)
+    return control, theory
+
+
+def observed_program(parts: Sequence[str], facts: str, observers: str) -> clingo.Control:
+    """A recorded program grounded with further rules that observe it."""
+    control = clingo.Control(["--warn=none"])
+    ClingoDLTheory().register(control)  # type: ignore[no-untyped-call]
+    control.add("base", [], _rules(*parts) + facts + observers)
+    control.ground()
+    return control
 
 
 class TraceSolver:
@@ -94,7 +138,7 @@ class TraceSolver:
             facts += _pooled("thing", (str(slot * step) for slot in sorted(slots)))
         self._parts = parts
         self._facts = "".join(facts)
-        self._control, self._theory = self._grounded(parts, self._facts)
+        self._control, self._theory = _grounded(parts, self._facts)
         symbols = self._control.symbolic_atoms
         self._on = {atom: _literal(symbols, _symbol("on", n)) for atom, n in self._number.items()}
         self._atom_of = {literal: atom for atom, literal in self._on.items()}
@@ -102,18 +146,6 @@ class TraceSolver:
             group: _literal(symbols, _symbol("refute", g)) for group, g in self._group.items()
         }
         self._strict = [-_literal(symbols, _symbol("tolerate"))] if self.closed else []
-
-    @staticmethod
-    def _grounded(
-        parts: Iterable[str], facts: str, *options: str
-    ) -> tuple[clingo.Control, ClingoDLTheory]:
-        control = clingo.Control(["--warn=none", *options])
-        theory = ClingoDLTheory()  # type: ignore[no-untyped-call]
-        theory.register(control)
-        control.add("base", [], _rules(*parts) + facts)
-        control.ground()
-        theory.prepare(control)
-        return control, theory
 
     def feasible(self, context: Iterable[Atom]) -> bool:
         """SAT(B): whether the context has a layout and a closure without clash."""
@@ -178,7 +210,7 @@ class TraceSolver:
         """
         facts = "".join(f"generated({n},{self._number[a]})." for n, a in enumerate(generated))
         # Core-guided optimization: many disjoint conflicts would defeat branch and bound.
-        control, _theory = self._grounded(
+        control, _theory = _grounded(
             [*self._parts, "repair"], self._facts + facts, "--opt-strategy=usc"
         )
         symbols = control.symbolic_atoms
@@ -237,9 +269,7 @@ def best_premises(
     facts = [f"last({last})."]
     facts += [f"claim({position})." for position in claims]
     facts += [f"correction({n},{p})." for n, s in enumerate(corrections) for p in s]
-    control = clingo.Control(["--warn=none"])
-    control.add("base", [], _rules("premises") + "".join(facts))
-    control.ground()
+    control, _theory = _grounded(["premises"], "".join(facts))
     picked: frozenset[int] = frozenset()
     with control.solve(yield_=True) as handle:
         for model in handle:

@@ -154,14 +154,32 @@ class OntologyLibrary:
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
         builtin = lp_files(data_folder("ontology"))
-        self.name = "builtin" if folder is None else str(folder)
-        self._source, files = read_source(builtin, folder)
-        self._hash = digest([*files, *lp_files(data_folder("rules"))])
+        source, files = read_source(builtin, folder)
+        name = "builtin" if folder is None else str(folder)
+        self._take(source, name, digest([*files, *lp_files(data_folder("rules"))]))
+
+    @classmethod
+    def of(cls, source: Source, name: str, digest: str) -> OntologyLibrary:
+        """The ontology of statements that are already read.
+
+        Args:
+            source: The statements.
+            name: What it is called in audits.
+            digest: Its hash in audits.
+        """
+        library = cls.__new__(cls)
+        library._take(source, name, digest)
+        return library
+
+    def _take(self, source: Source, name: str, digest: str) -> None:
+        self.source = source
+        self.name = name
+        self._hash = digest
         self._compiled: dict[str, Ontology] = {}
-        rows = self._source.rows
+        rows = self.source.rows
         self.profiles = sorted(profile for (profile,) in rows["profile", 1])
         self._datasets = {name.lower(): profile for name, profile in rows["dataset", 2]}
-        self._default = self._source.extended or next(
+        self._default = self.source.extended or next(
             (p for (p,) in rows["default_profile", 1]), None
         )
 
@@ -192,7 +210,7 @@ class OntologyLibrary:
         return self._compiled[wanted]
 
     def _compile(self, profile: str) -> Ontology:
-        return tables_of(self._source, profile, self.name, self._hash)
+        return tables_of(self.source, profile, self.name, self._hash)
 
 
 def tables_of(source: Source, profile: str, name: str, digest: str) -> Ontology:

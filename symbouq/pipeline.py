@@ -86,7 +86,7 @@ class TraceAuditor:
     Args:
         profile: Profile for every trace; else each trace's own, its dataset's, or the
             default one.
-        ontology: Folder of a user's ontology.
+        ontology: Folder of a user's ontology, or an ontology that is already read.
         context: Which context's verdicts feed profile, features and Constraint-Rule.
 
     Raises:
@@ -96,10 +96,12 @@ class TraceAuditor:
     def __init__(
         self,
         profile: str | None = None,
-        ontology: str | os.PathLike[str] | None = None,
+        ontology: str | os.PathLike[str] | OntologyLibrary | None = None,
         context: Context = "assumed",
     ) -> None:
-        self.library = OntologyLibrary(ontology)
+        if not isinstance(ontology, OntologyLibrary):
+            ontology = OntologyLibrary(ontology)
+        self.library = ontology
         self.context: Context = context
         self._profile = self.library.ontology(profile).profile if profile else None
         self._readers: dict[str, Reader] = {}

@@ -1,0 +1,417 @@
+"""`symbouq rules test`: expectations that stand beside the rules, as text.
+
+A `.test` file holds tests such as
+
+    test: a box keeps the place of the crate around it
+    profile: spartun
+    scene:
+      The box is inside the crate.
+      The crate is left of the sofa.
+    claims:
+      entailed: The box is left of the sofa. by scene 1, scene 2
+      todo unknown: The box is near the sofa.
+
+Lines that end in a full stop are words, read by the parser; others are relations
+(`box inside crate; box near sofa`), and one test is in words or in relations. A claim
+begins with its verdict under the assumed context, or `unread` where no relation is to be
+read from it; `(grounded VERDICT)` may follow, and `by` names its premises. `pairs:` holds
+lines such as `possible x z: dc ec` and `certain x z: dc`. A scene that contradicts itself
+says so with `clash: scene 1, scene 2`.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from symbouq.errors import SymboUQError
+from symbouq.pipeline import TraceAuditor
+from symbouq.records import Trace, make_record
+from symbouq.source import data_folder
+from symbouq.worlds import pair_worlds
+
+VERDICTS = ("entailed", "contradicted", "unknown", "not-evaluable", "unread")
+
+_FIELDS = ("profile", "dataset", "question")
+_BLOCKS = ("scene", "claims", "pairs")
+_CLAIM = re.compile(
+    r"(?P<todo>todo\s+)?(?P<verdict>[a-z-]+)(?:\s+\(grounded\s+(?P<grounded>[a-z-]+)\))?\s*:\s*"
+    r"(?P<text>.*?)(?:\s+by\s+(?P<premises>(?:scene|claim)\s+\d+(?:\s*,\s*(?:scene|claim)\s+\d+)*))?"
+)
+_PAIR = re.compile(
+    r"(?P<todo>todo\s+)?(?P<mode>possible|certain)\s+(?P<pair>.*?)\s*:\s*(?P<relations>.*)"
+)
+
+
+class SpecError(SymboUQError):
+    """A test file cannot be read."""
+
+
+@dataclass(frozen=True)
+class ExpectedClaim:
+    """What a test expects of one claim.
+
+    Attributes:
+        line: The line that says so.
+        text: The claim, in words or in relations.
+        verdict: The verdict under the assumed context, or `unread`.
+        grounded: The verdict under the scene alone, where the test gives it.
+        premises: The premises, where the test gives them.
+        todo: Whether it is known to come out otherwise.
+    """
+
+    line: int
+    text: str
+    verdict: str
+    grounded: str | None = None
+    premises: tuple[str, ...] | None = None
+    todo: bool = False
+
+
+@dataclass(frozen=True)
+class ExpectedPair:
+    """What a test expects of a pair: the relations that are possible, or certain."""
+
+    line: int
+    mode: str
+    pair: tuple[str, str]
+    relations: tuple[str, ...]
+    todo: bool = False
+
+
+@dataclass
+class Spec:
+    """One test.
+
+    Attributes:
+        file: The file that it stands in.
+        line: The line of its name.
+        name: What it is called.
+        options: `profile`, `dataset` and `question`, where it gives them.
+        scene: The scene's lines.
+        claims: The claims, in order.
+        pairs: Expectations about pairs.
+        clash: The premises of the scene that contradict each other, where they do.
+    """
+
+    file: str
+    line: int
+    name: str
+    options: dict[str, str] = field(default_factory=dict)
+    scene: list[str] = field(default_factory=list)
+    claims: list[ExpectedClaim] = field(default_factory=list)
+    pairs: list[ExpectedPair] = field(default_factory=list)
+    clash: tuple[str, ...] | None = None
+
+    @property
+    def in_words(self) -> bool:
+        """Whether the test is in words, rather than in relations."""
+        return any(map(_is_words, [*self.scene, *(claim.text for claim in self.claims)]))
+
+    def trace(self) -> Trace:
+        """The trace that the test audits.
+
+        Raises:
+            SpecError: If a line is no relation, or words and relations are mixed.
+        """
+        record: dict[str, Any] = {"id": self.name, **self.options}
+        texts = [claim.text for claim in self.claims]
+        if self.in_words:
+            for line in [*self.scene, *texts]:
+                if not _is_words(line):
+                    raise SpecError(
+                        f"{line!r} does not end in a full stop: a test is in words or in "
+                        "relations, not both",
+                        self.file,
+                        self.line,
+                    )
+            record |= {
+                "scene": self.scene,
+                "reasoning": texts[:-1],
+                "conclusion": "".join(texts[-1:]),
+            }
+        else:
+            record["scene_relations"] = [
+                {**relation, "sentence": number}
+                for number, line in enumerate(self.scene, start=1)
+                for relation in self._relations(line)
+            ]
+            record["claims"] = [{"relations": self._relations(text)} for text in texts]
+            if texts:
+                record["claims"][-1]["type"] = "conclusion"
+        return make_record(Trace, record)
+
+    def _relations(self, line: str) -> list[dict[str, str]]:
+        found = []
+        for part in filter(None, map(str.strip, line.split(";"))):
+            try:
+                words = shlex.split(part)
+            except ValueError:
+                words = []
+            if len(words) != 3:
+                raise SpecError(
+                    f"{part!r} is no relation: write SUBJECT RELATION OBJECT, names of several "
+                    "words in quotes, or a sentence with a full stop",
+                    self.file,
+                    self.line,
+                )
+            found.append(dict(zip(("subject", "relation", "object"), words, strict=True)))
+        return found
+
+
+def _is_words(line: str) -> bool:
+    return line.endswith((".", "?", "!"))
+
+
+@dataclass(frozen=True)
+class Miss:
+    """One expectation that did not come out: the line and what came out."""
+
+    line: int
+    message: str
+
+
+@dataclass
+class Outcome:
+    """How a test came out.
+
+    Attributes:
+        spec: The test.
+        misses: Expectations that failed.
+        todo: Known misses that still fail.
+        mended: Known misses that do not fail any more.
+        seconds: How long it took.
+        messages: What the audit said.
+    """
+
+    spec: Spec
+    misses: list[Miss] = field(default_factory=list)
+    todo: list[Miss] = field(default_factory=list)
+    mended: list[Miss] = field(default_factory=list)
+    seconds: float = 0.0
+    messages: list[str] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every expectation that is not marked `todo` came out."""
+        return not self.misses
+
+
+def discovered(folder: str | None) -> list[Spec]:
+    """The tests of an ontology folder, or the built-in ones.
+
+    Raises:
+        SpecError: If a test file cannot be read.
+    """
+    roots = [Path(folder)] if folder else [data_folder("ontology"), data_folder("rules")]
+    files = [file for root in roots for file in sorted(root.rglob("*.test"))]
+    return [spec for file in files for spec in parsed(file)]
+
+
+def parsed(file: Path) -> list[Spec]:
+    """The tests of one file.
+
+    Raises:
+        SpecError: At the first line that is none of the format.
+    """
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(f"cannot be read: {error}", str(file)) from error
+    specs: list[Spec] = []
+    block = ""
+    for number, raw in enumerate(lines, start=1):
+        line = raw.strip()
+        if not line or line.startswith("#"):
+            continue
+        key, _, rest = line.partition(":")
+        rest = rest.strip()
+        if key == "test" and rest:
+            specs.append(Spec(str(file), number, rest))
+            block = ""
+        elif not specs:
+            raise SpecError("a test begins with `test: NAME`", str(file), number)
+        elif raw[0] not in " \t":
+            block = key
+            if key in _FIELDS and rest:
+                specs[-1].options[key] = rest
+            elif key == "clash" and rest:
+                specs[-1].clash = _premises(rest)
+            elif key not in _BLOCKS or rest:
+                known = ", ".join(f"`{name}:`" for name in ("test", *_FIELDS, *_BLOCKS, "clash"))
+                raise SpecError(f"{line!r} is none of {known}", str(file), number)
+        elif block == "scene":
+            specs[-1].scene.append(line)
+        elif block == "claims":
+            specs[-1].claims.append(_claim(line, str(file), number))
+        elif block == "pairs":
+            specs[-1].pairs.append(_pair(line, str(file), number))
+        else:
+            raise SpecError(f"{line!r} stands in no block", str(file), number)
+    return specs
+
+
+def _premises(text: str) -> tuple[str, ...]:
+    return tuple(re.sub(r"\s+", ":", part.strip()) for part in text.split(","))
+
+
+def _claim(line: str, file: str, number: int) -> ExpectedClaim:
+    found = _CLAIM.fullmatch(line)
+    if found is None or found["verdict"] not in VERDICTS:
+        raise SpecError(
+            f"{line!r} is no claim: write VERDICT: CLAIM, the verdict one of "
+            + ", ".join(VERDICTS),
+            file,
+            number,
+        )
+    if found["grounded"] is not None and found["grounded"] not in VERDICTS:
+        raise SpecError(f"unknown verdict {found['grounded']!r}", file, number)
+    premises = _premises(found["premises"]) if found["premises"] else None
+    return ExpectedClaim(
+        number, found["text"], found["verdict"], found["grounded"], premises, bool(found["todo"])
+    )
+
+
+def _pair(line: str, file: str, number: int) -> ExpectedPair:
+    found = _PAIR.fullmatch(line)
+    try:
+        things = shlex.split(found["pair"]) if found is not None else []
+    except ValueError:
+        things = []
+    if found is None or len(things) != 2:
+        raise SpecError(
+            f"{line!r} is no pair: write `possible SUBJECT OBJECT: RELATIONS` or "
+            "`certain SUBJECT OBJECT: RELATIONS`",
+            file,
+            number,
+        )
+    relations = tuple(found["relations"].split())
+    return ExpectedPair(
+        number, found["mode"], (things[0], things[1]), relations, bool(found["todo"])
+    )
+
+
+def run(specs: Sequence[Spec], auditor: TraceAuditor) -> Iterator[Outcome]:
+    """Runs tests one by one.
+
+    Raises:
+        SpecError: If a test cannot be run as it is written.
+    """
+    for spec in specs:
+        started = time.perf_counter()
+        outcome = Outcome(spec)
+        try:
+            trace = spec.trace()
+            record = auditor.audited(trace)
+            found: list[tuple[ExpectedClaim | ExpectedPair, Miss | None]] = [
+                *_claim_results(spec, record),
+                *_pair_results(spec, auditor, trace),
+            ]
+        except SpecError:
+            raise
+        except SymboUQError as error:
+            raise SpecError(error.message, spec.file, spec.line) from error
+        for expected, miss in found:
+            if miss is None and expected.todo:
+                outcome.mended.append(Miss(expected.line, "comes out: take `todo` away"))
+            elif miss is not None:
+                (outcome.todo if expected.todo else outcome.misses).append(miss)
+        outcome.messages = [claim["message"] for claim in record["claims"]]
+        clash = _clash_miss(spec, record)
+        if clash is not None:
+            outcome.misses.append(clash)
+        outcome.seconds = time.perf_counter() - started
+        yield outcome
+
+
+def _clash_miss(spec: Spec, record: dict[str, Any]) -> Miss | None:
+    clash = tuple(record["scene"]["clash"])
+    if spec.clash is None and not record["scene"]["feasible"]:
+        return Miss(spec.line, record["scene"]["message"])
+    if spec.clash is not None and clash != spec.clash:
+        found = ", ".join(clash) or "no clash"
+        return Miss(spec.line, f"expected the clash {', '.join(spec.clash)}, got {found}")
+    return None
+
+
+def _claim_results(
+    spec: Spec, record: dict[str, Any]
+) -> Iterator[tuple[ExpectedClaim, Miss | None]]:
+    # A test in words without claims has the empty conclusion.
+    for expected, claim in zip(spec.claims, record["claims"], strict=False):
+        verdict = claim["verdict"] if claim["relations"] else "unread"
+        found = ""
+        if verdict != expected.verdict:
+            found = f"expected {expected.verdict}, got {verdict}: {claim['message']}"
+        elif expected.grounded not in (None, claim["grounded_verdict"]):
+            found = f"expected {expected.grounded} when grounded, got {claim['grounded_verdict']}"
+        elif expected.premises is not None and set(expected.premises) != set(claim["premises"]):
+            premises = ", ".join(claim["premises"]) or "no premises"
+            found = f"expected {', '.join(expected.premises)}, got {premises}"
+        yield expected, Miss(expected.line, f"{expected.text}: {found}") if found else None
+
+
+def _pair_results(
+    spec: Spec, auditor: TraceAuditor, trace: Trace
+) -> Iterator[tuple[ExpectedPair, Miss | None]]:
+    if not spec.pairs:
+        return
+    ontology = auditor.ontology_for(trace)
+    parsed_trace = auditor.parsed(trace)
+    slots = {name: slot for slot, name in enumerate(parsed_trace.names)}
+    scene = [stated.triple for _, stated in parsed_trace.scene]
+    for expected in spec.pairs:
+        for name in expected.pair:
+            if name not in slots:
+                raise SpecError(f"{name!r} is not in the scene", spec.file, expected.line)
+        pair = (slots[expected.pair[0]], slots[expected.pair[1]])
+        try:
+            named = {ontology.canonical(relation) for relation in expected.relations}
+        except KeyError as error:
+            raise SpecError(error.args[0], spec.file, expected.line) from error
+        families = {ontology.families[relation] for relation in named}
+        asked = [r for r, family in ontology.families.items() if not named or family in families]
+        worlds = pair_worlds(ontology, scene, [pair], asked)[pair]
+        found = set(getattr(worlds, expected.mode)) if worlds is not None else set()
+        miss = None
+        if found != named:
+            listed = " ".join(sorted(found)) or "none"
+            miss = Miss(expected.line, f"{expected.mode} {' '.join(expected.pair)}: got {listed}")
+        yield expected, miss
+
+
+def as_junit(outcomes: Sequence[Outcome]) -> str:
+    """Outcomes as JUnit XML."""
+    suite = ElementTree.Element(
+        "testsuite",
+        name="symbouq rules test",
+        tests=str(len(outcomes)),
+        failures=str(sum(not outcome.passed for outcome in outcomes)),
+        skipped=str(sum(outcome.passed and bool(outcome.todo) for outcome in outcomes)),
+        time=f"{sum(outcome.seconds for outcome in outcomes):.3f}",
+    )
+    for outcome in outcomes:
+        spec = outcome.spec
+        case = ElementTree.SubElement(
+            suite,
+            "testcase",
+            classname=spec.file,
+            name=spec.name,
+            file=spec.file,
+            line=str(spec.line),
+            time=f"{outcome.seconds:.3f}",
+        )
+        if outcome.misses:
+            text = "\n".join(f"line {m.line}: {m.message}" for m in outcome.misses)
+            failure = ElementTree.SubElement(case, "failure", message=outcome.misses[0].message)
+            failure.text = text
+        elif outcome.todo:
+            ElementTree.SubElement(case, "skipped", message=f"todo: {outcome.todo[0].message}")
+    ElementTree.indent(suite)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
