@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 import symbouq.version
+from symbouq_cli.rules import rules
 
 FAILED_RECORDS = 1
 UNUSABLE = 2
@@ -188,3 +189,6 @@ def counterfactual(file: str, out: str, **options: Any) -> None:
     failed = run((file,), out, job, options["jobs"], table.add)
     table.show()
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)
+
+
+main.add_command(rules)

@@ -39,7 +39,7 @@ def run(
     _refuse_overwriting(files, out)
     job.setup(*job.arguments)  # wrong options or rules end the run before anything is written
     failed = 0
-    with _writing(out) as stream, _progress() as advance:
+    with _writing(out) as stream, progress() as advance:
         for outcome in process(files, job, jobs):
             if outcome.output is None:
                 failed += 1
@@ -87,7 +87,7 @@ def _writing(out: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[], None]]:
+def progress() -> Iterator[Callable[[], None]]:
     """A counter on a terminal, nothing elsewhere."""
     console = Console(stderr=True)
     if not console.is_terminal:

@@ -1,0 +1,303 @@
+"""`symbouq rules`: the rule author's commands.
+
+Exit codes: 0 clean, 1 findings, failures or flips, 2 cannot run.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+FOUND = 1
+
+FOLDER = click.argument("folder", metavar="[DIR]", required=False, type=click.Path())
+PROFILE = click.option("--profile", metavar="NAME", help="Profile; the default one unless named.")
+ONTOLOGY = click.option(
+    "--ontology",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False),
+    help="Folder of .lp files that extends or replaces the built-in ontology.",
+)
+
+
+@click.group()
+def rules() -> None:
+    """Check, test, compare and look up the rules and the ontology."""
+
+
+def _exit(found: bool) -> None:
+    click.get_current_context().exit(FOUND if found else 0)
+
+
+@rules.command()
+@FOLDER
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "sarif"]),
+    default="text",
+    show_default=True,
+    help="How to print the findings.",
+)
+def check(folder: str | None, form: str) -> None:
+    """Read the ontology in DIR (the built-in one unless named) for mistakes.
+
+    Example: symbouq rules check my-rules --format sarif
+    """
+    from symbouq.authoring.check import as_json, as_sarif
+    from symbouq.authoring.check import check as find
+
+    findings = find(folder)
+    if form == "text":
+        for f in findings:
+            click.echo(f"{f.file}:{f.line}: {f.severity}: {f.message} [{f.code}]\n    {f.mend}")
+        click.echo(f"{len(findings)} finding{'' if len(findings) == 1 else 's'}", err=True)
+    else:
+        found = as_json(findings) if form == "json" else as_sarif(findings)
+        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+    _exit(bool(findings))
+
+
+@rules.command()
+@FOLDER
+@click.option("-k", "pattern", metavar="TEXT", help="Only tests whose name or file has TEXT.")
+@click.option("--junit", metavar="FILE", type=click.Path(dir_okay=False), help="Write JUnit XML.")
+@click.option("--coverage", is_flag=True, help="Say which rules and facts no test fired.")
+@click.option(
+    "--fail-under",
+    metavar="PERCENT",
+    type=click.FloatRange(0, 100),
+    help="Fail where coverage is lower; implies --coverage.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print only what failed, and the summary.")
+def test(
+    folder: str | None,
+    pattern: str | None,
+    junit: str | None,
+    coverage: bool,
+    fail_under: float | None,
+    quiet: bool,
+) -> None:
+    """Run the tests (*.test) beside the rules in DIR, the built-in ones unless named.
+
+    Example: symbouq rules test my-rules -k adjoins --coverage
+    """
+    from symbouq.authoring import specs
+    from symbouq.authoring.coverage import covered
+    from symbouq.pipeline import TraceAuditor
+
+    found = specs.discovered(folder)
+    wanted = (pattern or "").lower()
+    chosen = [s for s in found if wanted in s.name.lower() or wanted in s.file.lower()]
+    if not chosen:
+        raise _nothing(folder, pattern)
+    report = None
+    if coverage or fail_under is not None:
+        outcomes, report = covered(chosen, folder)
+        for outcome in outcomes:
+            _show(outcome, quiet)
+    else:
+        outcomes = []
+        for outcome in specs.run(chosen, TraceAuditor(ontology=folder)):
+            _show(outcome, quiet)
+            outcomes.append(outcome)
+    if junit is not None:
+        Path(junit).write_text(specs.as_junit(outcomes), encoding="utf-8")
+    failed = sum(not outcome.passed for outcome in outcomes)
+    short = False
+    if report is not None:
+        for item in report.missed:
+            click.echo(f"not fired: {item.place.file}:{item.place.line}: {item.text}")
+        short = fail_under is not None and 100 * report.share < fail_under
+        click.echo(
+            f"coverage {100 * report.share:.1f} %, {len(report.missed)} of {len(report.items)} "
+            "rules and facts not fired" + (f"; {fail_under:g} % wanted" if short else "")
+        )
+    counts = [
+        f"{len(outcomes) - failed} passed",
+        f"{failed} failed" if failed else "",
+        f"{sum(len(o.todo) for o in outcomes)} todo" if any(o.todo for o in outcomes) else "",
+        f"{len(found) - len(chosen)} deselected" if len(chosen) < len(found) else "",
+    ]
+    seconds = sum(outcome.seconds for outcome in outcomes)
+    click.echo(", ".join(filter(None, counts)) + f" in {seconds:.1f} s")
+    _exit(bool(failed) or short)
+
+
+def _show(outcome: Any, quiet: bool) -> None:
+    """One test: its name, and what did not come out."""
+    spec = outcome.spec
+    if not outcome.passed:
+        click.secho(f"FAIL  {spec.name}  ({spec.file}:{spec.line})", fg="red")
+        for miss in outcome.misses:
+            click.echo(f"      line {miss.line}: {miss.message}")
+    elif not quiet:
+        click.echo(f"{'todo' if outcome.todo else 'ok':<4}  {spec.name}")
+    for miss in outcome.mended:
+        click.echo(f"      line {miss.line}: {miss.message}")
+
+
+def _nothing(folder: str | None, pattern: str | None) -> Exception:
+    from symbouq.authoring.specs import SpecError
+
+    if pattern is not None:
+        return SpecError(f"no test has {pattern!r} in its name or file")
+    return SpecError(f"{folder} holds no .test file; see `symbouq rules new`")
+
+
+@rules.command()
+@click.argument("old")
+@click.argument("new")
+@click.option(
+    "--corpus",
+    multiple=True,
+    required=True,
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    help="Trace file; may be given several times, and several may follow the last option.",
+)
+@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False))
+@PROFILE
+@click.option("--examples", default=3, show_default=True, type=click.IntRange(min=0))
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; all cores.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
+def diff(
+    old: str,
+    new: str,
+    corpus: tuple[str, ...],
+    files: tuple[str, ...],
+    profile: str | None,
+    examples: int,
+    jobs: int | None,
+    form: str,
+) -> None:
+    """Show which verdicts flip over a corpus from the rules in OLD to those in NEW.
+
+    OLD and NEW are folders of .lp files, or `builtin`. Each example names the facts and
+    rules that bring its flip about.
+
+    Example: symbouq rules diff builtin my-rules --corpus traces.jsonl
+    """
+    from symbouq.authoring.diff import difference
+    from symbouq_cli.run import progress
+
+    with progress() as advance:
+        found = difference(old, new, (*corpus, *files), profile, examples, jobs, advance)
+    for failure in found.failed:
+        click.echo(failure, err=True)
+    if form == "json":
+        click.echo(json.dumps(found.as_json(), indent=2, ensure_ascii=False))
+    else:
+        _show_difference(found, old, new)
+    _exit(bool(found.counts))
+
+
+def _show_difference(found: Any, old: str, new: str) -> None:
+    total = sum(found.counts.values())
+    click.echo(
+        f"{old} -> {new}: {total} verdict{'' if total == 1 else 's'} flip in {found.flipped} of "
+        f"{found.traces} traces ({found.claims} claims)"
+    )
+    for change in found.changes:
+        click.echo(f"  {change}")
+    for (before, after, grounded), count in found.counts.most_common():
+        click.echo(f"\n{before} -> {after}{', by the scene alone' if grounded else ''}: {count}")
+        for example in found.examples[before, after, grounded]:
+            flip = example.flip
+            where = f"{flip.file}:{flip.line} " if flip.file else ""
+            what = f"claim {flip.claim}: {flip.text}" if flip.claim else flip.text
+            click.echo(f"  {where}{flip.id}, {what}")
+            click.echo(f"    was: {flip.was or before}")
+            click.echo(f"    now: {flip.now or after}")
+            click.echo("    because of")
+            for change in example.because:
+                click.echo(f"      {change}")
+
+
+@rules.command()
+@click.argument("relation")
+@PROFILE
+@ONTOLOGY
+def show(relation: str, profile: str | None, ontology: str | None) -> None:
+    """Print what a profile knows of RELATION: readings, inverse, compositions, clashes.
+
+    Example: symbouq rules show tpp --profile rcc8
+    """
+    from symbouq.authoring.show import sheet
+    from symbouq.ontology import OntologyLibrary
+
+    found = sheet(OntologyLibrary(ontology), relation, profile)
+    click.echo(f"{found.name} ({found.family}), profile {found.profile}")
+    for role, bounds in found.readings.items():
+        click.echo(f"  {role + ':':<12}{'; '.join(bounds)}")
+    lines = {
+        "is": found.properties,
+        "converse": (found.converse,) if found.converse else (),
+        "implies": found.follows,
+        "excludes": found.clashes,
+        "phrases": tuple(f'"{text}"' for text in found.phrases),
+        "wordings": tuple(f'"{text}"' for text in found.wordings),
+        "stated in": tuple(f"{place.file}:{place.line}" for place in found.places),
+    }
+    for name, values in lines.items():
+        if values:
+            click.echo(f"  {name + ':':<12}{', '.join(values)}")
+    for second, left in found.composes.items():
+        click.echo(f"  {'then ' + second + ':':<22}{' '.join(left) or 'nothing'}")
+
+
+@rules.command()
+@PROFILE
+@ONTOLOGY
+@click.option("--family", metavar="NAME", help="Only the relations of this family.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["markdown", "csv", "json"]),
+    default="markdown",
+    show_default=True,
+)
+def table(profile: str | None, ontology: str | None, family: str | None, form: str) -> None:
+    """Print the composition table of a profile, computed by its rules.
+
+    A cell holds what x and z can be to each other where x R y (row) and y S z (column).
+
+    Example: symbouq rules table --profile rcc8 --family rcc8
+    """
+    import csv
+    import sys
+
+    from symbouq.authoring.show import as_markdown, tables
+    from symbouq.ontology import OntologyLibrary
+
+    found = tables(OntologyLibrary(ontology).ontology(profile), family)
+    if form == "json":
+        cells = {
+            t.family: {f"{a}|{b}": list(cell) for (a, b), cell in t.cells.items()} for t in found
+        }
+        click.echo(json.dumps(cells, indent=2))
+        return
+    for t in found:
+        if form == "csv":
+            csv.writer(sys.stdout).writerows(t.rows())
+        else:
+            click.echo(f"**{t.family}**\n\n{as_markdown(t.rows())}\n")
+
+
+@rules.command()
+@click.argument("folder", metavar="DIR", type=click.Path())
+def new(folder: str) -> None:
+    """Start an ontology in DIR that extends the built-in one, with a test of its own.
+
+    Example: symbouq rules new my-rules
+    """
+    from symbouq.authoring.scaffold import start
+
+    for file in start(folder):
+        click.echo(f"wrote {file}")
+    click.echo(f"next: symbouq rules check {folder} && symbouq rules test {folder}")

@@ -1,0 +1,181 @@
+"""`symbouq rules show` and `rules table`: what a profile makes of its relations."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from symbouq.errors import OntologyError
+from symbouq.ontology import Ontology, OntologyLibrary, solved_tables
+from symbouq.source import ROLES, Place, vocabulary
+from symbouq.worlds import composition_table, worlds
+
+
+@dataclass(frozen=True)
+class RelationSheet:
+    """Everything that a profile says of one relation.
+
+    Attributes:
+        name: The relation.
+        profile: The profile.
+        family: Its family.
+        readings: Role to what it says on each axis; empty where closure decides it.
+        properties: Stated properties, `symmetric` and the like.
+        converse: What it is the other way round, where that has a name.
+        follows: What follows from it for the same pair, itself apart.
+        clashes: What cannot hold with it.
+        composes: Second relation of its family to what the two of them leave open.
+        phrases: The phrases that read as it.
+        wordings: The phrases that express it in generated text.
+        places: Where it is spoken of.
+    """
+
+    name: str
+    profile: str
+    family: str
+    readings: dict[str, tuple[str, ...]]
+    properties: tuple[str, ...]
+    converse: str | None
+    follows: tuple[str, ...]
+    clashes: tuple[str, ...]
+    composes: dict[str, tuple[str, ...]]
+    phrases: tuple[str, ...]
+    wordings: tuple[str, ...]
+    places: tuple[Place, ...]
+
+
+_PROPERTIES = ("symmetric", "reflexive", "transitive", "strict", "functional")
+
+
+def sheet(library: OntologyLibrary, relation: str, profile: str | None = None) -> RelationSheet:
+    """What a profile says of a relation.
+
+    Raises:
+        OntologyError: If the profile has no such relation.
+    """
+    ontology = library.ontology(profile)
+    try:
+        name = ontology.canonical(relation)
+    except KeyError as error:
+        raise OntologyError(error.args[0]) from error
+    said = worlds(ontology, [(0, name, 1)], (0, 1))
+    possible = said.possible if said is not None else ()
+    certain = said.certain if said is not None else ()
+    rows = library.source.rows
+    places = {
+        place
+        for fact, place in library.source.facts.items()
+        if any(
+            kind == "relation" and str(value) == name
+            for kind, value in zip(
+                vocabulary()[fact.name, len(fact.arguments)], fact.arguments, strict=True
+            )
+        )
+    }
+    return RelationSheet(
+        name=name,
+        profile=ontology.profile,
+        family=ontology.families[name],
+        readings=_readings(library, ontology, name),
+        properties=tuple(p for p in _PROPERTIES if (name,) in rows[p, 1]),
+        converse=ontology.converse.get(name),
+        follows=tuple(r for r in certain if r != name),
+        clashes=tuple(r for r in ontology.families if r not in possible),
+        composes={
+            second: left
+            for (first, second), left in _table(ontology, ontology.families[name], name).items()
+        },
+        phrases=tuple(sorted(text for text, r in ontology.phrases.items() if r == name)),
+        wordings=ontology.wordings.get(name, ()),
+        places=tuple(sorted(places)),
+    )
+
+
+def _table(ontology: Ontology, family: str, first: str) -> dict[tuple[str, str], tuple[str, ...]]:
+    """The row of a composition table, without cells that leave everything open."""
+    members = [r for r, f in ontology.families.items() if f == family]
+    row = {}
+    for second in members:
+        found = worlds(ontology, [(0, first, 1), (1, second, 2)], (0, 2), members)
+        if found is not None and len(found.possible) < len(members):
+            row[first, second] = found.possible
+    return row
+
+
+def _readings(
+    library: OntologyLibrary, ontology: Ontology, relation: str
+) -> dict[str, tuple[str, ...]]:
+    """Role to the bounds of a relation, in words."""
+    bounds: dict[tuple[str, str, str, str], dict[str, str]] = defaultdict(dict)
+    profile = ontology.profile.replace("-", "_")
+    for row in solved_tables(library.source, profile, library.name):
+        if row.name in ("at_least", "at_most"):
+            role, name, axis, end, other, bound = map(str, row.arguments)
+            if name == relation:
+                bounds[role, axis, end, other][row.name] = bound
+    said: dict[str, list[str]] = defaultdict(list)
+    for (role, axis, end, other), limits in sorted(bounds.items()):
+        low, high = limits.get("at_least"), limits.get("at_most")
+        limits_said = [f">= {low}"] if low is not None else []
+        limits_said += [f"<= {high}"] if high is not None else []
+        bound = f"= {low}" if low == high else " and ".join(limits_said)
+        sides = "subject - object" if end == "point" else f"{end} of subject - {other} of object"
+        said[role].append(f"{axis}: {sides} {bound}")
+    return {role: tuple(said[role]) for role in ROLES if said[role]}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A composition table: what two relations in a row leave open.
+
+    Attributes:
+        family: The family of the relations.
+        members: The relations, in order.
+        cells: (first, second) to the relations that stay possible.
+    """
+
+    family: str
+    members: tuple[str, ...]
+    cells: dict[tuple[str, str], tuple[str, ...]]
+
+    @property
+    def decides(self) -> bool:
+        """Whether any cell excludes anything."""
+        return any(len(cell) < len(self.members) for cell in self.cells.values())
+
+    def rows(self) -> list[list[str]]:
+        """The table as text: a header, then one row for each first relation."""
+        rows = [["", *self.members]]
+        for first in self.members:
+            cells = [self.cells[first, second] for second in self.members]
+            everything = len(self.members)
+            texts = ("any" if len(cell) == everything else " ".join(cell) for cell in cells)
+            rows.append([first, *texts])
+        return rows
+
+
+def tables(ontology: Ontology, family: str | None = None) -> list[Table]:
+    """The composition tables of a profile: of one family, or of all in which some pair of
+    relations decides something.
+
+    Raises:
+        OntologyError: If the profile has no such family.
+    """
+    families = list(dict.fromkeys(ontology.families.values()))
+    if family is not None and family not in families:
+        known = ", ".join(families)
+        raise OntologyError(f"profile {ontology.profile} has no family {family!r}; it has: {known}")
+    found = []
+    for name in [family] if family is not None else families:
+        members = tuple(r for r, f in ontology.families.items() if f == name)
+        table = Table(name, members, composition_table(ontology, name))
+        if family is not None or table.decides:
+            found.append(table)
+    return found
+
+
+def as_markdown(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as a Markdown table, the first its header."""
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
