@@ -242,7 +242,7 @@ def show(relation: str, profile: str | None, ontology: str | None) -> None:
         "excludes": found.clashes,
         "phrases": tuple(f'"{text}"' for text in found.phrases),
         "wordings": tuple(f'"{text}"' for text in found.wordings),
-        "stated in": tuple(f"{place.file}:{place.line}" for place in found.places),
+        "stated in": found.stated_in,
     }
     for name, values in lines.items():
         if values:
@@ -301,3 +301,14 @@ def new(folder: str) -> None:
     for file in start(folder):
         click.echo(f"wrote {file}")
     click.echo(f"next: symbouq rules check {folder} && symbouq rules test {folder}")
+
+
+@rules.command()
+def reference() -> None:
+    """Print the predicates that an ontology may state, from the rules' own comments.
+
+    Example: symbouq rules reference > reference.md
+    """
+    from symbouq.authoring.reference import reference as written
+
+    click.echo(written())

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from symbouq.errors import OntologyError
 from symbouq.ontology import Ontology, OntologyLibrary, solved_tables
-from symbouq.source import ROLES, Place, vocabulary
+from symbouq.source import ROLES, vocabulary
 from symbouq.worlds import composition_table, worlds
 
 
@@ -28,7 +29,7 @@ class RelationSheet:
         composes: Second relation of its family to what the two of them leave open.
         phrases: The phrases that read as it.
         wordings: The phrases that express it in generated text.
-        places: Where it is spoken of.
+        stated_in: Files that speak of it, with the lines.
     """
 
     name: str
@@ -42,7 +43,7 @@ class RelationSheet:
     composes: dict[str, tuple[str, ...]]
     phrases: tuple[str, ...]
     wordings: tuple[str, ...]
-    places: tuple[Place, ...]
+    stated_in: tuple[str, ...]
 
 
 _PROPERTIES = ("symmetric", "reflexive", "transitive", "strict", "functional")
@@ -88,8 +89,18 @@ def sheet(library: OntologyLibrary, relation: str, profile: str | None = None) -
         },
         phrases=tuple(sorted(text for text, r in ontology.phrases.items() if r == name)),
         wordings=ontology.wordings.get(name, ()),
-        places=tuple(sorted(places)),
+        stated_in=_grouped(places),
     )
+
+
+def _grouped(places: Iterable[Place]) -> tuple[str, ...]:
+    """Places by file, as `file:3,5,6`; files below the working folder relative to it."""
+    lines: dict[str, list[int]] = defaultdict(list)
+    for place in sorted(places):
+        lines[place.file].append(place.line)
+    here = Path.cwd()
+    shown = {f: Path(f).relative_to(here) if Path(f).is_relative_to(here) else f for f in lines}
+    return tuple(f"{shown[f]}:{','.join(map(str, found))}" for f, found in lines.items())
 
 
 def _table(ontology: Ontology, family: str, first: str) -> dict[tuple[str, str], tuple[str, ...]]:
