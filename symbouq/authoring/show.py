@@ -9,7 +9,7 @@ from pathlib import Path
 
 from symbouq.errors import OntologyError
 from symbouq.ontology import Ontology, OntologyLibrary, solved_tables
-from symbouq.source import ROLES, vocabulary
+from symbouq.source import ROLES, Place, vocabulary
 from symbouq.worlds import composition_table, worlds
 
 
