@@ -8,7 +8,7 @@ is here.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,6 +85,7 @@ def check(folder: str | None = None) -> list[Finding]:
     builtin = lp_files(data_folder("ontology"))
     source, files = read_source(builtin, folder, complaints.append)
     name = "builtin" if folder is None else folder
+    own = {str(file) for file in files if folder is None or file not in builtin} | {name}
     table = checks()
     where: dict[_Found, list[str]] = defaultdict(list)
     profiles = [profile for (profile,) in source.rows["profile", 1]]
@@ -94,17 +95,17 @@ def check(folder: str | None = None) -> list[Finding]:
             where[found] = profiles
         for profile in profiles:
             try:
-                for found in (
-                    *_by_rules(source, profile, name),
-                    *_by_solver(source, profile, name),
-                ):
+                found_here = list(_by_rules(source, profile, name))
+                # Faulty facts clash in many ways; they are to be mended first, too.
+                if not any(table[code].severity == "error" for code, _, _ in found_here):
+                    found_here += _by_solver(source, profile, name, own)
+                for found in found_here:
                     where[found].append(profile)
             except OntologyError as error:
                 complaints.append(error)
     syntax = [error for error in complaints if error.code == "syntax"]
     for wrong in syntax or complaints:
         where[wrong.code, Place(wrong.file or name, wrong.line or 1), wrong.message] = profiles
-    own = {str(file) for file in files if folder is None or file not in builtin} | {name}
     return sorted(
         Finding(*place, code, table[code].severity, message + _in(some, profiles), table[code].mend)
         for (code, place, message), some in where.items()
@@ -177,7 +178,7 @@ def _place(source: Source, fact: clingo.Symbol) -> Place:
     raise AssertionError(f"{fact} comes from no statement")
 
 
-def _by_solver(source: Source, profile: str, name: str) -> Iterator[_Found]:
+def _by_solver(source: Source, profile: str, name: str, own: Collection[str]) -> Iterator[_Found]:
     """Relations whose one premise contradicts itself: what the audit's rules derive from
     it clashes.
     """
@@ -187,32 +188,30 @@ def _by_solver(source: Source, profile: str, name: str) -> Iterator[_Found]:
         solver = TraceSolver(ontology, [atom], ())
         if solver.feasible([atom]):
             continue
+        clashes = solver.clashes([atom])
         named = [
-            " and ".join(relations) if relations else code
-            for code, relations in solver.clashes([atom])
+            ontology.reasons[code].format(first=relations[0], second=relations[-1])
+            if relations and code in ontology.reasons
+            else code
+            for code, relations in clashes
         ]
-        culprits = ", ".join(named) or "its own bounds"
-        place = next(
-            place
-            for fact, place in source.facts.items()
-            if fact.name == "family" and str(fact.arguments[0]) == relation
-        )
+        culprits = "; ".join(named) or "its own bounds"
+        involved = {relation, *(r for _, relations in clashes for r in relations)}
         yield (
             "one-premise-clash",
-            _clash_place(source, solver.clashes([atom]), place),
+            _involved(source, involved, own),
             f"`a {relation} b` alone contradicts itself ({culprits})",
         )
 
 
-def _clash_place(
-    source: Source, clashes: Sequence[tuple[str, tuple[str, ...]]], otherwise: Place
-) -> Place:
-    """The incompatibility behind a clash, where there is one."""
-    for code, relations in clashes:
-        for fact, place in source.facts.items():
-            if fact.name == code and tuple(map(str, fact.arguments)) == relations:
-                return place
-    return otherwise
+def _involved(source: Source, relations: Collection[str], own: Collection[str]) -> Place:
+    """The first fact of the checked files that has most of some relations."""
+
+    def count(fact: clingo.Symbol) -> int:
+        return len(set(map(str, fact.arguments)).intersection(relations))
+
+    facts = [fact for fact, place in source.facts.items() if place.file in own]
+    return source.facts[max(facts, key=count)]
 
 
 def as_json(findings: Sequence[Finding]) -> list[dict[str, object]]:

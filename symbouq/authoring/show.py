@@ -126,7 +126,10 @@ def _readings(
             if name == relation:
                 bounds[role, axis, end, other][row.name] = bound
     said: dict[str, list[str]] = defaultdict(list)
-    for (role, axis, end, other), limits in sorted(bounds.items()):
+    order = list(ontology.coordinates)
+    for (role, axis, end, other), limits in sorted(
+        bounds.items(), key=lambda item: (order.index(item[0][1:3]), item[0])
+    ):
         low, high = limits.get("at_least"), limits.get("at_most")
         limits_said = [f">= {low}"] if low is not None else []
         limits_said += [f"<= {high}"] if high is not None else []

@@ -1,0 +1,131 @@
+"""`rules check`: every kind of finding at its place, and a clean built-in ontology."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from symbouq_cli.main import main
+
+from symbouq.authoring.check import as_sarif, check, checks
+
+
+def findings(
+    tmp_path: Path, text: str, header: str = "extends(nine_way).\n"
+) -> list[tuple[int, str]]:
+    """Line and code of what is found in a file, lines counted after the header."""
+    (tmp_path / "mine.lp").write_text(header + text, encoding="utf-8")
+    return [(f.line - header.count("\n"), f.code) for f in check(str(tmp_path))]
+
+
+def test_the_builtin_ontology_is_clean() -> None:
+    assert check() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("family(far direction).", [(1, "syntax")]),
+        ("near_to(A, B) :- axis(A), axis(B).", [(1, "unused-predicate")]),
+        ("phrase(above).", [(1, "arity")]),
+        ("holdz(near, U, V) :- holds(far, U, V).", [(1, "unused-predicate")]),
+        ("holds(near, U, V) :- holdz(far, U, V).", [(1, "undefined-predicate")]),
+        ("symmetric(abov).", [(1, "relation-without-family")]),
+        ("component(above, w, 1).", [(1, "unknown-value")]),
+        ("{ axis(w) }.", [(1, "form")]),
+        ("axis(W).", [(1, "unsafe")]),
+        ("clash(foo, U, V) :- holds(inside, U, W).", [(1, "clash-without-reason"), (1, "unsafe")]),
+        ("transitive(above).", [(1, "direction")]),
+        ("interval(odd, 1, 2, 1).", [(1, "interval")]),
+        ("symmetric(near).", [(1, "stated-twice")]),
+        ("clash(odd, U, V) :- holds(near, U, V), holds(at, U, V).", [(1, "clash-without-reason")]),
+        (
+            "inverse(near, contains).",
+            [(1, "inverse-not-involution"), (1, "symmetric-with-inverse")],
+        ),
+        ("symmetric(inside).", [(1, "symmetric-with-inverse")]),
+        ('phrase(near, "touching").', [(1, "phrase-claimed-twice")]),
+        ("component(left, x, 1).", [(1, "two-signs")]),
+        ('dataset("stepgame", babi).', [(1, "two-profiles")]),
+        ("implies(touching, near).\nimplies(touching, far).", [(1, "one-premise-clash")]),
+        ("incompatible(near, near).", [(1, "one-premise-clash")]),
+    ],
+)
+def test_findings(tmp_path: Path, text: str, expected: list[tuple[int, str]]) -> None:
+    found = findings(tmp_path, text)
+    assert sorted(set(found)) == expected
+
+
+def test_a_relation_wants_phrase_and_wording(tmp_path: Path) -> None:
+    assert findings(tmp_path, "family(adjoining, topology).") == [
+        (1, "no-phrase"),
+        (1, "no-wording"),
+    ]
+
+
+def test_profiles_on_a_circle(tmp_path: Path) -> None:
+    text = "profile(p). profile(q).\nextends(p, q).\nextends(q, p)."
+    assert findings(tmp_path, text) == [(2, "profile-cycle"), (3, "profile-cycle")]
+
+
+def test_a_direction_without_interval(tmp_path: Path) -> None:
+    text = """\
+profile(flat). default_profile(flat). uses(flat, order).
+reading(flat, (asserted; queried), odd). interval(odd, -1, #inf, -1).
+axis(t).
+family(after, order). phrase(after, "after"). wording(after, 1, "after").
+component(after, t, 1).
+"""
+    assert findings(tmp_path, text, header="") == [(5, "no-reading")]
+
+
+def test_a_syntax_error_hides_what_follows_from_it(tmp_path: Path) -> None:
+    """The folder is not known to extend anything where its first file cannot be read."""
+    (tmp_path / "a.lp").write_text("extends(nine_way).\nfamily(x y).\n", encoding="utf-8")
+    (tmp_path / "b.lp").write_text('phrase(above, "atop").\n', encoding="utf-8")
+    assert [f.code for f in check(str(tmp_path))] == ["syntax"]
+
+
+def test_profiles_are_named_where_not_all_have_it(tmp_path: Path) -> None:
+    (tmp_path / "a.lp").write_text("extends(nine_way).\nincompatible(n, n).\n", encoding="utf-8")
+    only = [f.message for f in check(str(tmp_path)) if f.code == "direction"]
+    assert len(only) == 1
+    text = "extends(nine_way).\nimplies(tpp, dc).\n"
+    (tmp_path / "a.lp").write_text(text, encoding="utf-8")
+    messages = [f.message for f in check(str(tmp_path))]
+    assert any("`a tpp b` alone contradicts itself" in m and "rcc8" in m for m in messages)
+    assert not any("nine-way" in m for m in messages)
+
+
+def test_every_code_has_severity_and_remedy() -> None:
+    for code, found in checks().items():
+        assert found.severity in ("error", "warning", "note"), code
+        assert found.mend.endswith("."), code
+
+
+def test_sarif_names_rule_and_place(tmp_path: Path) -> None:
+    (tmp_path / "a.lp").write_text("extends(nine_way).\nsymmetric(abov).\n", encoding="utf-8")
+    log = as_sarif(check(str(tmp_path)))
+    assert log["version"] == "2.1.0"
+    run = log["runs"][0]  # type: ignore[index]
+    result = run["results"][0]
+    assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == "relation-without-family"
+    region = result["locations"][0]["physicalLocation"]
+    assert region["region"]["startLine"] == 2
+    assert region["artifactLocation"]["uri"].endswith("a.lp")
+
+
+def test_exit_codes_and_formats(tmp_path: Path) -> None:
+    run = CliRunner().invoke
+    assert run(main, ["rules", "check"]).exit_code == 0
+    (tmp_path / "a.lp").write_text("extends(nine_way).\nsymmetric(abov).\n", encoding="utf-8")
+    told = run(main, ["rules", "check", str(tmp_path)])
+    assert told.exit_code == 1
+    assert "a.lp:2: error: unknown relation abov" in told.output
+    assert "did you mean above?" in told.output
+    found = run(main, ["rules", "check", str(tmp_path), "--format", "json"])
+    assert json.loads(found.output)[0]["code"] == "relation-without-family"
+    assert json.loads(run(main, ["rules", "check", str(tmp_path), "--format", "sarif"]).output)
+    assert run(main, ["rules", "check", str(tmp_path / "nowhere")]).exit_code == 2

@@ -1,0 +1,85 @@
+"""Rule coverage: what fires, and what does not, in a small ontology."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from click.testing import CliRunner
+from symbouq_cli.main import main
+
+from symbouq.authoring.coverage import covered
+from symbouq.authoring.specs import discovered
+
+RULES = """\
+extends(nine_way).
+family(adjoining, topology).
+symmetric(adjoining).
+phrase(adjoining, ("adjoins"; "abuts")).
+wording(adjoining, 1, "adjoining").
+implies(adjoining, touching).
+incompatible(adjoining, at).
+holds(near, U, V) :- holds(adjoining, U, V).
+clash(astray, U, V) :- holds(at, U, V), holds(inside, V, U).
+reason(astray, "what is at a thing is not around it").
+"""
+
+
+def missed(tmp_path: Path, tests: str) -> set[str]:
+    (tmp_path / "a.lp").write_text(RULES, encoding="utf-8")
+    (tmp_path / "a.test").write_text(tests, encoding="utf-8")
+    outcomes, report = covered(discovered(str(tmp_path)), str(tmp_path))
+    assert all(outcome.passed for outcome in outcomes)
+    assert all(item.place.file == str(tmp_path / "a.lp") for item in report.items)
+    return {item.text for item in report.missed}
+
+
+ADJOINS = """\
+test: adjoins
+scene:
+  The barn adjoins the mill.
+claims:
+  entailed: The mill is near the barn.
+  unknown: The barn is far from the hut.
+"""
+
+
+def test_what_no_test_fires(tmp_path: Path) -> None:
+    assert missed(tmp_path, ADJOINS) == {
+        'phrase(adjoining,"abuts").',
+        'wording(adjoining,1,"adjoining").',
+        # touching follows, but nothing at or inside anything is spoken of
+        "incompatible(adjoining,at).",
+        "clash(astray,U,V) :- holds(at,U,V); holds(inside,V,U).",
+        'reason(astray,"what is at a thing is not around it").',
+    }
+
+
+def test_further_tests_fire_the_rest(tmp_path: Path) -> None:
+    tests = f"""\
+{ADJOINS}
+test: at and around exclude each other
+scene:
+  A inside B
+claims:
+  contradicted: B at A
+
+test: adjoining and at
+scene:
+  A at B
+claims:
+  contradicted: A adjoining B
+
+test: abuts
+scene:
+  The barn abuts the mill.
+"""
+    assert missed(tmp_path, tests) == set()
+
+
+def test_threshold(tmp_path: Path) -> None:
+    missed(tmp_path, ADJOINS)
+    command = ["rules", "test", str(tmp_path), "--fail-under"]
+    told = CliRunner().invoke(main, [*command, "50"])
+    assert told.exit_code == 0
+    assert 'a.lp:4: phrase(adjoining,"abuts").' in told.output
+    assert CliRunner().invoke(main, [*command, "99"]).exit_code == 1

@@ -1,0 +1,175 @@
+"""`rules test`: the text format, what passes and fails, and the built-in tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner
+from symbouq_cli.main import main
+
+from symbouq.authoring.specs import Outcome, SpecError, as_junit, discovered, parsed, run
+from symbouq.pipeline import TraceAuditor
+
+
+def outcomes(tmp_path: Path, text: str) -> list[Outcome]:
+    file = tmp_path / "some.test"
+    file.write_text(text, encoding="utf-8")
+    return list(run(parsed(file), TraceAuditor()))
+
+
+PASSING = """\
+# a comment
+
+test: in relations
+scene:
+  A above B
+  B right C; "big D" near B
+claims:
+  entailed: A upper_right C by scene 1, scene 2
+  unknown: A near C
+  entailed (grounded unknown): C near A by claim 2
+  contradicted: B above A
+
+test: in words, with a profile
+profile: spartun
+question: Where is the box relative to the sofa?
+scene:
+  The box is inside the crate.
+  The crate is left of the sofa.
+claims:
+  unread: Let us see.
+  entailed: left.
+
+test: pairs
+profile: rcc8
+scene:
+  x tpp y
+  y tpp z
+pairs:
+  possible x z: tpp ntpp
+  certain x z: part
+test: a clash
+scene:
+  A above B
+  B above A
+clash: scene 1, scene 2
+"""
+
+
+def test_what_passes(tmp_path: Path) -> None:
+    found = outcomes(tmp_path, PASSING)
+    assert [outcome.spec.name for outcome in found] == [
+        "in relations",
+        "in words, with a profile",
+        "pairs",
+        "a clash",
+    ]
+    misses = {o.spec.name: [m.message for m in o.misses] for o in found if not o.passed}
+    # `part` is of another family than its consequences: certain lists the whole family.
+    assert list(misses) == ["pairs"]
+    assert misses["pairs"] == ["certain x z: got connected overlapping part"]
+
+
+@pytest.mark.parametrize(
+    ("claim", "message"),
+    [
+        ("contradicted: A upper_right C", "expected contradicted, got entailed"),
+        ("entailed: A upper_right C by scene 1", "expected scene:1, got scene:1, scene:2"),
+        ("entailed (grounded unknown): A upper_right C", "expected unknown when grounded"),
+        ("unread: A upper_right C", "expected unread, got entailed"),
+    ],
+)
+def test_what_fails(tmp_path: Path, claim: str, message: str) -> None:
+    text = f"test: t\nscene:\n  A above B\n  B right C\nclaims:\n  {claim}\n"
+    (outcome,) = outcomes(tmp_path, text)
+    assert [miss.line for miss in outcome.misses] == [6]
+    assert message in outcome.misses[0].message
+    (known,) = outcomes(tmp_path, text.replace("claims:\n  ", "claims:\n  todo "))
+    assert known.passed
+    assert [miss.line for miss in known.todo] == [6]
+
+
+def test_a_todo_that_comes_out_says_so(tmp_path: Path) -> None:
+    (outcome,) = outcomes(
+        tmp_path, "test: t\nscene:\n  A near B\nclaims:\n  todo entailed: B near A\n"
+    )
+    assert outcome.passed
+    assert [miss.line for miss in outcome.mended] == [5]
+
+
+def test_an_unexpected_clash_fails(tmp_path: Path) -> None:
+    (outcome,) = outcomes(tmp_path, "test: t\nscene:\n  A near B\n  B far A\n")
+    assert not outcome.passed
+    assert "contradicts itself" in outcome.misses[0].message
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("scene:\n", 1, "a test begins with"),
+        ("test: t\nsceen:\n", 2, "'sceen:' is none of"),
+        ("test: t\nclaims:\n  maybe: A near B\n", 3, "the verdict one of"),
+        ("test: t\nclaims:\n  entailed (grounded odd): A near B\n", 3, "unknown verdict 'odd'"),
+        ("test: t\nscene:\n  A near\n", 1, "write SUBJECT RELATION OBJECT"),
+        ("test: t\nscene:\n  A near B\nclaims:\n  entailed: A is near B.\n", 1, "not both"),
+        ("test: t\nscene:\n  A nearr B\n", 1, "did you mean 'near'?"),
+        ("test: t\nprofile: odd\nscene:\n  A near B\n", 1, "unknown profile"),
+        ("test: t\nscene:\n  A near B\npairs:\n  possible A: near\n", 5, "is no pair"),
+        (
+            "test: t\nscene:\n  A near B\npairs:\n  possible A C: near\n",
+            5,
+            "'C' is not in the scene",
+        ),
+        ("test: t\n  A near B\n", 2, "stands in no block"),
+    ],
+)
+def test_errors_name_file_and_line(tmp_path: Path, text: str, line: int, words: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        outcomes(tmp_path, text)
+    assert (caught.value.file, caught.value.line) == (str(tmp_path / "some.test"), line)
+    assert words in caught.value.message
+
+
+def test_junit(tmp_path: Path) -> None:
+    text = "test: good\nscene:\n  A near B\n\ntest: <bad>\nscene:\n  A near B\nclaims:\n  entailed: A far B\n"
+    suite = ElementTree.fromstring(as_junit(outcomes(tmp_path, text)).encode())
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert [case.get("name") for case in suite] == ["good", "<bad>"]
+    failure = suite[1].find("failure")
+    assert failure is not None
+    assert "got contradicted" in str(failure.get("message"))
+
+
+def test_command(tmp_path: Path) -> None:
+    (tmp_path / "mine.lp").write_text("extends(nine_way).\n", encoding="utf-8")
+    command = ["rules", "test", str(tmp_path)]
+    assert CliRunner().invoke(main, command).exit_code == 2  # nothing to run
+    tests = tmp_path / "deep" / "mine.test"
+    tests.parent.mkdir()
+    tests.write_text(
+        "test: one\nscene:\n  A near B\n\ntest: two\nscene:\n  A far B\n", encoding="utf-8"
+    )
+    told = CliRunner().invoke(main, command)
+    assert (told.exit_code, "2 passed" in told.output) == (0, True)
+    told = CliRunner().invoke(main, [*command, "-k", "TWO"])
+    assert "1 passed, 1 deselected" in told.output
+    tests.write_text(
+        "test: one\nscene:\n  A near B\nclaims:\n  entailed: A far B\n", encoding="utf-8"
+    )
+    report = tmp_path / "junit.xml"
+    told = CliRunner().invoke(main, [*command, "--junit", str(report)])
+    assert told.exit_code == 1
+    assert "line 5: A far B: expected entailed, got contradicted" in told.output
+    assert ElementTree.parse(report).getroot().get("failures") == "1"
+    tests.write_text("tset: one\n", encoding="utf-8")
+    assert CliRunner().invoke(main, command).exit_code == 2
+
+
+@pytest.mark.slow
+def test_the_builtin_rules_fire_in_the_builtin_tests() -> None:
+    """Every test passes, and every rule and every fact of the ontology fires."""
+    assert len(discovered(None)) > 50
+    told = CliRunner().invoke(main, ["rules", "test", "--coverage", "--fail-under", "100", "-q"])
+    assert told.exit_code == 0, told.output
