@@ -137,6 +137,18 @@ def plain(symbol: clingo.Symbol) -> str:
     return symbol.string if symbol.type is clingo.SymbolType.String else str(symbol)
 
 
+def shown(file: str) -> str:
+    """A file's path for people: that of a built-in file from `ontology/` or `rules/` on,
+    one below the working folder relative to it.
+    """
+    for name in ("ontology", "rules"):
+        if Path(file).is_relative_to(data_folder(name)):
+            return (Path(name) / Path(file).relative_to(data_folder(name))).as_posix()
+    if Path(file).is_relative_to(Path.cwd()):
+        return Path(file).relative_to(Path.cwd()).as_posix()
+    return file
+
+
 def statements(files: Iterable[Path]) -> Iterator[ast.AST]:
     """The statements of files, comments and `#program base` left out.
 

@@ -17,7 +17,7 @@ from symbouq.errors import OntologyError, RecordError
 from symbouq.ontology import OntologyLibrary
 from symbouq.pipeline import TraceAuditor
 from symbouq.records import Trace
-from symbouq.source import Place, Source
+from symbouq.source import Place, Source, shown
 from symbouq.stream import Job, Work, process
 
 BUILTIN = "builtin"
@@ -39,7 +39,8 @@ class Change:
     place: Place
 
     def __str__(self) -> str:
-        return f"{'+' if self.added else '-'} {self.place.file}:{self.place.line}: {self.text}"
+        sign = "+" if self.added else "-"
+        return f"{sign} {shown(self.place.file)}:{self.place.line}: {self.text}"
 
 
 @dataclass

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from symbouq.errors import OntologyError
 from symbouq.ontology import Ontology, OntologyLibrary, solved_tables
-from symbouq.source import ROLES, Place, vocabulary
+from symbouq.source import ROLES, Place, shown, vocabulary
 from symbouq.worlds import composition_table, worlds
 
 
@@ -94,13 +93,11 @@ def sheet(library: OntologyLibrary, relation: str, profile: str | None = None) -
 
 
 def _grouped(places: Iterable[Place]) -> tuple[str, ...]:
-    """Places by file, as `file:3,5,6`; files below the working folder relative to it."""
+    """Places by file, as `file:3,5,6`."""
     lines: dict[str, list[int]] = defaultdict(list)
     for place in sorted(places):
         lines[place.file].append(place.line)
-    here = Path.cwd()
-    shown = {f: Path(f).relative_to(here) if Path(f).is_relative_to(here) else f for f in lines}
-    return tuple(f"{shown[f]}:{','.join(map(str, found))}" for f, found in lines.items())
+    return tuple(f"{shown(file)}:{','.join(map(str, found))}" for file, found in lines.items())
 
 
 def _table(ontology: Ontology, family: str, first: str) -> dict[tuple[str, str], tuple[str, ...]]:
