@@ -11,7 +11,7 @@ from symbouq.version import __version__
 
 if TYPE_CHECKING:
     from symbouq.errors import OntologyError, RecordError, SymboUQError
-    from symbouq.pipeline import TraceAuditor, audit
+    from symbouq.pipeline import TraceAuditor, audit, relations_between
     from symbouq.records import Audit, Trace
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "TraceAuditor",
     "__version__",
     "audit",
+    "relations_between",
 ]
 
 _HOMES = {
@@ -33,6 +34,7 @@ _HOMES = {
     "Trace": "records",
     "TraceAuditor": "pipeline",
     "audit": "pipeline",
+    "relations_between": "pipeline",
 }
 
 

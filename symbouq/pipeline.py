@@ -38,6 +38,7 @@ from symbouq.records import (
 )
 from symbouq.score import constraint_rule
 from symbouq.source import files_stamp
+from symbouq.worlds import Worlds, worlds
 
 if TYPE_CHECKING:  # spaCy loads only where there is text to parse
     from symbouq.language.reader import Mention, Reader, Text
@@ -244,22 +245,76 @@ def audit(
         OntologyError: If the ontology or the profile cannot be used.
         RecordError: If the arguments make no trace, or a relation is not in the profile.
     """
-    record: dict[str, Any] = {"id": "trace", "question": question, "dataset": dataset}
-    if not isinstance(scene, str) and any(not isinstance(item, str) for item in scene):
-        record["scene_relations"] = scene
+    record = {**_scene_record(scene), "question": question, "dataset": dataset}
+    if "scene_relations" in record:
         record["claims"] = [{"relations": relations} for relations in claims]
         if record["claims"]:
             record["claims"][-1]["type"] = "conclusion"
+    elif isinstance(claims, str):
+        record["response"] = claims
     else:
-        record["scene"] = scene if isinstance(scene, str) else list(scene)
-        if isinstance(claims, str):
-            record["response"] = claims
-        else:
-            record["reasoning"] = list(claims[:-1])
-            record["conclusion"] = claims[-1] if claims else ""
+        record["reasoning"] = list(claims[:-1])
+        record["conclusion"] = claims[-1] if claims else ""
     folder = os.fspath(ontology) if ontology is not None else None
     auditor = _auditor(profile, folder, context, files_stamp(folder))
     return auditor.audit(make_record(Trace, record))
+
+
+def relations_between(
+    scene: str | Sequence[str] | Sequence[Sequence[str]],
+    subject: str,
+    object: str,
+    *,
+    profile: str | None = None,
+    dataset: str | None = None,
+    ontology: str | os.PathLike[str] | None = None,
+) -> Worlds | None:
+    """What a scene leaves open between two things, and what it settles.
+
+    >>> import symbouq
+    >>> found = symbouq.relations_between("A is above B. B is left of C.", "A", "C")
+    >>> found.certain
+    ('upper_left',)
+
+    Args:
+        scene: One text, a list of sentences, or a list of `(subject, relation, object)`.
+        subject: A thing of the scene, as it is named there.
+        object: Another one.
+        profile: Name of the profile; else the dataset's, or `nine-way`.
+        dataset: Name of the dataset, which may choose the profile.
+        ontology: Folder of a user's ontology.
+
+    Returns:
+        The relations that are possible and those that are certain; None if the scene
+        contradicts itself.
+
+    Raises:
+        OntologyError: If the ontology or the profile cannot be used.
+        RecordError: If the scene cannot be read, or has no such thing.
+    """
+    record = {**_scene_record(scene), "dataset": dataset}
+    if "scene_relations" in record:
+        record["claims"] = []
+    else:
+        record |= {"reasoning": [], "conclusion": "", "question": f"{subject}, {object}"}
+    folder = os.fspath(ontology) if ontology is not None else None
+    auditor = _auditor(profile, folder, "assumed", files_stamp(folder))
+    trace = make_record(Trace, record)
+    parsed = auditor.parsed(trace)
+    for name in (subject, object):
+        if name not in parsed.names:
+            known = ", ".join(parsed.names)
+            raise RecordError(f"{name!r} is not in the scene, which has: {known}")
+    pair = (parsed.names.index(subject), parsed.names.index(object))
+    triples = [stated.triple for _, stated in parsed.scene]
+    return worlds(auditor.ontology_for(trace), triples, pair)
+
+
+def _scene_record(scene: str | Sequence[str] | Sequence[Sequence[str]]) -> dict[str, Any]:
+    """The fields of a trace that a scene fills."""
+    if not isinstance(scene, str) and any(not isinstance(item, str) for item in scene):
+        return {"id": "trace", "scene_relations": scene}
+    return {"id": "trace", "scene": scene if isinstance(scene, str) else list(scene)}
 
 
 @lru_cache(maxsize=8)
