@@ -4,8 +4,9 @@
 
 Sections: `end-to-end` (text in, JSONL out, over the distinct real chain-of-thought traces
 in FOLDER/stepgame, each once), `logic` (relations in, verdicts out, against the two
-opponents on the same traces), `growth` (cost over entities and claims), `start` (start-up
-of the command), `memory` (resident memory over 100,000 traces). The tables are Markdown.
+opponents on the same traces), `profiles` (the same traces under other profiles), `growth`
+(cost over entities and claims), `start` (start-up of the command), `memory` (resident
+memory over 100,000 traces). The tables are Markdown.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from opponents import VECTORS, Triple, plain_python, plain_python_explaining, z3
 
 from symbouq.auditor import audit_relations
 from symbouq.jobs import auditing
-from symbouq.ontology import OntologyLibrary
+from symbouq.ontology import Ontology, OntologyLibrary
 from symbouq.pipeline import TraceAuditor
 from symbouq.records import Trace
 from symbouq.stream import BATCH, Job, process
@@ -103,11 +104,12 @@ def _direction(a: tuple[int, int], b: tuple[int, int]) -> str:
     return next(name for name, vector in VECTORS.items() if vector == signs)
 
 
-def ours(scene: Sequence[Triple], claims: Sequence[Triple]) -> list[tuple[str, str, int | None]]:
+def ours(
+    scene: Sequence[Triple], claims: Sequence[Triple], ontology: Ontology | None = None
+) -> list[tuple[str, str, int | None]]:
     """The package's logic alone; its memory of scenes does not help, each occurs once."""
-    result = audit_relations(
-        _ONTOLOGY, [(n, [z]) for n, z in enumerate(scene, start=1)], [[z] for z in claims]
-    )
+    premises = [(n, [z]) for n, z in enumerate(scene, start=1)]
+    result = audit_relations(ontology or _ONTOLOGY, premises, [[z] for z in claims])
     return [(str(c.verdict), str(c.grounded), c.repair) for c in result.claims]
 
 
@@ -146,6 +148,22 @@ def logic(data: Path) -> None:
         times[name] = statistics.median(rounds) / len(part) * 1e3
     for name, value in times.items():
         print(f"| {name} | {value:.2f} |")
+
+
+def profiles(data: Path) -> None:
+    """What a profile costs. The claims come from layouts of the strict reading: under
+    unit-grid many of these scenes contradict themselves, and their clash is to be found.
+    """
+    distinct = list({(tuple(s), tuple(c)): None for s, c in drawn_traces(data, 1000)})[200:]
+    print(f"\n### Profiles: the logic alone over {len(distinct)} of the same traces\n")
+    print("| profile | tables made, ms | ms a trace |\n|---|---|---|")
+    for profile in ("nine-way", "unit-grid", "story", "half-plane", "babi", "spartun"):
+        library = OntologyLibrary()
+        making = timed(lambda library=library, profile=profile: library.ontology(profile))
+        ontology = library.ontology(profile)
+        ours(*distinct[0], ontology)
+        spent = timed(lambda o=ontology: [ours(*trace, o) for trace in distinct[1:]])
+        print(f"| {profile} | {making * 1e3:.0f} | {spent / len(distinct[1:]) * 1e3:.2f} |")
 
 
 def end_to_end(data: Path) -> None:
@@ -261,6 +279,7 @@ def _resident() -> float:
 SECTIONS = {
     "start": start,
     "logic": logic,
+    "profiles": profiles,
     "end-to-end": end_to_end,
     "growth": growth,
     "memory": memory,
