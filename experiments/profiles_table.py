@@ -861,7 +861,7 @@ def main() -> None:
             print(line)
         return
     for name in options.section:
-        print(f"\n{name}\n", flush=True)
+        print(f"\n## {name}\n", flush=True)
         for line in SECTIONS[name](data):
             print(line, flush=True)
 
