@@ -7,12 +7,12 @@ wrong, 130 interrupted.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import click
 
 import symbouq.version
+from symbouq_cli.options import CONTEXT, FILE, FILES, JOBS, ONTOLOGY, PROFILE, out_option
 from symbouq_cli.rules import rules
 
 FAILED_RECORDS = 1
@@ -50,44 +50,6 @@ class _Unusable(click.ClickException):
     exit_code = UNUSABLE
 
 
-FILES = click.argument(
-    "files",
-    nargs=-1,
-    required=True,
-    metavar="FILES...",
-    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
-)
-FILE = click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
-PROFILE = click.option("--profile", metavar="NAME", help="Profile for every trace.")
-ONTOLOGY = click.option(
-    "--ontology",
-    metavar="DIR",
-    type=click.Path(exists=True, file_okay=False),
-    help="Folder of .lp files that extends or replaces the built-in ontology.",
-)
-CONTEXT = click.option(
-    "--context",
-    type=click.Choice(["assumed", "grounded"]),
-    default="assumed",
-    show_default=True,
-    help="Which verdicts feed profile, features and Constraint-Rule.",
-)
-JOBS = click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; all cores by default."
-)
-
-
-def _out(default: str) -> Callable[[Any], Any]:
-    return click.option(
-        "--out",
-        metavar="FILE",
-        default=default,
-        show_default=True,
-        type=click.Path(dir_okay=False, allow_dash=True),
-        help="Where to write; - is standard output, a name in .gz is compressed.",
-    )
-
-
 @click.group(
     cls=_Group,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -100,7 +62,7 @@ def main() -> None:
 
 @main.command()
 @FILES
-@_out("-")
+@out_option("-")
 @PROFILE
 @ONTOLOGY
 @CONTEXT
@@ -128,7 +90,7 @@ def audit(files: tuple[str, ...], out: str, **options: Any) -> None:
 
 @main.command()
 @FILES
-@_out("-")
+@out_option("-")
 @PROFILE
 @ONTOLOGY
 @JOBS
@@ -165,7 +127,7 @@ def explain(file: str, identity: str, profile: str | None, ontology: str | None)
 
 @main.command()
 @FILE
-@_out("-")
+@out_option("-")
 @PROFILE
 @ONTOLOGY
 @JOBS

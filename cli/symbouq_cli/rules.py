@@ -11,16 +11,11 @@ from typing import Any
 
 import click
 
+from symbouq_cli.options import JOBS, ONTOLOGY, PROFILE
+
 FOUND = 1
 
 FOLDER = click.argument("folder", metavar="[DIR]", required=False, type=click.Path())
-PROFILE = click.option("--profile", metavar="NAME", help="Profile; the default one unless named.")
-ONTOLOGY = click.option(
-    "--ontology",
-    metavar="DIR",
-    type=click.Path(exists=True, file_okay=False),
-    help="Folder of .lp files that extends or replaces the built-in ontology.",
-)
 
 
 @click.group()
@@ -162,7 +157,7 @@ def _nothing(folder: str | None, pattern: str | None) -> Exception:
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False))
 @PROFILE
 @click.option("--examples", default=3, show_default=True, type=click.IntRange(min=0))
-@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; all cores.")
+@JOBS
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
