@@ -334,7 +334,7 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
         extent=extent,
         extent_facts=extent_facts,
         functional=frozenset(relation for (relation,) in rows["functional", 1]),
-        updates=("state_updates", 0) in rows,
+        updates=("latest_counts", 0) in rows,
         converse=dict(_pairs(rows["converse", 2])),
         mirror=dict(_pairs(rows["mirror", 2])),
         suffices=frozenset(_pairs(rows["suffices", 2])),

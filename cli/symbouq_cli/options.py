@@ -37,6 +37,7 @@ JOBS = click.option(
 
 
 def out_option(default: str) -> Callable[[Any], Any]:
+    """`--out` with a default."""
     return click.option(
         "--out",
         metavar="FILE",

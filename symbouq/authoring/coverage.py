@@ -287,7 +287,7 @@ def _roots(
     for row in rows:
         keys = tuple(map(str, row.arguments))
         bounds = row.name in ("at_least", "at_most") and keys[:2] in relations
-        if bounds or (row.name in about and keys[0] in claimed):
+        if bounds or (row.name in about and keys[0] in claimed) or row.name == "latest_counts":
             yield row
     lexical = {
         (token.entry.relation, _spelled(token.text))
