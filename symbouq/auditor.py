@@ -170,7 +170,7 @@ class _Audit:
         self.ontology = ontology
         oriented = ontology.oriented
         readings = ontology.readings
-        current = _latest(ontology, scene) if ontology.updates else scene
+        current = current_scene(ontology, scene) if ontology.updates else scene
         self.scene = [(number, tuple(map(oriented, triples))) for number, triples in current]
         self.claims = [tuple(map(oriented, triples)) for triples in claims]
         self.given = claims
@@ -188,6 +188,9 @@ class _Audit:
         for position, (_, triples) in enumerate(self.scene):
             for u, r, v in triples:
                 self.stated.setdefault((u, v), []).append((r, position))
+        self.several = next(
+            (n for n, (_, triples) in enumerate(self.scene) if len(triples) > 1), len(self.scene)
+        )
         self.decisions: dict[frozenset[Triple], _Decision] = {}
 
     def atom(self, triple: Triple) -> Atom:
@@ -199,16 +202,22 @@ class _Audit:
 
     def at_once(self, triple: Triple) -> tuple[Verdict, int] | None:
         """The verdict on a relation that one scene relation over the same two things
-        implies or excludes, with the position of the earliest such premise.
+        implies or excludes, with the position of the earliest such premise. None where an
+        earlier premise might do as much by the rules.
         """
         u, r, v = triple
-        if u == v:
+        if u == v or (v, u) in self.stated:
             return None
+        moves = self.ontology.moves
         for stated, position in self.stated.get((u, v), ()):
+            if position > self.several:
+                return None
             if (stated, r) in self.ontology.suffices:
                 return Verdict.ENTAILED, position
-            if r in self.ontology.moves and r in self.ontology.excludes.get(stated, ()):
+            if r in moves and r in self.ontology.excludes.get(stated, ()):
                 return Verdict.CONTRADICTED, position
+            if stated not in moves:
+                return None
         return None
 
     def decided_at_once(self, claim: tuple[Triple, ...]) -> _Decision | None:
@@ -440,7 +449,7 @@ class _Audit:
         result.clashes = decision.clashes
 
 
-def _latest(
+def current_scene(
     ontology: Ontology, scene: Sequence[tuple[int, Sequence[Triple]]]
 ) -> list[tuple[int, list[Triple]]]:
     """A scene without what a later premise replaces: of a functional relation, the last

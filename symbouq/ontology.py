@@ -264,6 +264,7 @@ _AXIOMS = (
     ("reflexive", 1),
     ("transitive", 1),
     ("implies", 2),
+    ("made_of", 2),
     ("composition", 3),
     ("strict", 1),
     ("functional", 1),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from symbouq.auditor import Triple
+from symbouq.auditor import Triple, current_scene
 from symbouq.logic import TraceSolver
 from symbouq.ontology import ASSERTED, QUERIED, Ontology
 
@@ -54,11 +54,11 @@ def pair_worlds(
 ) -> dict[tuple[int, int], Worlds | None]:
     """`worlds` for several pairs of one scene."""
     asked = tuple(ontology.families if relations is None else relations)
-    context = list(
-        dict.fromkeys(
-            (ontology.readings[ASSERTED, r], u, v) for u, r, v in map(ontology.oriented, scene)
-        )
-    )
+    current = [(n, [triple]) for n, triple in enumerate(scene)]
+    if ontology.updates:
+        current = current_scene(ontology, current)
+    stated = [ontology.oriented(triple) for _, triples in current for triple in triples]
+    context = list(dict.fromkeys((ontology.readings[ASSERTED, r], u, v) for u, r, v in stated))
     candidates = {
         (pair, r): (ontology.readings[QUERIED, r], *pair) for pair in pairs for r in asked
     }
