@@ -177,11 +177,12 @@ class OntologyLibrary:
         self._hash = digest
         self._compiled: dict[str, Ontology] = {}
         rows = self.source.rows
-        self.profiles = sorted(profile for (profile,) in rows["profile", 1])
         self._datasets = {name.lower(): profile for name, profile in rows["dataset", 2]}
         self._default = self.source.extended or next(
             (p for (p,) in rows["default_profile", 1]), None
         )
+        profiles = (profile for (profile,) in rows["profile", 1])
+        self.profiles = sorted(profiles, key=lambda profile: (profile != self._default, profile))
 
     def profile_of(self, dataset: str | None) -> str:
         """The profile for traces of a dataset: what a `dataset` fact says, else the

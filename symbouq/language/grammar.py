@@ -86,6 +86,7 @@ class _Predication:
         inverted: Whether the trajector comes after the verb.
         formula: Whether it is a formula of offsets.
         loose: Whether the things are from "between A and B", not yet a predication.
+        verbal: Whether the relation is the verb: "A touches B".
         first: First item.
         last: Last item.
         confidence: As in Reading.
@@ -102,6 +103,7 @@ class _Predication:
     inverted: bool = False
     formula: bool = False
     loose: bool = False
+    verbal: bool = False
     first: int = -1
     last: int = -1
     confidence: float = 1.0
@@ -204,6 +206,7 @@ class _Sentence:
         self.denied = False
         self.void = False
         self.last_thing = -1
+        self.respective = any(item.kind == "respective" for item in items)
 
     # Reading -------------------------------------------------------------------------
 
@@ -279,8 +282,12 @@ class _Sentence:
         now = self.now
         if now.related and now.landmarks and (now.inverted or not now.subjects):
             self._open()  # "left of B and below C is A", "above A is B and below A is C"
+        elif now.complete and now.verbal and self._kind(position - 1) in ("thing", "by", "link"):
+            self._open(subjects=now.landmarks)  # "A holds B to the left of C"
         elif now.complete and not now.formula:
             self._open(subjects=self.now.subjects, anchor=self.now.anchor, tail_of=self.now)
+        if not self.now.related:
+            self.now.verbal = self._kind(position - 1) == "thing" and not item.place
         self.now.options[-1].append(item.relation)
         self.now.place = item.place
         self.now.linked = False
@@ -322,7 +329,13 @@ class _Sentence:
     def _pronoun(self, position: int) -> None:
         now = self.now
         follows = self._kind(position + 1)
-        if now.waiting and not (follows in _VERBS and now.subjects):
+        inverted = follows in ("copula", "existential") and self._next_thing(position + 1)
+        if now.waiting and now.subjects and inverted:
+            # "There is A, and below it is B": the relation opens a clause of its own.
+            options, now.options = now.options, [[]]
+            self._open(options=options, landmarks=(_PRONOUN_THING,), inverted=True)
+            self.now.touch(self.offset + position)
+        elif now.waiting and not (follows in _VERBS and now.subjects):
             now.landmarks = (_PRONOUN_THING,)
             now.confidence *= _PRONOUN
             now.touch(self.offset + position)
@@ -353,7 +366,8 @@ class _Sentence:
         before = self._kind(position - 1)
         group, after = self._coordinated(position)
         now = self.now
-        if now.waiting and len(group) > 1 and self._begins_clause(after):
+        existing = before == "existential" and self._kind(after) in _VERBS
+        if len(group) > 1 and (existing or (now.waiting and self._begins_clause(after))):
             # "A is left of B and C is ...": the second opens a clause of its own.
             group, after = group[:1], position + 1
         things = tuple(group)
@@ -414,7 +428,12 @@ class _Sentence:
         return unlinked and self._kind(after) == "relation" and bool(now.subjects)
 
     def _owns(self, position: int) -> bool:
-        """Whether a relation follows that the possessor is the landmark of."""
+        """Whether a relation follows that the possessor is the landmark of, and not a
+        linking word and a landmark: "A's left of B" is "A is left of B".
+        """
+        links = self._kind(position + 1) == "link" and self._kind(position + 2) == "thing"
+        if self._kind(position) == "relation" and links:
+            return False
         return self._kind(position) in ("relation", "other", ",", "link")
 
     def _owner(self, things: tuple[int, ...], here: int) -> None:
@@ -528,6 +547,8 @@ class _Sentence:
                 return []
             relations = [self.ontology.denials[relation] for relation in relations]
         pairs = [(u, v) for u in predication.subjects for v in predication.landmarks]
+        if self.respective and len(predication.subjects) == len(predication.landmarks):
+            pairs = list(zip(predication.subjects, predication.landmarks, strict=True))
         if not predication.landmarks and len(predication.subjects) > 1:
             relations = [r for r in relations if r in self.ontology.symmetric]
             things = predication.subjects

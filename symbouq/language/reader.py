@@ -167,9 +167,10 @@ class Reader:
             return ()
         if antecedent is not None and not kinds.isdisjoint(("pronoun", "possessive")):
             thing = names.spellings.index(antecedent)
-            items.insert(0, Item("antecedent", thing=len(things)))
+            if thing not in things:
+                things.append(thing)
+            items.insert(0, Item("antecedent", thing=things.index(thing)))
             places.insert(0, (0, 0))
-            things.append(thing)
         readings: list[Reading] = self._read_shape(tuple(items))
         return tuple(
             Mention(
@@ -214,6 +215,9 @@ class Reader:
                 item: Item | None = Item("thing", thing=number)
             elif token.kind == "number":
                 item, position = self._hour(tokens, first, dial)
+            elif token.kind == "denial":
+                stands_alone = _kind(tokens, position) in ("mark", "")  # "No, ..."
+                item = None if stands_alone else _ITEMS["negation"]
             elif token.kind == "between" and (hours := self._hours(tokens, position, dial)):
                 item, position = hours
             else:
@@ -261,7 +265,11 @@ class Reader:
             if other is not None and (dial or self._marked(tokens, end)):
                 return self._direction(hour, other), end
         coloned = after > position + 1
-        if self._marked(tokens, after) or coloned or (dial and _kind(tokens, position - 1) == "by"):
+        before = tokens[position - 1] if position else None
+        tied = before is not None and (
+            before.kind == "by" or (before.entry is not None and before.entry.adjacent)
+        )
+        if self._marked(tokens, after) or coloned or (dial and tied):
             return self._direction(hour, hour), after
         return None, after
 
@@ -313,6 +321,7 @@ class Reader:
         order: list[int] = []
         position = 0
         reference = -1
+        turned = False
         while position < len(tokens):
             matched = names.match(tokens, position)
             if matched is None or _is_article(tokens, position):
@@ -320,13 +329,18 @@ class Reader:
                     reference = len(order)
                 position += 1
                 continue
+            if not order:  # "On which side of B is A?"
+                before = position - 1
+                while _kind(tokens, before) == "article":
+                    before -= 1
+                turned = _kind(tokens, before) == "link" and _kind(tokens, matched[1]) == "copula"
             thing, position = matched
             if thing not in order:
                 order.append(thing)
         if len(order) < 2:
             return None
         first, second = order[:2]
-        if reference == 0:  # "Relative to B, where is A?"
+        if reference == 0 or turned:  # "Relative to B, where is A?"
             first, second = second, first
         return names.spellings[first], names.spellings[second]
 
@@ -602,6 +616,6 @@ _ITEMS = {
     for kind in (
         "hedge", "centre", "existential", "inference", "reference", "condition", "negation",
         "reciprocal", "between", "have", "copula", "relative", "possessive", "pronoun", "with",
-        "and", "or", "link", "by", ".", "?", ",", "=", "'s",
+        "and", "or", "link", "by", "respective", ".", "?", ",", "=", "'s",
     )
 }  # fmt: skip

@@ -36,7 +36,13 @@ def test_sheet_of_a_direction() -> None:
 def test_sheet_of_a_region_relation() -> None:
     found = sheet(OntologyLibrary(), "ntpp", "rcc8")
     assert found.readings == {}
-    assert found.follows == ("connected", "interior_part", "overlapping", "part")
+    assert found.follows == (
+        "connected",
+        "interior_part",
+        "overlapping",
+        "part",
+        "proper_part",
+    )
     assert set(found.composes["dc"]) == {"dc"}
     assert "ntppi" not in found.composes or len(found.composes["ntppi"]) < 8
 

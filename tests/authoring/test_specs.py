@@ -69,7 +69,7 @@ def test_what_passes(tmp_path: Path) -> None:
     misses = {o.spec.name: [m.message for m in o.misses] for o in found if not o.passed}
     # `part` is of another family than its consequences: certain lists the whole family.
     assert list(misses) == ["pairs"]
-    assert misses["pairs"] == ["certain x z: got connected overlapping part"]
+    assert misses["pairs"] == ["certain x z: got connected overlapping part proper_part"]
 
 
 @pytest.mark.parametrize(
