@@ -24,9 +24,9 @@ from symbouq.ontology import Ontology
 
 _CLASSES = (
     "hedge", "centre", "answer", "existential", "inference", "reference", "citation", "condition",
-    "negation", "denial", "reason", "reciprocal", "between", "have", "copula", "relative", "possessive",
-    "pronoun", "with", "and", "or", "link", "clock", "hour", "clockless", "kind", "filler",
-    "article", "by", "respective",
+    "negation", "denial", "reason", "reciprocal", "between", "have", "copula", "relative",
+    "possessive", "pronoun", "with", "and", "or", "link", "clock", "hour", "clockless", "kind",
+    "filler", "article", "by", "respective",
 )  # fmt: skip
 """Word classes of ontology/language.lp, the first of a word's classes counts."""
 
