@@ -70,12 +70,16 @@ class Ontology:
         phrases: Surface phrase (lower case) to relation.
         hours: Hour of a clock face to direction.
         wordings: Relation to the phrases that express it in generated text.
+        grouped: Relation whose landmarks are one thing to what that is to each of them.
         denials: Relation to the one that states its absence.
         words: Word class to its words.
         places: Phrases that name a side; their landmark needs a linking word.
         adjacent: Phrases that count only right before their landmark.
         messages: Message name to template.
         reasons: Clash code to template.
+        labels: Answer label (lower case) to what it means: `yes`, `no`, `open`, ...
+        relation_labels: Answer label to the relation that it stands for, beside names
+            and phrases.
     """
 
     profile: str
@@ -101,12 +105,15 @@ class Ontology:
     phrases: dict[str, str]
     hours: dict[int, str]
     wordings: dict[str, tuple[str, ...]]
+    grouped: dict[str, str]
     denials: dict[str, str]
     words: dict[str, frozenset[str]]
     places: frozenset[str]
     adjacent: frozenset[str]
     messages: dict[str, str]
     reasons: dict[str, str]
+    labels: dict[str, str]
+    relation_labels: dict[str, str]
 
     @cached_property
     def symmetric(self) -> frozenset[str]:
@@ -308,7 +315,9 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
     if extent:
         lows = ((axis, n) for (axis, end), n in numbers.items() if end == "low")
         extent_facts = "".join(f"ends({n},{numbers[axis, 'high']})." for axis, n in lows)
-        extent_facts += "".join(f"nested({','.join(row)})." for row in rows["nested", 2])
+        for predicate, arity in (("nested", 2), ("hull", 1)):
+            rows_of = rows[predicate, arity]
+            extent_facts += "".join(f"{predicate}({','.join(row)})." for row in rows_of)
     excludes: dict[str, set[str]] = defaultdict(set)
     for first, second in rows["excludes", 2]:
         excludes[first].add(second)
@@ -346,12 +355,15 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
         phrases={text.lower(): relation for relation, text in rows["reads", 2]},
         hours={int(hour): relation for hour, relation in rows["hour", 2]},
         wordings={relation: tuple(texts) for relation, texts in wordings.items()},
+        grouped=dict(_pairs(rows["together", 2])),
         denials=dict(_pairs(rows["denies", 2])),
         words={name: frozenset(members) for name, members in words.items()},
         places=texts("place"),
         adjacent=texts("adjacent"),
         messages=dict(_pairs(rows["message", 2])),
         reasons=dict(_pairs(rows["reason", 2])),
+        labels={text.lower(): meaning for meaning, text in rows["label", 2]},
+        relation_labels={text.lower(): relation for relation, text in rows["stands_for", 2]},
     )
 
 

@@ -469,6 +469,9 @@ _FIXED_VALUES = {
     "role": frozenset(ROLES),
     "sign": frozenset({"-1", "0", "1"}),
     "end": frozenset({"low", "high"}),
+    "meaning": frozenset(
+        ("yes", "no", "open", "entailment", "contradiction", "satisfiable", "unsatisfiable")
+    ),
     "hour": frozenset(str(hour) for hour in range(13)),
 }
 

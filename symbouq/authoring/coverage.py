@@ -79,7 +79,19 @@ class _Watched(dict[Any, Any]):
         return super().get(key, default)
 
 
-_WATCHED = ("mirror", "converse", "joins", "hours", "denials", "messages", "reasons")
+_WATCHED = (
+    "mirror",
+    "converse",
+    "joins",
+    "hours",
+    "denials",
+    "grouped",
+    "labels",
+    "relation_labels",
+    "messages",
+    "reasons",
+)
+"""Tables that are read by key."""
 
 
 class _WatchedLibrary(OntologyLibrary):
@@ -305,6 +317,8 @@ def _roots(
             or (row.name == "join" and keys[:2] in watched["joins"])
             or (row.name == "hour" and int(keys[0]) in watched["hours"])
             or (row.name == "denies" and keys[0] in watched["denials"])
+            or (row.name == "stands_for" and keys[1].lower() in watched["relation_labels"])
+            or (row.name == "together" and keys[0] in watched["grouped"])
         ):
             yield row
     for atom in used:
@@ -345,21 +359,19 @@ def _read(
         tokens = _tokens(auditor, spec)
         items |= {(t.kind, _spelled(t.text)) for t in tokens if t.entry is not None}
         question = spec.options.get("question", "").lower()
-        asked |= {word.strip("?.,") for word in question.split() if spec.in_words}
+        asked |= {word.strip("?.,:") for word in question.split() if spec.in_words}
     relational = {text for kind, text in items if kind == "relation"}
     said = " ".join(
         text.lower()
         for outcome in outcomes
         for text in (*(_texts(outcome.spec) if outcome.spec.in_words else ()), *outcome.messages)
     )
-    names = {
-        ("message", name)
+    tables = {"message": "messages", "reason": "reasons", "label": "labels"}
+    used = {
+        (predicate, key)
         for ontology in _by_profile(auditor, specs)
-        for name in getattr(ontology.messages, "used", ())
-    } | {
-        ("reason", name)
-        for ontology in _by_profile(auditor, specs)
-        for name in getattr(ontology.reasons, "used", ())
+        for predicate, table in tables.items()
+        for key in getattr(ontology, table).used
     }
     found: set[clingo.Symbol] = set()
     for fact in facts:
@@ -372,7 +384,9 @@ def _read(
         elif fact.name == "wording":
             hit = arguments[2].lower() in said
         elif fact.name in ("message", "reason"):
-            hit = (fact.name, arguments[0]) in names
+            hit = (fact.name, arguments[0]) in used
+        elif fact.name == "label" and len(arguments) == 2:
+            hit = ("label", arguments[1].lower()) in used
         else:
             hit = False
         if hit:

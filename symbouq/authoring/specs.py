@@ -16,7 +16,8 @@ Lines that end in a full stop are words, read by the parser; others are relation
 begins with its verdict under the assumed context, or `unread` where no relation is to be
 read from it; `(grounded VERDICT)` may follow, and `by` names its premises. `pairs:` holds
 lines such as `possible x z: dc ec` and `certain x z: dc`. A scene that contradicts itself
-says so with `clash: scene 1, scene 2`.
+says so with `clash: scene 1, scene 2`. With `answers:` (the labels, divided by commas) and
+`answer:` (the one expected, or several, or `nothing`), the question is answered too.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from symbouq.answering import answer
 from symbouq.errors import SymboUQError
 from symbouq.pipeline import TraceAuditor
 from symbouq.records import Trace, make_record
@@ -38,7 +40,7 @@ from symbouq.worlds import pair_worlds
 
 VERDICTS = ("entailed", "contradicted", "unknown", "not-evaluable", "unread")
 
-_FIELDS = ("profile", "dataset", "question")
+_FIELDS = ("profile", "dataset", "question", "answers", "answer")
 _BLOCKS = ("scene", "claims", "pairs")
 _CLAIM = re.compile(
     r"(?P<todo>todo\s+)?(?P<verdict>[a-z-]+)(?:\s+\(grounded\s+(?P<grounded>[a-z-]+)\))?\s*:\s*"
@@ -93,7 +95,8 @@ class Spec:
         file: The file that it stands in.
         line: The line of its name.
         name: What it is called.
-        options: `profile`, `dataset` and `question`, where it gives them.
+        options: `profile`, `dataset`, `question`, `answers` and `answer`, where it gives
+            them.
         scene: The scene's lines.
         claims: The claims, in order.
         pairs: Expectations about pairs.
@@ -120,7 +123,8 @@ class Spec:
         Raises:
             SpecError: If a line is no relation, or words and relations are mixed.
         """
-        record: dict[str, Any] = {"id": self.name, **self.options}
+        options = {k: v for k, v in self.options.items() if k not in ("answers", "answer")}
+        record: dict[str, Any] = {"id": self.name, **options}
         texts = [claim.text for claim in self.claims]
         if self.in_words:
             for line in [*self.scene, *texts]:
@@ -322,6 +326,8 @@ def run(specs: Sequence[Spec], auditor: TraceAuditor) -> Iterator[Outcome]:
                 outcome.mended.append(Miss(expected.line, "comes out: take `todo` away"))
             elif miss is not None:
                 (outcome.todo if expected.todo else outcome.misses).append(miss)
+        if "answer" in spec.options:
+            outcome.misses += _answer_misses(spec, auditor, trace)
         outcome.messages = [claim["message"] for claim in record["claims"]]
         clash = _clash_miss(spec, record)
         if clash is not None:
@@ -355,6 +361,23 @@ def _claim_results(
             premises = ", ".join(claim["premises"]) or "no premises"
             found = f"expected {', '.join(expected.premises)}, got {premises}"
         yield expected, Miss(expected.line, f"{expected.text}: {found}") if found else None
+
+
+def _answer_misses(spec: Spec, auditor: TraceAuditor, trace: Trace) -> list[Miss]:
+    expected = set(_listed(spec.options["answer"])) - {"nothing"}
+    asked = trace.model_copy(update={"answer_space": _listed(spec.options.get("answers", ""))})
+    try:
+        found = answer(auditor, asked)
+    except SymboUQError as error:
+        raise SpecError(error.message, spec.file, spec.line) from error
+    if set(found.answer) == expected:
+        return []
+    given = ", ".join(found.answer) or "nothing"
+    return [Miss(spec.line, f"expected the answer {spec.options['answer']}, got {given}")]
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _pair_results(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -68,6 +68,21 @@ class Text:
     asked: tuple[str, str] | None
 
 
+@dataclass(frozen=True)
+class Question:
+    """A question, read.
+
+    Attributes:
+        scene: What each scene sentence states.
+        pair: The pair that it asks about, subject and object, if it names two things.
+        states: What it states or asks to be confirmed: "Is A left of B?".
+    """
+
+    scene: tuple[tuple[Mention, ...], ...]
+    pair: tuple[str, str] | None
+    states: tuple[Mention, ...]
+
+
 class Reader:
     """Reads traces under the tables of one profile.
 
@@ -118,6 +133,23 @@ class Reader:
                 self._answer(given[_announcement(given) or 0 :], text, 0, names, known, asked)
             )
         return Text(stated, tuple(claims), asked)
+
+    def question(self, scene: Sequence[str], question: str) -> Question:
+        """Reads a question about a scene: what it asks about, and what it asks to be
+        confirmed.
+
+        Args:
+            scene: The scene's sentences.
+            question: The question, or a statement to be judged.
+        """
+        stated, spellings, asked = self._read_scene(tuple(scene), question)
+        tokens = self._without_question_words(self.lexicon.tokens(question))
+        if tokens and tokens[-1].text == "?":
+            # "Is A left of B?" has the verb in front; as a statement it comes after A.
+            verbs = [n for n, token in enumerate(tokens) if token.kind == "copula"]
+            tokens = [t for n, t in enumerate(tokens[:-1]) if verbs[:1] != [n] or n > 1]
+        names = spellings.copy()
+        return Question(stated, asked, self._mentions(tokens, names, len(names)))
 
     def _scene(
         self, scene: tuple[str, ...], question: str
@@ -172,7 +204,7 @@ class Reader:
             items.insert(0, Item("antecedent", thing=things.index(thing)))
             places.insert(0, (0, 0))
         readings: list[Reading] = self._read_shape(tuple(items))
-        return tuple(
+        found = [
             Mention(
                 names.spellings[things[r.subject]],
                 r.relation,
@@ -182,7 +214,35 @@ class Reader:
                 things[r.subject] < known and things[r.object] < known,
             )
             for r in readings
-        )
+        ]
+        return tuple(self._grouped(found, names))
+
+    def _grouped(self, mentions: Sequence[Mention], names: Names) -> Iterator[Mention]:
+        """Mentions with the landmarks of a grouping relation taken together: "X is between
+        Y and Z" places X by a thing of its own that spans Y and Z.
+        """
+        waiting = list(mentions)
+        while waiting:
+            first = waiting.pop(0)
+            if first.relation not in self.ontology.grouped:
+                yield first
+                continue
+            group = [first]
+            group += [
+                m
+                for m in waiting
+                if (m.subject, m.relation, m.span) == (first.subject, first.relation, first.span)
+            ]
+            waiting = [m for m in waiting if m not in group]
+            if len(group) == 1:
+                continue  # between what else? Nothing that a relation of two can say
+            group.sort(key=lambda m: names.spellings.index(m.object))
+            whole = " and ".join(m.object for m in group)
+            names.add(key_of(whole.split()), whole)
+            for m in group:
+                spans = self.ontology.grouped[first.relation]
+                yield replace(m, subject=whole, relation=spans)
+            yield replace(first, object=whole)
 
     def _items(
         self, tokens: Sequence[Token], names: Names, new: bool
@@ -218,7 +278,7 @@ class Reader:
             elif token.kind == "denial":
                 stands_alone = _kind(tokens, position) in ("mark", "")  # "No, ..."
                 item = None if stands_alone else _ITEMS["negation"]
-            elif token.kind == "between" and (hours := self._hours(tokens, position, dial)):
+            elif self._between(token) and (hours := self._hours(tokens, position, dial)):
                 item, position = hours
             else:
                 item = _item(token, items)
@@ -230,6 +290,11 @@ class Reader:
             if entry is not None and entry.adjacent and not _precedes_landmark(items, n):
                 items[n] = _ITEMS["by"]
         return items, things, places
+
+    def _between(self, token: Token) -> bool:
+        entry = token.entry
+        grouping = entry is not None and entry.relation in self.ontology.grouped
+        return token.kind == "between" or grouping
 
     def _strangers(self, tokens: Sequence[Token], names: Names) -> dict[int, tuple[int, int]]:
         """Names that scene and question do not have, by the token where they start."""
