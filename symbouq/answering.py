@@ -17,6 +17,7 @@ from symbouq.errors import RecordError
 from symbouq.ontology import Ontology
 from symbouq.pipeline import TraceAuditor
 from symbouq.records import Instance
+from symbouq.stream import Work
 from symbouq.worlds import Worlds, worlds
 
 Judge = Callable[[Sequence[Triple]], TraceResult]
@@ -213,16 +214,14 @@ def _judged(labels: _Labels, result: TraceResult) -> Answer:
     return Answer("open", possible=decided)
 
 
-def answered(auditor: TraceAuditor, instance: Instance) -> dict[str, Any]:
-    """The answer in the shape of `symbouq.records.AnswerRecord`."""
-    found = answer(auditor, instance)
-    return {
-        "id": instance.id,
-        "status": found.status,
-        "answer": found.answer,
-        "certain": found.certain,
-        "possible": found.possible,
-        "impossible": found.impossible,
-        "premises": found.premises,
-        "default": found.default,
-    }
+def answering(profile: str | None, ontology: str | None) -> Work:
+    """A worker that answers, in the shape of `symbouq.records.AnswerRecord`; it keeps the
+    status.
+    """
+    auditor = TraceAuditor(profile, ontology)
+
+    def work(instance: Instance, _file: str, _line: int) -> tuple[dict[str, Any], str]:
+        found = answer(auditor, instance)
+        return {"id": instance.id, **vars(found)}, found.status
+
+    return work
