@@ -198,8 +198,10 @@ def _show_difference(found: Any, old: str, new: str) -> None:
         f"{old} -> {new}: {total} verdict{'' if total == 1 else 's'} flip in {found.flipped} of "
         f"{found.traces} traces ({found.claims} claims)"
     )
-    added = sum(change.added for change in found.changes)
-    click.echo(f"facts and rules: {added} added, {len(found.changes) - added} removed")
+    added = sum(not change.before for change in found.changes)
+    removed = sum(not change.after for change in found.changes)
+    edited = len(found.changes) - added - removed
+    click.echo(f"facts and rules: {added} added, {removed} removed, {edited} edited")
     for (before, after, grounded), count in found.counts.most_common():
         click.echo(f"\n{before} -> {after}{', by the scene alone' if grounded else ''}: {count}")
         for example in found.examples[before, after, grounded]:

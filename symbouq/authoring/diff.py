@@ -26,21 +26,23 @@ BUILTIN = "builtin"
 
 @dataclass(frozen=True)
 class Change:
-    """One fact or rule that only one of two ontologies has.
+    """One fact or rule in which two ontologies differ.
 
     Attributes:
-        added: Whether the new one has it.
-        text: The statement.
-        place: Where it stands.
+        before: The statement in the old one; empty where it is new.
+        after: The statement in the new one; empty where it is gone.
+        place: Where it stands, in the new one if it is there.
     """
 
-    added: bool
-    text: str
+    before: str
+    after: str
     place: Place
 
     def __str__(self) -> str:
-        sign = "+" if self.added else "-"
-        return f"{sign} {shown(self.place.file)}:{self.place.line}: {self.text}"
+        where = f"{shown(self.place.file)}:{self.place.line}"
+        if self.before and self.after:
+            return f"~ {where}: {self.before} -> {self.after}"
+        return f"{'+' if self.after else '-'} {where}: {self.after or self.before}"
 
 
 @dataclass
@@ -163,20 +165,35 @@ def differing(old: str, new: str, profile: str | None) -> Work:
 
 
 def changes(old: Source, new: Source) -> tuple[Change, ...]:
-    """The statements in which two ontologies differ: removed ones, then added ones."""
-    removed = _statements(old)
-    added = _statements(new)
-    return tuple(
-        Change(kind, text, place)
-        for kind, here, there in ((False, removed, added), (True, added, removed))
-        for text, place in here.items()
-        if text not in there
+    """The statements in which two ontologies differ: edited facts, what is gone, what is
+    new. A fact is edited where one argument of it differs.
+    """
+    removed = {fact: place for fact, place in old.facts.items() if fact not in new.facts}
+    added = {fact: place for fact, place in new.facts.items() if fact not in old.facts}
+    edited: list[Change] = []
+    for fact in list(removed):
+        other = next((f for f in added if _differ_in_one(fact, f)), None)
+        if other is not None:
+            edited.append(Change(f"{fact}.", f"{other}.", added.pop(other)))
+            del removed[fact]
+    rules = [{str(rule.statement): rule.place for rule in source.rules} for source in (old, new)]
+    gone = {f"{fact}.": place for fact, place in removed.items()}
+    gone |= {text: place for text, place in rules[0].items() if text not in rules[1]}
+    come = {f"{fact}.": place for fact, place in added.items()}
+    come |= {text: place for text, place in rules[1].items() if text not in rules[0]}
+    return (
+        *edited,
+        *(Change(text, "", place) for text, place in gone.items()),
+        *(Change("", text, place) for text, place in come.items()),
     )
 
 
-def _statements(source: Source) -> dict[str, Place]:
-    facts = {f"{fact}.": place for fact, place in source.facts.items()}
-    return {**facts, **{str(rule.statement): rule.place for rule in source.rules}}
+def _differ_in_one(first: clingo.Symbol, second: clingo.Symbol) -> bool:
+    """Whether two facts of one predicate have one argument of several in which they differ."""
+    a, b = first.arguments, second.arguments
+    if first.name != second.name or len(a) != len(b) or len(a) < 2:
+        return False
+    return sum(x != y for x, y in zip(a, b, strict=True)) == 1
 
 
 class _Explainer:
@@ -220,8 +237,8 @@ class _Explainer:
 
     def _variant(self, some: frozenset[Change]) -> TraceAuditor:
         """The old ontology with some of the changes."""
-        gone = {change.text for change in some if not change.added}
-        come = {change.text for change in some if change.added}
+        gone = {change.before for change in some}
+        come = {change.after for change in some}
         source = Source(
             facts={
                 **_kept(self._old.facts, lambda text: text not in gone),
