@@ -64,6 +64,7 @@ class ParsedClaim:
     type: str
     text: str
     relations: tuple[Stated, ...]
+    stance: str = "asserted"
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,12 @@ class TraceAuditor:
         record["profile"] = self.ontology_for(trace).profile
         record["scene_relations"] = [stated.record for _, stated in parsed.scene]
         record["claims"] = [
-            {"type": c.type, "text": c.text, "relations": [s.record for s in c.relations]}
+            {
+                "type": c.type,
+                "text": c.text,
+                "stance": c.stance,
+                "relations": [s.record for s in c.relations],
+            }
             for c in parsed.claims
         ]
         return record
@@ -361,7 +367,12 @@ def _from_text(text: Text) -> ParsedTrace:
         for mention in mentions
     )
     claims = tuple(
-        ParsedClaim(claim.type, claim.text, tuple(stated(m, number) for m in claim.relations))
+        ParsedClaim(
+            claim.type,
+            claim.text,
+            tuple(stated(m, number) for m in claim.relations),
+            claim.stance,
+        )
         for number, claim in enumerate(text.claims, start=1)
     )
     return ParsedTrace(tuple(slots.of), scene, claims)
@@ -411,6 +422,7 @@ def _from_records(ontology: Ontology, trace: Trace) -> ParsedTrace:
                 stated(r, f"claims.{number}.relations.{n}", r.sentence)
                 for n, r in enumerate(claim.relations, start=1)
             ),
+            claim.stance,
         )
         for number, claim in enumerate(given, start=1)
     )
@@ -457,6 +469,7 @@ def _findings(
                 "index": number,
                 "type": claim.type,
                 "text": claim.text,
+                "stance": claim.stance,
                 "relations": [stated.record for stated in claim.relations],
                 "verdict": str(finding.verdict),
                 "grounded_verdict": str(finding.grounded),

@@ -158,7 +158,8 @@ class Grammar:
                 continue
             part = items[start:position]
             kinds = {item.kind for item in part}
-            supposed = supposed or ("condition" in kinds and "centre" not in kinds)
+            condition = not kinds.isdisjoint(("condition", "supposition"))
+            supposed = supposed or (condition and "centre" not in kinds)
             sentence = _Sentence(self._ontology, part, start, memory, centre)
             found = sentence.read()
             if not supposed and end != "?":

@@ -23,7 +23,8 @@ from spacy.tokens import Doc
 from symbouq.ontology import Ontology
 
 _CLASSES = (
-    "hedge", "centre", "answer", "existential", "inference", "reference", "citation", "condition",
+    "hedge", "centre", "answer", "retraction", "existential", "inference", "reference", "citation",
+    "condition", "supposition", "modal",
     "negation", "denial", "reason", "reciprocal", "between", "have", "copula", "relative",
     "possessive", "pronoun", "with", "and", "or", "link", "clock", "hour", "clockless", "kind",
     "filler", "article", "by", "respective",

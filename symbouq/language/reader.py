@@ -15,7 +15,19 @@ from symbouq.ontology import Ontology
 
 _STOPS = frozenset((".", "!", ";", "\n"))
 _SILENT = frozenset(
-    ("article", "reason", "kind", "filler", "clock", "clockless", "hour", "citation", "answer")
+    (
+        "article",
+        "reason",
+        "kind",
+        "filler",
+        "modal",
+        "retraction",
+        "clock",
+        "clockless",
+        "hour",
+        "citation",
+        "answer",
+    )
 )
 _UNKNOWN = Item("other")
 
@@ -44,13 +56,21 @@ class Mention:
     grounded: bool
 
 
+ASSERTED, SUPPOSED, RETRACTED = "asserted", "supposed", "retracted"
+
+
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a response: its type, its text and what it states."""
+    """A claim of a response: its type, its text and what it states.
+
+    Its stance is `asserted`, `supposed` (under an "if" or "suppose") or `retracted` (taken
+    back by what follows); only what is asserted states anything.
+    """
 
     type: str
     text: str
     relations: tuple[Mention, ...]
+    stance: str = ASSERTED
 
 
 @dataclass(frozen=True)
@@ -444,7 +464,7 @@ class Reader:
         named = about == [asked[0]] or (about == [asked[1]] and "pronoun" in kinds)
         if (
             (things and not named)
-            or not kinds.isdisjoint(("hedge", "negation", "condition"))
+            or not kinds.isdisjoint(("hedge", "negation", "condition", "supposition"))
             or "relation" not in kinds
         ):
             return ()
@@ -485,6 +505,7 @@ class Reader:
         answer = self._answer_span(analysis, spans, names, asked)
         claims: list[Claim] = []
         antecedent: str | None = None
+        supposing = False
         conclusion = Claim("conclusion", "", ())
         skipped = -1
         for n, (first, last, start, end) in enumerate(spans):
@@ -496,8 +517,15 @@ class Reader:
                     given = self.lexicon.itemized(analysis, *spans[skipped][:2])
                     end = spans[skipped][3]
                 conclusion = self._answer(given, response[start:end], start, names, known, asked)
-            elif n == skipped or _is_heading(response[start:end]):
                 continue
+            if n == skipped or _is_heading(response[start:end]):
+                continue
+            if self.lexicon.speaks(analysis, first, last, ("retraction",)):
+                _retract(claims)
+            opens = self.lexicon.speaks(analysis, first, last, ("supposition",))
+            supposing = opens or (supposing and self._goes_on(analysis, first, last))
+            if supposing:
+                claims.append(Claim("reasoning", response[start:end], (), SUPPOSED))
             elif not self.lexicon.speaks(analysis, first, last, _STATING):
                 claims.append(Claim("reasoning", response[start:end], ()))
             else:
@@ -505,8 +533,17 @@ class Reader:
                     tokens, begin, stop = part
                     read = self._mentions(tokens, names, known, antecedent)
                     antecedent = read[-1].subject if read else antecedent
-                    claims.append(Claim("reasoning", response[begin:stop], _shifted(read, begin)))
+                    conditional = any(token.kind == "condition" for token in tokens)
+                    stance = SUPPOSED if conditional and not read else ASSERTED
+                    text = response[begin:stop]
+                    claims.append(Claim("reasoning", text, _shifted(read, begin), stance))
         return [*claims, conclusion]
+
+    def _goes_on(self, analysis: Analysis, first: int, last: int) -> bool:
+        """Whether a sentence draws on the supposition before it: "then ...", "... would"."""
+        opening = self.lexicon.itemized(analysis, first, last)[:1]
+        inferred = bool(opening) and opening[0].kind == "inference"
+        return inferred or self.lexicon.speaks(analysis, first, last, ("modal",))
 
     def _answer_span(
         self,
@@ -556,6 +593,14 @@ _LABEL_KINDS = frozenset(
 )
 
 
+def _retract(claims: list[Claim]) -> None:
+    """Takes back the last claim that states anything."""
+    for position in range(len(claims) - 1, -1, -1):
+        if claims[position].relations:
+            claims[position] = replace(claims[position], relations=(), stance=RETRACTED)
+            return
+
+
 def _without_reasons(tokens: list[Token]) -> list[Token]:
     """An answer without the reasons given for it: "left, because ..."."""
     for position, token in enumerate(tokens):
@@ -602,9 +647,9 @@ def _announcement(tokens: Sequence[Token]) -> int | None:
             return after + (_text(tokens, after) == ":")
         while _kind(tokens, after) == "number" or _text(tokens, after) in ("*", "_", ")"):
             after += 1
-        if _text(tokens, after) in (":", "=") or _kind(tokens, after) == "copula":
+        if _text(tokens, after) in (":", "=", "{") or _kind(tokens, after) == "copula":
             return after + 1
-        if after == len(tokens) and position == 0:
+        if all(other.kind == "mark" for other in (*tokens[:position], *tokens[after:])):
             return after
     return None
 
@@ -679,7 +724,8 @@ def _item(token: Token, before: Sequence[Item]) -> Item | None:
 _ITEMS = {
     kind: Item(kind)
     for kind in (
-        "hedge", "centre", "existential", "inference", "reference", "condition", "negation",
+        "hedge", "centre", "existential", "inference", "reference", "condition", "supposition",
+        "negation",
         "reciprocal", "between", "have", "copula", "relative", "possessive", "pronoun", "with",
         "and", "or", "link", "by", "respective", ".", "?", ",", "=", "'s",
     )

@@ -314,3 +314,41 @@ def test_the_pipeline_is_made_anew_without_a_trace(monkeypatch: pytest.MonkeyPat
             [(f"D{n}", "above", "E")],
             [("E", "below", f"D{n}")],
         ]
+
+
+TWO_FACTS = ["A is above B.", "B is right of C."]
+ITS_QUESTION = "Where is A relative to B?"
+
+
+def test_a_supposition_states_nothing_nor_what_draws_on_it() -> None:
+    response = (
+        "First, suppose A is left of C. Then A would be left of B. "
+        "That contradicts the story. So A is above B."
+    )
+    claims = READER.read(TWO_FACTS, "", response=response).claims[:-1]
+    assert [claim.stance for claim in claims] == ["supposed", "supposed", "asserted", "asserted"]
+    assert [bool(claim.relations) for claim in claims] == [False, False, False, True]
+
+
+def test_what_is_taken_back_states_nothing() -> None:
+    response = "A is left of B. Wait, that's wrong. A is above B.\nAnswer: above"
+    claims = READER.read(TWO_FACTS, ITS_QUESTION, response=response).claims
+    assert [claim.stance for claim in claims] == ["retracted", "asserted", "asserted", "asserted"]
+    assert [m.relation for claim in claims for m in claim.relations] == ["above", "above"]
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "$\\boxed{\\text{above}}$",
+        "The answer is \\boxed{above}.",
+        "### Conclusion\nA is **above** B.",
+        "**Answer:** above",
+    ],
+)
+def test_answers_in_markup(ending: str) -> None:
+    response = f"1. A is above B.\n   - So B is below A.\n\n{ending}"
+    conclusion = READER.read(TWO_FACTS, ITS_QUESTION, response=response).claims[-1]
+    assert [(m.subject, m.relation, m.object) for m in conclusion.relations] == [
+        ("A", "above", "B")
+    ]
