@@ -88,6 +88,8 @@ def _placed(tokens: Sequence[Token], start: int, end: int, named: bool) -> bool:
     linking word or a relation, in a list, or (a name that looks like one) after the verb
     of an inverted sentence.
     """
+    if _in_term(tokens, start):
+        return True
     outer = start - 1
     while outer >= 0 and tokens[outer].kind in ("article", "kind", "filler"):
         outer -= 1
@@ -103,6 +105,18 @@ def _placed(tokens: Sequence[Token], start: int, end: int, named: bool) -> bool:
     if not before and start and tokens[start - 1].kind == "article":
         return True  # "The book on the table is ..."
     return before == "and" or after in ("and", ",", "'s") or (before == "copula" and named)
+
+
+def _in_term(tokens: Sequence[Token], start: int) -> bool:
+    """Whether a run stands in a term, as A or B in "R(A, B)"."""
+    before = [token.text for token in tokens[max(0, start - 3) : start]]
+    if before[-1:] == ["("]:
+        opening = start - 1
+    elif before[:1] == ["("] and before[-1:] == [","]:
+        opening = start - 3
+    else:
+        return False
+    return opening > 0 and tokens[opening - 1].kind == "relation"
 
 
 def _place(token: Token) -> str:

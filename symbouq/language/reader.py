@@ -287,12 +287,27 @@ class Reader:
             if names.may_start(token) and not _is_article(tokens, position):
                 matched = names.match(tokens, position) or matched
             position += 1
-            if matched is not None:
+            term = self._term(tokens, first, names)
+            if term is not None:
+                # "R(A, B)" as "A R B", a clause of its own; what denies it goes before.
+                subject, other, position = term
+                for thing in (subject, other):
+                    if local.setdefault(thing, len(things)) == len(things):
+                        things.append(thing)
+                if items and items[-1].kind not in ("negation", "hedge", "condition"):
+                    items.append(_ITEMS["inference"])
+                    places.append((first, first))
+                related = _item(token, items)
+                assert related is not None  # a relation is an item
+                items += (Item("thing", thing=local[subject]), related)
+                places += ((first, position - 1), (first, position - 1))
+                item: Item | None = Item("thing", thing=local[other])
+            elif matched is not None:
                 thing, position = matched
                 number = local.setdefault(thing, len(things))
                 if number == len(things):
                     things.append(thing)
-                item: Item | None = Item("thing", thing=number)
+                item = Item("thing", thing=number)
             elif token.kind == "number":
                 item, position = self._hour(tokens, first, dial)
             elif token.kind == "denial":
@@ -310,6 +325,21 @@ class Reader:
             if entry is not None and entry.adjacent and not _precedes_landmark(items, n):
                 items[n] = _ITEMS["by"]
         return items, things, places
+
+    @staticmethod
+    def _term(tokens: Sequence[Token], position: int, names: Names) -> tuple[int, int, int] | None:
+        """The things of `R(A, B)` and the position after it, if a relation and two names
+        stand so.
+        """
+        if tokens[position].kind != "relation" or _text(tokens, position + 1) != "(":
+            return None
+        first = names.match(tokens, position + 2) if position + 2 < len(tokens) else None
+        if first is None or _text(tokens, first[1]) != "," or first[1] + 1 >= len(tokens):
+            return None
+        second = names.match(tokens, first[1] + 1)
+        if second is None or _text(tokens, second[1]) != ")":
+            return None
+        return first[0], second[0], second[1] + 1
 
     def _between(self, token: Token) -> bool:
         entry = token.entry

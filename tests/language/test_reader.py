@@ -35,6 +35,11 @@ SENTENCES = {
     ],
     "the apple is left of the pear": [("apple", "left", "pear")],
     "Immediately to the right of Q one finds R.": [("R", "right", "Q")],
+    # Terms
+    "TPP(x,y)? No: above(x, y).": [("x", "above", "y")],
+    "left(A, B) and above(B, C), so below(C, B)": [("A", "left", "B"), ("B", "above", "C")],
+    "inside(cup, box) is impossible.": [],
+    "not inside(cup, box)": [("cup", "not_inside", "box")],
     # Names
     "Alice's house is to the left of the post office.": [("Alice's house", "left", "post office")],
     "The upper shelf is above the lower shelf.": [("upper shelf", "above", "lower shelf")],
