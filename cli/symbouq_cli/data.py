@@ -1,0 +1,104 @@
+"""`symbouq data`: benchmarks from their releases.
+
+Exit codes: 0 everything was read, 1 some rows failed, 2 nothing could be imported.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+FAILED_RECORDS = 1
+SHOWN = 20
+"""How many failures are printed; the count is always given."""
+
+
+@click.group()
+def data() -> None:
+    """Import the paper's benchmarks and list what is known of them."""
+
+
+@data.command("import")
+@click.argument("name")
+@click.argument("path")
+@click.option(
+    "--out", metavar="DIR", required=True, type=click.Path(file_okay=False), help="Where to write."
+)
+@click.option(
+    "--split",
+    metavar="HOW",
+    default="paper",
+    show_default=True,
+    help="paper (its sizes), source (as released), none, or sizes: validation=100,test=500.",
+)
+@click.option("--reduce", metavar="NAME", help="A smaller answer space; see `symbouq data list`.")
+@click.option("--seed", default=0, show_default=True, help="Varies which scenes are drawn.")
+@click.option("--pool", is_flag=True, help="Draw from all rows, whatever their split at source.")
+@click.option(
+    "--overlap",
+    type=click.Choice(["refuse", "drop"]),
+    default="refuse",
+    show_default=True,
+    help="A scene in two splits of the source: refuse, or drop from the earlier split.",
+)
+@click.option(
+    "--suffix",
+    type=click.Choice([".jsonl", ".jsonl.gz"]),
+    default=".jsonl.gz",
+    show_default=True,
+    help="What the files end in.",
+)
+def import_(name: str, path: str, out: str, **options: Any) -> None:
+    """Import benchmark NAME from PATH: a file, a folder or a Hugging Face dataset.
+
+    PATH holds the benchmark's official release, or records of this project. Writes one
+    file of records for each split, and manifest.json with counts and hashes. All
+    questions of a scene are in one split.
+
+    Example: symbouq data import stepgame StepGame/Dataset/TrainVersion --out stepgame
+    """
+    from symbouq.benchmarks import import_benchmark
+
+    found = import_benchmark(name, path, out, **options)
+    for failure in found.failed[:SHOWN]:
+        click.echo(str(failure), err=True)
+    if len(found.failed) > SHOWN:
+        click.echo(f"and {len(found.failed) - SHOWN} more rows that failed", err=True)
+    for file in found.skipped:
+        click.echo(f"not read: {file}", err=True)
+    for note in found.manifest["notes"]:
+        click.echo(f"note: {note}", err=True)
+    rows = found.manifest["rows"]
+    click.echo(f"{rows['read']} rows read, {rows['failed']} failed")
+    if found.manifest["reduction"]:
+        click.echo(f"{rows['reduced_away']} rows have no answer in {found.manifest['reduction']}")
+    for split, entry in found.manifest["splits"].items():
+        click.echo(f"{split}: {entry['rows']} rows, {entry['scenes']} scenes -> {entry['file']}")
+    click.get_current_context().exit(FAILED_RECORDS if found.failed else 0)
+
+
+@data.command("list")
+def list_() -> None:
+    """Print the known benchmarks with their answer spaces, reductions and sizes.
+
+    Example: symbouq data list
+    """
+    from symbouq.benchmarks.catalog import BENCHMARKS
+    from symbouq.benchmarks.layouts import EXPECTED
+
+    for benchmark in BENCHMARKS.values():
+        click.echo(f"{benchmark.name}: {benchmark.title}")
+        for kind, labels in benchmark.spaces.items():
+            click.echo(f"  answers ({kind}): {', '.join(labels)}")
+        for reduction in benchmark.reductions:
+            click.echo(f"  --reduce {reduction.name}: {reduction.says}")
+        if benchmark.sizes:
+            sizes = ", ".join(f"{split} {size}" for split, size in benchmark.sizes.items())
+            click.echo(f"  paper: {sizes}")
+        for layout in benchmark.layouts:
+            click.echo(f"  reads: {EXPECTED[layout]}")
+        if benchmark.hub:
+            click.echo(f"  Hugging Face: {', '.join(benchmark.hub)}")
+        if benchmark.note:
+            click.echo(f"  note: {benchmark.note}")
