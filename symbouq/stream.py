@@ -7,14 +7,11 @@ does not grow with the input, and everything finished is written when a run is s
 
 from __future__ import annotations
 
-import codecs
 import gc
 import gzip
-import io
 import multiprocessing
 import os
 import signal
-import sys
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -22,12 +19,13 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
-from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic_core import to_json
 
-from symbouq.errors import RecordError
+from symbouq.adapters.base import Found, Reading, TraceFile, input_name, opened
+from symbouq.adapters.choice import adapter_for
+from symbouq.errors import RecordError, SymboUQError
 from symbouq.records import Instance, parse_record
 
 BATCH = 32
@@ -38,7 +36,7 @@ _AHEAD = 4
 
 
 class Line(NamedTuple):
-    """One line of an input file."""
+    """One record of an input file, encoded as a line of our own format."""
 
     file: str
     number: int
@@ -66,39 +64,47 @@ class Outcome(NamedTuple):
 
 
 def read_lines(path: str) -> Iterator[Line | RecordError]:
-    """The lines of a file that are not blank; `-` is standard input.
+    """The records of a file that are not blank; `-` is standard input.
 
-    Compressed content is read transparently. A file that breaks off, or cannot be read,
-    is reported as one error after what could be read.
+    The lines of our own format go on as they are; a record of another one
+    (`symbouq.adapters`) becomes a line of ours, under its own number. Compressed content
+    is read transparently. A file that breaks off, or cannot be read, is reported as one
+    error after what could be read.
+
+    Args:
+        path: A path, or a `TraceFile` that says how it is read.
     """
-    name = "<stdin>" if path == "-" else path
+    reading = path.reading if isinstance(path, TraceFile) else Reading()
+    name = input_name(path)
     number = 0
     try:
-        with _opened(path) as stream:
-            for number, content in enumerate(stream, start=1):
-                if number == 1:
-                    content = content.removeprefix(codecs.BOM_UTF8)
-                if content.strip():
-                    yield Line(name, number, content)
+        with opened(path) as given:
+            adapter = adapter_for(given, reading)
+            if adapter is None:
+                for number, content in enumerate(given.lines(), start=1):
+                    if content.strip():
+                        yield Line(name, number, content)
+            else:
+                for found in adapter.read(given, reading):
+                    number = found.number
+                    yield _as_line(found)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         yield RecordError(f"compressed file is damaged: {error}", name, number + 1)
     except OSError as error:
         yield RecordError(f"cannot be read: {error.strerror or error}", name, number + 1)
+    except SymboUQError as error:
+        yield RecordError(error.message, name, number + 1)
 
 
-@contextmanager
-def _opened(path: str) -> Iterator[IO[bytes]]:
-    if path == "-":
-        yield _unzipped(sys.stdin.buffer)
-    else:
-        with Path(path).open("rb") as raw:
-            yield _unzipped(raw)
-
-
-def _unzipped(raw: IO[bytes]) -> IO[bytes]:
-    buffered = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)  # type: ignore[type-var]
-    zipped = buffered.peek(2)[:2] == b"\x1f\x8b"
-    return gzip.GzipFile(fileobj=buffered) if zipped else buffered  # type: ignore[return-value]
+def _as_line(found: Found) -> Line | RecordError:
+    """A record of another format as a line of ours."""
+    if isinstance(found.content, RecordError):
+        return RecordError(found.content.message, found.file, found.number)
+    try:
+        encoded = to_json(found.content, inf_nan_mode="null", bytes_mode="base64", fallback=str)
+    except ValueError as error:
+        return RecordError(f"cannot be written as JSON: {error}", found.file, found.number)
+    return Line(found.file, found.number, encoded)
 
 
 Work = Callable[[Any, str, int], tuple[dict[str, Any], Any]]

@@ -25,7 +25,7 @@ def timeless(text: str) -> str:
     return re.sub(r"in \d+\.\d s", "in N s", text)
 
 
-@pytest.mark.parametrize("page", ["rules/tutorial.md", "rules/profiles.md"])
+@pytest.mark.parametrize("page", ["rules/tutorial.md", "rules/profiles.md", "traces.md"])
 def test_commands_print_what_the_page_says(page: str, tmp_path: Path) -> None:
     ran = 0
     here = Path.cwd()

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import click
 
-from symbouq_cli.options import FILES, JOBS, ONTOLOGY, PROFILE, out_option
+from symbouq_cli.options import (
+    JOBS,
+    ONTOLOGY,
+    PROFILE,
+    TRACES,
+    out_option,
+    reading_options,
+    traced,
+)
 
 FAILED_RECORDS = 1
 
 
 @click.command()
-@FILES
+@TRACES
 @out_option("-")
 @PROFILE
 @ONTOLOGY
+@reading_options
 @JOBS
-def answer(
-    files: tuple[str, ...],
-    out: str,
-    profile: str | None,
-    ontology: str | None,
-    jobs: int | None,
-) -> None:
+def answer(files: tuple[str, ...], out: str, **options: Any) -> None:
     """Answer the question of every record of FILES from its scene, without any model.
 
     Records have `scene`, `question` and `answer_space`. One JSON line each says which of
@@ -33,12 +37,16 @@ def answer(
     """
     from symbouq.answering import answering
     from symbouq.records import Instance
-    from symbouq.stream import Job
+    from symbouq.stream import Job, Outcome
     from symbouq_cli.run import run
 
     statuses: Counter[str] = Counter()
-    job = Job(answering, (profile, ontology), Instance)
-    failed = run(files, out, job, jobs, lambda outcome: statuses.update([outcome.summary]))
+    job = Job(answering, (options["profile"], options["ontology"]), Instance)
+
+    def count(outcome: Outcome) -> None:
+        statuses[outcome.summary] += 1
+
+    failed = run(traced(files, options), out, job, options["jobs"], count)
     told = ", ".join(f"{count} {status}" for status, count in statuses.most_common())
     click.echo(told or "no questions", err=True)
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)

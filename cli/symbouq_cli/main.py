@@ -12,7 +12,19 @@ from typing import Any
 import click
 
 import symbouq.version
-from symbouq_cli.options import CONTEXT, FILE, FILES, JOBS, ONTOLOGY, PROFILE, out_option
+from symbouq_cli.answer import answer
+from symbouq_cli.data import data
+from symbouq_cli.options import (
+    CONTEXT,
+    JOBS,
+    ONTOLOGY,
+    PROFILE,
+    TRACE,
+    TRACES,
+    out_option,
+    reading_options,
+    traced,
+)
 from symbouq_cli.rules import rules
 
 FAILED_RECORDS = 1
@@ -61,17 +73,20 @@ def main() -> None:
 
 
 @main.command()
-@FILES
+@TRACES
 @out_option("-")
 @PROFILE
 @ONTOLOGY
 @CONTEXT
+@reading_options
 @JOBS
 def audit(files: tuple[str, ...], out: str, **options: Any) -> None:
     """Audit every trace of FILES: one JSON line each, and a table at the end.
 
     Each claim comes out entailed, contradicted, unknown or not evaluable, with its
     premises. FILES hold one trace a line (JSON Lines, gzip is fine); - is standard input.
+    Samples of lm-evaluation-harness, logs of inspect_ai, OpenAI chat completions, vLLM
+    outputs, CSV, Parquet and saved Hugging Face data sets are read as well.
 
     Example: symbouq audit traces.jsonl.gz --out audits.jsonl --profile unit-grid
     """
@@ -83,16 +98,18 @@ def audit(files: tuple[str, ...], out: str, **options: Any) -> None:
 
     arguments = (options["profile"], options["ontology"], options["context"])
     table = SummaryTable()
-    failed = run(files, out, Job(auditing, arguments, Trace), options["jobs"], table.add)
+    job = Job(auditing, arguments, Trace)
+    failed = run(traced(files, options), out, job, options["jobs"], table.add)
     table.show()
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)
 
 
 @main.command()
-@FILES
+@TRACES
 @out_option("-")
 @PROFILE
 @ONTOLOGY
+@reading_options
 @JOBS
 def parse(files: tuple[str, ...], out: str, **options: Any) -> None:
     """Read every trace of FILES into relations, in a form that `audit` takes.
@@ -105,16 +122,19 @@ def parse(files: tuple[str, ...], out: str, **options: Any) -> None:
     from symbouq_cli.run import run
 
     job = Job(parsing, (options["profile"], options["ontology"]), Trace)
-    failed = run(files, out, job, options["jobs"], lambda outcome: None)
+    failed = run(traced(files, options), out, job, options["jobs"], lambda outcome: None)
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)
 
 
 @main.command()
-@FILE
+@TRACE
 @click.option("--id", "identity", required=True, metavar="ID", help="Which trace.")
 @PROFILE
 @ONTOLOGY
-def explain(file: str, identity: str, profile: str | None, ontology: str | None) -> None:
+@reading_options
+def explain(
+    file: str, identity: str, profile: str | None, ontology: str | None, **options: Any
+) -> None:
     """Print one trace of FILE claim by claim, with verdicts, reasons and a sketch.
 
     Example: symbouq explain traces.jsonl --id trace-7
@@ -122,14 +142,16 @@ def explain(file: str, identity: str, profile: str | None, ontology: str | None)
     from symbouq.explain import explained
     from symbouq_cli.report import show_explanation
 
-    show_explanation(explained(file, identity, profile, ontology))
+    (source,) = traced((file,), options)
+    show_explanation(explained(source, identity, profile, ontology))
 
 
 @main.command()
-@FILE
+@TRACE
 @out_option("-")
 @PROFILE
 @ONTOLOGY
+@reading_options
 @JOBS
 def counterfactual(file: str, out: str, **options: Any) -> None:
     """Test the auditor on FILE: a supported and an incompatible claim per scene relation.
@@ -148,9 +170,11 @@ def counterfactual(file: str, out: str, **options: Any) -> None:
 
     job = Job(countering, (options["profile"], options["ontology"]), Instance)
     table = CounterfactualTable()
-    failed = run((file,), out, job, options["jobs"], table.add)
+    failed = run(traced((file,), options), out, job, options["jobs"], table.add)
     table.show()
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)
 
 
+main.add_command(answer)
+main.add_command(data)
 main.add_command(rules)

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
-FILES = click.argument(
+from symbouq.adapters import FORMATS
+
+if TYPE_CHECKING:
+    from symbouq.adapters.base import TraceFile
+
+TRACES = click.argument(
     "files",
     nargs=-1,
     required=True,
     metavar="FILES...",
-    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    type=click.Path(exists=True, allow_dash=True),
 )
-FILE = click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+"""Trace files of any format, with `reading_options`; a folder may be one."""
+TRACE = click.argument("file", type=click.Path(exists=True, allow_dash=True))
+"""The same, for one."""
 PROFILE = click.option(
     "--profile", metavar="NAME", help="Profile, in place of the trace's own or the default one."
 )
@@ -46,3 +53,50 @@ def out_option(default: str) -> Callable[[Any], Any]:
         type=click.Path(dir_okay=False, allow_dash=True),
         help="Where to write; - is standard output, a name in .gz is compressed.",
     )
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say how trace files are read; `traced` takes them."""
+    options = (
+        click.option(
+            "--format",
+            "form",
+            type=click.Choice(list(FORMATS)),
+            help="Format of the files; recognised file by file unless named.",
+        ),
+        click.option(
+            "--map",
+            "maps",
+            multiple=True,
+            metavar="FIELD=SOURCE",
+            help="Fill a trace's field (or `prompt`) from another one of the file, a dotted path "
+            "for nested ones; may be repeated.",
+        ),
+        click.option(
+            "--prompt-split",
+            metavar="REGEX",
+            help="Find the scene, and the question, in a prompt by the groups (?P<scene>...) and "
+            "(?P<question>...); by default the last question and what stands before it.",
+        ),
+        click.option(
+            "--batch-input",
+            metavar="FILE",
+            type=click.Path(exists=True, dir_okay=False),
+            help="Input of the OpenAI batch whose output is read.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def traced(files: Sequence[str], options: dict[str, Any]) -> tuple[TraceFile, ...]:
+    """Files with how they are read; takes the options of `reading_options` out of the rest.
+
+    Raises:
+        SymboUQError: If an option or a file cannot be used.
+    """
+    from symbouq.adapters.choice import reading_of, trace_files
+
+    names = ("form", "maps", "prompt_split", "batch_input")
+    return trace_files(files, reading_of(*(options.pop(name) for name in names)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -14,11 +14,12 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from symbouq.adapters.base import TraceFile
 from symbouq.stream import Job, Outcome, process
 
 
 def run(
-    files: tuple[str, ...],
+    files: Sequence[str],
     out: str,
     job: Job,
     jobs: int | None,
@@ -27,7 +28,7 @@ def run(
     """Does a job on every record and writes the results as they come.
 
     Args:
-        files: Input paths.
+        files: Input paths; a `TraceFile` says how it is read.
         out: Output path, `-` for standard output.
         job: What is done to each record.
         jobs: Number of processes.
@@ -52,10 +53,10 @@ def run(
     return failed
 
 
-def _refuse_overwriting(files: tuple[str, ...], out: str) -> None:
-    if out != "-" and any(
-        file != "-" and Path(file).resolve() == Path(out).resolve() for file in files
-    ):
+def _refuse_overwriting(files: Sequence[str], out: str) -> None:
+    read = set(files)
+    read.update(f.reading.batch_input or "-" for f in files if isinstance(f, TraceFile))
+    if out != "-" and any(Path(file).resolve() == Path(out).resolve() for file in read - {"-"}):
         raise click.UsageError(f"--out {out} is one of the input files")
 
 

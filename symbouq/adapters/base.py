@@ -1,0 +1,300 @@
+"""What all trace formats share: the options, an opened input, the adapters' protocol."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from types import ModuleType
+from typing import IO, Any, NamedTuple, Protocol, TypeVar
+
+from pydantic_core import from_json
+
+from symbouq.adapters.documents import array_items
+from symbouq.errors import RecordError, SymboUQError
+
+PROMPT = "prompt"
+"""A field beside those of a trace: the text in which scene and question are found."""
+
+_HEAD = 1 << 16
+"""Bytes from the start of a file that its format is recognised by."""
+
+_TRIED = 5
+"""Lines tried for a first record, where those before are no JSON."""
+
+_SHOWN = 8
+"""Fields named when a record is described."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How trace files are read.
+
+    Attributes:
+        format: Name of the format; None to recognise it file by file.
+        mapping: Pairs of a trace's field and the dotted path that fills it, which go
+            before what the format says.
+        prompt_split: Regular expression with groups `scene` and (optional) `question`
+            that finds them in a prompt, in place of the convention of
+            `symbouq.adapters.prompts`.
+        batch_input: The input file of an OpenAI batch, whose output is read.
+    """
+
+    format: str | None = None
+    mapping: tuple[tuple[str, str], ...] = ()
+    prompt_split: str | None = None
+    batch_input: str | None = None
+
+
+class TraceFile(str):
+    """A path, or `-`, with how it is to be read; a plain string is read as its content
+    suggests.
+    """
+
+    reading: Reading
+
+    def __new__(cls, path: str, reading: Reading) -> TraceFile:
+        """Joins a path and its options."""
+        file = super().__new__(cls, path)
+        file.reading = reading
+        return file
+
+    def __getnewargs__(self) -> tuple[str, Reading]:  # type: ignore[override]
+        return str(self), self.reading
+
+
+class Found(NamedTuple):
+    """One record of a file: its place, and a trace's fields or why there are none."""
+
+    file: str
+    number: int
+    content: dict[str, Any] | RecordError
+
+
+class Adapter(Protocol):
+    """Reads one format."""
+
+    def detects(self, given: Input) -> bool:
+        """Whether an input looks like this format, by its name or its first record."""
+
+    def prepare(self, given: Input) -> None:
+        """Makes sure that the input can be read.
+
+        Raises:
+            SymboUQError: If a package that it needs is not installed.
+        """
+
+    def read(self, given: Input, reading: Reading) -> Iterator[Found]:
+        """The records of an input, in order, one at a time.
+
+        Raises:
+            SymboUQError: If nothing further can be read from it.
+        """
+
+
+class Input:
+    """A file, a folder or standard input, opened, its first bytes known.
+
+    Args:
+        path: The path; `-` is standard input.
+        stream: Its bytes, decompressed; None for a folder.
+
+    Attributes:
+        name: What messages call it.
+        head: The first bytes: a line at least, where it is not longer than 64 KiB.
+    """
+
+    def __init__(self, path: str, stream: IO[bytes] | None) -> None:
+        self.path = path
+        self.name = input_name(path)
+        self._stream = stream
+        self.head = _head(stream).removeprefix(codecs.BOM_UTF8) if stream is not None else b""
+
+    @property
+    def file(self) -> Path:
+        """The path, where the format needs a file of its own.
+
+        Raises:
+            RecordError: If it is standard input.
+        """
+        if self.path == "-":
+            raise RecordError("this format cannot be read from standard input; give a file")
+        return Path(self.path)
+
+    @property
+    def suffix(self) -> str:
+        """The suffix of the name, in lower case and without `.gz`."""
+        return Path(self.path.lower().removesuffix(".gz")).suffix
+
+    @cached_property
+    def first(self) -> dict[str, Any]:
+        """The first JSON object, as far as the head has it; empty where there is none."""
+        rest = self.head.decode(errors="replace")
+        for _ in range(_TRIED):
+            try:
+                value = from_json(rest, allow_partial="trailing-strings")
+            except ValueError:
+                rest = rest.partition("\n")[2]
+                continue
+            if isinstance(value, list):
+                value = next(iter(value), None)
+            return value if isinstance(value, dict) else {}
+        return {}
+
+    def lines(self) -> Iterator[bytes]:
+        """The lines."""
+        stream = self._bytes()
+        *whole, last = self.head.split(b"\n")
+        for line in whole:
+            yield line + b"\n"
+        if last or not self.head:
+            last += stream.readline()
+            if last:
+                yield last
+        yield from stream
+
+    def chunks(self) -> Iterator[bytes]:
+        """The bytes, piece by piece."""
+        stream = self._bytes()
+        yield self.head
+        while piece := stream.read(_HEAD):
+            yield piece
+
+    def values(self) -> Iterator[tuple[int, bytes]]:
+        """The encoded JSON values, numbered: one a line, or the items of one array."""
+        if self.head.lstrip().startswith(b"["):
+            return enumerate(array_items(self.chunks()), start=1)
+        return ((n, line) for n, line in enumerate(self.lines(), start=1) if line.strip())
+
+    def _bytes(self) -> IO[bytes]:
+        if self._stream is None:
+            raise RecordError("is a folder; this format is read from a file")
+        return self._stream
+
+
+@contextmanager
+def opened(path: str) -> Iterator[Input]:
+    """Opens a path for reading; compressed content is read transparently.
+
+    Raises:
+        OSError: If it cannot be opened.
+    """
+    with ExitStack() as stack:
+        if path == "-":
+            yield Input(path, _unzipped(sys.stdin.buffer))
+        elif Path(path).is_dir():
+            yield Input(path, None)
+        else:
+            yield Input(path, _unzipped(stack.enter_context(Path(path).open("rb"))))
+
+
+def input_name(path: str) -> str:
+    """What messages call an input."""
+    return "<stdin>" if path == "-" else str(path)
+
+
+def _unzipped(raw: IO[bytes]) -> IO[bytes]:
+    buffered = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)  # type: ignore[type-var]
+    zipped = buffered.peek(2)[:2] == b"\x1f\x8b"
+    return gzip.GzipFile(fileobj=buffered) if zipped else buffered  # type: ignore[return-value]
+
+
+def _head(stream: IO[bytes]) -> bytes:
+    """The first bytes: no more is awaited than the first line that is not blank."""
+    head = b""
+    while len(head) < _HEAD and b"\n" not in head.lstrip():
+        piece = stream.read1(_HEAD)  # type: ignore[attr-defined]
+        if not piece:
+            break
+        head += piece
+    return head
+
+
+def converted(
+    given: Input, convert: Callable[[dict[str, Any], int], dict[str, Any] | None], expected: str
+) -> Iterator[Found]:
+    """The JSON objects of an input, each turned into a trace's fields.
+
+    Args:
+        given: The input.
+        convert: Takes an object and its number; gives the fields, or None to leave the
+            object out; raises `RecordError` where it cannot.
+        expected: What an object of the format is, for messages.
+    """
+    for number, encoded in given.values():
+        try:
+            value = decoded(encoded)
+            if not isinstance(value, dict):
+                raise RecordError(f"expected {expected}, found {described(value)}")
+            fields = convert(value, number)
+        except RecordError as error:
+            yield Found(given.name, number, error)
+            continue
+        if fields is not None:
+            yield Found(given.name, number, fields)
+
+
+def decoded(encoded: bytes) -> Any:
+    """A JSON value; NaN and the infinities, which other tools write, are let through.
+
+    Raises:
+        RecordError: If it is not JSON.
+    """
+    try:
+        return from_json(encoded.strip())
+    except ValueError as error:
+        raise RecordError(f"not valid JSON: {error}") from error
+
+
+Kind = TypeVar("Kind")
+
+
+def expect(value: Any, kind: type[Kind], place: str, what: str) -> Kind:
+    """A value that has to be of a kind.
+
+    Raises:
+        RecordError: If it is not; says what was expected and what was found where.
+    """
+    if isinstance(value, kind):
+        return value
+    raise RecordError(f"{place}: expected {what}, found {described(value)}")
+
+
+def described(value: Any) -> str:
+    """What a value is, in a few words."""
+    if isinstance(value, dict):
+        names = ", ".join(map(str, islice(value, _SHOWN)))
+        more = ", ..." if len(value) > _SHOWN else ""
+        return f"an object with {names}{more}" if value else "an empty object"
+    if isinstance(value, list):
+        return f"a list that starts with {described(value[0])}" if value else "an empty list"
+    if isinstance(value, str):
+        return "a text" if value else "an empty text"
+    if value is None:
+        return "nothing"
+    return "a truth value" if isinstance(value, bool) else "a number"
+
+
+def imported(module: str, purpose: str, install: str) -> ModuleType:
+    """A package that is no part of the core install.
+
+    Raises:
+        SymboUQError: If it is not installed; says how to install it.
+    """
+    package = module.partition(".")[0]
+    try:
+        return import_module(module)
+    except ImportError as error:
+        missing = isinstance(error, ModuleNotFoundError) and error.name == package
+        fault = "which is not installed" if missing else f"which cannot be loaded ({error})"
+        raise SymboUQError(
+            f"{purpose} needs the package {package}, {fault}: pip install {install}"
+        ) from error

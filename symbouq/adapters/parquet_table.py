@@ -1,0 +1,43 @@
+"""Parquet files, through pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from symbouq.adapters.base import Found, Input, Reading, imported
+from symbouq.adapters.tables import traces
+from symbouq.errors import RecordError
+
+_ROWS = 64
+"""Rows decoded at a time."""
+
+
+class _Parquet:
+    def detects(self, given: Input) -> bool:
+        return given.suffix == ".parquet" or given.head.startswith(b"PAR1")
+
+    def prepare(self, given: Input) -> None:
+        _package()
+
+    def read(self, given: Input, reading: Reading) -> Iterator[Found]:
+        path = str(given.file)
+        pyarrow = imported("pyarrow", "Parquet", _INSTALL)
+        try:
+            with _package().ParquetFile(path) as table:
+                # No threads of its own: processes are started beside the reading.
+                batches = table.iter_batches(batch_size=_ROWS, use_threads=False)
+                rows = (row for batch in batches for row in batch.to_pylist())
+                yield from traces(given.name, table.schema_arrow.names, rows, reading)
+        except pyarrow.ArrowException as error:
+            raise RecordError(f"not readable as Parquet: {error}") from error
+
+
+_INSTALL = "'symbouq[formats]'"
+
+
+def _package() -> Any:
+    return imported("pyarrow.parquet", "Parquet", _INSTALL)
+
+
+ADAPTER = _Parquet()

@@ -1,0 +1,71 @@
+"""Tables of any origin: a row is a trace, a column is a field.
+
+A column that bears the name of a trace's field fills it, `--map` names others, and the
+rest is kept as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from symbouq.adapters.base import Found, Reading
+from symbouq.adapters.fields import filled
+from symbouq.errors import RecordError
+
+_SCENES = ("scene", "scene_relations", "prompt")
+
+
+def check_columns(columns: Sequence[str], reading: Reading) -> None:
+    """Makes sure that a table has what its rows are read from.
+
+    Raises:
+        RecordError: If a mapped column, or any scene, is missing.
+    """
+    listed = ", ".join(columns) or "none"
+    for field, source in reading.mapping:
+        parts = source.split(".")
+        if not any(".".join(parts[:n]) in columns for n in range(1, len(parts) + 1)):
+            raise RecordError(
+                f"--map {field}={source}: there is no such column; the columns are {listed}"
+            )
+    if not any(name in columns or name in dict(reading.mapping) for name in _SCENES):
+        raise RecordError(
+            f"expected a column scene, scene_relations or prompt, or --map scene=COLUMN; the "
+            f"columns are {listed}"
+        )
+
+
+def row_trace(row: dict[str, Any], reading: Reading, number: int) -> dict[str, Any]:
+    """The fields of a row's trace.
+
+    Raises:
+        RecordError: If they are not all there.
+    """
+    return filled(row, row, reading, number)
+
+
+def traces(
+    file: str, columns: Sequence[str], rows: Iterable[dict[str, Any]], reading: Reading
+) -> Iterator[Found]:
+    """The traces of a typed table, where what a record lacks stands as null.
+
+    Raises:
+        RecordError: If a column is missing that all of them need.
+    """
+    check_columns(columns, reading)
+    for number, row in enumerate(rows, start=1):
+        content: dict[str, Any] | RecordError
+        try:
+            content = row_trace(_without_nulls(row), reading, number)
+        except RecordError as error:
+            content = error
+        yield Found(file, number, content)
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _without_nulls(v) for k, v in value.items() if v is not None}
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value]
+    return value
