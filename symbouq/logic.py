@@ -67,13 +67,17 @@ def recorded() -> Iterator[list[Program]]:
         _recording.reset(token)
 
 
+def _record(program: Program) -> None:
+    programs = _recording.get()
+    if programs is not None:
+        programs.append(program)
+
+
 def _grounded(
     parts: Sequence[str], facts: str, *options: str
 ) -> tuple[clingo.Control, ClingoDLTheory]:
     """A program of rule files and facts, ready to be solved."""
-    programs = _recording.get()
-    if programs is not None:
-        programs.append((tuple(parts), facts))
+    _record((tuple(parts), facts))
     control = clingo.Control(["--warn=none", *options])
     theory = ClingoDLTheory()  # type: ignore[no-untyped-call]
     theory.register(control)
@@ -269,7 +273,11 @@ def best_premises(
     facts = [f"last({last})."]
     facts += [f"claim({position})." for position in claims]
     facts += [f"correction({n},{p})." for n, s in enumerate(corrections) for p in s]
-    control, _theory = _grounded(["premises"], "".join(facts))
+    program = ("premises",), "".join(facts)
+    _record(program)
+    control = clingo.Control(["--warn=none"])
+    control.add("base", [], _rules(*program[0]) + program[1])
+    control.ground()
     picked: frozenset[int] = frozenset()
     with control.solve(yield_=True) as handle:
         for model in handle:

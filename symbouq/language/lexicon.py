@@ -195,6 +195,11 @@ class Lexicon:
         ]
         return list(pairwise([*begins, len(marks)]))
 
+    def kinds(self, analysis: Analysis, start: int, end: int) -> set[str]:
+        """The kinds of the phrases and words that begin in a range of words."""
+        entries, longest = self._entries, analysis.longest
+        return {entries[longest[n][0]][0].kind for n in range(start, end) if n in longest}
+
     def speaks(self, analysis: Analysis, start: int, end: int, kinds: Collection[str]) -> bool:
         """Whether a phrase or word of some kinds begins in a range of words."""
         entries, longest = self._entries, analysis.longest

@@ -235,7 +235,7 @@ class Reader:
             )
             for r in readings
         ]
-        return tuple(self._grouped(found, names))
+        return tuple(self._grouped(found, names) if self.ontology.grouped else found)
 
     def _grouped(self, mentions: Sequence[Mention], names: Names) -> Iterator[Mention]:
         """Mentions with the landmarks of a grouping relation taken together: "X is between
@@ -287,7 +287,7 @@ class Reader:
             if names.may_start(token) and not _is_article(tokens, position):
                 matched = names.match(tokens, position) or matched
             position += 1
-            term = self._term(tokens, first, names)
+            term = self._term(tokens, first, names) if token.kind == "relation" else None
             if term is not None:
                 # "R(A, B)" as "A R B", a clause of its own; what denies it goes before.
                 subject, other, position = term
@@ -313,7 +313,9 @@ class Reader:
             elif token.kind == "denial":
                 stands_alone = _kind(tokens, position) in ("mark", "")  # "No, ..."
                 item = None if stands_alone else _ITEMS["negation"]
-            elif self._between(token) and (hours := self._hours(tokens, position, dial)):
+            elif (token.kind == "between" or self._grouping(token)) and (
+                hours := self._hours(tokens, position, dial)
+            ):
                 item, position = hours
             else:
                 item = _item(token, items)
@@ -328,10 +330,10 @@ class Reader:
 
     @staticmethod
     def _term(tokens: Sequence[Token], position: int, names: Names) -> tuple[int, int, int] | None:
-        """The things of `R(A, B)` and the position after it, if a relation and two names
-        stand so.
+        """The things of `R(A, B)` and the position after it, if two names stand so after a
+        relation.
         """
-        if tokens[position].kind != "relation" or _text(tokens, position + 1) != "(":
+        if _text(tokens, position + 1) != "(":
             return None
         first = names.match(tokens, position + 2) if position + 2 < len(tokens) else None
         if first is None or _text(tokens, first[1]) != "," or first[1] + 1 >= len(tokens):
@@ -341,10 +343,9 @@ class Reader:
             return None
         return first[0], second[0], second[1] + 1
 
-    def _between(self, token: Token) -> bool:
+    def _grouping(self, token: Token) -> bool:
         entry = token.entry
-        grouping = entry is not None and entry.relation in self.ontology.grouped
-        return token.kind == "between" or grouping
+        return entry is not None and entry.relation in self.ontology.grouped
 
     def _strangers(self, tokens: Sequence[Token], names: Names) -> dict[int, tuple[int, int]]:
         """Names that scene and question do not have, by the token where they start."""
@@ -550,13 +551,15 @@ class Reader:
                 continue
             if n == skipped or _is_heading(response[start:end]):
                 continue
-            if self.lexicon.speaks(analysis, first, last, ("retraction",)):
+            kinds = self.lexicon.kinds(analysis, first, last)
+            if "retraction" in kinds:
                 _retract(claims)
-            opens = self.lexicon.speaks(analysis, first, last, ("supposition",))
-            supposing = opens or (supposing and self._goes_on(analysis, first, last))
+            supposing = "supposition" in kinds or (
+                supposing and ("modal" in kinds or self._infers(analysis, first, last))
+            )
             if supposing:
                 claims.append(Claim("reasoning", response[start:end], (), SUPPOSED))
-            elif not self.lexicon.speaks(analysis, first, last, _STATING):
+            elif kinds.isdisjoint(_STATING):
                 claims.append(Claim("reasoning", response[start:end], ()))
             else:
                 for part in _parts(self.lexicon.itemized(analysis, first, last), start, end):
@@ -569,11 +572,10 @@ class Reader:
                     claims.append(Claim("reasoning", text, _shifted(read, begin), stance))
         return [*claims, conclusion]
 
-    def _goes_on(self, analysis: Analysis, first: int, last: int) -> bool:
-        """Whether a sentence draws on the supposition before it: "then ...", "... would"."""
+    def _infers(self, analysis: Analysis, first: int, last: int) -> bool:
+        """Whether a sentence opens by drawing on what precedes it: "Then ..."."""
         opening = self.lexicon.itemized(analysis, first, last)[:1]
-        inferred = bool(opening) and opening[0].kind == "inference"
-        return inferred or self.lexicon.speaks(analysis, first, last, ("modal",))
+        return bool(opening) and opening[0].kind == "inference"
 
     def _answer_span(
         self,
