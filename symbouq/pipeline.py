@@ -542,7 +542,7 @@ class _Words:
     ) -> str:
         """What the auditor says about a claim."""
         if finding.reason == "unparsed":
-            return self._ontology.messages["unparsed"]
+            return self._ontology.messages.get("unparsed", "unparsed")
         premises = result.clash if finding.reason == "blocked_scene" else finding.premises
         text = self._filled(
             finding.reason,

@@ -160,6 +160,7 @@ def statements(files: Iterable[Path]) -> Iterator[ast.AST]:
         found: list[ast.AST] = []
         try:
             lines = file.read_text(encoding="utf-8").splitlines()
+            _check_text(file, lines)
             ast.parse_files(
                 [str(file)], found.append, logger=lambda _, text: complaints.append(text)
             )
@@ -172,6 +173,21 @@ def statements(files: Iterable[Path]) -> Iterator[ast.AST]:
                 continue
             if statement.ast_type is not ast.ASTType.Program or statement.name != "base":
                 yield statement
+
+
+def _check_text(file: Path, lines: Sequence[str]) -> None:
+    """What clingo's parser would stumble over, or follow out of the folder.
+
+    Raises:
+        OntologyError: At a byte order mark, or an `#include`.
+    """
+    if lines and lines[0].startswith("\ufeff"):
+        message = "begins with a byte order mark; save it as UTF-8 without one"
+        raise OntologyError(message, str(file), 1, code="syntax")
+    for number, line in enumerate(lines, start=1):
+        if line.lstrip().startswith("#include"):
+            message = "#include does not belong in an ontology: every .lp file of a folder is read"
+            raise OntologyError(message, str(file), number, code="form")
 
 
 def complaint(
@@ -436,12 +452,31 @@ def _checked_rules(rules: Sequence[ast.AST], values: _Values, complain: Complain
                 if signature(term) not in defined:
                     raise _undefined(rule, signature(term), defined)
                 values.check_rule(rule, term)
+            _check_conclusion(rule)
         except OntologyError as error:
             complain(error)
             continue
         audit = any(signature(term) in _AUDIT_KINDS for term in terms)
         checked.append(Rule(rule, place_of(rule), audit))
     return checked
+
+
+def _check_conclusion(rule: ast.AST) -> None:
+    """What a rule concludes for the audit is about things, and a clash has a name.
+
+    Raises:
+        OntologyError: At a thing that is no variable (a computed one would be new, without
+            end), or a clash that is no constant or function.
+    """
+    for term in atoms_in([rule.head]):
+        if signature(term) not in _AUDIT_KINDS:
+            continue
+        if any(thing.ast_type is not ast.ASTType.Variable for thing in term.arguments[1:]):
+            raise _at(rule, f"the things in {term} are variables, bound by the body", "form")
+        name = term.arguments[0]
+        unnamed = name.ast_type is ast.ASTType.Variable
+        if term.name == "clash" and unnamed:
+            raise _at(rule, f"clash {name} has no name; write clash(NAME, U, V)", "form")
 
 
 def _undefined(statement: ast.AST, key: Signature, known: Iterable[Signature]) -> OntologyError:

@@ -6,6 +6,7 @@ Exit codes: 0 clean, 1 findings, failures or flips, 2 cannot run.
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import click
 from symbouq_cli.options import JOBS, ONTOLOGY, PROFILE
 
 FOUND = 1
+UNUSABLE = 2
 
 FOLDER = click.argument("folder", metavar="[DIR]", required=False, type=click.Path())
 
@@ -189,7 +191,9 @@ def diff(
         click.echo(json.dumps(found.as_json(), indent=2, ensure_ascii=False))
     else:
         _show_difference(found, old, new)
-    _exit(bool(found.counts))
+    if found.failed and not found.traces:
+        click.get_current_context().exit(UNUSABLE)
+    _exit(bool(found.counts or found.failed))
 
 
 def _show_difference(found: Any, old: str, new: str) -> None:
@@ -297,7 +301,8 @@ def new(folder: str) -> None:
 
     for file in start(folder):
         click.echo(f"wrote {file}")
-    click.echo(f"next: symbouq rules check {folder} && symbouq rules test {folder}")
+    place = shlex.quote(folder)
+    click.echo(f"next: symbouq rules check {place} && symbouq rules test {place}")
 
 
 @rules.command()

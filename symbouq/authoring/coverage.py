@@ -118,12 +118,12 @@ def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], C
         outcomes = list(run(specs, auditor))
     source = library.source
     rules, used = _observed(source, set(programs))
-    fired = {Place(file, line) for file, line in rules}
+    fired = set(rules)
     facts: set[clingo.Symbol] = set()
     for ontology, traces in _by_profile(auditor, specs).items():
         selected = ontology.profile.replace("-", "_")
-        why, places = _provenance(source, selected)
-        fired |= places
+        why, spots = _provenance(source, selected)
+        fired |= spots
         roots = _roots(auditor, ontology, traces, used)
         facts |= _leaves(roots, why)
         facts.add(clingo.Function("profile", [clingo.Function(selected)]))
@@ -140,7 +140,7 @@ def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], C
         if counts(place)
     ]
     items += [
-        Item(place_of(rule), str(rule), place_of(rule) in fired)
+        Item(place_of(rule), str(rule), _spot(rule) in fired)
         for rule in [*_rule_files(), *(rule.statement for rule in source.rules)]
         if counts(place_of(rule))
     ]
@@ -161,13 +161,13 @@ def _observers(trees: Iterable[ast.AST], whys: bool) -> str:
     """
     lines = []
     for tree in trees:
-        place = place_of(tree)
         namer = _Namer()
         parts = [namer.visit(part) if _is_positive(part) else part for part in tree.body]
         positive = [part for part in parts if _is_positive(part)]
         body = "; ".join(map(str, parts))
         then = f" :- {body}." if body else "."
-        lines.append(f'_fired("{_quoted(place.file)}", {place.line}){then}')
+        file, line, column = _spot(tree)
+        lines.append(f'_fired("{_quoted(file)}", {line}, {column}){then}')
         lines += [f"_used({literal}){then}" for literal in positive]
         plain_head = tree.ast_type is ast.ASTType.Rule and tree.head.ast_type is ast.ASTType.Literal
         if whys and plain_head:
@@ -201,28 +201,36 @@ def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _fired_places(control: clingo.Control) -> set[tuple[str, int]]:
+Spot = tuple[str, int, int]
+"""File, line and column where a statement begins: several may share a line."""
+
+
+def _spot(tree: ast.AST) -> Spot:
+    begin = tree.location.begin
+    return begin.filename, begin.line, begin.column
+
+
+def _fired_spots(control: clingo.Control) -> set[Spot]:
     return {
-        (atom.symbol.arguments[0].string, atom.symbol.arguments[1].number)
-        for atom in control.symbolic_atoms.by_signature("_fired", 2)
+        (file.string, line.number, column.number)
+        for atom in control.symbolic_atoms.by_signature("_fired", 3)
+        for file, line, column in [atom.symbol.arguments]
     }
 
 
-def _observed(
-    source: Source, programs: set[Program]
-) -> tuple[set[tuple[str, int]], set[clingo.Symbol]]:
+def _observed(source: Source, programs: set[Program]) -> tuple[set[Spot], set[clingo.Symbol]]:
     """What fires in the programs of the traces: places of rules, and atoms of bodies."""
     own = [rule.statement for rule in source.rules if rule.audit]
     trees: dict[str, list[ast.AST]] = defaultdict(list)
     for tree in _rule_files():
         trees[Path(place_of(tree).file).stem].append(tree)
-    fired: set[tuple[str, int]] = set()
+    fired: set[Spot] = set()
     used: set[clingo.Symbol] = set()
     for parts, facts in sorted(programs):
         observed = [tree for part in parts for tree in trees[part]]
         observed += own if "closure" in parts else []
         control = observed_program(parts, facts, _observers(observed, whys=False))
-        fired |= _fired_places(control)
+        fired |= _fired_spots(control)
         used |= {
             atom.symbol.arguments[0] for atom in control.symbolic_atoms.by_signature("_used", 1)
         }
@@ -231,7 +239,7 @@ def _observed(
 
 def _provenance(
     source: Source, profile: str
-) -> tuple[dict[clingo.Symbol, set[clingo.Symbol]], set[Place]]:
+) -> tuple[dict[clingo.Symbol, set[clingo.Symbol]], set[Spot]]:
     """What each table row of a profile is derived from, and which table rules fire."""
     control = clingo.Control(["--warn=none"])
     compile_file = data_folder("rules") / "compile.lp"
@@ -247,7 +255,7 @@ def _provenance(
     for atom in control.symbolic_atoms.by_signature("_why", 2):
         head, body = atom.symbol.arguments
         why[head].add(body)
-    return why, {Place(*place) for place in _fired_places(control)}
+    return why, _fired_spots(control)
 
 
 def _leaves(

@@ -248,9 +248,15 @@ class _Explainer:
                 *(r for r in self._old.rules if str(r.statement) not in gone),
                 *(r for r in self._new.rules if str(r.statement) in come),
             ],
-            extended=self._new.extended or self._old.extended,
+            extended=self._new.extended if _chooses(some) else self._old.extended,
         )
         return TraceAuditor(self._profile, OntologyLibrary.of(source, "variant", ""))
+
+
+def _chooses(some: frozenset[Change]) -> bool:
+    """Whether changes choose the default profile."""
+    said = (text for change in some for text in (change.before, change.after))
+    return any(text.startswith(("extends(", "default_profile(")) for text in said)
 
 
 def _kept(

@@ -225,7 +225,7 @@ def parsed(file: Path) -> list[Spec]:
         SpecError: At the first line that is none of the format.
     """
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = file.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(f"cannot be read: {error}", str(file)) from error
     specs: list[Spec] = []

@@ -36,6 +36,10 @@ def test_the_builtin_ontology_is_clean() -> None:
         ("component(above, w, 1).", [(1, "unknown-value")]),
         ("{ axis(w) }.", [(1, "form")]),
         ("axis(W).", [(1, "unsafe")]),
+        ('#include "other.lp".', [(1, "form")]),
+        ("holds(near, U, V + 1) :- holds(far, U, V).", [(1, "form")]),
+        ("holds(near, f(U), V) :- holds(near, U, V).", [(1, "form")]),
+        ("clash(X, U, V) :- holds(near, U, V), X = 1.", [(1, "form")]),
         ("clash(foo, U, V) :- holds(inside, U, W).", [(1, "clash-without-reason"), (1, "unsafe")]),
         ("transitive(above).", [(1, "direction")]),
         ("interval(odd, 1, 2, 1).", [(1, "interval")]),
@@ -79,6 +83,18 @@ family(after, order). phrase(after, "after"). wording(after, 1, "after").
 component(after, t, 1).
 """
     assert findings(tmp_path, text, header="") == [(5, "no-reading")]
+
+
+def test_a_byte_order_mark_is_one_message(tmp_path: Path) -> None:
+    (tmp_path / "a.lp").write_text("\ufeffextends(nine_way).\n", encoding="utf-8")
+    (found,) = check(str(tmp_path))
+    assert (found.line, found.code) == (1, "syntax")
+    assert "byte order mark" in found.message
+
+
+def test_a_profile_of_one_s_own_may_be_the_default(tmp_path: Path) -> None:
+    text = "profile(mine). extends(mine, spartun). default_profile(mine)."
+    assert findings(tmp_path, text, header="") == []
 
 
 def test_a_syntax_error_hides_what_follows_from_it(tmp_path: Path) -> None:

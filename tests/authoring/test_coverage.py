@@ -83,3 +83,15 @@ def test_threshold(tmp_path: Path) -> None:
     assert told.exit_code == 0
     assert 'a.lp:4: phrase(adjoining,"abuts").' in told.output
     assert CliRunner().invoke(main, [*command, "99"]).exit_code == 1
+
+
+def test_rules_on_one_line_are_told_apart(tmp_path: Path) -> None:
+    rules = """\
+extends(nine_way).
+holds(near, U, V) :- holds(touching, U, V). holds(far, U, V) :- holds(disconnected, U, V).
+"""
+    (tmp_path / "a.lp").write_text(rules, encoding="utf-8")
+    tests = "test: t\nscene:\n  A touching B\nclaims:\n  entailed: B near A\n"
+    (tmp_path / "a.test").write_text(tests, encoding="utf-8")
+    _, report = covered(discovered(str(tmp_path)), str(tmp_path))
+    assert [item.text for item in report.missed] == ["holds(far,U,V) :- holds(disconnected,U,V)."]

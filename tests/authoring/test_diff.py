@@ -105,3 +105,33 @@ def test_wrong_rules_cannot_run(tmp_path: Path) -> None:
     told = diff(tmp_path, "", "symmetric(abov).\n")
     assert told.exit_code == 2
     assert "rules.lp:2: unknown relation abov" in told.output
+
+
+def test_another_default_profile_is_responsible_alone(tmp_path: Path) -> None:
+    told = diff(tmp_path, 'phrase(near, "by the side of").\n', "", "--format", "json")
+    assert told.exit_code == 0
+    for folder, profile in (("old", "nine_way"), ("new", "story")):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        extra = 'phrase(near, "by the side of").\n' if folder == "new" else ""
+        (tmp_path / folder / "rules.lp").write_text(
+            f"extends({profile}).\n{extra}", encoding="utf-8"
+        )
+    corpus = tmp_path / "moves.jsonl"
+    trace = {
+        "id": "ball",
+        "scene_relations": [["ball", "at", "hall"], ["ball", "at", "yard"]],
+        "claims": [{"type": "conclusion", "relations": [["ball", "at", "yard"]]}],
+    }
+    corpus.write_text(json.dumps(trace) + "\n", encoding="utf-8")
+    command = ["rules", "diff", str(tmp_path / "old"), str(tmp_path / "new")]
+    command += ["--corpus", str(corpus), "--jobs", "1", "--format", "json"]
+    found = json.loads(CliRunner().invoke(main, command).output)
+    causes = {c for flip in found["flips"] for e in flip["examples"] for c in e["because"]}
+    assert causes == {f"+ {tmp_path}/new/rules.lp:1: extends(story)."}
+
+
+def test_a_corpus_that_cannot_be_read_is_no_success(tmp_path: Path) -> None:
+    corpus = tmp_path / "broken.jsonl"
+    corpus.write_text("{\n", encoding="utf-8")
+    command = ["rules", "diff", "builtin", "builtin", "--corpus", str(corpus), "--jobs", "1"]
+    assert CliRunner().invoke(main, command).exit_code == 2
