@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from symbouq_cli.options import (
+    FAILED_RECORDS,
     JOBS,
     ONTOLOGY,
     PROFILE,
@@ -16,8 +17,6 @@ from symbouq_cli.options import (
     reading_options,
     traced,
 )
-
-FAILED_RECORDS = 1
 
 
 @click.command()

@@ -16,19 +16,19 @@ from symbouq_cli.answer import answer
 from symbouq_cli.data import data
 from symbouq_cli.options import (
     CONTEXT,
+    FAILED_RECORDS,
     JOBS,
     ONTOLOGY,
     PROFILE,
     TRACE,
     TRACES,
+    UNUSABLE,
     out_option,
     reading_options,
     traced,
 )
 from symbouq_cli.rules import rules
 
-FAILED_RECORDS = 1
-UNUSABLE = 2
 INTERRUPTED = 130
 
 

@@ -12,6 +12,10 @@ from symbouq.adapters import FORMATS
 if TYPE_CHECKING:
     from symbouq.adapters.base import TraceFile
 
+FAILED_RECORDS = 1
+UNUSABLE = 2
+"""Exit codes: some records failed; rules, options or output cannot be used."""
+
 TRACES = click.argument(
     "files",
     nargs=-1,

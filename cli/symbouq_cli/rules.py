@@ -12,10 +12,9 @@ from typing import Any
 
 import click
 
-from symbouq_cli.options import JOBS, ONTOLOGY, PROFILE
+from symbouq_cli.options import JOBS, ONTOLOGY, PROFILE, UNUSABLE
 
 FOUND = 1
-UNUSABLE = 2
 
 FOLDER = click.argument("folder", metavar="[DIR]", required=False, type=click.Path())
 

@@ -117,8 +117,7 @@ def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], C
     with recorded() as programs:
         outcomes = list(run(specs, auditor))
     source = library.source
-    rules, used = _observed(source, set(programs))
-    fired = set(rules)
+    fired, used = _observed(source, set(programs))
     facts: set[clingo.Symbol] = set()
     for ontology, traces in _by_profile(auditor, specs).items():
         selected = ontology.profile.replace("-", "_")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -199,13 +199,6 @@ class Lexicon:
         """The kinds of the phrases and words that begin in a range of words."""
         entries, longest = self._entries, analysis.longest
         return {entries[longest[n][0]][0].kind for n in range(start, end) if n in longest}
-
-    def speaks(self, analysis: Analysis, start: int, end: int, kinds: Collection[str]) -> bool:
-        """Whether a phrase or word of some kinds begins in a range of words."""
-        entries, longest = self._entries, analysis.longest
-        return any(
-            n in longest and entries[longest[n][0]][0].kind in kinds for n in range(start, end)
-        )
 
     def itemized(self, analysis: Analysis, position: int, stop: int, base: int = 0) -> list[Token]:
         """The lexical items in a range of an analysed text's words, offsets from a base."""

@@ -589,7 +589,7 @@ class Reader:
         """
         for n in range(len(spans) - 1, -1, -1):
             first, last = spans[n][:2]
-            if self.lexicon.speaks(analysis, first, last, ("answer",)):
+            if "answer" in self.lexicon.kinds(analysis, first, last):
                 tokens = self.lexicon.itemized(analysis, first, last)
                 if _announcement(tokens) is not None:
                     return n
