@@ -8,7 +8,7 @@ can be true at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,7 @@ from symbouq.ontology import Ontology
 from symbouq.pipeline import TraceAuditor
 from symbouq.records import Instance
 from symbouq.stream import Work
-from symbouq.worlds import Worlds, worlds
+from symbouq.worlds import worlds
 
 Judge = Callable[[Sequence[Triple]], TraceResult]
 """Audits one claim about the scene."""
@@ -49,16 +49,69 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class _Labels:
+class Labels:
     """The labels of an answer space by what they mean.
 
     Attributes:
-        meanings: Meaning (`yes`, `no`, `open`, `entailment`, ...) to its label.
+        meanings: Meaning (`yes`, `no`, `open`, `entailment`, `both`, ...) to its label.
         relations: Relation to its label.
+        things: Labels that name or describe things.
     """
 
     meanings: dict[str, str]
     relations: dict[str, str]
+    things: tuple[str, ...] = ()
+
+    def settled(self, found: Mapping[str, bool | None], premises: Premises) -> Answer:
+        """The answer where each label holds (True), cannot hold (False) or may (None).
+
+        Args:
+            found: The labels, in order.
+            premises: What those that hold rest on, if any does.
+        """
+        given = Answer(
+            "open",
+            certain=[label for label, truth in found.items() if truth],
+            possible=[label for label, truth in found.items() if truth is not False],
+            impossible=[label for label, truth in found.items() if truth is False],
+        )
+        given.answer = list(given.certain)
+        if given.certain:
+            given.premises = premises()
+        elif "open" in self.meanings:
+            given.answer = [self.meanings["open"]]
+        if given.answer:
+            given.status = "answered"
+        return given
+
+    def judged(self, truth: bool | None, premises: Premises) -> Answer:
+        """Yes or no, or the three-way judgement of a statement.
+
+        Args:
+            truth: Whether it holds; None where that is open.
+            premises: What it rests on that it does, or does not.
+        """
+        has = self.meanings
+        proven = next((has[name] for name in _PROVEN.get(truth, ()) if name in has), None)
+        decided = [has[name] for names in _PROVEN.values() for name in names if name in has]
+        if proven is not None:
+            rest = [label for label in has.values() if label != proven]
+            return Answer("answered", [proven], [proven], [proven], rest, premises())
+        if "open" in has:
+            return Answer("answered", [has["open"]], possible=decided)
+        if "no" in has:
+            return Answer("answered", [has["no"]], possible=decided, default=True)
+        return Answer("open", possible=decided)
+
+
+Premises = Callable[[], list[str]]
+"""Gives what an answer rests on, as `scene:N`."""
+
+_PROVEN: dict[bool | None, tuple[str, str]] = {
+    True: ("yes", "entailment"),
+    False: ("no", "contradiction"),
+}
+_TRUTH = {Verdict.ENTAILED: True, Verdict.CONTRADICTED: False}
 
 
 def answer(auditor: TraceAuditor, instance: Instance) -> Answer:
@@ -74,15 +127,21 @@ def answer(auditor: TraceAuditor, instance: Instance) -> Answer:
     """
     ontology = auditor.ontology_for(instance)
     labels = _labels(ontology, _space(instance))
+    if ontology.described:
+        return _described(auditor, ontology, instance, labels)
+    return _named(auditor, ontology, instance, labels)
+
+
+def _named(auditor: TraceAuditor, ontology: Ontology, instance: Instance, labels: Labels) -> Answer:
+    """The answer about a scene whose things have names."""
+    from symbouq.language.reader import Reader
+
     slots: dict[str, int] = {}
     reader = auditor.reader_for(ontology)
+    assert isinstance(reader, Reader)
     question = reader.question(auditor.sentences(instance), instance.question)
-    if instance.scene_relations is not None:
-        stated = [
-            (r.sentence or n, (r.subject, _canonical(ontology, r.relation), r.object))
-            for n, r in enumerate(instance.scene_relations, start=1)
-        ]
-    else:
+    stated = _given(ontology, instance)
+    if stated is None:
         stated = [
             (n, (m.subject, m.relation, m.object))
             for n, mentions in enumerate(question.scene, start=1)
@@ -92,33 +151,97 @@ def answer(auditor: TraceAuditor, instance: Instance) -> Answer:
     def slot(name: str) -> int:
         return slots.setdefault(name, len(slots))
 
+    scene = [(n, (slot(u), r, slot(v))) for n, (u, r, v) in stated]
+    judge, impossible = _judge(ontology, scene, labels)
+    if impossible is not None:
+        return impossible
+    if labels.relations:
+        if question.pair is None:
+            return Answer("unread")
+        pair = slot(question.pair[0]), slot(question.pair[1])
+        found = worlds(ontology, [triple for _, triple in scene], pair, tuple(labels.relations))
+        assert found is not None  # the scene does not contradict itself
+        truths = {
+            label: True if r in found.certain else None if r in found.possible else False
+            for r, label in labels.relations.items()
+        }
+        return labels.settled(
+            truths, lambda: _premises(judge, [(pair[0], r, pair[1]) for r in found.certain])
+        )
+    claim = [(slot(m.subject), m.relation, slot(m.object)) for m in question.states]
+    if not claim:
+        return Answer("unread")
+    result = judge(claim).claims[0]
+    return labels.judged(_TRUTH.get(result.grounded), lambda: [str(p) for p in result.premises])
+
+
+def _described(
+    auditor: TraceAuditor, ontology: Ontology, instance: Instance, labels: Labels
+) -> Answer:
+    """The answer about a scene whose things are described."""
+    from symbouq.described.answers import Questioner
+    from symbouq.described.reader import DescribedReader
+
+    reader = auditor.reader_for(ontology)
+    assert isinstance(reader, DescribedReader)
+    given = _given(ontology, instance)
+    if given is not None:
+        discourse, named, query = reader.asked_of(given, instance.question)
+        scene = [(n, triple) for (n, _), triple in zip(given, named, strict=True)]
+    else:
+        discourse, stated, query = reader.asked(auditor.sentences(instance), instance.question)
+        scene = [
+            (n, (s.subject, s.relation, s.object))
+            for n, statements in enumerate(stated, start=1)
+            for s in statements
+        ]
+    judge, impossible = _judge(ontology, scene, labels)
+    if impossible is not None:
+        return impossible
+    triples = [triple for _, triple in scene]
+    return Questioner(reader, discourse, triples, judge).answer(query, labels)
+
+
+def _given(ontology: Ontology, instance: Instance) -> list[tuple[int, tuple[str, str, str]]] | None:
+    """The relations that an instance gives, with the sentences that they are from."""
+    if instance.scene_relations is None:
+        return None
+    return [
+        (r.sentence or n, (r.subject, _canonical(ontology, r.relation), r.object))
+        for n, r in enumerate(instance.scene_relations, start=1)
+    ]
+
+
+def _judge(
+    ontology: Ontology, stated: Sequence[tuple[int, Triple]], labels: Labels
+) -> tuple[Judge, Answer | None]:
+    """What audits claims about a scene, and the answer where the scene alone gives it: it
+    was not read, it contradicts itself, or just that is asked.
+    """
     scene: dict[int, list[Triple]] = {}
-    for number, (u, r, v) in stated:
-        scene.setdefault(number, []).append((slot(u), r, slot(v)))
+    for number, triple in stated:
+        scene.setdefault(number, []).append(triple)
 
     def judge(claim: Sequence[Triple]) -> TraceResult:
         return audit_relations(ontology, list(scene.items()), [claim])
 
-    if "satisfiable" in labels.meanings:
-        return _consistent(labels, judge, bool(scene))
     if not scene:
-        return Answer("unread")
+        return judge, Answer("unread")
     plain = judge([])
-    if not plain.feasible:
-        return Answer("inconsistent", premises=[str(premise) for premise in plain.clash])
-    if labels.relations:
-        if question.pair is None:
-            return Answer("unread")
-        first, second = question.pair
-        pair = slot(first), slot(second)
-        triples = [triple for triples in scene.values() for triple in triples]
-        found = worlds(ontology, triples, pair, tuple(labels.relations))
-        assert found is not None  # the scene does not contradict itself
-        return _related(labels, judge, pair, found)
-    claim = [(slot(m.subject), m.relation, slot(m.object)) for m in question.states]
-    if not claim:
-        return Answer("unread")
-    return _judged(labels, judge(claim))
+    premises = [str(premise) for premise in plain.clash]
+    if "satisfiable" in labels.meanings:
+        yes, no = labels.meanings["satisfiable"], labels.meanings.get("unsatisfiable", "")
+        here, there = (yes, no) if plain.feasible else (no, yes)
+        return judge, Answer("answered", [here], [here], [here], [there], premises)
+    return judge, None if plain.feasible else Answer("inconsistent", premises=premises)
+
+
+def _premises(judge: Judge, triples: Sequence[Triple]) -> list[str]:
+    """What relations that follow from a scene rest on."""
+    premises: dict[str, None] = {}
+    for triple in triples:
+        premises.update(dict.fromkeys(map(str, judge([triple]).claims[0].premises)))
+    return list(premises)
 
 
 def _space(instance: Instance) -> list[str]:
@@ -135,10 +258,10 @@ def _canonical(ontology: Ontology, relation: str) -> str:
         raise RecordError(error.args[0]) from error
 
 
-def _labels(ontology: Ontology, space: Sequence[str]) -> _Labels:
+def _labels(ontology: Ontology, space: Sequence[str]) -> Labels:
     meanings: dict[str, str] = {}
     relations: dict[str, str] = {}
-    unknown: list[str] = []
+    things: list[str] = []
     for label in space:
         text = " ".join(label.lower().replace("_", " ").split())
         name = text.replace("-", "_").replace(" ", "_")
@@ -152,66 +275,13 @@ def _labels(ontology: Ontology, space: Sequence[str]) -> _Labels:
         elif name in ontology.families:
             relations[name] = label
         else:
-            unknown.append(label)
-    if unknown:
+            things.append(label)
+    if things and (relations or not ontology.described):
         raise RecordError(
-            f"answer_space: {', '.join(map(repr, unknown))} means nothing in profile "
+            f"answer_space: {', '.join(map(repr, things))} means nothing in profile "
             f"{ontology.profile}; a label is a relation, a phrase, or stated with label/2"
         )
-    return _Labels(meanings, relations)
-
-
-def _consistent(labels: _Labels, judge: Judge, read: bool) -> Answer:
-    """Whether the scene can be true at all."""
-    if not read:
-        return Answer("unread")
-    result = judge([])
-    yes, no = labels.meanings["satisfiable"], labels.meanings.get("unsatisfiable", "")
-    here, there = (yes, no) if result.feasible else (no, yes)
-    premises = [str(premise) for premise in result.clash]
-    return Answer("answered", [here], [here], [here], [there], premises)
-
-
-def _related(labels: _Labels, judge: Judge, pair: tuple[int, int], found: Worlds) -> Answer:
-    """Which relations of the space the pair has."""
-    named = labels.relations
-    given = Answer(
-        "open",
-        certain=[named[relation] for relation in found.certain],
-        possible=[named[relation] for relation in found.possible],
-        impossible=[label for r, label in named.items() if r not in found.possible],
-    )
-    premises: dict[str, None] = {}
-    for relation in found.certain:
-        claim = judge([(pair[0], relation, pair[1])]).claims[0]
-        premises.update(dict.fromkeys(map(str, claim.premises)))
-    given.premises = list(premises)
-    given.answer = list(given.certain)
-    if not given.answer and "open" in labels.meanings:
-        given.answer = [labels.meanings["open"]]
-    if given.answer:
-        given.status = "answered"
-    return given
-
-
-_PROVEN = {Verdict.ENTAILED: ("yes", "entailment"), Verdict.CONTRADICTED: ("no", "contradiction")}
-
-
-def _judged(labels: _Labels, result: TraceResult) -> Answer:
-    """Yes or no, or the three-way judgement of a statement."""
-    claim = result.claims[0]
-    has = labels.meanings
-    premises = [str(premise) for premise in claim.premises]
-    proven = next((has[name] for name in _PROVEN.get(claim.grounded, ()) if name in has), None)
-    decided = [has[name] for names in _PROVEN.values() for name in names if name in has]
-    if proven is not None:
-        rest = [label for label in has.values() if label != proven]
-        return Answer("answered", [proven], [proven], [proven], rest, premises)
-    if "open" in has:
-        return Answer("answered", [has["open"]], possible=decided)
-    if "no" in has:
-        return Answer("answered", [has["no"]], possible=decided, default=True)
-    return Answer("open", possible=decided)
+    return Labels(meanings, relations, tuple(things))
 
 
 def answering(profile: str | None, ontology: str | None) -> Work:

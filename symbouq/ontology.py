@@ -80,6 +80,18 @@ class Ontology:
         labels: Answer label (lower case) to what it means: `yes`, `no`, `open`, ...
         relation_labels: Answer label to the relation that it stands for, beside names
             and phrases.
+        within: The relations of which the subject lies within the object.
+        implied: Relation to those that hold wherever it does, itself included.
+        asks: Relation to the one that questions and descriptions mean by it.
+        situated: What a thing introduced without a place is to the container that the text
+            is about; empty where nothing is understood.
+        described: Whether scenes describe their things, and do not only name them.
+        nouns: Noun (lower case) to its kind, and whether it is a plural.
+        attributes: Adjective to its dimension and its value there.
+        covers: Kind to the kinds that its nouns may mean.
+        containers: The kinds of things that other things are in.
+        numerals: Word to number.
+        ordinals: Word to the number that it counts to.
     """
 
     profile: str
@@ -114,6 +126,17 @@ class Ontology:
     reasons: dict[str, str]
     labels: dict[str, str]
     relation_labels: dict[str, str]
+    within: frozenset[str]
+    implied: dict[str, frozenset[str]]
+    asks: dict[str, str]
+    situated: str
+    described: bool
+    nouns: dict[str, tuple[str, bool]]
+    attributes: dict[str, tuple[str, str]]
+    covers: dict[str, frozenset[str]]
+    containers: frozenset[str]
+    numerals: dict[str, int]
+    ordinals: dict[str, int]
 
     @cached_property
     def symmetric(self) -> frozenset[str]:
@@ -321,6 +344,12 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
     excludes: dict[str, set[str]] = defaultdict(set)
     for first, second in rows["excludes", 2]:
         excludes[first].add(second)
+    implied: dict[str, set[str]] = defaultdict(set)
+    for relation, other in rows["follows", 2]:
+        implied[relation].add(other)
+    covers: dict[str, set[str]] = defaultdict(set)
+    for general, kind in rows["covers", 2]:
+        covers[general].add(kind)
     words: dict[str, set[str]] = defaultdict(set)
     for word_class, word in rows["word", 2]:
         words[word_class].add(word.lower())
@@ -364,6 +393,21 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
         reasons=dict(_pairs(rows["reason", 2])),
         labels={text.lower(): meaning for meaning, text in rows["label", 2]},
         relation_labels={text.lower(): relation for relation, text in rows["stands_for", 2]},
+        within=frozenset(relation for (relation,) in rows["within", 1]),
+        implied={relation: frozenset(others) for relation, others in implied.items()},
+        asks=dict(_pairs(rows["asked", 2])),
+        situated=next((relation for (relation,) in rows["understood", 1]), ""),
+        described=("described", 0) in rows,
+        nouns={
+            text.lower(): (kind, text == plural)
+            for kind, singular, plural in rows["noun", 3]
+            for text in (plural, singular)
+        },
+        attributes={text.lower(): (name, value) for name, value, text in rows["attribute", 3]},
+        covers={kind: frozenset(of) for kind, of in covers.items()},
+        containers=frozenset(kind for (kind,) in rows["container", 1]),
+        numerals={text.lower(): int(n) for n, text in rows["numeral", 2]},
+        ordinals={text.lower(): int(n) for n, text in rows["ordinal", 2]},
     )
 
 

@@ -41,7 +41,7 @@ from symbouq.source import files_stamp
 from symbouq.worlds import Worlds, worlds
 
 if TYPE_CHECKING:  # spaCy loads only where there is text to parse
-    from symbouq.language.reader import Mention, Reader, Text
+    from symbouq.language.traces import Mention, Text, TraceReader
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class TraceAuditor:
         self.library = ontology
         self.context: Context = context
         self._profile = self.library.ontology(profile).profile if profile else None
-        self._readers: dict[str, Reader] = {}
+        self._readers: dict[str, TraceReader[Any]] = {}
 
     # Steps ---------------------------------------------------------------------------
 
@@ -126,13 +126,15 @@ class TraceAuditor:
             raise RecordError(f"unknown profile {trace.profile!r}; there are: {known}")
         return self.library.ontology(wanted)
 
-    def reader_for(self, ontology: Ontology) -> Reader:
+    def reader_for(self, ontology: Ontology) -> TraceReader[Any]:
         """The reader of a profile, made when it is first needed."""
         reader = self._readers.get(ontology.profile)
         if reader is None:
+            from symbouq.described.reader import DescribedReader
             from symbouq.language.reader import Reader
 
-            reader = self._readers[ontology.profile] = Reader(ontology)
+            kind = DescribedReader if ontology.described else Reader
+            reader = self._readers[ontology.profile] = kind(ontology)
         return reader
 
     def sentences(self, instance: Instance) -> list[str]:

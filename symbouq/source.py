@@ -505,7 +505,17 @@ _FIXED_VALUES = {
     "sign": frozenset({"-1", "0", "1"}),
     "end": frozenset({"low", "high"}),
     "meaning": frozenset(
-        ("yes", "no", "open", "entailment", "contradiction", "satisfiable", "unsatisfiable")
+        (
+            "yes",
+            "no",
+            "open",
+            "both",
+            "none",
+            "entailment",
+            "contradiction",
+            "satisfiable",
+            "unsatisfiable",
+        )
     ),
     "hour": frozenset(str(hour) for hour in range(13)),
 }

@@ -79,6 +79,38 @@ def pair_worlds(
     return found
 
 
+def decided(
+    ontology: Ontology, scene: Iterable[Triple], triples: Iterable[Triple]
+) -> dict[Triple, bool | None] | None:
+    """Which of some relations a scene settles: True for those that hold in all of its
+    worlds, False for those that hold in none, else None. None altogether if the scene
+    contradicts itself.
+
+    Args:
+        ontology: The tables of the profile.
+        scene: Relations over numbered things, trusted.
+        triples: The relations asked about.
+    """
+    stated = [ontology.oriented(triple) for triple in scene]
+    context = list(dict.fromkeys((ontology.readings[ASSERTED, r], u, v) for u, r, v in stated))
+    atoms = {(u, r, v): (ontology.readings[QUERIED, r], u, v) for u, r, v in triples}
+    solver = TraceSolver(
+        ontology,
+        dict.fromkeys([*context, *atoms.values()]),
+        dict.fromkeys(frozenset([atom]) for atom in atoms.values()),
+    )
+    if not solver.feasible(context):
+        return None
+    return {
+        triple: True
+        if solver.entails(context, frozenset([atom]))
+        else False
+        if solver.excludes(context, atom)
+        else None
+        for triple, atom in atoms.items()
+    }
+
+
 def composition_table(ontology: Ontology, family: str) -> dict[tuple[str, str], tuple[str, ...]]:
     """What x and z can be to each other where x R y and y S z, for each two relations R
     and S of a family.

@@ -31,6 +31,16 @@ _CLASSES = (
 )  # fmt: skip
 """Word classes of ontology/language.lp, the first of a word's classes counts."""
 
+_DESCRIBING = (
+    "definite", "demonstrative", "indefinite", "additive", "every", "any", "both", "naming",
+    "numbering", "stating",
+)  # fmt: skip
+"""Word classes of ontology/descriptions.lp."""
+
+_OPENING = frozenset((*_DESCRIBING, "attribute", "numeral", "ordinal", "copula"))
+"""Kinds of words after which a misspelled word of a description may stand."""
+_SPELLED = frozenset(("noun", "attribute", "relation"))
+
 _LOOKALIKES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00a0": " "})
 """Typographic apostrophes and spaces; every replacement has the length of the original,
 so character offsets stay valid."""
@@ -48,12 +58,17 @@ class Entry(NamedTuple):
         relation: The canonical relation of a phrase, else empty.
         place: Whether it names a side, so that its landmark needs a linking word.
         adjacent: Whether it counts only right before its landmark.
+        value: What a word of a description means: a kind, a number, a dimension and its
+            value.
+        plural: Whether it is a noun for several things.
     """
 
     kind: str
     relation: str = ""
     place: bool = False
     adjacent: bool = False
+    value: str = ""
+    plural: bool = False
 
 
 class Token(NamedTuple):
@@ -125,15 +140,28 @@ class Lexicon:
         self.nlp = nlp
         self._entries: dict[int, tuple[Entry, str]] = {}
         self._simple: dict[int, tuple[str, str, str]] = {}
+        self._typos: dict[str, Entry | None] = {}
+        self._spelled = {
+            text: entry
+            for text, entry in self._listed().items()
+            if entry.kind in _SPELLED and text.isalpha() and len(text) > 2
+            if self.ontology.described
+        }
         self._matcher = PhraseMatcher(nlp.vocab, attr="LOWER")
         for text, entry in self._listed().items():
             self._add(text, entry)
 
     def _listed(self) -> dict[str, Entry]:
         """Every phrase and word; a relation's phrase goes before a word."""
-        listed: dict[str, Entry] = {}
+        describing = self._describing() if self.ontology.described else {}
+        apart = {*describing, *self.ontology.phrases, *self.ontology.words.get("negation", ())}
+        listed = dict(describing)
         for word_class in _CLASSES:
             for text in self.ontology.words.get(word_class, ()):
+                # Where things are described, "a little" is no adverb, and who does not have
+                # something is not at a loss.
+                if describing and " " in text and apart.issuperset(text.split()):
+                    continue
                 listed.setdefault(text, Entry(word_class))
         for text, relation in self.ontology.phrases.items():
             listed[text] = Entry(
@@ -142,6 +170,20 @@ class Lexicon:
                 place=text in self.ontology.places,
                 adjacent=text in self.ontology.adjacent,
             )
+        return listed
+
+    def _describing(self) -> dict[str, Entry]:
+        """What noun phrases are built of, where things are described."""
+        ontology = self.ontology
+        listed = {text: Entry("ordinal", value=str(n)) for text, n in ontology.ordinals.items()}
+        listed |= {text: Entry("numeral", value=str(n)) for text, n in ontology.numerals.items()}
+        for text, (dimension, value) in ontology.attributes.items():
+            listed[text] = Entry("attribute", value=f"{dimension}:{value}")
+        for text, (kind, plural) in ontology.nouns.items():
+            listed[text] = Entry("noun", value=kind, plural=plural)
+        for word_class in _DESCRIBING:
+            for text in ontology.words.get(word_class, ()):
+                listed.setdefault(text, Entry(word_class))
         return listed
 
     def _add(self, text: str, entry: Entry) -> None:
@@ -212,7 +254,9 @@ class Lexicon:
                 orth = orths[position]
                 kind, word, head = simple.get(orth) or self._classify(orth, analysis)
                 if kind:
-                    items.append(Token(kind, word, start, start + len(word), head))
+                    entry = self._corrected(word, items) if kind == "content" else None
+                    kind = entry.kind if entry is not None else kind
+                    items.append(Token(kind, word, start, start + len(word), head, entry))
                 position += 1
                 continue
             key, position = found
@@ -221,6 +265,23 @@ class Lexicon:
             spelled = text[start + base : end + base]
             items.append(Token(entry.kind, spelled, start, end, head, entry))
         return items
+
+    def _corrected(self, word: str, before: Sequence[Token]) -> Entry | None:
+        """What a misspelled word of a description means: after what opens one, a word one
+        edit away from exactly one meaning.
+        """
+        if not self._spelled or not before or len(word) < 4 or word != word.lower():
+            return None
+        if before[-1].kind not in _OPENING:
+            return None
+        if word not in self._typos:
+            near = [text for text in self._spelled if one_edit(word, text)]
+            # "boxs" is rather "boxes" than "box".
+            near.sort(key=lambda text: text[-1] != word[-1])
+            entries = [self._spelled[text] for text in near]
+            alike = len({(entry.kind, entry.value, entry.relation) for entry in entries}) == 1
+            self._typos[word] = entries[0] if alike else None
+        return self._typos[word]
 
     def _classify(self, orth: int, analysis: Analysis) -> tuple[str, str, str]:
         """Kind, text and head of a word that is no phrase; an empty kind drops it."""
@@ -248,3 +309,25 @@ def _tokenizer(nlp: Language) -> Tokenizer:
         suffix_search=re.compile(rf"('[sS]|{mark})$").search,
         infix_finditer=re.compile(r"[^\w\s']").finditer,
     )
+
+
+def kind_at(tokens: Sequence[Token], position: int) -> str:
+    """The kind of a token, nothing past either end."""
+    return tokens[position].kind if 0 <= position < len(tokens) else ""
+
+
+def text_at(tokens: Sequence[Token], position: int) -> str:
+    """The text of a token, nothing past either end."""
+    return tokens[position].text if 0 <= position < len(tokens) else ""
+
+
+def one_edit(word: str, other: str) -> bool:
+    """Whether two words are one insertion, deletion, substitution or swap apart."""
+    if word == other or abs(len(word) - len(other)) > 1 or word[0] != other[0]:
+        return False
+    start = next((n for n, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), None)
+    if start is None:
+        return True  # one goes on where the other ends
+    rest, others = word[start:], other[start:]
+    swapped = rest[1:2] + rest[:1] + rest[2:]
+    return others in (swapped, "") or rest[1:] in (others[1:], others) or rest == others[1:]

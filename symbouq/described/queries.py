@@ -1,0 +1,286 @@
+"""Questions about described things, parsed into what they ask.
+
+A question asks how two things lie to each other, whether a clause holds, which of some
+options a predicate holds for, or which things of a kind it holds for. Noun phrases in it
+may be quantified ("all", "any", "a"); `Scene` says which things they mean, and evaluates a
+clause over them in
+Kleene's three values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from symbouq.auditor import Triple
+from symbouq.described.referents import Discourse
+from symbouq.described.syntax import (
+    BARE,
+    BOTH,
+    DEFINITE,
+    EVERY,
+    NONE,
+    PRONOUN,
+    Clause,
+    Phrase,
+    Predicate,
+    Sentence,
+)
+from symbouq.language.lexicon import Token
+from symbouq.ontology import Ontology
+
+Holds = Callable[[int, str, int], "bool | None"]
+"""Whether a relation between two things is certain, impossible (False) or open (None)."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """What a question asks.
+
+    Attributes:
+        pair: The two phrases whose relation it asks for, the one asked about first.
+        clause: What it asks to be confirmed.
+        about: What it asks to be picked: "which block".
+        predicates: What holds of what is picked.
+        options: Those that it offers.
+    """
+
+    pair: tuple[Phrase, Phrase] | None = None
+    clause: Clause | None = None
+    about: Phrase | None = None
+    predicates: tuple[Predicate, ...] = ()
+    options: tuple[Phrase, ...] = ()
+
+
+def parsed(ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -> Query:
+    """A question as a query; an empty one if it could not be parsed.
+
+    Args:
+        ontology: The tables of the profile.
+        tokens: The tokens of the question.
+        names: Names known already, lower case.
+    """
+    if not tokens:
+        return Query()
+    words = ontology.words
+    first = tokens[0]
+    polar = first.kind == "copula" or first.head in words["auxiliary"]
+    # A statement has no "do", and its verb not in front.
+    said = [token for token in tokens if token.head not in words["auxiliary"]]
+    sentence = _Question(ontology, said[1:] if first.kind == "copula" else said, names)
+    if polar:
+        return sentence.polar()
+    picking = sentence.picking() if first.head in words["picking"] else None
+    return picking or sentence.related()
+
+
+def phrase(ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -> Phrase | None:
+    """A text that is one noun phrase; None if it is none."""
+    sentence = Sentence(ontology, tokens, names)
+    return next((p for p, end in sentence.phrases(0) if end == len(sentence.tokens)), None)
+
+
+class _Question(Sentence):
+    """The parse of a question."""
+
+    @property
+    def _stop(self) -> int:
+        """Where the question proper ends."""
+        marks = [n for n in range(len(self.tokens)) if self.kind(n) == "?"]
+        return marks[0] if marks else len(self.tokens)
+
+    def polar(self) -> Query:
+        """`Is X left of Y?`, `Is there any X that ...?`, `Does X touch Y?`"""
+        best: tuple[Clause, int] | None = None
+        start = self._skip(0, "existential", ",")
+        for subjects, end in self.lists(start):
+            found = [((), end), *self.predicates(end, verbless=True)]
+            for predicates, last in found:
+                better = (
+                    best is None or last > best[1] or (last == best[1] and not best[0].predicates)
+                )
+                if better:
+                    best = Clause(subjects, predicates, start, last), last
+        return Query(clause=best[0]) if best is not None else Query()
+
+    def related(self) -> Query:
+        """`Where is X relative to Y?`, `What is the relation between X and Y?`"""
+        best: tuple[int, Phrase, Phrase, bool] | None = None
+        first = self._next_phrase(0)
+        if first is None:
+            return Query()
+        turned = "reference" in [self.kind(n) for n in range(first)]
+        for one, end in self.phrases(first):
+            second = self._skip(end, ",", "and", "link", "reference", "copula")
+            if second == end:
+                continue
+            for two, last in self.phrases(second):
+                if best is None or last > best[0]:
+                    best = last, one, two, turned
+        if best is None:
+            return Query()
+        _, one, two, turned = best
+        return Query(pair=(two, one) if turned else (one, two))
+
+    def _next_phrase(self, position: int) -> int | None:
+        """Where the next noun phrase begins."""
+        for n in range(position, self._stop):
+            if self.phrases(n):
+                return n
+        return None
+
+    def picking(self) -> Query | None:
+        """`Which block has X?`, `What is left of X? A or B?`"""
+        position = self._skip(0, "relative", "existential")
+        about: Phrase | None = None
+        core = self._core(position)
+        if core is not None and core.kind and core.end < self._stop:
+            about, position = core, core.end
+        best: tuple[tuple[Predicate, ...], int] | None = None
+        for predicates, end in self.predicates(position):
+            if end <= self._stop and (best is None or end > best[1]):
+                best = predicates, end
+        if best is None:
+            return None
+        options = self._options(best[1])
+        if about is None and not options:
+            return None
+        return Query(about=about, predicates=best[0], options=options)
+
+    def _options(self, position: int) -> tuple[Phrase, ...]:
+        """What is offered: `X or Y`."""
+        found: list[Phrase] = []
+        while (start := self._phrase_at(position)) is not None:
+            phrase, position = self.phrases(start)[0]
+            found.append(phrase)
+        return tuple(found)
+
+    def _phrase_at(self, position: int) -> int | None:
+        for n in range(position, len(self.tokens)):
+            if self.phrases(n):
+                return n
+        return None
+
+
+# Meaning -------------------------------------------------------------------------------
+
+
+class Value(NamedTuple):
+    """A truth value of three, with what it rests on.
+
+    Attributes:
+        truth: True, False, or None where it is open.
+        support: Relations that settle it, each as (subject, relation, object).
+    """
+
+    truth: bool | None
+    support: frozenset[Triple] = frozenset()
+
+    def negated(self) -> Value:
+        """Its negation, on the same grounds."""
+        return self if self.truth is None else Value(not self.truth, self.support)
+
+
+class Scene:
+    """The things that a text speaks of, with a way to tell what holds between them.
+
+    Args:
+        discourse: The things.
+        holds: Whether a relation is certain, impossible (False) or open (None).
+    """
+
+    def __init__(self, discourse: Discourse, holds: Holds) -> None:
+        self.discourse = discourse
+        self._holds = holds
+
+    def related(self, subject: int, relation: str, object: int) -> Value:
+        """Whether a relation holds between two things."""
+        truth = self._holds(subject, relation, object)
+        return Value(truth, frozenset([(subject, relation, object)] if truth is not None else ()))
+
+    def picked(self, phrase: Phrase) -> dict[int, Value]:
+        """The things that a phrase means: those for which its relative clauses hold, or
+        where they hold for none, those for which they may.
+        """
+        discourse = self.discourse
+        numbers = range(len(discourse))
+        fits = [n for n in numbers if discourse.fits(phrase, n)]
+        fits = fits or [n for n in numbers if discourse.may_fit(phrase, n)]
+        found: dict[int, Value] = {}
+        for n in discourse.numbered(phrase, fits):
+            value = _all([self.predicated(n, clause) for clause in phrase.clauses])
+            if value.truth is not False or phrase.names:
+                found[n] = value
+        sure = {n: value for n, value in found.items() if value.truth} or found
+        if phrase.determiner in _SINGLE and len(sure) > 1:
+            # "The square in A" is the one that was said to be in A, where another is so
+            # only by being in what is in A.
+            said = discourse.meeting(phrase, sure)
+            sure = {n: sure[n] for n in said} or sure
+        return sure
+
+    def predicated(self, number: int, predicate: Predicate) -> Value:
+        """Whether a predicate holds for a thing."""
+        value = _all(
+            [
+                self._over(phrase, lambda n: self._asked(number, predicate.relation, n), number)
+                for phrase in predicate.objects
+                if phrase.determiner != PRONOUN
+            ]
+        )
+        return value.negated() if predicate.negated else value
+
+    def _asked(self, subject: int, relation: str, object: int) -> Value:
+        if subject == object:
+            return Value(False)
+        return self.related(subject, self.discourse.ontology.asks.get(relation, relation), object)
+
+    def chosen(self, number: int, predicates: Sequence[Predicate]) -> Value:
+        """Whether predicates pick a thing; what is not said to hold does not, for who asks
+        for the things takes the text to be complete.
+        """
+        values: list[Value] = []
+        for predicate in predicates:
+            value = self.predicated(number, replace(predicate, negated=False))
+            sure = value if value.truth else Value(False)
+            values.append(sure.negated() if predicate.negated else sure)
+        return _all(values)
+
+    def holding(self, clause: Clause) -> Value:
+        """Whether a clause holds; one without predicates says that there is something."""
+
+        def test(number: int) -> Value:
+            return _all([self.predicated(number, p) for p in clause.predicates])
+
+        return _all([self._over(phrase, test, None) for phrase in clause.subjects])
+
+    def _over(self, phrase: Phrase, test: Callable[[int], Value], excluded: int | None) -> Value:
+        """A test quantified over what a phrase means. "All" means the thing itself too: no
+        thing is left of all things.
+        """
+        meant = self.picked(phrase)
+        if phrase.determiner in (EVERY, BOTH):
+            if not meant:
+                return Value(False)
+            return _all([_all([value, test(n)]) for n, value in meant.items()])
+        found = _any([_all([value, test(n)]) for n, value in meant.items() if n != excluded])
+        return found.negated() if phrase.determiner == NONE else found
+
+
+_SINGLE = frozenset((DEFINITE, BARE))
+
+
+def _all(values: Sequence[Value]) -> Value:
+    """Kleene's conjunction."""
+    for value in values:
+        if value.truth is False:
+            return value
+    if any(value.truth is None for value in values):
+        return Value(None)
+    return Value(True, frozenset().union(*(value.support for value in values)))
+
+
+def _any(values: Sequence[Value]) -> Value:
+    """Kleene's disjunction."""
+    return _all([value.negated() for value in values]).negated()

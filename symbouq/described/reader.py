@@ -1,0 +1,155 @@
+"""Whole traces about described things."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from symbouq.described import queries
+from symbouq.described.referents import Discourse, Statement
+from symbouq.described.syntax import Grammar, Parse, Phrase
+from symbouq.language.lexicon import Token
+from symbouq.language.traces import NAMED_BY_QUESTION, Mention, Scene, TraceReader
+from symbouq.ontology import Ontology
+
+_VOID = frozenset(("hedge", "condition", "supposition", "or"))
+"""Kinds of words with which a sentence states nothing."""
+
+
+class DescribedReader(TraceReader[Discourse]):
+    """Reads traces whose things are described.
+
+    Args:
+        ontology: The tables of a profile with descriptions.
+    """
+
+    def __init__(self, ontology: Ontology) -> None:
+        super().__init__(ontology)
+        self._grammar = Grammar(ontology)
+        self._taken = lru_cache(maxsize=1024)(self._take)
+
+    # Scenes and questions --------------------------------------------------------------
+
+    def asked(
+        self, scene: Sequence[str], question: str
+    ) -> tuple[Discourse, tuple[tuple[Statement, ...], ...], queries.Query]:
+        """A question about a scene: the things, what each sentence states of them, and
+        what is asked.
+
+        Args:
+            scene: The scene's sentences.
+            question: The question.
+        """
+        stated, discourse = self._taken(tuple(scene))
+        tokens = self.lexicon.tokens(question)
+        query = queries.parsed(self.ontology, tokens, discourse.names)
+        return discourse.copy(), tuple(statements for _, statements in stated), query
+
+    def asked_of(
+        self, relations: Sequence[tuple[int, tuple[str, str, str]]], question: str
+    ) -> tuple[Discourse, list[tuple[int, str, int]], queries.Query]:
+        """The same where the scene is given in relations between things, each called by its
+        description.
+        """
+        discourse = Discourse(self.ontology)
+        names = {name: None for _, (u, _, v) in relations for name in (u, v)}
+        numbers = {name: discourse.called(name, self.phrase(name, frozenset())) for name in names}
+        triples = [(numbers[u], r, numbers[v]) for _, (u, r, v) in relations]
+        discourse.said.update(triples)
+        query = queries.parsed(self.ontology, self.lexicon.tokens(question), discourse.names)
+        return discourse, triples, query
+
+    def phrase(self, text: str, names: frozenset[str]) -> Phrase | None:
+        """A text that is one noun phrase, such as an answer that names a thing.
+
+        Args:
+            text: The text.
+            names: Names known already, lower case.
+        """
+        return queries.phrase(self.ontology, self.lexicon.tokens(text), names)
+
+    def _take(
+        self, scene: tuple[str, ...]
+    ) -> tuple[tuple[tuple[Parse, tuple[Statement, ...]], ...], Discourse]:
+        """What each sentence of a scene states, and the things in it."""
+        discourse = Discourse(self.ontology)
+        found: list[tuple[Parse, tuple[Statement, ...]]] = []
+        for tokens in self.lexicon.tokens_of_each(scene):
+            parse = self._grammar.parse(tokens, discourse.names)
+            statements = () if _void(tokens) else tuple(discourse.take(parse))
+            found.append((parse, statements))
+        return tuple(found), discourse
+
+    def _scene(self, scene: tuple[str, ...], question: str) -> Scene[Discourse]:
+        stated, discourse = self._taken(scene)
+        discourse = discourse.copy()
+        query = queries.parsed(self.ontology, self.lexicon.tokens(question), discourse.names)
+        known = len(discourse)
+        mentions = tuple(
+            self._spoken(parse, statements, discourse, known) for parse, statements in stated
+        )
+        return mentions, discourse, self._pair(query, discourse)
+
+    @staticmethod
+    def _pair(query: queries.Query, discourse: Discourse) -> tuple[str, str] | None:
+        """The pair that a question asks for, if it is clear which."""
+        if query.pair is None:
+            return None
+        scene = queries.Scene(discourse, discourse.said_so)
+        first, second = (list(scene.picked(phrase)) for phrase in query.pair)
+        if not first or not second:
+            return None
+        return discourse.title(first[0]), discourse.title(second[0])
+
+    # Sentences ---------------------------------------------------------------------------
+
+    def _mentions(
+        self, tokens: Sequence[Token], names: Discourse, known: int, antecedent: str | None = None
+    ) -> tuple[Mention, ...]:
+        if _void(tokens) or not any(token.kind in _RELATING for token in tokens):
+            return ()
+        parse = self._grammar.parse(tokens, names.names)
+        return self._spoken(parse, names.take(parse, narrating=False), names, known)
+
+    @staticmethod
+    def _spoken(
+        parse: Parse, statements: Sequence[Statement], discourse: Discourse, known: int
+    ) -> tuple[Mention, ...]:
+        """Statements as relations between titles, with the characters they were read from."""
+        return tuple(
+            Mention(
+                discourse.title(s.subject),
+                s.relation,
+                discourse.title(s.object),
+                (parse.tokens[s.first].start, parse.tokens[s.last].end),
+                s.confidence,
+                s.subject < known and s.object < known,
+            )
+            for s in statements
+        )
+
+    def _label(
+        self, tokens: Sequence[Token], names: Discourse, asked: tuple[str, str]
+    ) -> tuple[Mention, ...]:
+        if any(token.kind in _VOID or token.kind == "negation" for token in tokens):
+            return ()
+        return tuple(
+            Mention(
+                asked[0],
+                token.entry.relation,
+                asked[1],
+                (token.start, token.end),
+                NAMED_BY_QUESTION,
+                True,
+            )
+            for token in tokens
+            if token.kind == "relation" and token.entry is not None
+        )
+
+
+_RELATING = frozenset(("relation", "hour", "with"))
+"""Kinds of words without one of which a sentence states no relation."""
+
+
+def _void(tokens: Sequence[Token]) -> bool:
+    return any(token.kind in _VOID for token in tokens)

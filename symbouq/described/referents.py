@@ -1,0 +1,684 @@
+"""Which things a text speaks of: noun phrases looked up among those spoken of before.
+
+A thing is made where a phrase introduces one ("a square", "another square", "two squares",
+a new name) and found where a phrase refers back ("the square", "this block", "it", "square
+number two"). Where several things fit a phrase equally well, the mention is marked as
+ambiguous by a lower confidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from symbouq.described.syntax import (
+    ADDITIVE,
+    BARE,
+    BOTH,
+    DEFINITE,
+    DEMONSTRATIVE,
+    EVERY,
+    INDEFINITE,
+    NONE,
+    OTHER,
+    PRONOUN,
+    RECIPROCAL,
+    Clause,
+    Naming,
+    Parse,
+    Phrase,
+    Predicate,
+)
+from symbouq.ontology import Ontology
+
+_AMBIGUOUS = 0.5
+"""What is left of the confidence where several things fit a phrase."""
+_COUNTED = 0.9
+"""The same where "two squares" is taken to mean two that are known."""
+_SITUATED = 0.9
+"""Of a place that the text leaves to be understood."""
+_PRONOUN = 0.95
+_SKIPPED = 0.95
+"""The same for each word that was not understood."""
+
+
+@dataclass
+class Thing:
+    """A thing of the discourse.
+
+    Attributes:
+        kind: What its noun means, empty if only a name is known.
+        attributes: Dimension to value.
+        names: Its names as written.
+        number: Its place among those described alike in one container, from 1.
+        container: The thing that it is in, as far as numbering goes; None while unknown.
+        sentence: Number of the sentence that introduced it.
+    """
+
+    kind: str
+    attributes: dict[str, str]
+    names: list[str]
+    number: int
+    container: int | None
+    sentence: int
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A relation between two things.
+
+    Attributes:
+        subject: Number of the thing placed.
+        relation: The canonical relation.
+        object: Number of the thing that it is placed by.
+        first: First token that it was read from.
+        last: Last one.
+        confidence: In (0, 1].
+    """
+
+    subject: int
+    relation: str
+    object: int
+    first: int
+    last: int
+    confidence: float
+
+
+@dataclass
+class Discourse:
+    """The things that a text has spoken of, and what it said of them.
+
+    Args:
+        ontology: The tables of the profile.
+    """
+
+    ontology: Ontology
+    things: list[Thing] = field(default_factory=list)
+    said: set[tuple[int, str, int]] = field(default_factory=set)
+    salient: list[int] = field(default_factory=list)
+    centre: list[int] = field(default_factory=list)
+    container: int | None = None
+    sentence: int = 0
+    titles: list[str] = field(default_factory=list)
+
+    def copy(self) -> Discourse:
+        """The same, to be added to independently."""
+        return Discourse(
+            self.ontology,
+            [replace(thing, names=list(thing.names)) for thing in self.things],
+            set(self.said),
+            list(self.salient),
+            list(self.centre),
+            self.container,
+            self.sentence,
+            list(self.titles),
+        )
+
+    def __len__(self) -> int:
+        return len(self.things)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every name, lower case."""
+        return frozenset(name.lower() for thing in self.things for name in thing.names)
+
+    def is_container(self, number: int) -> bool:
+        """Whether a thing is one that others are in."""
+        return self.things[number].kind in self.ontology.containers
+
+    # Reading a sentence ---------------------------------------------------------------
+
+    def take(self, parse: Parse, narrating: bool = True) -> list[Statement]:
+        """What a sentence states; its things are made or found.
+
+        Args:
+            parse: The sentence.
+            narrating: Whether "a square" introduces one, as in a scene; else it may be one
+                that is known, as in reasoning about a scene.
+        """
+        return _Taking(self, narrating).take(parse)
+
+    # Things -----------------------------------------------------------------------------
+
+    def named(self, name: str, kind: str = "") -> int | None:
+        """The thing of a name."""
+        fits = [
+            n
+            for n, thing in enumerate(self.things)
+            if any(name.lower() == other.lower() for other in thing.names)
+            and (not kind or not thing.kind or self.covers(kind, thing.kind))
+        ]
+        return fits[0] if fits else None
+
+    def covers(self, general: str, kind: str) -> bool:
+        """Whether a noun may mean things of a kind."""
+        return kind == general or kind in self.ontology.covers.get(general, ())
+
+    def fits(self, phrase: Phrase, number: int) -> bool:
+        """Whether a thing is as a phrase describes it, relative clauses aside."""
+        thing = self.things[number]
+        if phrase.kind and not self.covers(phrase.kind, thing.kind):
+            return False
+        if not phrase.kind and phrase.attributes and self.is_container(number):
+            return False
+        if phrase.number and thing.number != phrase.number:
+            return False
+        if phrase.names and not any(
+            name.lower() == other.lower() for name in phrase.names for other in thing.names
+        ):
+            return False
+        return all(thing.attributes.get(d) == value for d, value in phrase.attributes)
+
+    def numbered(self, phrase: Phrase, fits: Sequence[int]) -> list[int]:
+        """Of the things that fit a numbered phrase, those that have others like them where
+        they are, for only those are counted; all, if none has.
+        """
+        if not phrase.number or len(fits) < 2:
+            return list(fits)
+        described = [(t.kind, t.attributes, t.container) for t in self.things]
+        counted = [n for n in fits if described.count(described[n]) > 1]
+        return counted or list(fits)
+
+    def may_fit(self, phrase: Phrase, number: int) -> bool:
+        """Whether a thing described in less detail may be what a phrase describes: "an
+        orange thing" and "the orange shape".
+        """
+        thing = self.things[number]
+        if phrase.names or (phrase.number and phrase.number != thing.number) or not thing.kind:
+            return False
+        if phrase.kind and not (
+            self.covers(thing.kind, phrase.kind) or self.covers(phrase.kind, thing.kind)
+        ):
+            return False
+        return all(thing.attributes.get(d, value) == value for d, value in phrase.attributes)
+
+    def made(
+        self, phrase: Phrase, container: int | None, second: bool = False, name: str = ""
+    ) -> int:
+        """A new thing as a phrase describes it, counted from two where it is "another"."""
+        thing = Thing(
+            phrase.kind,
+            dict(phrase.attributes),
+            [name] if name else [],
+            phrase.number or (2 if second else 1),
+            container,
+            self.sentence,
+        )
+        thing.number = self._free(thing)
+        self.things.append(thing)
+        return len(self.things) - 1
+
+    def called(self, title: str, phrase: Phrase | None) -> int:
+        """A new thing that records call by a title, with what that says of it."""
+        if phrase is None:
+            thing = Thing("", {}, [title], 1, None, 0)
+        else:
+            names = list(phrase.names)
+            thing = Thing(phrase.kind, dict(phrase.attributes), names, phrase.number or 1, None, 0)
+        self.things.append(thing)
+        self.titles.append(title)
+        return len(self.things) - 1
+
+    def _free(self, thing: Thing) -> int:
+        """The first number from a thing's own that none described alike has where it is."""
+        taken = {
+            other.number
+            for other in self.things
+            if other is not thing
+            and (other.kind, other.attributes) == (thing.kind, thing.attributes)
+            and other.container == thing.container
+        }
+        number = thing.number
+        while number in taken:
+            number += 1
+        return number
+
+    def locate(self, number: int, container: int) -> None:
+        """Takes note of where a thing is: those introduced with it, of which nothing else
+        is said, are there too.
+        """
+        if self.things[number].container is not None or self.is_container(number):
+            return
+        for n, thing in enumerate(self.things):
+            if thing.container is None and not self.is_container(n) and not thing.names:
+                thing.container = container
+                thing.number = self._free(thing)
+
+    def title(self, number: int) -> str:
+        """What a thing is called in records: its name, or what it was described as. No two
+        are called the same, and none is renamed once it was asked for.
+        """
+        if number >= len(self.titles):
+            plain = [self._described(thing) for thing in self.things]
+            for n in range(len(self.titles), len(self.things)):
+                self.titles.append(self._told_apart(n, plain))
+        return self.titles[number]
+
+    def _told_apart(self, number: int, plain: Sequence[str]) -> str:
+        thing = self.things[number]
+        text = plain[number]
+        alike = [n for n, other in enumerate(plain) if other == text]
+        if len(alike) > 1 and not thing.names:
+            peers = [n for n in alike if self.things[n].container == thing.container]
+            if len(peers) > 1:
+                text = f"{text} number {thing.number}"
+            if len(peers) < len(alike) and thing.container is not None:
+                text = f"{text} in {plain[thing.container]}"
+        while text in self.titles:
+            text += "'"
+        return text
+
+    @staticmethod
+    def _described(thing: Thing) -> str:
+        if thing.names:
+            return f"{thing.kind} {thing.names[0]}" if thing.kind else thing.names[0]
+        return " ".join([*thing.attributes.values(), thing.kind or "thing"])
+
+    def certain(self, subject: int, relation: str, object: int) -> bool:
+        """Whether a relation was said, as it is or in converse."""
+        converse = self.ontology.converse
+        for u, r, v in self.said:
+            ways = [(u, r, v), (v, converse.get(r, ""), u)]
+            if any(
+                (a, b) == (subject, object) and relation in self.ontology.implied.get(way, ())
+                for a, way, b in ways
+            ):
+                return True
+        return False
+
+    def said_so(self, subject: int, relation: str, object: int) -> bool | None:
+        """Whether a relation was said; it is open otherwise."""
+        return self.certain(subject, relation, object) or None
+
+    def meeting(self, phrase: Phrase, numbers: Iterable[int]) -> list[int]:
+        """Those of some things that a phrase's relative clauses certainly hold for."""
+        found = list(numbers)
+        for clause in phrase.clauses:
+            found = [n for n in found if self._meets(n, clause)]
+            # "The thing that was south of X" is what was said to be south of X.
+            said = {u for u, relation, _ in self.said if relation == clause.relation}
+            found = [n for n in found if n in said] or found
+        return found
+
+    def _meets(self, number: int, clause: Predicate) -> bool:
+        relation = self.ontology.asks.get(clause.relation, clause.relation)
+        for phrase in clause.objects:
+            if phrase.determiner == PRONOUN:
+                continue
+            others = [n for n in range(len(self.things)) if n != number and self.fits(phrase, n)]
+            others = self.meeting(phrase, others)
+            if not any(self.certain(number, relation, n) for n in others):
+                return clause.negated
+        return not clause.negated
+
+
+@dataclass(frozen=True)
+class _Use:
+    """What a phrase is related to: its relation to some phrases, or to some things."""
+
+    relation: str
+    phrases: tuple[Phrase, ...] = ()
+    things: tuple[int, ...] = ()
+
+
+class _Taking:
+    """One sentence being taken in."""
+
+    def __init__(self, discourse: Discourse, narrating: bool) -> None:
+        self.of = discourse
+        self.narrating = narrating
+        self.statements: list[Statement] = []
+        self.subjects: list[int] = []
+        self.others: list[int] = []
+        self.inner: list[int] = []
+        self.found: dict[int, tuple[tuple[int, ...], float]] = {}
+        self.heads: list[int] = []
+        self.continued: list[int] = []
+        self.tied: dict[int, list[int]] = {}
+        self.place: int | None = None
+
+    def take(self, parse: Parse) -> list[Statement]:
+        discourse = self.of
+        discourse.sentence += 1
+        for clause in parse.clauses:
+            if isinstance(clause, Naming):
+                self._name(clause)
+            else:
+                self._clause(clause)
+        self._situate()
+        factor = _SKIPPED ** min(parse.skipped, 6)
+        mentioned = [*dict.fromkeys([*self.subjects, *self.others, *self.inner])]
+        discourse.salient = [*mentioned, *(n for n in discourse.salient if n not in mentioned)]
+        discourse.centre = self.continued
+        new = [n for n in mentioned if discourse.is_container(n) and self._is_new(n)]
+        if self.place is not None:
+            discourse.container = self.place
+        elif new:
+            discourse.container = new[-1]
+        found: dict[tuple[int, str, int], Statement] = {}
+        for s in self.statements:
+            if s.subject != s.object:
+                found.setdefault((s.subject, s.relation, s.object), s)
+        discourse.said.update(found)
+        return [
+            Statement(
+                s.subject, s.relation, s.object, s.first, s.last, round(s.confidence * factor, 4)
+            )
+            for s in found.values()
+        ]
+
+    def _situate(self) -> None:
+        """Takes what was introduced without a place to be where the things are that it was
+        related to, or where the text is; for profiles that say so.
+        """
+        discourse = self.of
+        relation = discourse.ontology.situated
+        if not relation or not self.narrating:
+            return
+        pending = [
+            n
+            for n, thing in enumerate(discourse.things)
+            if self._is_new(n) and thing.container is None and not discourse.is_container(n)
+        ]
+        for n in pending:
+            related = [s for s in self.statements if n in (s.subject, s.object)]
+            partners = [s.object if s.subject == n else s.subject for s in related]
+            places = [discourse.things[m].container for m in partners]
+            place = next((p for p in places if p is not None), discourse.container)
+            if place is None or not related:
+                continue
+            discourse.locate(n, place)
+            first, last = related[0].first, related[0].last
+            self.statements.append(Statement(n, relation, place, first, last, _SITUATED))
+
+    def _is_new(self, number: int) -> bool:
+        return self.of.things[number].sentence == self.of.sentence
+
+    def _name(self, naming: Naming) -> None:
+        """Gives names to the latest things that have none and are as many."""
+        unnamed = [n for n in range(len(self.of.things)) if not self.of.things[n].names]
+        containers = [n for n in unnamed if self.of.is_container(n)] or unnamed
+        for n, name in zip(containers[-len(naming.names) :], naming.names, strict=False):
+            self.of.things[n].names.append(name)
+
+    def _clause(self, clause: Clause) -> None:
+        converse = self.of.ontology.converse
+        uses: dict[int, list[_Use]] = {}
+        phrases = {phrase.start: phrase for phrase in clause.subjects}
+        for predicate in clause.predicates:
+            for phrase in clause.subjects:
+                use = _Use(predicate.relation, predicate.objects)
+                uses.setdefault(phrase.start, []).append(use)
+            for phrase in predicate.objects:
+                phrases[phrase.start] = phrase
+                use = _Use(converse.get(predicate.relation, ""), clause.subjects)
+                uses.setdefault(phrase.start, []).append(use)
+        # What names or describes a thing is found first: "it" is none of those.
+        order = sorted(phrases.values(), key=self._turn)
+        for phrase in order:
+            self._find(phrase, uses.get(phrase.start, []))
+        subjects = self._things(clause.subjects)
+        self.subjects += subjects
+        for predicate in clause.predicates:
+            objects = self._things(predicate.objects)
+            self.others += objects
+            for phrase in predicate.objects:
+                # "X touches and it is above Z": who is said apart is another.
+                self.tied.setdefault(phrase.start, []).extend(subjects)
+            confidence = self._confidence([*clause.subjects, *predicate.objects])
+            self._state(subjects, predicate, objects, confidence, clause)
+
+    def _turn(self, phrase: Phrase) -> tuple[int, int, int]:
+        """When a phrase of a clause is looked up: what is told apart by a relative clause
+        after what is not, the more things that fits the later; "this" and "it" last.
+        """
+        if phrase.determiner in (DEMONSTRATIVE, PRONOUN):
+            return 2 + (phrase.determiner == PRONOUN), 0, phrase.start
+        fits = [n for n in range(len(self.of.things)) if self.of.fits(phrase, n)]
+        met = len(self.of.meeting(phrase, fits)) if phrase.clauses else 0
+        return int(bool(phrase.clauses)), met, phrase.start
+
+    def _things(self, phrases: Sequence[Phrase]) -> list[int]:
+        return [n for phrase in phrases for n in self.found[phrase.start][0]]
+
+    def _confidence(self, phrases: Sequence[Phrase]) -> float:
+        confidence = 1.0
+        for phrase in phrases:
+            confidence *= self.found[phrase.start][1]
+        return confidence
+
+    def _state(
+        self,
+        subjects: Sequence[int],
+        predicate: Predicate,
+        objects: Sequence[int],
+        confidence: float,
+        clause: Clause | None = None,
+    ) -> None:
+        ontology = self.of.ontology
+        relation: str | None = predicate.relation
+        if any(
+            p.determiner == NONE for p in (*predicate.objects, *(clause.subjects if clause else ()))
+        ):
+            return
+        if predicate.negated:
+            relation = ontology.denials.get(predicate.relation)
+        if relation is None:
+            return
+        reciprocal = any(p.determiner == RECIPROCAL for p in predicate.objects)
+        if reciprocal or (not predicate.objects and relation in ontology.symmetric):
+            pairs = [(u, v) for n, u in enumerate(subjects) for v in subjects[n + 1 :]]
+        else:
+            pairs = [(u, v) for u in subjects for v in objects]
+        start = clause.start if clause is not None else predicate.start
+        end = clause.end if clause is not None else predicate.end
+        within = ontology.within
+        for u, v in pairs:
+            if relation in within and self.of.is_container(v):
+                self.of.locate(u, v)
+            elif ontology.converse.get(relation) in within and self.of.is_container(u):
+                self.of.locate(v, u)
+            self.statements.append(Statement(u, relation, v, start, end - 1, confidence))
+
+    # Finding ----------------------------------------------------------------------------
+
+    def _find(self, phrase: Phrase, uses: Sequence[_Use]) -> None:
+        """Finds or makes the things of a phrase, and states what its relative clauses say
+        where that is news.
+        """
+        if phrase.start in self.found:
+            return
+        numbers, confidence, stated = self._looked_up(phrase, uses)
+        self.found[phrase.start] = (numbers, confidence)
+        converse = self.of.ontology.converse
+        for inner in phrase.clauses:
+            if not stated:
+                continue
+            self.heads += numbers
+            for other in inner.objects:
+                self._find(other, [_Use(converse.get(inner.relation, ""), (), numbers)])
+            self.heads = self.heads[: len(self.heads) - len(numbers)]
+            objects = self._things(inner.objects)
+            self.inner += objects
+            self._state(numbers, inner, objects, confidence * self._confidence(inner.objects))
+
+    def _looked_up(
+        self, phrase: Phrase, uses: Sequence[_Use]
+    ) -> tuple[tuple[int, ...], float, bool]:
+        """The things of a phrase, the confidence in them, and whether what its relative
+        clauses say is news.
+        """
+        discourse = self.of
+        determiner = phrase.determiner
+        if determiner in (RECIPROCAL, NONE):
+            return (), 1.0, False
+        if determiner in (PRONOUN, DEMONSTRATIVE):
+            numbers, confidence = self._referred(phrase, uses)
+            if determiner == PRONOUN and not self.heads:
+                self.continued += numbers
+            return numbers, confidence, False
+        if phrase.names:
+            return (*self._named(phrase), True)
+        place = self._place(phrase, uses)
+        if determiner in (INDEFINITE, ADDITIVE) and (self.narrating or determiner == ADDITIVE):
+            count = max(1, phrase.count)
+            known = self._counted(phrase) if count > 1 and place is None else ()
+            if known:
+                return known, _COUNTED, False
+            made = tuple(
+                discourse.made(phrase, place, determiner == ADDITIVE and count == 1)
+                for _ in range(count)
+            )
+            return made, 1.0, True
+        fits = [n for n in range(len(discourse.things)) if discourse.fits(phrase, n)]
+        fits = fits or [n for n in range(len(discourse.things)) if discourse.may_fit(phrase, n)]
+        if phrase.clauses:
+            fits = [n for n in fits if n not in self._partners(uses)] or fits
+        if determiner == OTHER:
+            fits = [n for n in fits if n not in self._mentioned()] or fits
+        met = discourse.meeting(phrase, fits) if phrase.clauses else fits
+        stated = bool(phrase.clauses) and not met
+        chosen, confidence = self._chosen(phrase, met or fits, place, uses)
+        if not chosen:
+            count = max(1, phrase.count) if not phrase.number else 1
+            made = tuple(discourse.made(phrase, place) for _ in range(count))
+            return made, 1.0, True
+        return chosen, confidence, stated
+
+    def _counted(self, phrase: Phrase) -> tuple[int, ...]:
+        """The things that "two squares" means where as many are here and no place is said
+        for new ones; empty if it introduces them.
+        """
+        discourse = self.of
+        here = [
+            n
+            for n, thing in enumerate(discourse.things)
+            if thing.container in (discourse.container, None)
+            and thing.sentence < discourse.sentence
+            and not discourse.is_container(n)
+            and discourse.fits(phrase, n)
+        ]
+        return tuple(here) if len(here) == phrase.count else ()
+
+    def _mentioned(self) -> set[int]:
+        """The things of this sentence so far."""
+        return {n for numbers, _ in self.found.values() for n in numbers}
+
+    def _named(self, phrase: Phrase) -> tuple[tuple[int, ...], float]:
+        found: list[int] = []
+        for name in phrase.names:
+            known = self.of.named(name, phrase.kind)
+            if known is None:
+                known = self.of.made(phrase, None, name=name)
+            elif phrase.kind and not self.of.things[known].kind:
+                self.of.things[known].kind = phrase.kind
+            found.append(known)
+        return tuple(found), 1.0
+
+    def _place(self, phrase: Phrase, uses: Sequence[_Use]) -> int | None:
+        """The container that a phrase's thing is in: what is said, that of what a relative
+        clause ties it to, or the one that the text is about.
+        """
+        discourse = self.of
+        if phrase.kind in discourse.ontology.containers:
+            return None
+        within = discourse.ontology.within
+        own = [_Use(clause.relation, clause.objects) for clause in phrase.clauses]
+        for use in (*own, *uses):
+            if use.relation not in within:
+                continue
+            for partner in use.phrases:
+                self._find(partner, [])
+            for n in (*self._things(use.phrases), *use.things):
+                if discourse.is_container(n):
+                    self.place = n
+                    return n
+        tied = [n for use in uses for n in use.things if not discourse.is_container(n)]
+        if tied:
+            return discourse.things[tied[0]].container
+        return None
+
+    def _referred(self, phrase: Phrase, uses: Sequence[_Use]) -> tuple[tuple[int, ...], float]:
+        """What "it", "they" or "this block" refers to: the most salient thing that fits."""
+        discourse = self.of
+        taken = self._partners(uses)
+        taken.update(n for use in uses for p in use.phrases for n in self.tied.get(p.start, ()))
+        pool = [n for n in [*reversed(self.heads), *self.subjects] if n not in taken]
+        pool += [n for n in discourse.salient if n not in (*taken, *pool)]
+        pool += [n for n in reversed([*self.subjects, *self.others]) if n not in (*taken, *pool)]
+        fits = [n for n in pool if discourse.fits(phrase, n) or discourse.may_fit(phrase, n)]
+        if not phrase.kind:
+            # What a pronoun stood for is what the next one stands for (centering: Grosz,
+            # Joshi & Weinstein 1995); "this" points to what was placed last.
+            fits.sort(key=lambda n: (n not in self.heads, n not in discourse.centre))
+            fits = self._level(uses, fits)
+        if not fits:
+            return (), 1.0
+        sure = 1.0 if phrase.kind else _PRONOUN
+        if phrase.plural or phrase.count > 1:
+            first = discourse.things[fits[0]]
+            group = [n for n in fits if discourse.things[n].kind == first.kind]
+            return tuple(group[: phrase.count] if phrase.count else group), sure
+        return tuple(fits[:1]), sure
+
+    def _partners(self, uses: Sequence[_Use]) -> set[int]:
+        """The things that a phrase is related to: it is none of them."""
+        found = {n for use in uses for n in use.things}
+        for use in uses:
+            for partner in use.phrases:
+                found.update(self.found.get(partner.start, ((), 1.0))[0])
+        return found
+
+    def _level(self, uses: Sequence[_Use], fits: list[int]) -> list[int]:
+        """Of the things that a pronoun may mean, containers where it contains something,
+        and things like its partner otherwise; all, if that leaves none.
+        """
+        discourse = self.of
+        within = discourse.ontology.within
+        converse = discourse.ontology.converse
+        relations = [use.relation for use in uses]
+        if any(converse.get(r) in within for r in relations):
+            wanted = [n for n in fits if discourse.is_container(n)]
+        elif any(r in within for r in relations):
+            wanted = fits
+        else:
+            levels = {discourse.is_container(n) for n in self._partners(uses)}
+            wanted = [n for n in fits if discourse.is_container(n) in levels]
+        return wanted or fits
+
+    def _chosen(
+        self, phrase: Phrase, fits: Sequence[int], place: int | None, uses: Sequence[_Use]
+    ) -> tuple[tuple[int, ...], float]:
+        """Of the things that fit a phrase, the ones that it means."""
+        things = self.of.things
+        fits = list(fits)
+        if phrase.determiner == EVERY:
+            return tuple(fits), 1.0
+        older = [n for n in fits if things[n].sentence < self.of.sentence]
+        if phrase.determiner in (DEFINITE, BARE) and older:
+            fits = older
+        places = (place if place is not None else self.of.container, None)
+        here = [n for n in fits if things[n].container in places]
+        here = here or self.of.numbered(phrase, fits)
+        if phrase.determiner == BOTH or phrase.plural or phrase.count > 1:
+            return tuple(here[-phrase.count :] if phrase.count else here), 1.0
+        if len(here) <= 1:
+            return tuple(here), 1.0
+        free = [n for n in here if n not in self._mentioned()] or here
+        news = [n for n in free if not self._said(n, uses)] or free
+        if phrase.determiner == BARE and not phrase.number:
+            # The latest that nothing was said of yet, in the order of counting.
+            latest = max(things[n].sentence for n in news)
+            last = [n for n in news if things[n].sentence == latest]
+            return (min(last, key=lambda n: things[n].number),), _AMBIGUOUS
+        ranked = sorted(news, key=self._rank)
+        return (ranked[0],), 1.0 if len(news) == 1 else _AMBIGUOUS
+
+    def _said(self, number: int, uses: Sequence[_Use]) -> bool:
+        """Whether it was said already how a thing lies to what it is now related to."""
+        partners = self._partners(uses)
+        return any({u, v} == {number, partner} for u, _, v in self.of.said for partner in partners)
+
+    def _rank(self, number: int) -> int:
+        salient = self.of.salient
+        return salient.index(number) if number in salient else len(salient)

@@ -1,0 +1,661 @@
+"""Sentences as clauses over noun phrases.
+
+A clause is a subject with predicates, a predicate a relation with its objects; subject and
+objects are noun phrases, which may hold clauses of their own ("the square which is above
+it"). The grammar is a recursive descent with alternatives over lexical items; among the
+alternatives the one that leaves the fewest words is taken. It covers either order ("below X
+is Y"), coordination of phrases, relations and clauses, a landmark shared by two clauses ("X
+is covered by and Y is in Z"), reduced relative clauses ("the square in block A") and names
+that are given ("three blocks, called A, B and C").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from symbouq.language.lexicon import Entry, Token
+from symbouq.ontology import Ontology
+
+DEFINITE, DEMONSTRATIVE, INDEFINITE, ADDITIVE = (
+    "definite",
+    "demonstrative",
+    "indefinite",
+    "additive",
+)
+EVERY, ANY, BOTH, NONE, BARE = "every", "any", "both", "none", "bare"
+PRONOUN, RECIPROCAL, OTHER = "pronoun", "reciprocal", "other"
+
+_DETERMINERS = (DEFINITE, DEMONSTRATIVE, INDEFINITE, ADDITIVE, EVERY, ANY, BOTH)
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """A relation with what it is to.
+
+    Attributes:
+        relation: The canonical relation.
+        objects: The noun phrases that it is to; empty where none is said.
+        negated: Whether it is denied.
+        start: Position of its first token.
+        end: Position after its last token.
+    """
+
+    relation: str
+    objects: tuple[Phrase, ...]
+    negated: bool
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A noun phrase.
+
+    Attributes:
+        determiner: `definite`, `demonstrative`, `indefinite`, `additive` ("another"),
+            `other` ("the other"), `every`, `any`, `both`, `none`, `bare`, `pronoun` or
+            `reciprocal`.
+        start: Position of its first token.
+        end: Position after its last token.
+        kind: What its noun means, empty without a noun.
+        attributes: Dimension and value of its adjectives.
+        plural: Whether it is one.
+        count: How many things it says there are; 0 where it does not say.
+        number: Which one of those described alike; 0 where it does not say.
+        names: The names that it has.
+        given: Whether it gives the names ("called A").
+        clauses: What relative clauses say of it.
+    """
+
+    determiner: str
+    start: int
+    end: int
+    kind: str = ""
+    attributes: tuple[tuple[str, str], ...] = ()
+    plural: bool = False
+    count: int = 0
+    number: int = 0
+    names: tuple[str, ...] = ()
+    given: bool = False
+    clauses: tuple[Predicate, ...] = ()
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A subject with predicates; without one it says that there is something.
+
+    Attributes:
+        subjects: What it is about.
+        predicates: What it says of it.
+        start: Position of its first token.
+        end: Position after its last token.
+    """
+
+    subjects: tuple[Phrase, ...]
+    predicates: tuple[Predicate, ...]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Naming:
+    """Names given to what was spoken of before: "we call them A and B"."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Parse:
+    """A sentence as it was understood.
+
+    Attributes:
+        clauses: Its clauses and namings, in order.
+        skipped: How many words were not understood.
+        tokens: The tokens that positions count.
+    """
+
+    clauses: tuple[Clause | Naming, ...]
+    skipped: int
+    tokens: tuple[Token, ...]
+
+
+class _Related(NamedTuple):
+    """A relation without its object."""
+
+    relation: str
+    negated: bool
+    start: int
+    end: int
+
+
+_SILENT = frozenset(
+    ("filler", "clock", "hour", "clockless", "citation", "modal", "answer", "inference", "reason")
+)
+_VERBS = frozenset(("copula", "stating"))
+_ALTERNATIVES = 12
+"""How many readings of a phrase are looked at."""
+
+
+class Grammar:
+    """Parses sentences under the tables of one profile.
+
+    Args:
+        ontology: Gives joins of directions, kinds and containers.
+    """
+
+    def __init__(self, ontology: Ontology) -> None:
+        self.ontology = ontology
+
+    def parse(self, tokens: Sequence[Token], names: frozenset[str] = frozenset()) -> Parse:
+        """The clauses of a sentence.
+
+        Args:
+            tokens: Its tokens.
+            names: Names known already, lower case.
+        """
+        return Sentence(self.ontology, tokens, names).parse()
+
+
+class Sentence:
+    """The parse of one sentence.
+
+    Args:
+        ontology: As of Grammar.
+        tokens: The tokens.
+        names: Names known already, lower case.
+    """
+
+    def __init__(self, ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -> None:
+        self.ontology = ontology
+        self.names = names
+        self.tokens = list(self._said(tokens))
+        self._phrases: dict[int, list[tuple[Phrase, int]]] = {}
+        self._lists: dict[int, list[tuple[tuple[Phrase, ...], int]]] = {}
+        self._clauses: dict[int, list[tuple[Clause, int]]] = {}
+
+    def _said(self, tokens: Sequence[Token]) -> Iterator[Token]:
+        """The tokens that say something, hours of a clock face as directions."""
+        position = 0
+        while position < len(tokens):
+            token = tokens[position]
+            position += 1
+            if token.kind in ("number", "numeral"):
+                last = position
+                if [t.text for t in tokens[position : position + 2]] == [":", "00"]:
+                    last = position + 2
+                end = last
+                while end < len(tokens) and tokens[end].kind == "hour":
+                    end += 1
+                hour = int(token.entry.value if token.entry is not None else token.text)
+                relation = self.ontology.hours.get(hour)
+                if relation is not None and end > position:
+                    entry = Entry("relation", relation, place=True)
+                    yield token._replace(kind="relation", end=tokens[end - 1].end, entry=entry)
+                    position = end
+                    continue
+            if not self._silent(token):
+                yield token
+
+    @staticmethod
+    def _silent(token: Token) -> bool:
+        if token.kind == "mark":
+            return token.text not in (",", "?", "'s", ";", ":", "#")
+        return token.kind in _SILENT or (
+            token.kind == "content" and token.head.endswith("ly") and token.text == token.head
+        )
+
+    # Tokens --------------------------------------------------------------------------
+
+    def kind(self, position: int) -> str:
+        """The kind of a token, a mark's text, or nothing past the end."""
+        if not 0 <= position < len(self.tokens):
+            return ""
+        token = self.tokens[position]
+        return token.text if token.kind == "mark" else token.kind
+
+    def _value(self, position: int) -> str:
+        entry = self.tokens[position].entry
+        return entry.value if entry is not None else ""
+
+    def _skip(self, position: int, *kinds: str) -> int:
+        while self.kind(position) in kinds:
+            position += 1
+        return position
+
+    # Sentences -----------------------------------------------------------------------
+
+    def parse(self) -> Parse:
+        """All clauses, from left to right; what fits nowhere is skipped."""
+        found: list[Clause | Naming] = []
+        skipped = 0
+        position = 0
+        while position < len(self.tokens):
+            taken = self._naming(position) or self._best(position)
+            if taken is None:
+                skipped += self.kind(position) == "content"
+                position += 1
+                continue
+            clauses, position = taken
+            found += clauses
+        return Parse(tuple(found), skipped, tuple(self.tokens))
+
+    def _best(self, position: int) -> tuple[list[Clause | Naming], int] | None:
+        """The longest chain of clauses from a position."""
+        best: tuple[list[Clause], int] | None = None
+        for chain, end in self._chains(position):
+            if best is None or end > best[1]:
+                best = chain, end
+            if end >= len(self.tokens):
+                break
+        if best is None:
+            return None
+        return list(_sharing(best[0])), best[1]
+
+    def _chains(self, position: int, depth: int = 0) -> Iterator[tuple[list[Clause], int]]:
+        for clause, end in self.clauses(position):
+            follows = self._skip(end, ",", ";", "and", "relative", "link")
+            if follows > end and depth < 6:
+                for rest, last in self._chains(follows, depth + 1):
+                    yield [clause, *rest], last
+            yield [clause], end
+
+    def _naming(self, position: int) -> tuple[list[Clause | Naming], int] | None:
+        """`we call them A, B and C`."""
+        if self.kind(position) != "naming" or self.kind(position + 1) != "pronoun":
+            return None
+        names, end = self._names(position + 2)
+        return ([Naming(names)], end) if names else None
+
+    # Clauses -------------------------------------------------------------------------
+
+    def clauses(self, position: int) -> list[tuple[Clause, int]]:
+        """The clauses that may begin at a position, longest first."""
+        if position not in self._clauses:
+            self._clauses[position] = []  # a clause does not begin with itself
+            found = [
+                *self._existential(position),
+                *self._inverted(position),
+                *self._direct(position),
+            ]
+            found.sort(key=lambda item: (-item[1], not _says_more(item[0])))
+            self._clauses[position] = found[: 2 * _ALTERNATIVES]
+        return self._clauses[position]
+
+    def _existential(self, position: int) -> Iterator[tuple[Clause, int]]:
+        """`there is X`, `we have X`, with what is said of it."""
+        start = position
+        position = self._skip(position, "and", ",", "link", "negation")
+        if self.kind(position) != "existential":
+            return
+        position = self._skip(position + 1, ",")
+        for subjects, end in self.lists(position):
+            yield Clause(subjects, (), start, end), end
+            for predicates, last in self.predicates(end, verbless=True):
+                yield Clause(subjects, predicates, start, last), last
+
+    def _inverted(self, position: int) -> Iterator[tuple[Clause, int]]:
+        """`below X is Y`, `below X there is Y`."""
+        for relations, middle in self._relations(position):
+            for objects, end in self.lists(middle):
+                verb = self._skip(end, ",")
+                after = self._skip(verb, "copula", "existential", "stating", "definite_place")
+                if after == verb:
+                    continue
+                for subjects, last in self.lists(self._skip(after, ",")):
+                    predicates = tuple(
+                        Predicate(r.relation, objects, r.negated, r.start, last) for r in relations
+                    )
+                    yield Clause(subjects, predicates, position, last), last
+
+    def _direct(self, position: int) -> Iterator[tuple[Clause, int]]:
+        """`X is below Y`, `X touches Y and covers Z`."""
+        for subjects, end in self.lists(position):
+            for predicates, last in self.predicates(end):
+                yield Clause(subjects, predicates, position, last), last
+            verb = self._skip(end, "copula")
+            if self.kind(verb) == "stating":
+                yield Clause(subjects, (), position, verb + 1), verb + 1
+                for predicates, last in self.predicates(verb + 1, verbless=True):
+                    yield Clause(subjects, predicates, position, last), last
+
+    def predicates(
+        self, position: int, verbless: bool = False, single: bool = False
+    ) -> list[tuple[tuple[Predicate, ...], int]]:
+        """What is said of a subject that ends at a position.
+
+        Args:
+            position: Where it begins.
+            verbless: Whether they stand without a verb, after a comma or none.
+            single: Whether a comma ends them, as in a relative clause.
+        """
+        found: list[tuple[tuple[Predicate, ...], int]] = []
+        if verbless:
+            position = self._skip(position, ",")
+            if self.kind(position) == "copula":
+                return []
+        denied = False
+        begin = position
+        while self.kind(begin) in ("copula", "negation", "stating", "existential", "both"):
+            denied = denied or self.kind(begin) == "negation"
+            begin += 1
+        for relations, middle in self._relations(begin, denied):
+            groups = self.lists(middle)
+            for objects, end in groups:
+                head = tuple(
+                    Predicate(r.relation, objects, r.negated, r.start, end) for r in relations
+                )
+                follows = self._skip(end, "and") if single else self._skip(end, ",", "and")
+                if follows > end:
+                    for rest, last in self.predicates(follows, single=single):
+                        found.append(((*head, *rest), last))
+                found.append((head, end))
+            if not single and (self.kind(middle) in ("and", "") or not groups):
+                # The landmark comes with the clause after this one, or is understood.
+                head = tuple(
+                    Predicate(r.relation, (), r.negated, r.start, middle) for r in relations
+                )
+                found.append((head, middle))
+        found.sort(key=lambda item: -item[1])
+        return found[:_ALTERNATIVES]
+
+    # Relations -----------------------------------------------------------------------
+
+    def _relations(
+        self, position: int, denied: bool = False
+    ) -> list[tuple[tuple[_Related, ...], int]]:
+        """Relations that share an object: `below and to the left of`, longest first."""
+        first = self._relation(position, denied)
+        if first is None:
+            return []
+        found: list[tuple[tuple[_Related, ...], int]] = [((first,), first.end)]
+        while True:
+            relations, end = found[-1]
+            follows = self._skip(end, ",", "and")
+            if follows == end:
+                break
+            follows = self._skip(follows, "copula")
+            another = self._relation(follows, denied)
+            if another is None:
+                break
+            found.append(((*relations, another), another.end))
+        found.reverse()
+        return found
+
+    def _relation(self, position: int, denied: bool) -> _Related | None:
+        """One relation: `to the left of`, `touching`, `not far from`."""
+        start = position
+        while self.kind(position) == "negation":
+            denied, position = True, position + 1
+        spot = position
+        while self._leads(spot):
+            spot += 1
+        if self.kind(spot) != "relation":
+            return None
+        entry = self.tokens[spot].entry
+        assert entry is not None  # only the lexicon makes relations
+        relation = entry.relation
+        end = spot + 1
+        while self.kind(end) == "relation":
+            after = self.tokens[end].entry
+            assert after is not None
+            joint = self.ontology.joins.get((relation, after.relation))
+            if joint is None:
+                break
+            relation, end = joint, end + 1
+        end = self._skip(end, "link", "reference", "by") if self._tied(end) else end
+        return _Related(relation, denied, start, end)
+
+    def _leads(self, position: int) -> bool:
+        """Whether a token may stand before the word that names the relation: `to the`."""
+        kind = self.kind(position)
+        if kind in ("by", "link", "definite", "indefinite"):
+            return True
+        entry = self.tokens[position].entry if kind == "relation" else None
+        if entry is None or not entry.adjacent:
+            return False
+        after = self._skip(position + 1, "definite", "by")
+        follows = self.tokens[after].entry if self.kind(after) == "relation" else None
+        return follows is not None  # "in the front of"
+
+    def _tied(self, position: int) -> bool:
+        return self.kind(position) in ("link", "reference", "by")
+
+    # Noun phrases --------------------------------------------------------------------
+
+    def lists(self, position: int) -> list[tuple[tuple[Phrase, ...], int]]:
+        """Noun phrases from a position: `A`, `A and B`, `A, B and C`, longest first."""
+        if position in self._lists:
+            return self._lists[position]
+        found: list[tuple[tuple[Phrase, ...], int]] = []
+        for phrase, end in self.phrases(position):
+            comma = self._skip(end, ",")
+            last = self._skip(comma, "and")
+            if last > end:
+                for rest, stop in self.lists(last):
+                    # A comma alone joins only what an "and" goes on with.
+                    if last > comma or len(rest) > 1:
+                        found.append(((phrase, *rest), stop))
+            found.append(((phrase,), end))
+        found.sort(key=lambda item: -item[1])
+        self._lists[position] = found[:_ALTERNATIVES]
+        return self._lists[position]
+
+    def phrases(self, position: int) -> list[tuple[Phrase, int]]:
+        """The noun phrases that may begin at a position, longest first."""
+        if position in self._phrases:
+            return self._phrases[position]
+        self._phrases[position] = []
+        core = self._core(position)
+        found: list[tuple[Phrase, int]] = []
+        if core is not None:
+            found.append((core, core.end))
+            for clauses, end in self._relative(core.end, core):
+                found.append((replace(core, clauses=clauses, end=end), end))
+        found.sort(key=lambda item: -item[1])
+        self._phrases[position] = found[:_ALTERNATIVES]
+        return self._phrases[position]
+
+    def _relative(self, position: int, core: Phrase) -> Iterator[tuple[tuple[Predicate, ...], int]]:
+        """What a relative clause, whole or reduced, says of a phrase."""
+        if self.kind(position) == "with":
+            # "block A with a square (in it)"; what has it has the relation of "has".
+            relation = self.ontology.phrases.get("has", "")
+            for objects, end in self.lists(position + 1) if relation else ():
+                yield (Predicate(relation, objects, False, position, end),), end
+            return
+        pronoun = self._skip(position, ",")
+        if self.kind(pronoun) == "relative":
+            yield from self.predicates(pronoun + 1, single=True)
+        elif (core.determiner != PRONOUN and self.kind(position) == "relation") or self._leads(
+            position
+        ):
+            yield from self.predicates(position, single=True)
+
+    def _core(self, position: int) -> Phrase | None:
+        """A noun phrase without its relative clauses."""
+        kind = self.kind(position)
+        if kind == "pronoun":
+            plural = self.tokens[position].head in ("they", "them")
+            return Phrase(PRONOUN, position, position + 1, plural=plural)
+        if kind == "reciprocal":
+            return Phrase(RECIPROCAL, position, position + 1)
+        start = position
+        determiner = BARE
+        count = number = 0
+        while True:
+            kind = self.kind(position)
+            if kind in _DETERMINERS or kind == "denial":
+                if self._is_name(position):
+                    break
+                said = NONE if kind == "denial" else kind
+                determiner = _stronger(determiner, said)
+                position += 1
+            elif kind == "numeral" and not self._is_name(position):
+                count = int(self._value(position))
+                position += 1
+            elif kind == "ordinal":
+                number, position = int(self._value(position)), position + 1
+            else:
+                break
+        attributes: list[tuple[str, str]] = []
+        while self.kind(position) == "attribute" or (
+            attributes and self.kind(position) == "," and self.kind(position + 1) == "attribute"
+        ):
+            if self.kind(position) == "attribute":
+                dimension, _, value = self._value(position).partition(":")
+                attributes.append((dimension, value))
+            position += 1
+        noun = ""
+        plural = False
+        names: tuple[str, ...] = ()
+        given = False
+        if self.kind(position) == "noun":
+            entry = self.tokens[position].entry
+            assert entry is not None
+            noun, plural = entry.value, entry.plural
+            position += 1
+            names, given, position = self._named(position, noun, plural)
+            number, position = self._numbered(position, number)
+            if not names:
+                names, given, position = self._named(position, noun, plural)
+        elif attributes:
+            if self.kind(position) == "numeral" and self._value(position) == "1":
+                position += 1  # "the yellow one"
+            number, position = self._numbered(position, number)
+        elif self._marked(position) or (
+            self._is_name(position) and determiner == BARE and not count
+        ):
+            names, position = (self.tokens[position].text,), position + 1
+        elif determiner == DEMONSTRATIVE:
+            return Phrase(DEMONSTRATIVE, start, position)
+        elif count == 1 and determiner in (DEFINITE, ADDITIVE):
+            pass  # "the one", "another one"
+        elif determiner != BARE and self.kind(position) == "content":
+            noun, position = self._stranger(position)
+            names, given, position = self._named(position, noun, plural)
+            number, position = self._numbered(position, number)
+        else:
+            return None
+        if count and determiner == BARE and not number:
+            determiner = INDEFINITE
+        return Phrase(
+            determiner,
+            start,
+            position,
+            noun,
+            tuple(attributes),
+            plural,
+            count,
+            number,
+            names,
+            given,
+        )
+
+    def _stranger(self, position: int) -> tuple[str, int]:
+        """A noun that the lexicon does not have: `the desk lamp`."""
+        start = position
+        while self.kind(position) == "content":
+            position += 1
+        words = [token.text for token in self.tokens[start:position]]
+        return " ".join(words).lower(), position
+
+    def _numbered(self, position: int, number: int) -> tuple[int, int]:
+        """`number two`, `#2`."""
+        if self.kind(position) in ("numbering", "#") and self.kind(position + 1) == "numeral":
+            return int(self._value(position + 1)), position + 2
+        return number, position
+
+    def _named(self, position: int, noun: str, plural: bool) -> tuple[tuple[str, ...], bool, int]:
+        """Names after a noun: `block A`, `blocks A and B`, `a box called one`."""
+        spot = self._skip(position, ",")
+        if self.kind(spot) == "naming":
+            names, end = self._names(spot + 1)
+            return (names, True, end) if names else ((), False, position)
+        if noun in self.ontology.containers or self._marked(position):
+            names, end = self._names(position, many=plural)
+            if names:
+                return names, False, end
+            if plural and spot > position:
+                names, end = self._names(spot, many=True)
+                if len(names) > 1:
+                    return names, True, end  # "three blocks, A, B and C"
+        return (), False, position
+
+    def _names(self, position: int, many: bool = True) -> tuple[tuple[str, ...], int]:
+        """A list of names from a position."""
+        names: list[str] = []
+        end = position
+        while self._may_name(position):
+            names.append(self.tokens[position].text)
+            end = position + 1
+            if not many:
+                break
+            position = self._skip(end, ",", "and")
+            if position == end:
+                break
+        return tuple(names), end
+
+    def _may_name(self, position: int) -> bool:
+        """Whether a token may be a name where one is expected."""
+        kind = self.kind(position)
+        if kind == "numeral":
+            return self.kind(position + 1) not in ("noun", "attribute")
+        return self._marked(position) or self._is_name(position)
+
+    def _marked(self, position: int) -> bool:
+        """Whether a token is written as a name: `A`, `AAA`, `X1`."""
+        if not 0 <= position < len(self.tokens):
+            return False
+        token = self.tokens[position]
+        text = token.text
+        if token.kind == "mark" or text == "I" or not text[0].isupper() or not text.isupper():
+            return False
+        if text == "A":
+            return self.kind(position + 1) not in ("noun", "attribute", "ordinal", "content")
+        return token.kind == "content" or (len(text) == 1 and token.kind != "relation")
+
+    def _is_name(self, position: int) -> bool:
+        """Whether a token stands for a thing by itself."""
+        if self._marked(position):
+            return True
+        if self.kind(position) not in ("numeral", "content"):
+            return False
+        token = self.tokens[position]
+        if token.kind == "content" and token.text[:1].isupper() and position:
+            return True
+        return token.head in self.names and self.kind(position + 1) not in ("noun", "attribute")
+
+
+def _stronger(before: str, now: str) -> str:
+    """The determiner that two in a row make: `all the`, `the other`, `two other`."""
+    if {before, now} == {DEFINITE, ADDITIVE}:
+        return OTHER
+    order = (NONE, EVERY, BOTH, ANY, OTHER, ADDITIVE, DEMONSTRATIVE, DEFINITE, INDEFINITE, BARE)
+    return min(before, now, key=order.index)
+
+
+def _says_more(clause: Clause) -> bool:
+    """Whether a clause has predicates of its own: "there is X in Y", but not "there is X
+    with Y in it", where the end belongs to Y.
+    """
+    objects = [phrase for predicate in clause.predicates for phrase in predicate.objects]
+    return any(phrase.determiner != PRONOUN for phrase in objects)
+
+
+def _sharing(clauses: Sequence[Clause]) -> Iterator[Clause]:
+    """Clauses with the landmark of a later one where they have none: "X is covered by and
+    Y is in Z".
+    """
+    for n, clause in enumerate(clauses):
+        objects: tuple[Phrase, ...] = ()
+        for later in clauses[n + 1 :]:
+            objects = next((p.objects for p in later.predicates if p.objects), ())
+            if objects:
+                break
+        predicates = tuple(
+            p if p.objects or not objects else replace(p, objects=objects)
+            for p in clause.predicates
+        )
+        yield replace(clause, predicates=predicates)

@@ -1,0 +1,386 @@
+"""Whole traces: scene, question and response in order, the response cut into claims.
+
+What a sentence states is for a subclass to say: `symbouq.language.reader` reads things by
+their names, `symbouq.described.reader` by their descriptions.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+from typing import Generic, Protocol, Self, TypeVar
+
+from symbouq.language.lexicon import Analysis, Lexicon, Token, kind_at, text_at
+from symbouq.ontology import Ontology
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A relation read from text.
+
+    Attributes:
+        subject: The thing placed.
+        relation: The canonical relation.
+        object: The thing that it is placed by.
+        span: Character offsets of the words that it was read from.
+        confidence: In (0, 1].
+        grounded: Whether scene or question name both things.
+    """
+
+    subject: str
+    relation: str
+    object: str
+    span: tuple[int, int]
+    confidence: float
+    grounded: bool
+
+
+NAMED_BY_QUESTION = 0.8
+"""Confidence of a bare label, whose things are those of the question."""
+
+ASSERTED, SUPPOSED, RETRACTED = "asserted", "supposed", "retracted"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a response: its type, its text and what it states.
+
+    Its stance is `asserted`, `supposed` (under an "if" or "suppose") or `retracted` (taken
+    back by what follows); only what is asserted states anything.
+    """
+
+    type: str
+    text: str
+    relations: tuple[Mention, ...]
+    stance: str = ASSERTED
+
+
+@dataclass(frozen=True)
+class Text:
+    """A trace's texts, read.
+
+    Attributes:
+        scene: What each scene sentence states.
+        claims: The claims, the conclusion last.
+        asked: The pair that the question asks about: subject and object.
+    """
+
+    scene: tuple[tuple[Mention, ...], ...]
+    claims: tuple[Claim, ...]
+    asked: tuple[str, str] | None
+
+
+class Things(Protocol):
+    """The things of a trace, as a reader keeps them."""
+
+    def copy(self) -> Self:
+        """The same, to be added to independently."""
+
+    def __len__(self) -> int: ...
+
+
+N = TypeVar("N", bound=Things)
+
+Scene = tuple[tuple[tuple[Mention, ...], ...], N, tuple[str, str] | None]
+"""What each scene sentence states, the things, and the pair that the question asks for."""
+
+
+class TraceReader(ABC, Generic[N]):
+    """Reads traces under the tables of one profile.
+
+    Args:
+        ontology: The tables of the profile.
+    """
+
+    def __init__(self, ontology: Ontology) -> None:
+        self.ontology = ontology
+        self.lexicon = Lexicon(ontology)
+        # Many traces answer questions about one scene; remembered within bounds.
+        self._read_scene = lru_cache(maxsize=1024)(self._scene)
+
+    # What a subclass says --------------------------------------------------------------
+
+    @abstractmethod
+    def _scene(self, scene: tuple[str, ...], question: str) -> Scene[N]:
+        """What the scene states, the things in it, and the pair asked for."""
+
+    @abstractmethod
+    def _mentions(
+        self, tokens: Sequence[Token], names: N, known: int, antecedent: str | None = None
+    ) -> tuple[Mention, ...]:
+        """The relations that a text states about things.
+
+        Args:
+            tokens: The tokens of the text.
+            names: The trace's things; new ones are added.
+            known: How many of them scene and question have.
+            antecedent: What a pronoun refers to that has none in the text.
+        """
+
+    @abstractmethod
+    def _label(
+        self, tokens: Sequence[Token], names: N, asked: tuple[str, str]
+    ) -> tuple[Mention, ...]:
+        """A bare label (`upper-left`, "above and to the right") as relations of the pair
+        that the question asks for.
+        """
+
+    # Whole traces --------------------------------------------------------------------
+
+    def read(
+        self,
+        scene: Sequence[str],
+        question: str,
+        reasoning: Sequence[str] | None = None,
+        conclusion: str | None = None,
+        response: str | None = None,
+    ) -> Text:
+        """Reads one trace: its claims either given one by one or as free text.
+
+        Args:
+            scene: The scene's sentences.
+            question: The question, possibly empty.
+            reasoning: The reasoning claims, with `conclusion`.
+            conclusion: The delivered answer.
+            response: Free text, segmented into claims; its answer is the last one.
+        """
+        stated, spellings, asked = self._read_scene(tuple(scene), question)
+        names = spellings.copy()
+        known = len(names)
+        if response is not None:
+            claims = self._segmented(response, names, known, asked)
+        else:
+            steps = list(reasoning or ())
+            read = self._chained(self.lexicon.tokens_of_each(steps), names, known)
+            claims = [Claim("reasoning", *step) for step in zip(steps, read, strict=True)]
+            text = conclusion or ""
+            given = self.lexicon.tokens(text)
+            claims.append(
+                self._answer(given[_announcement(given) or 0 :], text, 0, names, known, asked)
+            )
+        return Text(stated, tuple(claims), asked)
+
+    def split(self, scene: str) -> list[str]:
+        """The sentences of a scene given as one string."""
+        analysis = self.lexicon.analysed(scene)
+        spans = [analysis.stripped(*span) for span in self.lexicon.sentences(analysis)]
+        return [scene[start:end] for start, end in spans if start < end]
+
+    def _chained(
+        self, texts: Sequence[Sequence[Token]], names: N, known: int
+    ) -> tuple[tuple[Mention, ...], ...]:
+        """What each of some texts in sequence states; a pronoun may refer back."""
+        found: list[tuple[Mention, ...]] = []
+        antecedent: str | None = None
+        for tokens in texts:
+            found.append(self._mentions(tokens, names, known, antecedent))
+            antecedent = found[-1][-1].subject if found[-1] else antecedent
+        return tuple(found)
+
+    def _answer(
+        self,
+        tokens: Sequence[Token],
+        text: str,
+        offset: int,
+        names: N,
+        known: int,
+        asked: tuple[str, str] | None,
+    ) -> Claim:
+        """The conclusion: what an answer states, or the label that it gives to the pair
+        that the question asks about.
+
+        Args:
+            tokens: The tokens of the answer, without what announces it.
+            text: The text of the claim.
+            offset: Where the claim's text starts in the text of the tokens.
+            names: The trace's names.
+            known: How many of them scene and question have.
+            asked: The question's pair.
+        """
+        mentions = self._mentions(tokens, names, known)
+        if not mentions and asked is not None:
+            mentions = self._label(tokens, names, asked)
+        return Claim("conclusion", text, _shifted(mentions, offset))
+
+    # Responses -----------------------------------------------------------------------
+
+    def _segmented(
+        self, response: str, names: N, known: int, asked: tuple[str, str] | None
+    ) -> list[Claim]:
+        """Free text as ordered claims, the delivered answer last. An answer is what is
+        announced as one (the last time), or a bare label at the end, or a response of
+        one sentence; without one the conclusion is empty.
+        """
+        analysis = self.lexicon.analysed(response)
+        spans = [
+            (*span, *self._trimmed(response, *analysis.stripped(*span)))
+            for span in self.lexicon.sentences(analysis)
+        ]
+        spans = [span for span in spans if _has_words(response[span[2] : span[3]])]
+        answer = self._answer_span(analysis, spans, names, asked)
+        claims: list[Claim] = []
+        antecedent: str | None = None
+        supposing = False
+        conclusion = Claim("conclusion", "", ())
+        skipped = -1
+        for n, (first, last, start, end) in enumerate(spans):
+            if n == answer:
+                tokens = self.lexicon.itemized(analysis, first, last)
+                given = _without_reasons(tokens[_announcement(tokens) or 0 :])
+                if not any(token.kind != "mark" for token in given) and n + 1 < len(spans):
+                    skipped = n + 1
+                    given = self.lexicon.itemized(analysis, *spans[skipped][:2])
+                    end = spans[skipped][3]
+                conclusion = self._answer(given, response[start:end], start, names, known, asked)
+                continue
+            if n == skipped or _is_heading(response[start:end]):
+                continue
+            kinds = self.lexicon.kinds(analysis, first, last)
+            if "retraction" in kinds:
+                _retract(claims)
+            supposing = "supposition" in kinds or (
+                supposing and ("modal" in kinds or self._infers(analysis, first, last))
+            )
+            if supposing:
+                claims.append(Claim("reasoning", response[start:end], (), SUPPOSED))
+            elif kinds.isdisjoint(_STATING):
+                claims.append(Claim("reasoning", response[start:end], ()))
+            else:
+                for part in _parts(self.lexicon.itemized(analysis, first, last), start, end):
+                    tokens, begin, stop = part
+                    read = self._mentions(tokens, names, known, antecedent)
+                    antecedent = read[-1].subject if read else antecedent
+                    conditional = any(token.kind == "condition" for token in tokens)
+                    stance = SUPPOSED if conditional and not read else ASSERTED
+                    text = response[begin:stop]
+                    claims.append(Claim("reasoning", text, _shifted(read, begin), stance))
+        return [*claims, conclusion]
+
+    def _infers(self, analysis: Analysis, first: int, last: int) -> bool:
+        """Whether a sentence opens by drawing on what precedes it: "Then ..."."""
+        opening = self.lexicon.itemized(analysis, first, last)[:1]
+        return bool(opening) and opening[0].kind == "inference"
+
+    def _answer_span(
+        self,
+        analysis: Analysis,
+        spans: Sequence[tuple[int, int, int, int]],
+        names: N,
+        asked: tuple[str, str] | None,
+    ) -> int | None:
+        """Which sentence delivers the answer: the last that announces one, else a bare
+        label at the end, else the only sentence.
+        """
+        for n in range(len(spans) - 1, -1, -1):
+            first, last = spans[n][:2]
+            if "answer" in self.lexicon.kinds(analysis, first, last):
+                tokens = self.lexicon.itemized(analysis, first, last)
+                if _announcement(tokens) is not None:
+                    return n
+        if len(spans) == 1:
+            tokens = self.lexicon.itemized(analysis, *spans[0][:2])
+            return 0 if not any(token.kind in ("inference", "reason") for token in tokens) else None
+        if spans and asked is not None:
+            tokens = self.lexicon.itemized(analysis, *spans[-1][:2])
+            if self._is_label(tokens, names, asked):
+                return len(spans) - 1
+        return None
+
+    def _is_label(self, tokens: Sequence[Token], names: N, asked: tuple[str, str]) -> bool:
+        """Whether a sentence is an answer label and nothing else."""
+        silent = all(token.kind in _LABEL_KINDS for token in tokens)
+        return silent and bool(self._label(tokens, names, asked))
+
+    @staticmethod
+    def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+        """A span without the bullet or list number in front."""
+        bullet = _BULLET.match(text, start, end)
+        return (bullet.end(), end) if bullet else (start, end)
+
+
+_STATING = frozenset(("relation", "clock", "hour", "reference"))
+"""Kinds of words without which a sentence states no relation."""
+
+_BULLET = re.compile(r"(?:[-*#>•+]+\s*)*(?:\d+[.):]\s+)?")
+_HEADING = re.compile(r"[^:]{1,40}:\W*")
+
+_LABEL_KINDS = frozenset(
+    ("relation", "mark", "and", "or", "link", "article", "filler", "by", "inference", "copula")
+)
+
+
+def _retract(claims: list[Claim]) -> None:
+    """Takes back the last claim that states anything."""
+    for position in range(len(claims) - 1, -1, -1):
+        if claims[position].relations:
+            claims[position] = replace(claims[position], relations=(), stance=RETRACTED)
+            return
+
+
+def _without_reasons(tokens: list[Token]) -> list[Token]:
+    """An answer without the reasons given for it: "left, because ..."."""
+    for position, token in enumerate(tokens):
+        if token.kind == "reason" and position:
+            return tokens[:position]
+    return tokens
+
+
+def _shifted(mentions: Sequence[Mention], offset: int) -> tuple[Mention, ...]:
+    if not offset:
+        return tuple(mentions)
+    return tuple(replace(m, span=(m.span[0] - offset, m.span[1] - offset)) for m in mentions)
+
+
+def _announcement(tokens: Sequence[Token]) -> int | None:
+    """The position after "Answer:", "the answer is" or the like; None without one."""
+    for position, token in enumerate(tokens):
+        if token.kind != "answer":
+            continue
+        after = position + 1
+        if token.text.lower().endswith(" is"):
+            return after + (text_at(tokens, after) == ":")
+        while kind_at(tokens, after) == "number" or text_at(tokens, after) in ("*", "_", ")"):
+            after += 1
+        if text_at(tokens, after) in (":", "=", "{") or kind_at(tokens, after) == "copula":
+            return after + 1
+        if all(other.kind == "mark" for other in (*tokens[:position], *tokens[after:])):
+            return after
+    return None
+
+
+def _parts(tokens: list[Token], start: int, end: int) -> list[tuple[list[Token], int, int]]:
+    """A sentence as its claims, with their character spans: split where an inference
+    word follows a statement.
+    """
+    parts: list[list[Token]] = [[]]
+    stated = False
+    for token in tokens:
+        if token.kind == "inference" and stated:
+            parts.append([])
+            stated = False
+        stated = stated or token.kind == "relation"
+        parts[-1].append(token)
+    edges = [start, *(part[0].start for part in parts[1:]), end]
+    return [
+        (part, begin, _closed(part, begin, stop))
+        for part, (begin, stop) in zip(parts, pairwise(edges), strict=True)
+    ]
+
+
+def _closed(part: Sequence[Token], begin: int, stop: int) -> int:
+    """Where a part's last item ends, at most at its edge."""
+    visible = [token.end for token in part if token.text != "\n"]
+    return max(begin, min(stop, visible[-1])) if visible else stop
+
+
+def _has_words(text: str) -> bool:
+    return any(character.isalpha() for character in text)
+
+
+def _is_heading(text: str) -> bool:
+    """Whether a line announces what follows it: "Reasoning:"."""
+    return _HEADING.fullmatch(text) is not None
