@@ -83,6 +83,7 @@ class Ontology:
         within: The relations of which the subject lies within the object.
         implied: Relation to those that hold wherever it does, itself included.
         asks: Relation to the one that questions and descriptions mean by it.
+        of_container: Relation to what it is where its object is a container.
         situated: What a thing introduced without a place is to the container that the text
             is about; empty where nothing is understood.
         described: Whether scenes describe their things, and do not only name them.
@@ -129,6 +130,7 @@ class Ontology:
     within: frozenset[str]
     implied: dict[str, frozenset[str]]
     asks: dict[str, str]
+    of_container: dict[str, str]
     situated: str
     described: bool
     nouns: dict[str, tuple[str, bool]]
@@ -396,6 +398,7 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
         within=frozenset(relation for (relation,) in rows["within", 1]),
         implied={relation: frozenset(others) for relation, others in implied.items()},
         asks=dict(_pairs(rows["asked", 2])),
+        of_container=dict(_pairs(rows["of_container", 2])),
         situated=next((relation for (relation,) in rows["understood", 1]), ""),
         described=("described", 0) in rows,
         nouns={

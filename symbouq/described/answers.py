@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from symbouq.answering import Answer, Judge, Labels
 from symbouq.auditor import Triple
-from symbouq.described.queries import Query, Scene, Value
+from symbouq.described.queries import Query, Scene, Value, all_of
 from symbouq.described.reader import DescribedReader
 from symbouq.described.referents import Discourse
 from symbouq.ontology import Ontology
@@ -95,11 +95,12 @@ class Questioner:
             return Answer("unread")
 
         def values(scene: Scene) -> dict[str, Value] | None:
-            first, second = (list(scene.picked(phrase)) for phrase in pair)
-            couples = [(u, v) for u in first for v in second if u != v]
+            couples = scene.couples(*pair)
             if not couples:
                 return None
-            return {r: scene.related(couples[0][0], r, couples[0][1]) for r in labels.relations}
+            return {
+                r: all_of([scene.related(u, r, v) for u, v in couples]) for r in labels.relations
+            }
 
         found = self._evaluated(values)
         if found is None:

@@ -67,7 +67,7 @@ def parsed(ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -
     first = tokens[0]
     polar = first.kind == "copula" or first.head in words["auxiliary"]
     # A statement has no "do", and its verb not in front.
-    said = [token for token in tokens if token.head not in words["auxiliary"]]
+    said = [t for t in tokens if t.head not in words["auxiliary"] or t.kind == "negation"]
     sentence = _Question(ontology, said[1:] if first.kind == "copula" else said, names)
     if polar:
         return sentence.polar()
@@ -137,12 +137,19 @@ class _Question(Sentence):
         core = self._core(position)
         if core is not None and core.kind and core.end < self._stop:
             about, position = core, core.end
-        best: tuple[tuple[Predicate, ...], int] | None = None
-        for predicates, end in self.predicates(position):
-            if end <= self._stop and (best is None or end > best[1]):
-                best = predicates, end
-        if best is None:
+        found = [item for item in self.predicates(position) if item[1] <= self._stop]
+        if not found:
             return None
+        # What is offered may follow after a comma: "left of X, A or B?"
+        ends = {",", "?", ""}
+        best = min(
+            found,
+            key=lambda item: (
+                self.kind(item[1]) not in ends,
+                sum(len(predicate.objects) for predicate in item[0]),
+                -item[1],
+            ),
+        )
         options = self._options(best[1])
         if about is None and not options:
             return None
@@ -199,9 +206,13 @@ class Scene:
         truth = self._holds(subject, relation, object)
         return Value(truth, frozenset([(subject, relation, object)] if truth is not None else ()))
 
-    def picked(self, phrase: Phrase) -> dict[int, Value]:
+    def picked(self, phrase: Phrase, holder: int | None = None) -> dict[int, Value]:
         """The things that a phrase means: those for which its relative clauses hold, or
         where they hold for none, those for which they may.
+
+        Args:
+            phrase: The phrase.
+            holder: What "it" in a relative clause is: "block A with a square in it".
         """
         discourse = self.discourse
         numbers = range(len(discourse))
@@ -209,7 +220,7 @@ class Scene:
         fits = fits or [n for n in numbers if discourse.may_fit(phrase, n)]
         found: dict[int, Value] = {}
         for n in discourse.numbered(phrase, fits):
-            value = _all([self.predicated(n, clause) for clause in phrase.clauses])
+            value = all_of([self.predicated(n, clause, holder) for clause in phrase.clauses])
             if value.truth is not False or phrase.names:
                 found[n] = value
         sure = {n: value for n, value in found.items() if value.truth} or found
@@ -220,20 +231,33 @@ class Scene:
             sure = {n: sure[n] for n in said} or sure
         return sure
 
-    def predicated(self, number: int, predicate: Predicate) -> Value:
+    def couples(self, first: Phrase, second: Phrase) -> list[tuple[int, int]]:
+        """The pairs of things that two phrases mean: one, unless a phrase is plural."""
+        found = [(u, v) for u in self.picked(first) for v in self.picked(second) if u != v]
+        if not found or first.plural or second.plural:
+            keep = found if first.plural else [c for c in found if c[0] == found[0][0]]
+            return keep if second.plural else [c for c in keep if c[1] == found[0][1]]
+        return found[:1]
+
+    def predicated(self, number: int, predicate: Predicate, holder: int | None = None) -> Value:
         """Whether a predicate holds for a thing."""
-        value = _all(
-            [
-                self._over(phrase, lambda n: self._asked(number, predicate.relation, n), number)
-                for phrase in predicate.objects
-                if phrase.determiner != PRONOUN
-            ]
-        )
+
+        def related(other: int) -> Value:
+            return self._asked(number, predicate.relation, other)
+
+        values: list[Value] = []
+        for phrase in predicate.objects:
+            if phrase.determiner == PRONOUN:
+                values += [related(holder)] if holder is not None else []
+            else:
+                values.append(self._over(phrase, related, number))
+        value = all_of(values)
         return value.negated() if predicate.negated else value
 
     def _asked(self, subject: int, relation: str, object: int) -> Value:
         if subject == object:
             return Value(False)
+        relation = self.discourse.read_as(relation, object)
         return self.related(subject, self.discourse.ontology.asks.get(relation, relation), object)
 
     def chosen(self, number: int, predicates: Sequence[Predicate]) -> Value:
@@ -245,33 +269,33 @@ class Scene:
             value = self.predicated(number, replace(predicate, negated=False))
             sure = value if value.truth else Value(False)
             values.append(sure.negated() if predicate.negated else sure)
-        return _all(values)
+        return all_of(values)
 
     def holding(self, clause: Clause) -> Value:
         """Whether a clause holds; one without predicates says that there is something."""
 
         def test(number: int) -> Value:
-            return _all([self.predicated(number, p) for p in clause.predicates])
+            return all_of([self.predicated(number, p) for p in clause.predicates])
 
-        return _all([self._over(phrase, test, None) for phrase in clause.subjects])
+        return all_of([self._over(phrase, test, None) for phrase in clause.subjects])
 
     def _over(self, phrase: Phrase, test: Callable[[int], Value], excluded: int | None) -> Value:
         """A test quantified over what a phrase means. "All" means the thing itself too: no
         thing is left of all things.
         """
-        meant = self.picked(phrase)
+        meant = self.picked(phrase, excluded)
         if phrase.determiner in (EVERY, BOTH):
             if not meant:
                 return Value(False)
-            return _all([_all([value, test(n)]) for n, value in meant.items()])
-        found = _any([_all([value, test(n)]) for n, value in meant.items() if n != excluded])
+            return all_of([all_of([value, test(n)]) for n, value in meant.items()])
+        found = _any([all_of([value, test(n)]) for n, value in meant.items() if n != excluded])
         return found.negated() if phrase.determiner == NONE else found
 
 
 _SINGLE = frozenset((DEFINITE, BARE))
 
 
-def _all(values: Sequence[Value]) -> Value:
+def all_of(values: Sequence[Value]) -> Value:
     """Kleene's conjunction."""
     for value in values:
         if value.truth is False:
@@ -283,4 +307,4 @@ def _all(values: Sequence[Value]) -> Value:
 
 def _any(values: Sequence[Value]) -> Value:
     """Kleene's disjunction."""
-    return _all([value.negated() for value in values]).negated()
+    return all_of([value.negated() for value in values]).negated()

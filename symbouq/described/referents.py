@@ -126,6 +126,12 @@ class Discourse:
         """Whether a thing is one that others are in."""
         return self.things[number].kind in self.ontology.containers
 
+    def read_as(self, relation: str, object: int) -> str:
+        """What a relation is to a certain thing: that to a container may be another."""
+        if self.is_container(object):
+            return self.ontology.of_container.get(relation, relation)
+        return relation
+
     # Reading a sentence ---------------------------------------------------------------
 
     def take(self, parse: Parse, narrating: bool = True) -> list[Statement]:
@@ -301,24 +307,28 @@ class Discourse:
         return found
 
     def _meets(self, number: int, clause: Predicate) -> bool:
-        relation = self.ontology.asks.get(clause.relation, clause.relation)
+        asks = self.ontology.asks
         for phrase in clause.objects:
             if phrase.determiner == PRONOUN:
                 continue
             others = [n for n in range(len(self.things)) if n != number and self.fits(phrase, n)]
             others = self.meeting(phrase, others)
-            if not any(self.certain(number, relation, n) for n in others):
+            relations = [(self.read_as(clause.relation, n), n) for n in others]
+            if not any(self.certain(number, asks.get(r, r), n) for r, n in relations):
                 return clause.negated
         return not clause.negated
 
 
 @dataclass(frozen=True)
 class _Use:
-    """What a phrase is related to: its relation to some phrases, or to some things."""
+    """What a phrase is related to: its relation to some phrases, or to some things, and
+    whether those are within it.
+    """
 
     relation: str
     phrases: tuple[Phrase, ...] = ()
     things: tuple[int, ...] = ()
+    holds: bool = False
 
 
 class _Taking:
@@ -375,10 +385,13 @@ class _Taking:
         relation = discourse.ontology.situated
         if not relation or not self.narrating:
             return
+        within, converse = discourse.ontology.within, discourse.ontology.converse
+        placed = {s.subject for s in self.statements if s.relation in within}
+        placed.update(s.object for s in self.statements if converse.get(s.relation) in within)
         pending = [
             n
-            for n, thing in enumerate(discourse.things)
-            if self._is_new(n) and thing.container is None and not discourse.is_container(n)
+            for n in range(len(discourse.things))
+            if self._is_new(n) and n not in placed and not discourse.is_container(n)
         ]
         for n in pending:
             related = [s for s in self.statements if n in (s.subject, s.object)]
@@ -411,11 +424,15 @@ class _Taking:
                 uses.setdefault(phrase.start, []).append(use)
             for phrase in predicate.objects:
                 phrases[phrase.start] = phrase
-                use = _Use(converse.get(predicate.relation, ""), clause.subjects)
+                use = _Use(
+                    converse.get(predicate.relation, ""),
+                    clause.subjects,
+                    holds=predicate.relation in self.of.ontology.within,
+                )
                 uses.setdefault(phrase.start, []).append(use)
         # What names or describes a thing is found first: "it" is none of those.
-        order = sorted(phrases.values(), key=self._turn)
-        for phrase in order:
+        turns = sorted(phrases.values(), key=lambda p: self._turn(p, uses.get(p.start, [])))
+        for phrase in turns:
             self._find(phrase, uses.get(phrase.start, []))
         subjects = self._things(clause.subjects)
         self.subjects += subjects
@@ -428,12 +445,16 @@ class _Taking:
             confidence = self._confidence([*clause.subjects, *predicate.objects])
             self._state(subjects, predicate, objects, confidence, clause)
 
-    def _turn(self, phrase: Phrase) -> tuple[int, int, int]:
+    def _turn(self, phrase: Phrase, uses: Sequence[_Use]) -> tuple[int, int, int]:
         """When a phrase of a clause is looked up: what is told apart by a relative clause
-        after what is not, the more things that fits the later; "this" and "it" last.
+        after what is not, the more things that fits the later; "this" and "it" last, but
+        before what is new.
         """
         if phrase.determiner in (DEMONSTRATIVE, PRONOUN):
-            return 2 + (phrase.determiner == PRONOUN), 0, phrase.start
+            partners = [partner for use in uses for partner in use.phrases]
+            news = bool(partners) and all(p.determiner in _NEW for p in partners)
+            turn = -1 if news else 2 + (phrase.determiner == PRONOUN)
+            return turn, 0, phrase.start
         fits = [n for n in range(len(self.of.things)) if self.of.fits(phrase, n)]
         met = len(self.of.meeting(phrase, fits)) if phrase.clauses else 0
         return int(bool(phrase.clauses)), met, phrase.start
@@ -473,7 +494,9 @@ class _Taking:
         start = clause.start if clause is not None else predicate.start
         end = clause.end if clause is not None else predicate.end
         within = ontology.within
+        said = relation
         for u, v in pairs:
+            relation = self.of.read_as(said, v)
             if relation in within and self.of.is_container(v):
                 self.of.locate(u, v)
             elif ontology.converse.get(relation) in within and self.of.is_container(u):
@@ -496,7 +519,8 @@ class _Taking:
                 continue
             self.heads += numbers
             for other in inner.objects:
-                self._find(other, [_Use(converse.get(inner.relation, ""), (), numbers)])
+                holds = inner.relation in self.of.ontology.within
+                self._find(other, [_Use(converse.get(inner.relation, ""), (), numbers, holds)])
             self.heads = self.heads[: len(self.heads) - len(numbers)]
             objects = self._things(inner.objects)
             self.inner += objects
@@ -512,7 +536,10 @@ class _Taking:
         determiner = phrase.determiner
         if determiner in (RECIPROCAL, NONE):
             return (), 1.0, False
-        if determiner in (PRONOUN, DEMONSTRATIVE):
+        pointing = determiner == DEFINITE and phrase.kind in discourse.ontology.containers
+        if pointing and (phrase.names or phrase.clauses or phrase.number or phrase.plural):
+            pointing = False
+        if determiner in (PRONOUN, DEMONSTRATIVE) or pointing:
             numbers, confidence = self._referred(phrase, uses)
             if determiner == PRONOUN and not self.heads:
                 self.continued += numbers
@@ -536,6 +563,10 @@ class _Taking:
             fits = [n for n in fits if n not in self._partners(uses)] or fits
         if determiner == OTHER:
             fits = [n for n in fits if n not in self._mentioned()] or fits
+        if self.narrating and discourse.ontology.situated and not phrase.clauses:
+            # Blocks are described one by one: what is not in this one was not spoken of.
+            here = (place if place is not None else discourse.container, None)
+            fits = [n for n in fits if discourse.things[n].container in here]
         met = discourse.meeting(phrase, fits) if phrase.clauses else fits
         stated = bool(phrase.clauses) and not met
         chosen, confidence = self._chosen(phrase, met or fits, place, uses)
@@ -570,10 +601,17 @@ class _Taking:
             known = self.of.named(name, phrase.kind)
             if known is None:
                 known = self.of.made(phrase, None, name=name)
+                if not phrase.kind:
+                    self.of.things[known].kind = self._kind_of_names()
             elif phrase.kind and not self.of.things[known].kind:
                 self.of.things[known].kind = phrase.kind
             found.append(known)
         return tuple(found), 1.0
+
+    def _kind_of_names(self) -> str:
+        """The kind of the things that have names, if they are of one."""
+        kinds = {thing.kind for thing in self.of.things if thing.names and thing.kind}
+        return kinds.pop() if len(kinds) == 1 else ""
 
     def _place(self, phrase: Phrase, uses: Sequence[_Use]) -> int | None:
         """The container that a phrase's thing is in: what is said, that of what a relative
@@ -585,7 +623,7 @@ class _Taking:
         within = discourse.ontology.within
         own = [_Use(clause.relation, clause.objects) for clause in phrase.clauses]
         for use in (*own, *uses):
-            if use.relation not in within:
+            if discourse.ontology.of_container.get(use.relation, use.relation) not in within:
                 continue
             for partner in use.phrases:
                 self._find(partner, [])
@@ -604,6 +642,10 @@ class _Taking:
         taken = self._partners(uses)
         taken.update(n for use in uses for p in use.phrases for n in self.tied.get(p.start, ()))
         pool = [n for n in [*reversed(self.heads), *self.subjects] if n not in taken]
+        if self.heads:
+            # In a relative clause, what the sentence is about comes before what came before.
+            here = [n for start in sorted(self.found) for n in self.found[start][0]]
+            pool += [n for n in here if n not in (*taken, *pool)]
         pool += [n for n in discourse.salient if n not in (*taken, *pool)]
         pool += [n for n in reversed([*self.subjects, *self.others]) if n not in (*taken, *pool)]
         fits = [n for n in pool if discourse.fits(phrase, n) or discourse.may_fit(phrase, n)]
@@ -637,12 +679,14 @@ class _Taking:
         within = discourse.ontology.within
         converse = discourse.ontology.converse
         relations = [use.relation for use in uses]
-        if any(converse.get(r) in within for r in relations):
+        if any(converse.get(use.relation) in within or use.holds for use in uses):
             wanted = [n for n in fits if discourse.is_container(n)]
-        elif any(r in within for r in relations):
+        elif any(discourse.ontology.of_container.get(r, r) in within for r in relations):
             wanted = fits
         else:
             levels = {discourse.is_container(n) for n in self._partners(uses)}
+            ahead = [p for use in uses for p in use.phrases if p.start not in self.found]
+            levels.update(p.kind in discourse.ontology.containers for p in ahead)
             wanted = [n for n in fits if discourse.is_container(n) in levels]
         return wanted or fits
 
@@ -682,3 +726,7 @@ class _Taking:
     def _rank(self, number: int) -> int:
         salient = self.of.salient
         return salient.index(number) if number in salient else len(salient)
+
+
+_NEW = frozenset((INDEFINITE, ADDITIVE))
+"""Determiners of what is new."""

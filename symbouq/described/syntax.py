@@ -91,12 +91,14 @@ class Clause:
         predicates: What it says of it.
         start: Position of its first token.
         end: Position after its last token.
+        strained: Whether it is bad English: "there is X is below Y".
     """
 
     subjects: tuple[Phrase, ...]
     predicates: tuple[Predicate, ...]
     start: int
     end: int
+    strained: bool = False
 
 
 @dataclass(frozen=True)
@@ -244,10 +246,12 @@ class Sentence:
     def _best(self, position: int) -> tuple[list[Clause | Naming], int] | None:
         """The longest chain of clauses from a position."""
         best: tuple[list[Clause], int] | None = None
+        worth = (0, 0)
         for chain, end in self._chains(position):
-            if best is None or end > best[1]:
-                best = chain, end
-            if end >= len(self.tokens):
+            strain = sum(clause.strained for clause in chain)
+            if best is None or (end, -strain) > worth:
+                best, worth = (chain, end), (end, -strain)
+            if end >= len(self.tokens) and not strain:
                 break
         if best is None:
             return None
@@ -292,8 +296,9 @@ class Sentence:
         position = self._skip(position + 1, ",")
         for subjects, end in self.lists(position):
             yield Clause(subjects, (), start, end), end
+            strained = self.kind(self._skip(end, ",")) == "copula"
             for predicates, last in self.predicates(end, verbless=True):
-                yield Clause(subjects, predicates, start, last), last
+                yield Clause(subjects, predicates, start, last, strained), last
 
     def _inverted(self, position: int) -> Iterator[tuple[Clause, int]]:
         """`below X is Y`, `below X there is Y`."""
@@ -333,8 +338,6 @@ class Sentence:
         found: list[tuple[tuple[Predicate, ...], int]] = []
         if verbless:
             position = self._skip(position, ",")
-            if self.kind(position) == "copula":
-                return []
         denied = False
         begin = position
         while self.kind(begin) in ("copula", "negation", "stating", "existential", "both"):
@@ -372,10 +375,8 @@ class Sentence:
         found: list[tuple[tuple[_Related, ...], int]] = [((first,), first.end)]
         while True:
             relations, end = found[-1]
-            follows = self._skip(end, ",", "and")
-            if follows == end:
-                break
-            follows = self._skip(follows, "copula")
+            # "far above" and "far and above" say the same.
+            follows = self._skip(self._skip(end, ",", "and"), "copula")
             another = self._relation(follows, denied)
             if another is None:
                 break

@@ -39,7 +39,7 @@ _DESCRIBING = (
 
 _OPENING = frozenset((*_DESCRIBING, "attribute", "numeral", "ordinal", "copula"))
 """Kinds of words after which a misspelled word of a description may stand."""
-_SPELLED = frozenset(("noun", "attribute", "relation"))
+_SPELLED = frozenset(("noun", "attribute", "relation", "ordinal"))
 
 _LOOKALIKES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00a0": " "})
 """Typographic apostrophes and spaces; every replacement has the length of the original,
@@ -140,15 +140,14 @@ class Lexicon:
         self.nlp = nlp
         self._entries: dict[int, tuple[Entry, str]] = {}
         self._simple: dict[int, tuple[str, str, str]] = {}
-        self._typos: dict[str, Entry | None] = {}
-        self._spelled = {
-            text: entry
-            for text, entry in self._listed().items()
-            if entry.kind in _SPELLED and text.isalpha() and len(text) > 2
-            if self.ontology.described
-        }
+        self._typos: dict[str, str] = {}
+        listed = self._listed()
+        self._known = {word for text in listed for word in text.split()}
+        self._openers = {text for text, entry in listed.items() if entry.kind in _OPENING}
+        spelled = [text.split() for text, entry in listed.items() if entry.kind in _SPELLED]
+        self._spellings = {w for words in spelled for w in words if w.isalpha() and len(w) > 2}
         self._matcher = PhraseMatcher(nlp.vocab, attr="LOWER")
-        for text, entry in self._listed().items():
+        for text, entry in listed.items():
             self._add(text, entry)
 
     def _listed(self) -> dict[str, Entry]:
@@ -204,7 +203,8 @@ class Lexicon:
             self._build()
         doc = self.nlp.tokenizer(text.translate(_LOOKALIKES))
         longest: dict[int, tuple[int, int]] = {}
-        for key, start, end in self._matcher(doc):
+        matched = self._spelled(doc) if self.ontology.described else doc
+        for key, start, end in self._matcher(matched):
             if start not in longest or longest[start][1] < end:
                 longest[start] = (key, end)
         return Analysis(text, doc, longest)
@@ -254,9 +254,7 @@ class Lexicon:
                 orth = orths[position]
                 kind, word, head = simple.get(orth) or self._classify(orth, analysis)
                 if kind:
-                    entry = self._corrected(word, items) if kind == "content" else None
-                    kind = entry.kind if entry is not None else kind
-                    items.append(Token(kind, word, start, start + len(word), head, entry))
+                    items.append(Token(kind, word, start, start + len(word), head))
                 position += 1
                 continue
             key, position = found
@@ -266,21 +264,29 @@ class Lexicon:
             items.append(Token(entry.kind, spelled, start, end, head, entry))
         return items
 
-    def _corrected(self, word: str, before: Sequence[Token]) -> Entry | None:
-        """What a misspelled word of a description means: after what opens one, a word one
-        edit away from exactly one meaning.
+    def _spelled(self, doc: Doc) -> Doc:
+        """A text with the misspelled words of descriptions put right, for matching: after
+        what opens a description, a word one edit away from exactly one known word.
         """
-        if not self._spelled or not before or len(word) < 4 or word != word.lower():
-            return None
-        if before[-1].kind not in _OPENING:
-            return None
+        words = [token.text for token in doc]
+        changed = False
+        for n in range(1, len(words)):
+            word = words[n]
+            if len(word) < 4 or not word.isalpha() or word in self._known or not word.islower():
+                continue
+            if words[n - 1].lower() in self._openers:
+                right = self._right(word)
+                if right:
+                    words[n], changed = right, True
+        return Doc(doc.vocab, words, [bool(t.whitespace_) for t in doc]) if changed else doc
+
+    def _right(self, word: str) -> str:
+        """The known word that a misspelled one is, empty if there is none or several."""
         if word not in self._typos:
-            near = [text for text in self._spelled if one_edit(word, text)]
+            near = [text for text in self._spellings if one_edit(word, text)]
             # "boxs" is rather "boxes" than "box".
-            near.sort(key=lambda text: text[-1] != word[-1])
-            entries = [self._spelled[text] for text in near]
-            alike = len({(entry.kind, entry.value, entry.relation) for entry in entries}) == 1
-            self._typos[word] = entries[0] if alike else None
+            near = [text for text in near if text[-1] == word[-1]] or near
+            self._typos[word] = near[0] if len(near) == 1 else ""
         return self._typos[word]
 
     def _classify(self, orth: int, analysis: Analysis) -> tuple[str, str, str]:
