@@ -74,6 +74,7 @@ class Ontology:
         denials: Relation to the one that states its absence.
         words: Word class to its words.
         places: Phrases that name a side; their landmark needs a linking word.
+        verbs: Phrases that are finite verbs.
         adjacent: Phrases that count only right before their landmark.
         messages: Message name to template.
         reasons: Clash code to template.
@@ -122,6 +123,7 @@ class Ontology:
     denials: dict[str, str]
     words: dict[str, frozenset[str]]
     places: frozenset[str]
+    verbs: frozenset[str]
     adjacent: frozenset[str]
     messages: dict[str, str]
     reasons: dict[str, str]
@@ -390,6 +392,7 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
         denials=dict(_pairs(rows["denies", 2])),
         words={name: frozenset(members) for name, members in words.items()},
         places=texts("place"),
+        verbs=texts("verb"),
         adjacent=texts("adjacent"),
         messages=dict(_pairs(rows["message", 2])),
         reasons=dict(_pairs(rows["reason", 2])),

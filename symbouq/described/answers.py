@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from symbouq.answering import Answer, Judge, Labels
 from symbouq.auditor import Triple
-from symbouq.described.queries import Query, Scene, Value, all_of
+from symbouq.described.queries import Query, Scene, Value, all_of, any_of
 from symbouq.described.reader import DescribedReader
 from symbouq.described.referents import Discourse
 from symbouq.ontology import Ontology
@@ -125,7 +125,9 @@ class Questioner:
                 assert phrase is not None  # none is, see above
                 numbers = scene.picked(phrase)
                 chosen = [scene.chosen(n, query.predicates) for n in numbers]
-                found[label] = next((v for v in chosen if v.truth), Value(False))
+                # Of several that a label may mean, one is enough; none may be denied.
+                denying = any(predicate.negated for predicate in query.predicates)
+                found[label] = all_of(chosen) if denying and chosen else any_of(chosen)
             return found
 
         found = self._evaluated(values)

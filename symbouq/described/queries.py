@@ -22,6 +22,7 @@ from symbouq.described.syntax import (
     EVERY,
     NONE,
     PRONOUN,
+    RECIPROCAL,
     Clause,
     Phrase,
     Predicate,
@@ -246,13 +247,28 @@ class Scene:
             return self._asked(number, predicate.relation, other)
 
         values: list[Value] = []
+        if predicate.attributes:
+            has = self.discourse.things[number].attributes
+            values += [Value(has.get(d) == value) for d, value in predicate.attributes]
         for phrase in predicate.objects:
+            if self._contains(predicate.relation):
+                # "It has a square inside of it" says one thing twice.
+                clauses = [c for c in phrase.clauses if not self._is_in_it(c)]
+                phrase = replace(phrase, clauses=tuple(clauses))
             if phrase.determiner == PRONOUN:
                 values += [related(holder)] if holder is not None else []
             else:
                 values.append(self._over(phrase, related, number))
         value = all_of(values)
         return value.negated() if predicate.negated else value
+
+    def _contains(self, relation: str) -> bool:
+        ontology = self.discourse.ontology
+        return ontology.converse.get(relation) in ontology.within
+
+    def _is_in_it(self, clause: Predicate) -> bool:
+        pronouns = [phrase.determiner == PRONOUN for phrase in clause.objects]
+        return clause.relation in self.discourse.ontology.within and all(pronouns)
 
     def _asked(self, subject: int, relation: str, object: int) -> Value:
         if subject == object:
@@ -273,11 +289,27 @@ class Scene:
 
     def holding(self, clause: Clause) -> Value:
         """Whether a clause holds; one without predicates says that there is something."""
+        objects = [o for p in clause.predicates for o in p.objects]
+        if any(phrase.determiner == RECIPROCAL for phrase in objects):
+            return self._mutual(clause)
 
         def test(number: int) -> Value:
             return all_of([self.predicated(number, p) for p in clause.predicates])
 
         return all_of([self._over(phrase, test, None) for phrase in clause.subjects])
+
+    def _mutual(self, clause: Clause) -> Value:
+        """Whether things stand in relations to each other."""
+        things = [n for phrase in clause.subjects for n in self.picked(phrase)]
+        pairs = [(u, v) for n, u in enumerate(things) for v in things[n + 1 :]]
+        return all_of(
+            [
+                value.negated() if p.negated else value
+                for p in clause.predicates
+                for u, v in pairs
+                for value in [self._asked(u, p.relation, v)]
+            ]
+        )
 
     def _over(self, phrase: Phrase, test: Callable[[int], Value], excluded: int | None) -> Value:
         """A test quantified over what a phrase means. "All" means the thing itself too: no
@@ -288,7 +320,7 @@ class Scene:
             if not meant:
                 return Value(False)
             return all_of([all_of([value, test(n)]) for n, value in meant.items()])
-        found = _any([all_of([value, test(n)]) for n, value in meant.items() if n != excluded])
+        found = any_of([all_of([value, test(n)]) for n, value in meant.items() if n != excluded])
         return found.negated() if phrase.determiner == NONE else found
 
 
@@ -305,6 +337,6 @@ def all_of(values: Sequence[Value]) -> Value:
     return Value(True, frozenset().union(*(value.support for value in values)))
 
 
-def _any(values: Sequence[Value]) -> Value:
+def any_of(values: Sequence[Value]) -> Value:
     """Kleene's disjunction."""
     return all_of([value.negated() for value in values]).negated()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from symbouq.described import queries
@@ -12,6 +12,9 @@ from symbouq.language.lexicon import Token
 from symbouq.language.traces import NAMED_BY_QUESTION, Mention, Scene, TraceReader
 from symbouq.ontology import Ontology
 
+_Stated = tuple[tuple[Parse, list[Statement]], ...]
+"""The sentences of a text, parsed, with what each states."""
+_STOPS = frozenset((".", "!", ";", "\n"))
 _VOID = frozenset(("hedge", "condition", "supposition", "or"))
 """Kinds of words with which a sentence states nothing."""
 
@@ -43,7 +46,8 @@ class DescribedReader(TraceReader[Discourse]):
         stated, discourse = self._taken(tuple(scene))
         tokens = self.lexicon.tokens(question)
         query = queries.parsed(self.ontology, tokens, discourse.names)
-        return discourse.copy(), tuple(statements for _, statements in stated), query
+        said = tuple(tuple(s for _, found in text for s in found) for text in stated)
+        return discourse.copy(), said, query
 
     def asked_of(
         self, relations: Sequence[tuple[int, tuple[str, str, str]]], question: str
@@ -68,17 +72,37 @@ class DescribedReader(TraceReader[Discourse]):
         """
         return queries.phrase(self.ontology, self.lexicon.tokens(text), names)
 
-    def _take(
-        self, scene: tuple[str, ...]
-    ) -> tuple[tuple[tuple[Parse, tuple[Statement, ...]], ...], Discourse]:
+    def _take(self, scene: tuple[str, ...]) -> tuple[tuple[_Stated, ...], Discourse]:
         """What each sentence of a scene states, and the things in it."""
         discourse = Discourse(self.ontology)
-        found: list[tuple[Parse, tuple[Statement, ...]]] = []
-        for tokens in self.lexicon.tokens_of_each(scene):
-            parse = self._grammar.parse(tokens, discourse.names)
-            statements = () if _void(tokens) else tuple(discourse.take(parse))
-            found.append((parse, statements))
-        return tuple(found), discourse
+        texts = self.lexicon.tokens_of_each(scene)
+        stated = [tuple(self._stated(tokens, discourse, narrating=True)) for tokens in texts]
+        return tuple(stated), discourse
+
+    def _stated(
+        self, tokens: Sequence[Token], discourse: Discourse, narrating: bool
+    ) -> Iterator[tuple[Parse, list[Statement]]]:
+        """What a text states, sentence by sentence."""
+        if _void(tokens):
+            return
+        for sentence in self._sentences(tokens, discourse.names):
+            parse = self._grammar.parse(sentence, discourse.names)
+            yield parse, discourse.take(parse, narrating)
+
+    def _sentences(
+        self, tokens: Sequence[Token], names: frozenset[str]
+    ) -> Iterator[Sequence[Token]]:
+        """A text split at its full stops, where what precedes one is a sentence: "In C,
+        which is right of B. there is ..." is one.
+        """
+        start = 0
+        for n, token in enumerate(tokens[:-1]):
+            if token.text in _STOPS and n > start:
+                parse = self._grammar.parse(tokens[start:n], names)
+                if parse.clauses and not parse.skipped:
+                    yield tokens[start:n]
+                    start = n + 1
+        yield tokens[start:]
 
     def _scene(self, scene: tuple[str, ...], question: str) -> Scene[Discourse]:
         stated, discourse = self._taken(scene)
@@ -86,7 +110,8 @@ class DescribedReader(TraceReader[Discourse]):
         query = queries.parsed(self.ontology, self.lexicon.tokens(question), discourse.names)
         known = len(discourse)
         mentions = tuple(
-            self._spoken(parse, statements, discourse, known) for parse, statements in stated
+            tuple(m for part in text for m in self._spoken(*part, discourse, known))
+            for text in stated
         )
         return mentions, discourse, self._pair(query, discourse)
 
@@ -108,8 +133,8 @@ class DescribedReader(TraceReader[Discourse]):
     ) -> tuple[Mention, ...]:
         if _void(tokens) or not any(token.kind in _RELATING for token in tokens):
             return ()
-        parse = self._grammar.parse(tokens, names.names)
-        return self._spoken(parse, names.take(parse, narrating=False), names, known)
+        stated = self._stated(tokens, names, narrating=False)
+        return tuple(m for part in stated for m in self._spoken(*part, names, known))
 
     @staticmethod
     def _spoken(

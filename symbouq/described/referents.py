@@ -21,6 +21,7 @@ from symbouq.described.syntax import (
     INDEFINITE,
     NONE,
     OTHER,
+    PARTITIVE,
     PRONOUN,
     RECIPROCAL,
     Clause,
@@ -105,7 +106,7 @@ class Discourse:
         """The same, to be added to independently."""
         return Discourse(
             self.ontology,
-            [replace(thing, names=list(thing.names)) for thing in self.things],
+            [replace(t, names=list(t.names), attributes=dict(t.attributes)) for t in self.things],
             set(self.said),
             list(self.salient),
             list(self.centre),
@@ -165,8 +166,8 @@ class Discourse:
         thing = self.things[number]
         if phrase.kind and not self.covers(phrase.kind, thing.kind):
             return False
-        if not phrase.kind and phrase.attributes and self.is_container(number):
-            return False
+        if not phrase.kind and not phrase.names and self.is_container(number):
+            return phrase.determiner in (PRONOUN, DEMONSTRATIVE)
         if phrase.number and thing.number != phrase.number:
             return False
         if phrase.names and not any(
@@ -297,26 +298,30 @@ class Discourse:
         return self.certain(subject, relation, object) or None
 
     def meeting(self, phrase: Phrase, numbers: Iterable[int]) -> list[int]:
-        """Those of some things that a phrase's relative clauses certainly hold for."""
+        """Those of some things that a phrase's relative clauses certainly hold for; where
+        there are several, those for which they were said in these words.
+        """
         found = list(numbers)
         for clause in phrase.clauses:
             found = [n for n in found if self._meets(n, clause)]
-            # "The thing that was south of X" is what was said to be south of X.
-            said = {u for u, relation, _ in self.said if relation == clause.relation}
-            found = [n for n in found if n in said] or found
+            found = [n for n in found if self._meets(n, clause, outright=True)] or found
         return found
 
-    def _meets(self, number: int, clause: Predicate) -> bool:
-        asks = self.ontology.asks
+    def _meets(self, number: int, clause: Predicate, outright: bool = False) -> bool:
         for phrase in clause.objects:
             if phrase.determiner == PRONOUN:
                 continue
             others = [n for n in range(len(self.things)) if n != number and self.fits(phrase, n)]
             others = self.meeting(phrase, others)
-            relations = [(self.read_as(clause.relation, n), n) for n in others]
-            if not any(self.certain(number, asks.get(r, r), n) for r, n in relations):
+            if not any(self._is(number, clause.relation, n, outright) for n in others):
                 return clause.negated
         return not clause.negated
+
+    def _is(self, subject: int, relation: str, object: int, outright: bool) -> bool:
+        if outright:
+            return (subject, relation, object) in self.said
+        relation = self.read_as(relation, object)
+        return self.certain(subject, self.ontology.asks.get(relation, relation), object)
 
 
 @dataclass(frozen=True)
@@ -343,6 +348,7 @@ class _Taking:
         self.inner: list[int] = []
         self.found: dict[int, tuple[tuple[int, ...], float]] = {}
         self.heads: list[int] = []
+        self.nested = 0
         self.continued: list[int] = []
         self.tied: dict[int, list[int]] = {}
         self.place: int | None = None
@@ -477,6 +483,10 @@ class _Taking:
         clause: Clause | None = None,
     ) -> None:
         ontology = self.of.ontology
+        if predicate.attributes:
+            for number in subjects if self.narrating and not predicate.negated else ():
+                self.of.things[number].attributes |= dict(predicate.attributes)
+            return
         relation: str | None = predicate.relation
         if any(
             p.determiner == NONE for p in (*predicate.objects, *(clause.subjects if clause else ()))
@@ -518,9 +528,11 @@ class _Taking:
             if not stated:
                 continue
             self.heads += numbers
+            self.nested += 1
             for other in inner.objects:
                 holds = inner.relation in self.of.ontology.within
                 self._find(other, [_Use(converse.get(inner.relation, ""), (), numbers, holds)])
+            self.nested -= 1
             self.heads = self.heads[: len(self.heads) - len(numbers)]
             objects = self._things(inner.objects)
             self.inner += objects
@@ -562,7 +574,13 @@ class _Taking:
         if phrase.clauses:
             fits = [n for n in fits if n not in self._partners(uses)] or fits
         if determiner == OTHER:
-            fits = [n for n in fits if n not in self._mentioned()] or fits
+            spoken = [n for n in discourse.salient if n in fits][:1]
+            fits = [n for n in fits if n not in (*self._mentioned(), *spoken)] or fits
+        if determiner == PARTITIVE and self.narrating:
+            told = {
+                n for u, r, v in discourse.said for n in (u, v) if r in discourse.ontology.moves
+            }
+            fits = [n for n in fits if n not in told][:1] or fits
         if self.narrating and discourse.ontology.situated and not phrase.clauses:
             # Blocks are described one by one: what is not in this one was not spoken of.
             here = (place if place is not None else discourse.container, None)
@@ -625,8 +643,10 @@ class _Taking:
         for use in (*own, *uses):
             if discourse.ontology.of_container.get(use.relation, use.relation) not in within:
                 continue
+            self.nested += use in own
             for partner in use.phrases:
-                self._find(partner, [])
+                self._find(partner, [_Use("", holds=True)])
+            self.nested -= use in own
             for n in (*self._things(use.phrases), *use.things):
                 if discourse.is_container(n):
                     self.place = n
@@ -642,7 +662,7 @@ class _Taking:
         taken = self._partners(uses)
         taken.update(n for use in uses for p in use.phrases for n in self.tied.get(p.start, ()))
         pool = [n for n in [*reversed(self.heads), *self.subjects] if n not in taken]
-        if self.heads:
+        if self.nested:
             # In a relative clause, what the sentence is about comes before what came before.
             here = [n for start in sorted(self.found) for n in self.found[start][0]]
             pool += [n for n in here if n not in (*taken, *pool)]
@@ -704,7 +724,7 @@ class _Taking:
         places = (place if place is not None else self.of.container, None)
         here = [n for n in fits if things[n].container in places]
         here = here or self.of.numbered(phrase, fits)
-        if phrase.determiner == BOTH or phrase.plural or phrase.count > 1:
+        if phrase.determiner == BOTH or (phrase.plural and phrase.count != 1) or phrase.count > 1:
             return tuple(here[-phrase.count :] if phrase.count else here), 1.0
         if len(here) <= 1:
             return tuple(here), 1.0

@@ -26,20 +26,22 @@ DEFINITE, DEMONSTRATIVE, INDEFINITE, ADDITIVE = (
 )
 EVERY, ANY, BOTH, NONE, BARE = "every", "any", "both", "none", "bare"
 PRONOUN, RECIPROCAL, OTHER = "pronoun", "reciprocal", "other"
+PARTITIVE = "partitive"
 
 _DETERMINERS = (DEFINITE, DEMONSTRATIVE, INDEFINITE, ADDITIVE, EVERY, ANY, BOTH)
 
 
 @dataclass(frozen=True)
 class Predicate:
-    """A relation with what it is to.
+    """A relation with what it is to, or attributes: "is big and yellow".
 
     Attributes:
-        relation: The canonical relation.
+        relation: The canonical relation, empty where attributes are said.
         objects: The noun phrases that it is to; empty where none is said.
         negated: Whether it is denied.
         start: Position of its first token.
         end: Position after its last token.
+        attributes: Dimension and value of what it ascribes.
     """
 
     relation: str
@@ -47,6 +49,7 @@ class Predicate:
     negated: bool
     start: int
     end: int
+    attributes: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -55,8 +58,8 @@ class Phrase:
 
     Attributes:
         determiner: `definite`, `demonstrative`, `indefinite`, `additive` ("another"),
-            `other` ("the other"), `every`, `any`, `both`, `none`, `bare`, `pronoun` or
-            `reciprocal`.
+            `other` ("the other"), `partitive` ("one of the"), `every`, `any`, `both`, `none`,
+            `bare`, `pronoun` or `reciprocal`.
         start: Position of its first token.
         end: Position after its last token.
         kind: What its noun means, empty without a noun.
@@ -130,11 +133,13 @@ class _Related(NamedTuple):
     negated: bool
     start: int
     end: int
+    verb: bool
 
 
 _SILENT = frozenset(
     ("filler", "clock", "hour", "clockless", "citation", "modal", "answer", "inference", "reason")
 )
+_OF_WHICH = frozenset((DEFINITE, DEMONSTRATIVE))
 _VERBS = frozenset(("copula", "stating"))
 _ALTERNATIVES = 12
 """How many readings of a phrase are looked at."""
@@ -317,8 +322,10 @@ class Sentence:
     def _direct(self, position: int) -> Iterator[tuple[Clause, int]]:
         """`X is below Y`, `X touches Y and covers Z`."""
         for subjects, end in self.lists(position):
+            bare = self._relation(end, False)
+            strained = bare is not None and not bare.verb
             for predicates, last in self.predicates(end):
-                yield Clause(subjects, predicates, position, last), last
+                yield Clause(subjects, predicates, position, last, strained), last
             verb = self._skip(end, "copula")
             if self.kind(verb) == "stating":
                 yield Clause(subjects, (), position, verb + 1), verb + 1
@@ -343,6 +350,8 @@ class Sentence:
         while self.kind(begin) in ("copula", "negation", "stating", "existential", "both"):
             denied = denied or self.kind(begin) == "negation"
             begin += 1
+        if begin > position and self.kind(begin) == "attribute":
+            found += self._ascribed(position, begin, denied, single)
         for relations, middle in self._relations(begin, denied):
             groups = self.lists(middle)
             for objects, end in groups:
@@ -362,6 +371,26 @@ class Sentence:
                 found.append((head, middle))
         found.sort(key=lambda item: -item[1])
         return found[:_ALTERNATIVES]
+
+    def _ascribed(
+        self, start: int, position: int, denied: bool, single: bool
+    ) -> Iterator[tuple[tuple[Predicate, ...], int]]:
+        """`is big and yellow`, with what goes on after it."""
+        attributes: list[tuple[str, str]] = []
+        end = position
+        while self.kind(position) == "attribute":
+            dimension, _, value = self._value(position).partition(":")
+            attributes.append((dimension, value))
+            end = position + 1
+            position = self._skip(end, ",", "and")
+        if self.kind(end) == "noun":
+            return  # "is a big square" says what it is
+        head = Predicate("", (), denied, start, end, tuple(attributes))
+        yield (head,), end
+        follows = self._skip(end, ",", "and", "relative")
+        if follows > end:
+            for rest, last in self.predicates(follows, single=single):
+                yield (head, *rest), last
 
     # Relations -----------------------------------------------------------------------
 
@@ -406,7 +435,7 @@ class Sentence:
                 break
             relation, end = joint, end + 1
         end = self._skip(end, "link", "reference", "by") if self._tied(end) else end
-        return _Related(relation, denied, start, end)
+        return _Related(relation, denied, start, end, entry.verb)
 
     def _leads(self, position: int) -> bool:
         """Whether a token may stand before the word that names the relation: `to the`."""
@@ -436,12 +465,18 @@ class Sentence:
             if last > end:
                 for rest, stop in self.lists(last):
                     # A comma alone joins only what an "and" goes on with.
-                    if last > comma or len(rest) > 1:
+                    if (last > comma or len(rest) > 1) and self._alike(phrase, rest[0]):
                         found.append(((phrase, *rest), stop))
             found.append(((phrase,), end))
         found.sort(key=lambda item: -item[1])
         self._lists[position] = found[:_ALTERNATIVES]
         return self._lists[position]
+
+    def _alike(self, one: Phrase, other: Phrase) -> bool:
+        """Whether two phrases may be coordinated: blocks with blocks, shapes with shapes."""
+        containers = self.ontology.containers
+        known = bool(one.kind and other.kind)
+        return not known or (one.kind in containers) == (other.kind in containers)
 
     def phrases(self, position: int) -> list[tuple[Phrase, int]]:
         """The noun phrases that may begin at a position, longest first."""
@@ -469,10 +504,10 @@ class Sentence:
         pronoun = self._skip(position, ",")
         if self.kind(pronoun) == "relative":
             yield from self.predicates(pronoun + 1, single=True)
-        elif (core.determiner != PRONOUN and self.kind(position) == "relation") or self._leads(
-            position
-        ):
-            yield from self.predicates(position, single=True)
+        elif core.determiner != PRONOUN or self.kind(position) != "relation":
+            reduced = self._relation(position, False)
+            if reduced is not None and not reduced.verb:
+                yield from self.predicates(position, single=True)
 
     def _core(self, position: int) -> Phrase | None:
         """A noun phrase without its relative clauses."""
@@ -485,6 +520,7 @@ class Sentence:
         start = position
         determiner = BARE
         count = number = 0
+        partitive = False
         while True:
             kind = self.kind(position)
             if kind in _DETERMINERS or kind == "denial":
@@ -496,6 +532,8 @@ class Sentence:
             elif kind == "numeral" and not self._is_name(position):
                 count = int(self._value(position))
                 position += 1
+                if self.kind(position) == "link" and self.kind(position + 1) in _OF_WHICH:
+                    partitive, position = True, position + 2  # "one of the"
             elif kind == "ordinal":
                 number, position = int(self._value(position)), position + 1
             else:
@@ -531,15 +569,19 @@ class Sentence:
             names, position = (self.tokens[position].text,), position + 1
         elif determiner == DEMONSTRATIVE:
             return Phrase(DEMONSTRATIVE, start, position)
-        elif count == 1 and determiner in (DEFINITE, ADDITIVE):
-            pass  # "the one", "another one"
+        elif (count == 1 or number) and determiner in (DEFINITE, ADDITIVE):
+            pass  # "the one", "the second one"
+        elif determiner == ADDITIVE and self.kind(position) == "copula":
+            pass  # "another is ..."
         elif determiner != BARE and self.kind(position) == "content":
             noun, position = self._stranger(position)
             names, given, position = self._named(position, noun, plural)
             number, position = self._numbered(position, number)
         else:
             return None
-        if count and determiner == BARE and not number:
+        if partitive:
+            determiner, plural = PARTITIVE, count > 1
+        elif count and determiner == BARE and not number:
             determiner = INDEFINITE
         return Phrase(
             determiner,
@@ -656,7 +698,7 @@ def _sharing(clauses: Sequence[Clause]) -> Iterator[Clause]:
             if objects:
                 break
         predicates = tuple(
-            p if p.objects or not objects else replace(p, objects=objects)
+            p if p.objects or p.attributes or not objects else replace(p, objects=objects)
             for p in clause.predicates
         )
         yield replace(clause, predicates=predicates)

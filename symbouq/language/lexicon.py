@@ -58,6 +58,7 @@ class Entry(NamedTuple):
         relation: The canonical relation of a phrase, else empty.
         place: Whether it names a side, so that its landmark needs a linking word.
         adjacent: Whether it counts only right before its landmark.
+        verb: Whether a phrase is a finite verb.
         value: What a word of a description means: a kind, a number, a dimension and its
             value.
         plural: Whether it is a noun for several things.
@@ -67,6 +68,7 @@ class Entry(NamedTuple):
     relation: str = ""
     place: bool = False
     adjacent: bool = False
+    verb: bool = False
     value: str = ""
     plural: bool = False
 
@@ -168,6 +170,7 @@ class Lexicon:
                 relation,
                 place=text in self.ontology.places,
                 adjacent=text in self.ontology.adjacent,
+                verb=text in self.ontology.verbs,
             )
         return listed
 
@@ -270,15 +273,23 @@ class Lexicon:
         """
         words = [token.text for token in doc]
         changed = False
-        for n in range(1, len(words)):
-            word = words[n]
-            if len(word) < 4 or not word.isalpha() or word in self._known or not word.islower():
+        for n, written in enumerate(words):
+            opened = n == 0 or words[n - 1].lower() in self._openers or words[n - 1] == "."
+            word = written.lower() if n == 0 else written
+            if not word.isalpha() or not word.islower() or word in self._known:
                 continue
-            if words[n - 1].lower() in self._openers:
-                right = self._right(word)
-                if right:
-                    words[n], changed = right, True
+            right = self._right(word) if opened and len(word) > 3 else self._swapped(word)
+            if right:
+                words[n], changed = right, True
         return Doc(doc.vocab, words, [bool(t.whitespace_) for t in doc]) if changed else doc
+
+    def _swapped(self, word: str) -> str:
+        """The short word that a misspelled one is, two letters swapped: "hte"."""
+        if not 2 <= len(word) <= 3:
+            return ""
+        twists = {word[1] + word[0] + word[2:], word[:-2] + word[-1] + word[-2]}
+        known = sorted(twists & self._known)
+        return known[0] if len(known) == 1 else ""
 
     def _right(self, word: str) -> str:
         """The known word that a misspelled one is, empty if there is none or several."""
