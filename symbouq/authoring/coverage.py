@@ -79,6 +79,29 @@ class _Watched(dict[Any, Any]):
         return super().get(key, default)
 
 
+class _WatchedSet(frozenset[Any]):
+    """A set that knows which of its members were asked for."""
+
+    used: set[Any]
+
+    def __new__(cls, members: Iterable[Any]) -> _WatchedSet:
+        made = super().__new__(cls, members)
+        made.used = set()
+        return made
+
+    def __contains__(self, member: object) -> bool:
+        found = super().__contains__(member)
+        if found:
+            self.used.add(member)
+        return found
+
+
+class _Understood(str):
+    """A relation that no text states: what it is told by is that it is this very object."""
+
+    __slots__ = ()
+
+
 _WATCHED = (
     "mirror",
     "converse",
@@ -90,6 +113,8 @@ _WATCHED = (
     "relation_labels",
     "messages",
     "reasons",
+    "asks",
+    "of_container",
 )
 """Tables that are read by key."""
 
@@ -100,7 +125,16 @@ class _WatchedLibrary(OntologyLibrary):
     def _compile(self, profile: str) -> Ontology:
         ontology = super()._compile(profile)
         watched: dict[str, Any] = {name: _Watched(getattr(ontology, name)) for name in _WATCHED}
-        return dataclasses.replace(ontology, **watched)
+        covers: dict[str, frozenset[str]] = {
+            kind: _WatchedSet(kinds) for kind, kinds in ontology.covers.items()
+        }
+        return dataclasses.replace(
+            ontology,
+            **watched,
+            covers=covers,
+            containers=_WatchedSet(ontology.containers),
+            situated=_Understood(ontology.situated),
+        )
 
 
 def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], Coverage]:
@@ -124,7 +158,8 @@ def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], C
         why, spots = _provenance(source, selected)
         fired |= spots
         roots = _roots(auditor, ontology, traces, used)
-        facts |= _leaves(roots, why)
+        # A noun is read, or not, whatever else of its kind is spoken of.
+        facts |= {fact for fact in _leaves(roots, why) if fact.name != "noun"}
         facts.add(clingo.Function("profile", [clingo.Function(selected)]))
     facts |= _read(auditor, specs, outcomes)
     facts |= {f for f in source.facts if _direct(f, specs, facts)}
@@ -295,8 +330,10 @@ def _roots(
 ) -> Iterator[clingo.Symbol]:
     """The table rows of a profile that its tests use."""
     relations: set[tuple[str, str]] = set()
+    understood: set[str] = set()
     for spec in specs:
         parsed = auditor.parsed(spec.trace())
+        understood |= {s.triple[1] for _, s in parsed.scene if isinstance(s.triple[1], _Understood)}
         relations |= {(ASSERTED, stated.triple[1]) for _, stated in parsed.scene}
         relations |= {(QUERIED, s.triple[1]) for claim in parsed.claims for s in claim.relations}
         relations |= {(QUERIED, r.replace("-", "_")) for p in spec.pairs for r in p.relations}
@@ -326,11 +363,22 @@ def _roots(
             or (row.name == "denies" and keys[0] in watched["denials"])
             or (row.name == "stands_for" and keys[1].lower() in watched["relation_labels"])
             or (row.name == "together" and keys[0] in watched["grouped"])
+            or (row.name == "asked" and keys[0] in watched["asks"])
+            or (row.name == "of_container" and keys[0] in watched["of_container"])
+            or (row.name == "understood" and keys[0] in understood)
+            or (row.name == "covers" and keys[1] in _asked_for(ontology.covers.get(keys[0])))
+            or (row.name == "container" and keys[0] in _asked_for(ontology.containers))
+            or (row.name == "described" and any(spec.in_words for spec in specs))
         ):
             yield row
     for atom in used:
         for name in _NAMES.get(atom.name, (atom.name,)):
             yield clingo.Function(name, atom.arguments)
+
+
+def _asked_for(table: frozenset[str] | None) -> set[Any]:
+    """The members of a set that were asked for."""
+    return table.used if isinstance(table, _WatchedSet) else set()
 
 
 def _compiled_symbols(auditor: TraceAuditor, ontology: Ontology) -> list[clingo.Symbol]:
@@ -351,6 +399,10 @@ def _texts(spec: Spec) -> list[str]:
     return [*spec.scene, *(claim.text for claim in spec.claims), spec.options.get("question", "")]
 
 
+_ASKING = ("asking", "auxiliary", "picking")
+"""Word classes that a question is searched for."""
+
+
 def _spelled(text: str) -> str:
     return text.lower().replace("-", " ")
 
@@ -362,9 +414,12 @@ def _read(
     facts = auditor.library.source.facts
     items: set[tuple[str, str]] = set()
     asked: set[str] = set()
+    verbs: set[str] = set()
     for spec in specs:
-        tokens = _tokens(auditor, spec)
+        tokens = list(_tokens(auditor, spec))
         items |= {(t.kind, _spelled(t.text)) for t in tokens if t.entry is not None}
+        if auditor.ontology_for(spec.trace()).described:
+            verbs |= {_spelled(t.text) for t in tokens if t.entry is not None and t.entry.verb}
         question = spec.options.get("question", "").lower()
         asked |= {word.strip("?.,:") for word in question.split() if spec.in_words}
     relational = {text for kind, text in items if kind == "relation"}
@@ -385,7 +440,13 @@ def _read(
         arguments = list(map(plain, fact.arguments))
         if fact.name == "word":
             kind, text = arguments[0], _spelled(arguments[1])
-            hit = (kind, text) in items or (kind == "asking" and arguments[1].lower() in asked)
+            hit = (kind, text) in items or (kind in _ASKING and arguments[1].lower() in asked)
+        elif fact.name == "noun":
+            hit = any(("noun", _spelled(text)) in items for text in arguments[1:])
+        elif fact.name in ("attribute", "numeral", "ordinal"):
+            hit = (fact.name, _spelled(arguments[-1])) in items
+        elif fact.name == "verb":
+            hit = _spelled(arguments[0]) in verbs
         elif fact.name in ("place", "adjacent"):
             hit = _spelled(arguments[0]) in relational
         elif fact.name == "wording":

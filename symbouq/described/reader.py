@@ -136,6 +136,9 @@ class DescribedReader(TraceReader[Discourse]):
         stated = self._stated(tokens, names, narrating=False)
         return tuple(m for part in stated for m in self._spoken(*part, names, known))
 
+    def _head(self, tokens: Sequence[Token], names: Discourse) -> None:
+        names.point(self._grammar.phrases(tokens, names.names))
+
     @staticmethod
     def _spoken(
         parse: Parse, statements: Sequence[Statement], discourse: Discourse, known: int

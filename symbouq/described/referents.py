@@ -145,6 +145,14 @@ class Discourse:
         """
         return _Taking(self, narrating).take(parse)
 
+    def point(self, phrases: Sequence[Phrase]) -> None:
+        """Makes what phrases mean what the text is about, as a heading does."""
+        found = [n for phrase in phrases for n in range(len(self.things)) if self.fits(phrase, n)]
+        self.centre = []
+        self.salient = [*dict.fromkeys([*found, *self.salient])]
+        containers = [n for n in found if self.is_container(n)]
+        self.container = containers[0] if containers else self.container
+
     # Things -----------------------------------------------------------------------------
 
     def named(self, name: str, kind: str = "") -> int | None:
@@ -586,7 +594,8 @@ class _Taking:
             here = (place if place is not None else discourse.container, None)
             fits = [n for n in fits if discourse.things[n].container in here]
         met = discourse.meeting(phrase, fits) if phrase.clauses else fits
-        stated = bool(phrase.clauses) and not met
+        # In reasoning, what tells a thing apart is claimed of it.
+        stated = bool(phrase.clauses) and not (met and self.narrating)
         chosen, confidence = self._chosen(phrase, met or fits, place, uses)
         if not chosen:
             count = max(1, phrase.count) if not phrase.number else 1

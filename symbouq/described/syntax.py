@@ -141,6 +141,9 @@ _SILENT = frozenset(
 )
 _OF_WHICH = frozenset((DEFINITE, DEMONSTRATIVE))
 _VERBS = frozenset(("copula", "stating"))
+_BEFORE_PREDICATE = frozenset(
+    ("copula", "negation", "stating", "existential", "both", "every", ":")
+)
 _ALTERNATIVES = 12
 """How many readings of a phrase are looked at."""
 
@@ -165,6 +168,21 @@ class Grammar:
         return Sentence(self.ontology, tokens, names).parse()
 
 
+    def phrases(
+        self, tokens: Sequence[Token], names: frozenset[str] = frozenset()
+    ) -> list[Phrase]:
+        """The noun phrases of a text that is no sentence, such as a heading."""
+        sentence = Sentence(self.ontology, tokens, names)
+        found: list[Phrase] = []
+        position = 0
+        while position < len(sentence.tokens):
+            fits = sentence.phrases(position)
+            if fits:
+                found.append(fits[0][0])
+            position = fits[0][1] if fits else position + 1
+        return found
+
+
 class Sentence:
     """The parse of one sentence.
 
@@ -177,7 +195,7 @@ class Sentence:
     def __init__(self, ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -> None:
         self.ontology = ontology
         self.names = names
-        self.tokens = list(self._said(tokens))
+        self.tokens = _without_asides(list(self._said(tokens)))
         self._phrases: dict[int, list[tuple[Phrase, int]]] = {}
         self._lists: dict[int, list[tuple[tuple[Phrase, ...], int]]] = {}
         self._clauses: dict[int, list[tuple[Clause, int]]] = {}
@@ -287,6 +305,7 @@ class Sentence:
                 *self._existential(position),
                 *self._inverted(position),
                 *self._direct(position),
+                *self._fragment(position),
             ]
             found.sort(key=lambda item: (-item[1], not _says_more(item[0])))
             self._clauses[position] = found[: 2 * _ALTERNATIVES]
@@ -310,7 +329,7 @@ class Sentence:
         for relations, middle in self._relations(position):
             for objects, end in self.lists(middle):
                 verb = self._skip(end, ",")
-                after = self._skip(verb, "copula", "existential", "stating", "definite_place")
+                after = self._skip(verb, "copula", "existential", "stating", ":")
                 if after == verb:
                     continue
                 for subjects, last in self.lists(self._skip(after, ",")):
@@ -332,6 +351,19 @@ class Sentence:
                 for predicates, last in self.predicates(verb + 1, verbless=True):
                     yield Clause(subjects, predicates, position, last), last
 
+    def _fragment(self, position: int) -> Iterator[tuple[Clause, int]]:
+        """A line of a list: `Contains X`, which says it of what the list is about, or `X
+        near Y`, which is told apart by what it is.
+        """
+        first = self._relation(position, False) if position == 0 else None
+        if first is not None and first.verb:
+            about = Phrase(PRONOUN, -1, -1)
+            for predicates, last in self.predicates(position):
+                yield Clause((about,), predicates, position, last), last
+        for subjects, last in self.lists(position):
+            if last == len(self.tokens) and any(phrase.clauses for phrase in subjects):
+                yield Clause(subjects, (), position, last, strained=True), last
+
     def predicates(
         self, position: int, verbless: bool = False, single: bool = False
     ) -> list[tuple[tuple[Predicate, ...], int]]:
@@ -347,9 +379,11 @@ class Sentence:
             position = self._skip(position, ",")
         denied = False
         begin = position
-        while self.kind(begin) in ("copula", "negation", "stating", "existential", "both"):
+        while self.kind(begin) in _BEFORE_PREDICATE:
             denied = denied or self.kind(begin) == "negation"
             begin += 1
+            if self.kind(begin - 1) == "stating":
+                begin = self._skip(begin, ",")  # "it is present, near Y"
         if begin > position and self.kind(begin) == "attribute":
             found += self._ascribed(position, begin, denied, single)
         for relations, middle in self._relations(begin, denied):
@@ -435,6 +469,7 @@ class Sentence:
                 break
             relation, end = joint, end + 1
         end = self._skip(end, "link", "reference", "by") if self._tied(end) else end
+        end = self._skip(end, ":")  # "Block A contains: ..."
         return _Related(relation, denied, start, end, entry.verb)
 
     def _leads(self, position: int) -> bool:
@@ -504,6 +539,11 @@ class Sentence:
         pronoun = self._skip(position, ",")
         if self.kind(pronoun) == "relative":
             yield from self.predicates(pronoun + 1, single=True)
+        elif self.kind(position) == "," and self.kind(pronoun) in ("copula", "relation"):
+            # "Block B, positioned to the right of block A, has ..."
+            for clauses, end in self.predicates(pronoun, single=True):
+                if self.kind(end) == ",":
+                    yield clauses, end + 1
         elif core.determiner != PRONOUN or self.kind(position) != "relation":
             reduced = self._relation(position, False)
             if reduced is not None and not reduced.verb:
@@ -669,6 +709,17 @@ class Sentence:
         if token.kind == "content" and token.text[:1].isupper() and position:
             return True
         return token.head in self.names and self.kind(position + 1) not in ("noun", "attribute")
+
+
+def _without_asides(tokens: Sequence[Token]) -> list[Token]:
+    """Tokens without the commas around what says nothing: "X, however, is left of Y"."""
+    empty = {
+        n + step
+        for n in range(len(tokens) - 1)
+        if tokens[n].text == tokens[n + 1].text == ","
+        for step in (0, 1)
+    }
+    return [token for n, token in enumerate(tokens) if n not in empty]
 
 
 def _stronger(before: str, now: str) -> str:

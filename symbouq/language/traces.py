@@ -129,6 +129,9 @@ class TraceReader(ABC, Generic[N]):
         that the question asks for.
         """
 
+    def _head(self, tokens: Sequence[Token], names: N) -> None:
+        """Takes note of a heading: what follows is about the things that it names."""
+
     # Whole traces --------------------------------------------------------------------
 
     def read(
@@ -226,18 +229,23 @@ class TraceReader(ABC, Generic[N]):
         antecedent: str | None = None
         supposing = False
         conclusion = Claim("conclusion", "", ())
-        skipped = -1
+        skipped: list[int] = []
         for n, (first, last, start, end) in enumerate(spans):
             if n == answer:
                 tokens = self.lexicon.itemized(analysis, first, last)
                 given = _without_reasons(tokens[_announcement(tokens) or 0 :])
-                if not any(token.kind != "mark" for token in given) and n + 1 < len(spans):
-                    skipped = n + 1
-                    given = self.lexicon.itemized(analysis, *spans[skipped][:2])
-                    end = spans[skipped][3]
+                while not any(token.kind != "mark" for token in given) or _continues(given):
+                    if n + len(skipped) + 1 >= len(spans):
+                        break
+                    skipped.append(n + len(skipped) + 1)
+                    given += self.lexicon.itemized(analysis, *spans[skipped[-1]][:2])
+                    end = spans[skipped[-1]][3]
                 conclusion = self._answer(given, response[start:end], start, names, known, asked)
                 continue
-            if n == skipped or _is_heading(response[start:end]):
+            if n in skipped:
+                continue
+            if _is_heading(response[start:end]):
+                self._head(self.lexicon.itemized(analysis, first, last), names)
                 continue
             kinds = self.lexicon.kinds(analysis, first, last)
             if "retraction" in kinds:
@@ -311,6 +319,12 @@ _HEADING = re.compile(r"[^:]{1,40}:\W*")
 _LABEL_KINDS = frozenset(
     ("relation", "mark", "and", "or", "link", "article", "filler", "by", "inference", "copula")
 )
+
+
+def _continues(tokens: Sequence[Token]) -> bool:
+    """Whether an answer goes on in the next line: a list with a comma at its end."""
+    visible = [token.text for token in tokens if token.text != "\n" and token.text != '"']
+    return bool(visible) and visible[-1] in (",", "[", ":")
 
 
 def _retract(claims: list[Claim]) -> None:
