@@ -136,6 +136,11 @@ class TraceSolver:
         if ontology.extent:
             parts.append("extent")
             facts.append(ontology.extent_facts)
+            # What lies within what is the same on every axis: one that no relation of the
+            # trace bounds says nothing that another one does not.
+            bounded = set().union(*(ontology.axes[key] for key in used))
+            axes = [axis for axis in ontology.ends if axis in bounded] or [*ontology.ends][:1]
+            facts += [ontology.ends[axis] for axis in axes]
         if self.closed or ontology.extent:
             slots = {slot for atom in self._number for slot in atom[1:]}
             slots.update(s for group in groups for atom in group for s in atom[1:])

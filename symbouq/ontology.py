@@ -48,6 +48,7 @@ class Ontology:
             same in both roles, they share it.
         facts: What each reading says, as facts for `rules/layout.lp` and
             `rules/closure.lp`.
+        axes: The axes on which each reading bounds coordinates.
         closed_keys: The readings that closure, and not the layout, decides.
         closure_facts: The relational axioms (inverse, ... incompatible) as facts.
         rules: Rules that a user's ontology adds to the audit's.
@@ -55,7 +56,8 @@ class Ontology:
             and `high` ends of an extent; coordinate i of the rule programs is
             `coordinates[i - 1]`.
         extent: Whether things have an extent.
-        extent_facts: What `rules/extent.lp` needs to know; empty for points.
+        extent_facts: What `rules/extent.lp` needs to know of relations; empty for points.
+        ends: Axis to what it needs to know of the two ends there.
         functional: The relations of which a subject has one object at a time.
         updates: Whether the scene's latest statement of a functional relation of a
             subject replaces the earlier ones.
@@ -102,12 +104,14 @@ class Ontology:
     families: dict[str, str]
     readings: dict[tuple[str, str], int]
     facts: tuple[str, ...]
+    axes: tuple[frozenset[str], ...]
     closed_keys: frozenset[int]
     closure_facts: str
     rules: str
     coordinates: tuple[tuple[str, str], ...]
     extent: bool
     extent_facts: str
+    ends: dict[str, str]
     functional: frozenset[str]
     updates: bool
     converse: dict[str, str]
@@ -312,9 +316,11 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
     """The rows that `rules/compile.lp` shows, as the tables of an Ontology."""
     numbers = {(axis, end): int(n) for axis, end, n in rows["coordinate_number", 3]}
     bounds: dict[tuple[str, str], list[str]] = defaultdict(list)
+    bound_axes: dict[tuple[str, str], set[str]] = defaultdict(set)
     for predicate in ("at_least", "at_most"):
         for role, relation, axis, end, other, value in rows[predicate, 6]:
             places = f"{numbers[axis, end]},{numbers[axis, other]}"
+            bound_axes[role, relation].add(axis)
             bounds[role, relation].append(f"{predicate}({{key}},{places},{value}).")
     families = dict(_pairs(rows["in_use", 2]))
     closed = {relation for (relation,) in rows["closed", 1]}
@@ -326,6 +332,7 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
             bounds[role, relation] += said
     readings: dict[tuple[str, str], int] = {}
     facts: list[str] = []
+    axes: list[frozenset[str]] = []
     shared: dict[tuple[str, tuple[str, ...]], int] = {}
     for relation in families:
         for role in ROLES:
@@ -333,15 +340,17 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
             if (relation, texts_said) not in shared:
                 shared[relation, texts_said] = len(facts)
                 facts.append("".join(texts_said).replace("{key}", str(len(facts))))
+                axes.append(frozenset(bound_axes[role, relation]))
             readings[role, relation] = shared[relation, texts_said]
     closure_facts = "".join(
         f"{predicate}({','.join(row)})." for predicate, n in _AXIOMS for row in rows[predicate, n]
     ) + "".join(f"#defined {predicate}/{n}." for predicate, n in _AXIOMS)
     extent = ("with_extent", 0) in rows
     extent_facts = ""
+    ends: dict[str, str] = {}
     if extent:
         lows = ((axis, n) for (axis, end), n in numbers.items() if end == "low")
-        extent_facts = "".join(f"ends({n},{numbers[axis, 'high']})." for axis, n in lows)
+        ends = {axis: f"ends({n},{numbers[axis, 'high']})." for axis, n in lows}
         for predicate, arity in (("nested", 2), ("hull", 1)):
             rows_of = rows[predicate, arity]
             extent_facts += "".join(f"{predicate}({','.join(row)})." for row in rows_of)
@@ -371,12 +380,14 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
         families=families,
         readings=readings,
         facts=tuple(facts),
+        axes=tuple(axes),
         closed_keys=frozenset(readings[role, r] for role in ROLES for r in closed),
         closure_facts=closure_facts,
         rules=rules,
         coordinates=tuple(sorted(numbers, key=lambda place: numbers[place])),
         extent=extent,
         extent_facts=extent_facts,
+        ends=ends,
         functional=frozenset(relation for (relation,) in rows["functional", 1]),
         updates=("latest_counts", 0) in rows,
         converse=dict(_pairs(rows["converse", 2])),
