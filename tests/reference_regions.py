@@ -178,6 +178,8 @@ CONVERSES = {
     "not_inside": "not_contains",
     "surrounds": "surrounded_by",
     "on_top_of": "supports",
+    "touching_top": "touching_bottom",
+    "touching_left": "touching_right",
 }
 CONVERSES |= {second: first for first, second in CONVERSES.items()}
 SYMMETRIC = {"near", "far", "touching", "disconnected", "overlap", "next_to", "opposite"}
@@ -187,7 +189,9 @@ IMPLIED = {
     "opposite": "disconnected",
     "on_top_of": "touching",
     "supports": "touching",
+    **{f"touching_{side}": "touching" for side in ("top", "bottom", "left", "right")},
 }
+EDGES = tuple(f"at_{side}_edge" for side in ("top", "bottom", "left", "right"))
 CLASHES = [
     ("near", "far"),
     ("touching", "disconnected"),
@@ -198,7 +202,7 @@ CLASHES = [
     ("contains", "disconnected"),
     ("surrounded_by", "inside"),
 ]
-RELATIONAL = (*sorted({*CONVERSES, *SYMMETRIC}), "at", "start", "end", "at_corner")
+RELATIONAL = (*sorted({*CONVERSES, *SYMMETRIC}), "at", "start", "end", "at_corner", *EDGES)
 
 Step = Callable[[set[Relation]], set[Relation]]
 
@@ -249,7 +253,14 @@ COMPASS = {
     "same_position": (0, 0),
 }
 DEPTH = {"front": 1, "behind": -1}
-HEIGHT = {"on_top_of": 1, "supports": -1}
+ON_SIDES = {
+    "on_top_of": ("y", 1),
+    "supports": ("y", -1),
+    "touching_top": ("y", 1),
+    "touching_bottom": ("y", -1),
+    "touching_left": ("x", -1),
+    "touching_right": ("x", 1),
+}
 
 TILES = {
     "n": (0, 1),
@@ -270,7 +281,7 @@ def signs(name: str) -> dict[str, int]:
         return dict(zip("xy", COMPASS[name], strict=True))
     if name in DEPTH:
         return {"z": DEPTH[name]}
-    return {"y": HEIGHT[name]} if name in HEIGHT else {}
+    return dict([ON_SIDES[name]]) if name in ON_SIDES else {}
 
 
 class Reading(ABC):
@@ -411,6 +422,8 @@ CONSEQUENCES = BLOCK_MEANINGS | {
     "surrounds": mask("dc", "ec"),
     "surrounded_by": mask("dc", "ec"),
     "at_corner": mask("tpp"),
+    **{f"touching_{side}": mask("ec") for side in ("top", "bottom", "left", "right")},
+    **dict.fromkeys(EDGES, mask("tpp")),
 }
 """What a relation between blocks leaves of the base relations."""
 
@@ -719,7 +732,7 @@ def true_of_blocks(boxes: Sequence[Box]) -> set[Relation]:
         base = base_of_boxes(boxes[u], boxes[v])
         found.update((u, r, v) for r, label in BLOCK_MEANINGS.items() if label >> base & 1)
         axes = dict(zip("xyz", zip(boxes[u], boxes[v], strict=True), strict=True))
-        for name in (*COMPASS, *DEPTH, *HEIGHT):
+        for name in (*COMPASS, *DEPTH, *ON_SIDES):
             if name == "same_position":
                 fits = all(axes[axis][0] == axes[axis][1] for axis in "xy")
             else:
@@ -730,7 +743,7 @@ def true_of_blocks(boxes: Sequence[Box]) -> set[Relation]:
                     for axis, sign in signs(name).items()
                     if sign
                 )
-            if fits and (name not in HEIGHT or BASE[base] == "ec"):
+            if fits and (name not in ON_SIDES or BASE[base] == "ec"):
                 found.add((u, name, v))
         gap = max(max(a[0] - b[1], b[0] - a[1]) for a, b in axes.values())
         found.add((u, "near" if gap <= 2 else "far", v))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -128,3 +129,27 @@ def test_benchmarks_from_text(name: str, data: Path) -> None:
             found = answer(AUDITOR, Instance.model_validate(row))
             gold = row["answer"] if isinstance(row["answer"], list) else [row["answer"]]
             assert (found.status, found.answer) == ("answered", gold), row["id"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "rate"),
+    [
+        ("spartun/spartun_validation.jsonl.gz", 0.95),
+        ("spartqa/spartqa_auto_validation.jsonl.gz", 0.95),
+        ("sparp/sparp_ps1_style_validation.jsonl.gz", 0.95),
+    ],
+)
+def test_described_benchmarks_from_text(name: str, rate: float, data: Path) -> None:
+    """Questions of each type about described things: the share answered right."""
+    right: defaultdict[str, list[bool]] = defaultdict(list)
+    with gzip.open(data / name, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            found = answer(AUDITOR, Instance.model_validate(row))
+            gold = row["answer"] if isinstance(row["answer"], list) else [row["answer"]]
+            kind = row["meta"].get("qtype", "")
+            right[kind].append(found.status == "answered" and set(found.answer) == set(gold))
+    shares = {kind: sum(each) / len(each) for kind, each in right.items()}
+    assert shares
+    assert all(share >= rate for share in shares.values()), shares

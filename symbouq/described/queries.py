@@ -73,6 +73,9 @@ def parsed(ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -
     if polar:
         return sentence.polar()
     picking = sentence.picking() if first.head in words["picking"] else None
+    if picking is not None and picking.about is not None:
+        # "What is the relaton between X and Y?" picks no relaton.
+        picking = picking if picking.about.kind in ontology.covers else None
     return picking or sentence.related()
 
 
@@ -93,17 +96,23 @@ class _Question(Sentence):
 
     def polar(self) -> Query:
         """`Is X left of Y?`, `Is there any X that ...?`, `Does X touch Y?`"""
-        best: tuple[Clause, int] | None = None
         start = self._skip(0, "existential", ",")
-        for subjects, end in self.lists(start):
-            found = [((), end), *self.predicates(end, verbless=True)]
-            for predicates, last in found:
-                better = (
-                    best is None or last > best[1] or (last == best[1] and not best[0].predicates)
-                )
-                if better:
-                    best = Clause(subjects, predicates, start, last), last
-        return Query(clause=best[0]) if best is not None else Query()
+        found = [
+            Clause(subjects, predicates, start, last)
+            for subjects, end in self.lists(start)
+            for predicates, last in [((), end), *self.predicates(end, verbless=True)]
+        ]
+        if not found:
+            return Query()
+        within = self.ontology.within
+
+        def worth(clause: Clause) -> tuple[int, bool, bool, int]:
+            """The longest; "left of the square in A" asks what is left, not what is in A."""
+            placing = any(p.relation in within for p in clause.predicates)
+            length = sum(phrase.end - phrase.start for phrase in clause.subjects)
+            return clause.end, bool(clause.predicates), not placing, -length
+
+        return Query(clause=max(found, key=worth))
 
     def related(self) -> Query:
         """`Where is X relative to Y?`, `What is the relation between X and Y?`"""
@@ -251,10 +260,9 @@ class Scene:
             has = self.discourse.things[number].attributes
             values += [Value(has.get(d) == value) for d, value in predicate.attributes]
         for phrase in predicate.objects:
-            if self._contains(predicate.relation):
-                # "It has a square inside of it" says one thing twice.
-                clauses = [c for c in phrase.clauses if not self._is_in_it(c)]
-                phrase = replace(phrase, clauses=tuple(clauses))
+            # "It has a square inside of it" says one thing twice.
+            clauses = [c for c in phrase.clauses if not self._repeats(c, predicate)]
+            phrase = replace(phrase, clauses=tuple(clauses))
             if phrase.determiner == PRONOUN:
                 values += [related(holder)] if holder is not None else []
             else:
@@ -262,13 +270,11 @@ class Scene:
         value = all_of(values)
         return value.negated() if predicate.negated else value
 
-    def _contains(self, relation: str) -> bool:
-        ontology = self.discourse.ontology
-        return ontology.converse.get(relation) in ontology.within
-
-    def _is_in_it(self, clause: Predicate) -> bool:
+    def _repeats(self, clause: Predicate, predicate: Predicate) -> bool:
+        """Whether a relative clause says of "it" what the predicate says."""
         pronouns = [phrase.determiner == PRONOUN for phrase in clause.objects]
-        return clause.relation in self.discourse.ontology.within and all(pronouns)
+        converse = self.discourse.ontology.converse.get(clause.relation)
+        return converse == predicate.relation and bool(pronouns) and all(pronouns)
 
     def _asked(self, subject: int, relation: str, object: int) -> Value:
         if subject == object:

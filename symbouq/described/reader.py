@@ -70,7 +70,8 @@ class DescribedReader(TraceReader[Discourse]):
             text: The text.
             names: Names known already, lower case.
         """
-        return queries.phrase(self.ontology, self.lexicon.tokens(text), names)
+        tokens = [token for token in self.lexicon.tokens(text) if token.text != "?"]
+        return queries.phrase(self.ontology, tokens, names)
 
     def _take(self, scene: tuple[str, ...]) -> tuple[tuple[_Stated, ...], Discourse]:
         """What each sentence of a scene states, and the things in it."""
@@ -99,7 +100,7 @@ class DescribedReader(TraceReader[Discourse]):
         for n, token in enumerate(tokens[:-1]):
             if token.text in _STOPS and n > start:
                 parse = self._grammar.parse(tokens[start:n], names)
-                if parse.clauses and not parse.skipped:
+                if parse.clauses and parse.whole:
                     yield tokens[start:n]
                     start = n + 1
         yield tokens[start:]

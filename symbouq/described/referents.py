@@ -563,7 +563,8 @@ class _Taking:
             numbers, confidence = self._referred(phrase, uses)
             if determiner == PRONOUN and not self.heads:
                 self.continued += numbers
-            return numbers, confidence, False
+            if numbers or not phrase.kind:
+                return numbers, confidence, False
         if phrase.names:
             return (*self._named(phrase), True)
         place = self._place(phrase, uses)

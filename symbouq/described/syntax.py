@@ -118,11 +118,13 @@ class Parse:
     Attributes:
         clauses: Its clauses and namings, in order.
         skipped: How many words were not understood.
+        whole: Whether the clauses take up the whole sentence.
         tokens: The tokens that positions count.
     """
 
     clauses: tuple[Clause | Naming, ...]
     skipped: int
+    whole: bool
     tokens: tuple[Token, ...]
 
 
@@ -167,10 +169,7 @@ class Grammar:
         """
         return Sentence(self.ontology, tokens, names).parse()
 
-
-    def phrases(
-        self, tokens: Sequence[Token], names: frozenset[str] = frozenset()
-    ) -> list[Phrase]:
+    def phrases(self, tokens: Sequence[Token], names: frozenset[str] = frozenset()) -> list[Phrase]:
         """The noun phrases of a text that is no sentence, such as a heading."""
         sentence = Sentence(self.ontology, tokens, names)
         found: list[Phrase] = []
@@ -255,16 +254,18 @@ class Sentence:
         """All clauses, from left to right; what fits nowhere is skipped."""
         found: list[Clause | Naming] = []
         skipped = 0
+        whole = True
         position = 0
         while position < len(self.tokens):
             taken = self._naming(position) or self._best(position)
             if taken is None:
                 skipped += self.kind(position) == "content"
+                whole = whole and self.kind(position) in (",", "and", "?")
                 position += 1
                 continue
             clauses, position = taken
             found += clauses
-        return Parse(tuple(found), skipped, tuple(self.tokens))
+        return Parse(tuple(found), skipped, whole, tuple(self.tokens))
 
     def _best(self, position: int) -> tuple[list[Clause | Naming], int] | None:
         """The longest chain of clauses from a position."""
@@ -318,7 +319,8 @@ class Sentence:
         if self.kind(position) != "existential":
             return
         position = self._skip(position + 1, ",")
-        for subjects, end in self.lists(position):
+        for listed, end in self.lists(position):
+            subjects = tuple(map(_introduced, listed))
             yield Clause(subjects, (), start, end), end
             strained = self.kind(self._skip(end, ",")) == "copula"
             for predicates, last in self.predicates(end, verbless=True):
@@ -555,6 +557,8 @@ class Sentence:
         if kind == "pronoun":
             plural = self.tokens[position].head in ("they", "them")
             return Phrase(PRONOUN, position, position + 1, plural=plural)
+        if kind == "possessive" and self.kind(position + 1) in ("relation", "copula"):
+            return Phrase(PRONOUN, position, position + 1)  # "its" for "it"
         if kind == "reciprocal":
             return Phrase(RECIPROCAL, position, position + 1)
         start = position
@@ -703,9 +707,11 @@ class Sentence:
         """Whether a token stands for a thing by itself."""
         if self._marked(position):
             return True
-        if self.kind(position) not in ("numeral", "content"):
+        if self.kind(position) not in ("numeral", "content", "indefinite"):
             return False
         token = self.tokens[position]
+        if token.kind == "indefinite" and self.kind(position + 1) == "content":
+            return False
         if token.kind == "content" and token.text[:1].isupper() and position:
             return True
         return token.head in self.names and self.kind(position + 1) not in ("noun", "attribute")
@@ -728,6 +734,13 @@ def _stronger(before: str, now: str) -> str:
         return OTHER
     order = (NONE, EVERY, BOTH, ANY, OTHER, ADDITIVE, DEMONSTRATIVE, DEFINITE, INDEFINITE, BARE)
     return min(before, now, key=order.index)
+
+
+def _introduced(phrase: Phrase) -> Phrase:
+    """A phrase after "there is", where one without article is a new thing too."""
+    if phrase.determiner == BARE and phrase.kind and not phrase.names and not phrase.number:
+        return replace(phrase, determiner=INDEFINITE)
+    return phrase
 
 
 def _says_more(clause: Clause) -> bool:

@@ -295,6 +295,7 @@ class Lexicon:
         """The known word that a misspelled one is, empty if there is none or several."""
         if word not in self._typos:
             near = [text for text in self._spellings if one_edit(word, text)]
+            near += [word[1:]] if word[0] == "a" and word[1:] in self._spellings else []
             # "boxs" is rather "boxes" than "box".
             near = [text for text in near if text[-1] == word[-1]] or near
             self._typos[word] = near[0] if len(near) == 1 else ""

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from described.reading import SPARTQA, SPARTUN, DescribedReader, parse, stated
+from described.reading import SPARTQA, SPARTUN, parse, stated
+from symbouq.described.reader import DescribedReader
 from symbouq.described.referents import Discourse
 
 BLOCKS = "There are two blocks, K and L."

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from described.reading import SPARTQA, SPARTUN, parse, phrase, short
 
+from described.reading import SPARTQA, SPARTUN, parse, phrase, short
 from symbouq.described.syntax import Clause, Grammar
 
 SENTENCES = {
@@ -173,7 +173,9 @@ def test_known_names_stand_for_things() -> None:
     assert [short(c) for c in parse("kim is above the square.", "Kim").clauses] == [
         "kim | above the square"
     ]
-    assert [short(c) for c in parse("one contains a star.", "one").clauses] == ["one | ntppi a star"]
+    assert [short(c) for c in parse("one contains a star.", "one").clauses] == [
+        "one | ntppi a star"
+    ]
 
 
 def test_positions_count_the_tokens_that_say_something() -> None:

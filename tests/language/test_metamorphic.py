@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import random
 import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import symbouq
+from symbouq.answering import answer
+from symbouq.described.reader import DescribedReader
+from symbouq.described.syntax import BARE, DEFINITE, Grammar, Naming
 from symbouq.pipeline import TraceAuditor
-from symbouq.records import Audit, Trace
+from symbouq.records import Audit, Instance, Trace
 
 AUDITORS = {name: TraceAuditor(name) for name in ("nine-way", "unit-grid")}
 
@@ -220,3 +229,146 @@ def test_any_jumble_of_known_words_is_audited(words: list[str]) -> None:
             assert relation.span is not None
             start, end = relation.span
             assert 0 <= start < end <= len(claim.text)
+
+
+# Described scenes -------------------------------------------------------------------------
+
+DESCRIBED = [
+    "spartun/spartun_validation",
+    "spartqa/spartqa_auto_validation",
+    "sparp/sparp_ps1_style_validation",
+]
+SAMPLE = 60
+
+Row = dict[str, Any]
+
+
+def rows(data: Path, name: str) -> list[Row]:
+    with gzip.open(data / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def sampled(found: list[Row]) -> list[Row]:
+    return random.Random(7).sample(found, min(SAMPLE, len(found)))
+
+
+def changed(row: Row, change: Callable[[str], str]) -> Row:
+    """A row with its scene, its question and its labels changed."""
+    return {
+        **row,
+        "scene": [change(text) for text in row["scene"]],
+        "question": change(row["question"]),
+        "answer_space": [change(label) for label in row["answer_space"]],
+    }
+
+
+@cache
+def _auditor() -> TraceAuditor:
+    return TraceAuditor()
+
+
+def outcome(row: Row) -> tuple[str, set[str], set[str], int]:
+    found = answer(_auditor(), Instance.model_validate(row))
+    return found.status, set(found.answer), set(found.possible), len(found.premises)
+
+
+def relabelled(
+    found: tuple[str, set[str], set[str], int], change: Callable[[str], str]
+) -> tuple[str, set[str], set[str], int]:
+    status, given, possible, premises = found
+    return status, set(map(change, given)), set(map(change, possible)), premises
+
+
+def substituted(words: dict[str, str]) -> Callable[[str], str]:
+    """Whole words for words, singular and plural, small and capital."""
+    table = words | {f"{a}s": f"{b}s" for a, b in words.items()}
+    table |= {a.capitalize(): b.capitalize() for a, b in table.items()}
+    pattern = re.compile(
+        rf"(?<![\w-])(?:{'|'.join(sorted(table, key=len, reverse=True))})(?![\w-])"
+    )
+    return lambda text: pattern.sub(lambda found: table[found[0]], text)
+
+
+def cycle(*words: str) -> dict[str, str]:
+    return dict(zip(words, [*words[1:], words[0]], strict=True))
+
+
+# An article fits what it stood before.
+KINDS = cycle("square", "circle", "triangle", "rectangle", "hexagon", "pentagon", "star")
+COLOURS = cycle("black", "white", "blue", "yellow", "red", "green", "purple", "grey")
+FRUITS = cycle("melon", "watermelon")
+_recoloured = substituted({**KINDS, **COLOURS, **FRUITS})
+_LETTERS = cycle("AAA", "BBB", "CCC", "DDD", "EEE", "HHH", "JJJ", "KKK", "LLL")
+_NAMES = {"A": "K", "B": "L", "C": "M"}
+
+
+def renamed(text: str) -> str:
+    """Kinds, colours and names of blocks, each for another."""
+    text = re.sub(r"\b([A-Z])\1\1\b", lambda found: _LETTERS[found[0]], _recoloured(text))
+    # At the start, "A" is the article; alone, it is a label.
+    return re.sub(r"(?<=.)\b[ABC]\b(?!')|^[ABC]$|^[BC]\b", lambda found: _NAMES[found[0]], text)
+
+
+SIDES = {"left": "right", "left-hand": "right-hand", "west": "east", "3:00": "9:00"}
+SIDES |= {"3 o'clock": "9 o'clock"}
+flipped = substituted(SIDES | {b: a for a, b in SIDES.items()})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DESCRIBED)
+def test_other_kinds_colours_and_names_change_no_answer(name: str, data: Path) -> None:
+    for row in sampled(rows(data, name)):
+        other = changed(row, renamed)
+        assert other["scene"] != row["scene"]
+        assert outcome(other) == relabelled(outcome(row), renamed), row["id"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DESCRIBED)
+def test_described_scenes_are_mirrored_with_their_answers(name: str, data: Path) -> None:
+    for row in sampled(rows(data, name)):
+        assert outcome(changed(row, flipped)) == relabelled(outcome(row), flipped), row["id"]
+
+
+def bound_by_nothing(row: Row, texts: list[str], before: list[str]) -> bool:
+    """Whether sentences speak only of what they name or describe for good: a block by a
+    name that was given before, or a thing as which just one was described.
+    """
+    reader = _auditor().reader_for(_auditor().ontology_for(Instance.model_validate(row)))
+    assert isinstance(reader, DescribedReader)
+    discourse = reader.asked(before, "")[0]
+    for text in texts:
+        parse = Grammar(reader.ontology).parse(reader.lexicon.tokens(text), discourse.names)
+        for clause in parse.clauses:
+            if isinstance(clause, Naming) or not clause.predicates:
+                return False
+            for phrase in (*clause.subjects, *(o for p in clause.predicates for o in p.objects)):
+                meant = [n for n in range(len(discourse)) if discourse.fits(phrase, n)]
+                plain = phrase.determiner in (BARE, DEFINITE) and not phrase.clauses
+                if not plain or len(meant) != max(1, len(phrase.names)):
+                    return False
+        if not parse.clauses or parse.skipped:
+            return False
+    return True
+
+
+def swapped(row: Row) -> Row | None:
+    """A row with two neighbouring sentences exchanged that are bound to no other, nor the
+    next to them.
+    """
+    scene = row["scene"]
+    for n in range(1, len(scene) - 1):
+        after = " ".join(scene[n + 2 : n + 3])
+        bound = re.search(r"\b(it|this|they|them|these)\b", after, re.IGNORECASE)
+        if not bound and bound_by_nothing(row, scene[n : n + 2], scene[:n]):
+            return {**row, "scene": [*scene[:n], scene[n + 1], scene[n], *scene[n + 2 :]]}
+    return None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DESCRIBED)
+def test_order_of_sentences_that_nothing_binds_does_not_matter(name: str, data: Path) -> None:
+    pairs = [(row, other) for row in rows(data, name) if (other := swapped(row)) is not None]
+    assert len(pairs) >= 20
+    for row, other in random.Random(7).sample(pairs, min(SAMPLE, len(pairs))):
+        assert outcome(other)[:3] == outcome(row)[:3], row["id"]
