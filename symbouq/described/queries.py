@@ -134,11 +134,14 @@ class _Question(Sentence):
         return Query(pair=(two, one) if turned else (one, two))
 
     def _next_phrase(self, position: int) -> int | None:
-        """Where the next noun phrase begins."""
-        for n in range(position, self._stop):
-            if self.phrases(n):
-                return n
-        return None
+        """Where the next noun phrase begins, with a known noun or a name if there is one."""
+        starts = [n for n in range(position, self._stop) if self.phrases(n)]
+        known = [n for n in starts if self._is_known(self.phrases(n)[0][0])]
+        return next(iter(known or starts), None)
+
+    def _is_known(self, phrase: Phrase) -> bool:
+        covers = self.ontology.covers
+        return bool(phrase.names or phrase.attributes) or phrase.kind in covers
 
     def picking(self) -> Query | None:
         """`Which block has X?`, `What is left of X? A or B?`"""
@@ -247,7 +250,13 @@ class Scene:
         if not found or first.plural or second.plural:
             keep = found if first.plural else [c for c in found if c[0] == found[0][0]]
             return keep if second.plural else [c for c in keep if c[1] == found[0][1]]
-        return found[:1]
+        near = [c for c in found if self._together(*c)]
+        return (near or found)[:1]
+
+    def _together(self, first: int, second: int) -> bool:
+        """Whether two things are in one container."""
+        things = self.discourse.things
+        return things[first].container == things[second].container
 
     def predicated(self, number: int, predicate: Predicate, holder: int | None = None) -> Value:
         """Whether a predicate holds for a thing."""
@@ -255,6 +264,9 @@ class Scene:
         def related(other: int) -> Value:
             return self._asked(number, predicate.relation, other)
 
+        if predicate.relation in self.discourse.ontology.grouped:
+            value = self._between(number, predicate)
+            return value.negated() if predicate.negated else value
         values: list[Value] = []
         if predicate.attributes:
             has = self.discourse.things[number].attributes
@@ -269,6 +281,22 @@ class Scene:
                 values.append(self._over(phrase, related, number))
         value = all_of(values)
         return value.negated() if predicate.negated else value
+
+    def _between(self, number: int, predicate: Predicate) -> Value:
+        """Whether a thing lies between two others: on opposite sides of it, whichever way."""
+        moves = self.discourse.ontology.moves
+        straight = [relation for relation, count in moves.items() if count == 1]
+        sides = [list(self.picked(phrase)) for phrase in predicate.objects]
+        first, last = sides[0], sides[-1]
+        return any_of(
+            [
+                all_of([self.related(u, relation, number), self.related(number, relation, v)])
+                for relation in straight
+                for u in first
+                for v in last
+                if len({u, v, number}) == 3
+            ]
+        )
 
     def _repeats(self, clause: Predicate, predicate: Predicate) -> bool:
         """Whether a relative clause says of "it" what the predicate says."""

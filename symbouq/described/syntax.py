@@ -339,6 +339,9 @@ class Sentence:
                         Predicate(r.relation, objects, r.negated, r.start, last) for r in relations
                     )
                     yield Clause(subjects, predicates, position, last), last
+                    for more, stop in self.predicates(last):
+                        # "In A there is X is left of Y"
+                        yield Clause(subjects, (*predicates, *more), position, stop, True), stop
 
     def _direct(self, position: int) -> Iterator[tuple[Clause, int]]:
         """`X is below Y`, `X touches Y and covers Z`."""

@@ -39,6 +39,7 @@ _DESCRIBING = (
 
 _OPENING = frozenset((*_DESCRIBING, "attribute", "numeral", "ordinal", "copula"))
 """Kinds of words after which a misspelled word of a description may stand."""
+_FULL_STOPS = frozenset((".", "!", "?"))
 _SPELLED = frozenset(("noun", "attribute", "relation", "ordinal"))
 
 _LOOKALIKES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00a0": " "})
@@ -138,14 +139,16 @@ class Lexicon:
         """Makes the spaCy pipeline and the matcher, with nothing remembered."""
         nlp = spacy.blank("en")
         nlp.tokenizer = _tokenizer(nlp)
-        self._sentencizer = Sentencizer(punct_chars=[".", "!", "?"])
+        self._sentencizer = Sentencizer(punct_chars=sorted(_FULL_STOPS))
         self.nlp = nlp
         self._entries: dict[int, tuple[Entry, str]] = {}
         self._simple: dict[int, tuple[str, str, str]] = {}
         self._typos: dict[str, str] = {}
         listed = self._listed()
         self._known = {word for text in listed for word in text.split()}
-        self._openers = {text for text, entry in listed.items() if entry.kind in _OPENING}
+        self._openers = {
+            text for text, entry in listed.items() if entry.kind in _OPENING or entry.adjacent
+        }
         spelled = [text.split() for text, entry in listed.items() if entry.kind in _SPELLED]
         self._spellings = {w for words in spelled for w in words if w.isalpha() and len(w) > 2}
         self._matcher = PhraseMatcher(nlp.vocab, attr="LOWER")
@@ -161,7 +164,8 @@ class Lexicon:
             for text in self.ontology.words.get(word_class, ()):
                 # Where things are described, "a little" is no adverb, and who does not have
                 # something is not at a loss.
-                if describing and " " in text and apart.issuperset(text.split()):
+                composed = " " in text and apart.issuperset(text.split())
+                if describing and composed and word_class in ("filler", "hedge"):
                     continue
                 listed.setdefault(text, Entry(word_class))
         for text, relation in self.ontology.phrases.items():
@@ -274,8 +278,9 @@ class Lexicon:
         words = [token.text for token in doc]
         changed = False
         for n, written in enumerate(words):
-            opened = n == 0 or words[n - 1].lower() in self._openers or words[n - 1] == "."
-            word = written.lower() if n == 0 else written
+            first = n == 0 or words[n - 1].isspace() or words[n - 1] in _FULL_STOPS
+            opened = first or words[n - 1].lower() in self._openers
+            word = written.lower() if first else written
             if not word.isalpha() or not word.islower() or word in self._known:
                 continue
             right = self._right(word) if opened and len(word) > 3 else self._swapped(word)
@@ -296,7 +301,8 @@ class Lexicon:
         if word not in self._typos:
             near = [text for text in self._spellings if one_edit(word, text)]
             near += [word[1:]] if word[0] == "a" and word[1:] in self._spellings else []
-            # "boxs" is rather "boxes" than "box".
+            # "balck" is rather "black" than "back", "boxs" rather "boxes" than "box".
+            near = [text for text in near if len(text) == len(word)] or near
             near = [text for text in near if text[-1] == word[-1]] or near
             self._typos[word] = near[0] if len(near) == 1 else ""
         return self._typos[word]

@@ -114,6 +114,10 @@ MISSED: dict[tuple[str, ...], tuple[list[Triple], str]] = {
         [("red block", "above", "block K")],
         "the first mention of a block without name introduces none if it is definite",
     ),
+    ("Block K has a star.", "Block L has a circle.", "The block with the star touches a square."): (
+        [("block K", "ec", "square")],
+        "that K contains it is not taken for that it is a part of K",
+    ),
     ("Block K has a star.", "A circle is in another block."): (
         [("circle", "ntpp", "block L")],
         '"another block" is a third one even where the text has one more',

@@ -141,6 +141,18 @@ MISSED = {
         ["a square | left a blue disk"],
         "a noun that the lexicon does not have is lost after an adjective",
     ),
+    "The square has a circle on its left.": (
+        ["a circle | left the square"],
+        '"has" with a side is read as containing',
+    ),
+    "The block that the star is in touches a circle.": (
+        ["the block (ntppi the star) | ec a circle"],
+        "a relative clause about the object is read as the main clause",
+    ),
+    "Block K has a square, which touches a star, and a circle.": (
+        ["block K | ntppi a square (ec a star) & a circle"],
+        "what follows a relative clause is taken into it",
+    ),
     "The squares touch each other.": (
         ["the squares | ec each other"],
         '"each other" is left out of the lexicon, for "each" and "other" are in it',
