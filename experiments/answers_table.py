@@ -13,13 +13,12 @@ not answered right, with the gold and the given answer.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+
+from common import gold, rows
 
 from symbouq.answering import answer
 from symbouq.errors import RecordError
@@ -51,19 +50,6 @@ FILES = {
 }
 
 
-def rows(path: Path) -> Iterator[dict[str, Any]]:
-    """The records of a compressed JSON Lines file."""
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
-
-
-def gold(row: dict[str, Any]) -> frozenset[str]:
-    """The labels of a row's gold answer."""
-    answer = row["answer"]
-    return frozenset([answer] if isinstance(answer, str) else answer)
-
-
 class Tally:
     """Counts of one row of the table."""
 
@@ -72,6 +58,7 @@ class Tally:
         self.golds: Counter[frozenset[str]] = Counter()
 
     def share(self, outcome: str) -> str:
+        """The share of an outcome."""
         return f"{self.outcomes[outcome] / self.outcomes.total():.1%}"
 
     def baselines(self) -> list[str]:
@@ -80,7 +67,7 @@ class Tally:
         no = self.golds[frozenset(["No"])] + self.golds[frozenset(["contradiction"])]
         unknown = self.golds[frozenset(["DK"])] + self.golds[frozenset(["neutral"])]
         commonest = self.golds.most_common(1)[0][1]
-        return [f"{count / total:.1%}" if count else "–" for count in (no, commonest, unknown)]
+        return [f"{count / total:.1%}" if count else "-" for count in (no, commonest, unknown)]
 
 
 def outcome(given: list[str], wanted: frozenset[str], status: str) -> str:

@@ -34,8 +34,9 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
+from common import rows
 from delivered_sets import Delivery, calculus_of, with_definitions
-from stepgame_table import first_half, rows
+from stepgame_table import first_half
 
 from symbouq.auditor import Triple, Verdict, audit_relations
 from symbouq.ontology import Ontology, OntologyLibrary

@@ -11,27 +11,18 @@ its words alone, not by the parser, and matched with the gold label.
 from __future__ import annotations
 
 import argparse
-import gzip
 import hashlib
-import json
 import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+
+from common import auroc, rows
 
 from symbouq.auditor import Verdict
 from symbouq.pipeline import TraceAuditor
 from symbouq.records import Trace
 from symbouq.summary import Summary
-
-
-def rows(path: Path) -> Iterator[dict[str, Any]]:
-    """The records of a compressed JSON Lines file."""
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
-
 
 _DIRECTIONS = {
     "v": dict.fromkeys(("above", "upper", "top", "north"), 1)
@@ -59,14 +50,6 @@ def delivered(response: str) -> str | None:
     if vertical and horizontal:
         return f"{vertical}-{horizontal}"
     return horizontal or {"upper": "above", "lower": "below"}[vertical]
-
-
-def auroc(scores: Sequence[float], labels: Sequence[bool]) -> float:
-    """Area under the ROC curve, ties counted half; NaN with one class."""
-    right = [s for s, y in zip(scores, labels, strict=True) if y]
-    wrong = [s for s, y in zip(scores, labels, strict=True) if not y]
-    wins = sum((a > b) + 0.5 * (a == b) for a in right for b in wrong)
-    return wins / (len(right) * len(wrong)) if right and wrong else float("nan")
 
 
 VERDICT_VALUES = {"entailed": 1.0, "contradicted": 0.0, "unknown": 0.5, "not-evaluable": 0.5}

@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from stepgame_table import VERDICT_VALUES, auroc, delivered, rows, states_relation
+from common import auroc, rows
+from stepgame_table import VERDICT_VALUES, delivered, states_relation
 
 from symbouq.counterfactual import counterfactuals
 from symbouq.language.reader import Reader

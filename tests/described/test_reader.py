@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from described.reading import SPARTQA, SPARTUN
 from symbouq.language.traces import ASSERTED, RETRACTED, SUPPOSED, Claim, Text
@@ -18,6 +20,7 @@ SCENE = [
     "Block K is left of block L.",
 ]
 QUESTION = "Where is the red star relative to the circle?"
+AUDITORS = {name: TraceAuditor(name) for name in ("spartun", "spartqa")}
 
 
 def response(text: str, question: str = QUESTION) -> tuple[Claim, ...]:
@@ -229,9 +232,28 @@ def test_an_audit_speaks_of_titles_and_premises() -> None:
         "question": QUESTION,
         "response": "The red star is right of the circle. Answer: left",
     }
-    audit = TraceAuditor("spartun").audit(Trace.model_validate(record))
+    audit = AUDITORS["spartun"].audit(Trace.model_validate(record))
     wrong, answer = audit.claims
     assert wrong.grounded_verdict == "contradicted"
     assert wrong.premises == ["scene:2", "scene:3", "scene:4"]
     assert "red star" in wrong.message and "circle" in wrong.message
     assert answer.grounded_verdict == "entailed"
+
+
+_WORDS = ["a", "the", "this", "another", "other", "both", "all", "no", "two", "three", "one", "block", "blocks", "K", "A", "square", "squares", "star", "red", "big", "and", ",", ".", "?", "which", "that", "with", "in", "it", "they", "of", "above", "below", "left", "to", "touches", "covers", "is", "are", "there", "we", "call", "called", "number", "second", "not", "near", "far", "from", "has", "have", "between", "3:00", "each", "itself", "if", "because", "so", "Answer", ":", "does", "where", "relative", "who", "thing", "wobbly"]
+_JUMBLE = st.lists(st.sampled_from(_WORDS), max_size=30).map(" ".join)
+
+
+@pytest.mark.parametrize("profile", ["spartun", "spartqa"])
+@given(st.lists(_JUMBLE, max_size=3), _JUMBLE, _JUMBLE)
+@settings(max_examples=100, deadline=None)
+def test_any_jumble_of_known_words_is_audited(
+    profile: str, scene: list[str], question: str, text: str
+) -> None:
+    trace = Trace(id="t", scene=scene, question=question, response=text)
+    for claim in AUDITORS[profile].audit(trace).claims:
+        for relation in claim.relations:
+            assert relation.span is not None
+            start, end = relation.span
+            assert 0 <= start < end <= len(claim.text)
+            assert relation.subject != relation.object

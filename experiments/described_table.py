@@ -1,0 +1,276 @@
+"""Described scenes and the real reasoning about them: two tables.
+
+    python experiments/described_table.py --data FOLDER relations [--files validation|test]
+    python experiments/described_table.py --data FOLDER traces
+
+`relations`: what is read from the scenes against the relations that the generators say they
+state (`story_triplets` of SpaRTUN and SpaRP, `sprl_triplets` of SpartQA), as micro precision,
+recall and F1. Things are paired with the generator's by how they are described; of things
+described alike, so that most relations agree. A relation and its converse are one.
+
+`traces`: per model, the share of claims that are parsed, the verdicts of the parsed claims
+in the grounded context, and how well Constraint-Rule and the verdict on the delivered
+answer rank right answers before wrong ones (AUROC).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, permutations, product
+from pathlib import Path
+from typing import Any
+
+from common import auroc, gold, rows
+
+from symbouq.answering import Answer, answer
+from symbouq.benchmarks.matching import agrees, delivered, space_of
+from symbouq.described.reader import DescribedReader
+from symbouq.described.referents import Discourse, Statement
+from symbouq.described.syntax import DEMONSTRATIVE, PRONOUN, Phrase
+from symbouq.ontology import Ontology
+from symbouq.pipeline import TraceAuditor
+from symbouq.records import Instance, Trace
+from symbouq.summary import Summary
+
+RELATIONS = {
+    "validation": (
+        "spartun/spartun_validation",
+        "spartqa/spartqa_auto_validation",
+        "sparp/sparp_ps1_style_validation",
+    ),
+    "test": (
+        "spartun/spartun_test",
+        "spartqa/spartqa_auto_test",
+        "sparp/sparp_ps1_style_test",
+        "sparp/sparp_ps1_published_test",
+    ),
+}
+TRACES = (
+    "spartqa/llm_traces_spartqa_human",
+    "spartun/llm_traces_spartun",
+    "sparp/llm_traces_sparp_ps1",
+)
+IMAGE = "-1"
+"""The generator's id of the whole picture, which is no thing of the scene."""
+UNDERSTOOD = 0.9
+"""Confidence of what a scene leaves to be understood, which the generators do not list."""
+
+Triple = tuple[Any, str, Any]
+
+
+# Relations ---------------------------------------------------------------------------------
+
+
+def one_way(ontology: Ontology, triple: Triple) -> Triple:
+    """A relation or its converse, whichever is first."""
+    u, r, v = triple
+    turned = (v, ontology.converse.get(r, r), u)
+    return min(triple, turned, key=str)
+
+
+def described(discourse: Discourse, number: int) -> str:
+    """A thing as its kind, names and attributes."""
+    thing = discourse.things[number]
+    return " ".join([*sorted(thing.attributes.values()), thing.kind, *thing.names])
+
+
+def of_phrase(phrase: Phrase) -> str:
+    """A phrase in the same form."""
+    values = sorted(value for _, value in phrase.attributes)
+    return " ".join([*values, phrase.kind, *phrase.names])
+
+
+def pairings(ours: dict[str, list[int]], theirs: dict[str, list[str]]) -> Iterator[dict[str, int]]:
+    """The ways to pair the generator's things with ours, description by description."""
+    groups: list[list[dict[str, int]]] = []
+    for description, names in theirs.items():
+        numbers = ours.get(description, [])
+        longer = [*numbers, *[-1] * (len(names) - len(numbers))]
+        ways = {tuple(way) for way in islice(permutations(longer, len(names)), 720)}
+        groups.append([dict(zip(names, way, strict=True)) for way in sorted(ways)])
+    for way in islice(product(*groups), 20_000):
+        yield {name: number for part in way for name, number in part.items()}
+
+
+def story_matches(
+    reader: DescribedReader, row: dict[str, Any], found: Sequence[Statement], discourse: Discourse
+) -> tuple[int, int, int, int]:
+    """Relations read that the story states, relations read, and the other way round."""
+    ontology = reader.ontology
+    stated = [tuple(t) for t in row["meta"]["story_triplets"] if IMAGE not in t]
+    entities: dict[str, str] = row["meta"]["entities"]
+    theirs: defaultdict[str, list[str]] = defaultdict(list)
+    for name in dict.fromkeys(x for u, _, v in stated for x in (u, v)):
+        phrase = reader.phrase(entities[name].split(" of b")[0], discourse.names)
+        assert phrase is not None
+        theirs[of_phrase(phrase)].append(name)
+    ours: defaultdict[str, list[int]] = defaultdict(list)
+    for number in range(len(discourse)):
+        ours[described(discourse, number)].append(number)
+    read = {one_way(ontology, (s.subject, s.relation, s.object)) for s in found}
+    best, wanted = 0, {one_way(ontology, t) for t in stated}
+    for way in pairings(ours, theirs):
+        said = {one_way(ontology, (way[u], r, way[v])) for u, r, v in stated}
+        best = max(best, len(said & read))
+        if best == len(wanted):
+            break
+    return best, len(read), best, len(wanted)
+
+
+_SPRL = {"NTPP": "inside", "NTPPI": "contains", "EC": "ec", "NEAR": "near", "FAR": "far"}
+
+
+def phrase_matches(
+    reader: DescribedReader, row: dict[str, Any], found: Sequence[Statement], discourse: Discourse
+) -> tuple[int, int, int, int]:
+    """The same against relations between phrases of the text: a phrase may mean any thing
+    that fits it, "it" any thing at all.
+    """
+    ontology = reader.ontology
+    edges = {r for r, s in ontology.of_container.items()} | set(ontology.of_container.values())
+
+    def means(phrase: Phrase | None) -> set[int]:
+        every = set(range(len(discourse)))
+        if phrase is None or phrase.determiner in (PRONOUN, DEMONSTRATIVE):
+            return every
+        return {n for n in every if discourse.fits(phrase, n)} or every
+
+    def agree(statement: Statement, triplet: tuple[set[int], str, set[int]]) -> bool:
+        first, relation, second = triplet
+        ways = [
+            (statement.subject, statement.relation, statement.object),
+            (
+                statement.object,
+                ontology.converse.get(statement.relation, ""),
+                statement.subject,
+            ),
+        ]
+        if relation == "TPP":
+            return statement.subject in first and statement.relation in {*edges, "tpp"}
+        name = _SPRL.get(relation, relation.lower())
+        return any(u in first and r == name and v in second for u, r, v in ways)
+
+    triplets: dict[str, tuple[set[int], str, set[int]]] = {}
+    for trajector, relation, landmark, _ in row["meta"]["sprl_triplets"]:
+        first = reader.phrase(trajector, discourse.names)
+        second = reader.phrase(landmark, discourse.names)
+        triplets[f"{trajector} {relation} {landmark}"] = (means(first), relation, means(second))
+    said = [s for s in found if s.confidence != UNDERSTOOD]
+    right = sum(any(agree(s, t) for t in triplets.values()) for s in said)
+    recalled = sum(any(agree(s, t) for s in said) for t in triplets.values())
+    # Counted as pairs: precision over what was read, recall over what is stated.
+    return (
+        (right, len(said), 0) if not triplets else (min(right, recalled), len(said), len(triplets))
+    )
+
+
+def relations(data: Path, files: Iterable[str]) -> None:
+    """Prints the table of relations."""
+    auditor = TraceAuditor()
+    print("| file | scenes | precision | recall | F1 |")
+    print("| --- | ---: | ---: | ---: | ---: |")
+    for name in files:
+        counts: Counter[str] = Counter()
+        seen: set[tuple[str, ...]] = set()
+        for row in rows(data / f"{name}.jsonl.gz"):
+            key = tuple(row["scene"])
+            if key in seen:
+                continue
+            seen.add(key)
+            instance = Instance.model_validate(row)
+            reader = auditor.reader_for(auditor.ontology_for(instance))
+            assert isinstance(reader, DescribedReader)
+            discourse, stated, _ = reader.asked(row["scene"], row["question"])
+            found = [s for statements in stated for s in statements]
+            match = story_matches if "story_triplets" in row["meta"] else phrase_matches
+            right, read, recalled, wanted = match(reader, row, found, discourse)
+            counts.update(right=right, read=read, recalled=recalled, wanted=wanted)
+        precision = counts["right"] / counts["read"]
+        recall = counts["recalled"] / counts["wanted"]
+        f1 = 2 * precision * recall / (precision + recall)
+        print(f"| {name} | {len(seen)} | {precision:.3f} | {recall:.3f} | {f1:.3f} |", flush=True)
+
+
+# Traces ------------------------------------------------------------------------------------
+
+
+def answer_value(labels: Sequence[str] | None, found: Answer) -> float:
+    """The verdict on a delivered answer: 1 where the scene entails it, 0 where it rules it
+    out, 0.5 where it leaves it open.
+    """
+    if labels is None:
+        return 0.5
+    if found.status == "answered" and set(labels) == set(found.answer):
+        return 1.0
+    if set(labels) <= set(found.certain) and labels:
+        return 1.0
+    return 0.0 if set(labels) & set(found.impossible) else 0.5
+
+
+def first_answer(row: dict[str, Any]) -> str:
+    """What the model answered before it explained itself, or at the end of its reasoning."""
+    meta = row["meta"]
+    if "first_answer" in meta:
+        chosen = meta["first_selected"]
+        return ", ".join(chosen) if isinstance(chosen, list) else str(chosen)
+    return ", ".join(meta["final_answer"])
+
+
+def traces(data: Path) -> None:
+    """Prints the table of traces."""
+    auditor = TraceAuditor()
+    print("| file | model | n | right | parsed | EN / CO / UN / NO | rule | answer |")
+    print("| --- | --- | ---: | ---: | ---: | --- | ---: | ---: |")
+    for name in TRACES:
+        groups: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+        for row in rows(data / f"{name}.jsonl.gz"):
+            groups[row["model"].split("/")[-1]].append(row)
+        groups["all"] = [row for group in groups.values() for row in group]
+        for model, group in sorted(groups.items()):
+            summary = Summary()
+            labels: list[bool] = []
+            rule: list[float] = []
+            verdicts: list[float] = []
+            for row in group:
+                audit = auditor.audited(Trace.model_validate(row))
+                summary.add(Summary.of(audit))
+                space = space_of(row["answer_space"])
+                chosen = delivered(first_answer(row), space, row["question"])
+                labels.append(agrees(chosen, sorted(gold(row)), "set"))
+                rule.append(audit["constraint_rule"])
+                found = answer(auditor, Instance.model_validate(row))
+                verdicts.append(answer_value(chosen, found))
+            shares = summary.shares(summary.grounded).values()
+            cells = [
+                name.split("llm_traces_")[1],
+                model,
+                str(len(group)),
+                f"{sum(labels) / len(labels):.1%}",
+                f"{summary.parsed / summary.claims:.1%}",
+                " / ".join(f"{100 * share:.1f}" for share in shares),
+                f"{auroc(rule, labels):.3f}",
+                f"{auroc(verdicts, labels):.3f}",
+            ]
+            print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def main() -> None:
+    """Prints the table asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("table", choices=("relations", "traces"))
+    parser.add_argument("--data", default=os.environ.get("SYMBOUQ_DATA"), help="folder of data")
+    parser.add_argument("--files", choices=("validation", "test"), default="test")
+    options = parser.parse_args()
+    if not options.data:
+        parser.error("--data is needed where SYMBOUQ_DATA is not set")
+    if options.table == "relations":
+        relations(Path(options.data), RELATIONS[options.files])
+    else:
+        traces(Path(options.data))
+
+
+if __name__ == "__main__":
+    main()
