@@ -140,6 +140,8 @@ JUDGED = {
     "Does block K have a star?": "Yes",
     "Does block L have a star?": "No",
     "Is the star which is above the blue star left of block L?": "Yes",
+    "Are the red star and the circle right of each other?": "No",
+    "Are the red star and the circle near each other?": "DK",
     # Denied
     "Is the red star not in block K?": "No",
     "Is the red star not in block L?": "Yes",
@@ -205,7 +207,6 @@ GUESSED = {
     "Is it nice?": "what follows what was understood is left out of account",
     "Is the red star wobbly?": "what follows what was understood is left out of account",
     "Is the red star to the left?": "a relation without a landmark holds of everything",
-    "Are the red star and the circle right of each other?": '"each other" is not read',
     "Is the lamp left of block L?": "what is not in the scene is not left of it for sure",
 }
 
