@@ -75,8 +75,8 @@ class ClaimRecord(_Record):
     """`reasoning` or `conclusion`."""
     text: str = ""
     """The claim in words, for the report only."""
-    stance: Literal["asserted", "supposed", "retracted"] = "asserted"
-    """What is `supposed`, or `retracted` by what follows, states nothing."""
+    stance: Literal["asserted", "supposed", "quoted", "retracted"] = "asserted"
+    """What is `supposed`, `quoted`, or `retracted` by what follows, states nothing."""
     relations: list[Relation] = Field(default_factory=list)
     """What it states; empty where nothing supported."""
 
@@ -207,8 +207,8 @@ class ClaimAudit(_Record):
     """The last claim is the conclusion."""
     text: str
     """The claim in words."""
-    stance: Literal["asserted", "supposed", "retracted"] = "asserted"
-    """What is `supposed`, or `retracted` by what follows, states nothing."""
+    stance: Literal["asserted", "supposed", "quoted", "retracted"] = "asserted"
+    """What is `supposed`, `quoted`, or `retracted` by what follows, states nothing."""
     relations: list[RelationRecord]
     """What it states in canonical relations."""
     verdict: VerdictName

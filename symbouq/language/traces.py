@@ -42,14 +42,15 @@ class Mention:
 NAMED_BY_QUESTION = 0.8
 """Confidence of a bare label, whose things are those of the question."""
 
-ASSERTED, SUPPOSED, RETRACTED = "asserted", "supposed", "retracted"
+ASSERTED, SUPPOSED, QUOTED, RETRACTED = "asserted", "supposed", "quoted", "retracted"
 
 
 @dataclass(frozen=True)
 class Claim:
     """A claim of a response: its type, its text and what it states.
 
-    Its stance is `asserted`, `supposed` (under an "if" or "suppose") or `retracted` (taken
+    Its stance is `asserted`, `supposed` (under an "if" or "suppose"), `quoted` (nothing but
+    somebody's words) or `retracted` (taken
     back by what follows); only what is asserted states anything.
     """
 
@@ -255,6 +256,8 @@ class TraceReader(ABC, Generic[N]):
             )
             if supposing:
                 claims.append(Claim("reasoning", response[start:end], (), SUPPOSED))
+            elif _is_quoted(response, analysis.stripped(first, last)[0], start, end):
+                claims.append(Claim("reasoning", response[start:end], (), QUOTED))
             elif kinds.isdisjoint(_STATING):
                 claims.append(Claim("reasoning", response[start:end], ()))
             else:
@@ -313,6 +316,7 @@ class TraceReader(ABC, Generic[N]):
 _STATING = frozenset(("relation", "clock", "hour", "reference"))
 """Kinds of words without which a sentence states no relation."""
 
+_QUOTES = ('"', "\u201c", "\u201d")
 _BULLET = re.compile(r"(?:[-*#>•+]+\s*)*(?:\d+[.):]\s+)?")
 _HEADING = re.compile(r"[^:]{1,40}:\W*")
 
@@ -389,6 +393,24 @@ def _closed(part: Sequence[Token], begin: int, stop: int) -> int:
     """Where a part's last item ends, at most at its edge."""
     visible = [token.end for token in part if token.text != "\n"]
     return max(begin, min(stop, visible[-1])) if visible else stop
+
+
+def _is_quoted(response: str, line: int, start: int, end: int) -> bool:
+    """Whether a sentence is nothing but a quotation: in quotation marks, or after the mark
+    of a quoted line.
+
+    Args:
+        response: The text.
+        line: Where the sentence starts, with its bullet.
+        start: Where it starts without.
+        end: Where it ends.
+    """
+    if response[line] == ">":
+        return True
+    text = response[start:end].rstrip(".,;:!?")
+    closes = text[-1:] in _QUOTES or response[end : end + 1] in _QUOTES
+    inner = text[1:-1]
+    return text[:1] in _QUOTES and closes and not any(mark in inner for mark in '"\u201c\u201d')
 
 
 def _has_words(text: str) -> bool:

@@ -88,7 +88,6 @@ SENTENCES = {
     # Determiners
     "One of the squares is above a circle.": ["one of the 1 square | above a circle"],
     "Two of the squares are above a circle.": ["one of the 2 squares | above a circle"],
-    "Another square is above the other circle.": ["another square | above the other circle"],
     "Two other squares are above the circle.": ["another 2 squares | above the circle"],
     "All of the squares are above both circles.": ["all squares | above both circles"],
     "Each square is above any of the circles.": ["all square | above any circles"],
@@ -126,6 +125,10 @@ def test_sentence(sentence: str) -> None:
 
 
 MISSED = {
+    "Another square is above the other circle.": (
+        ["another square | above the other circle"],
+        '"the other" is read as a pronoun, whatever noun follows',
+    ),
     "A square, which is in block K, is above the star.": (
         ["a square (ntpp block K) | above the star"],
         "a comma that closes a relative clause hides the verb after it",

@@ -342,6 +342,19 @@ def test_what_is_taken_back_states_nothing() -> None:
     assert [m.relation for claim in claims for m in claim.relations] == ["above", "above"]
 
 
+def test_what_is_only_quoted_states_nothing() -> None:
+    response = (
+        'The text says:\n- "A is left of B."\n> B is left of C\nSo "A" is left of "C". Answer: left'
+    )
+    claims = READER.read(["A is left of B.", "B is left of C."], "", response=response).claims
+    assert [(claim.stance, len(claim.relations)) for claim in claims if claim.text[-1] != ":"] == [
+        ("quoted", 0),
+        ("quoted", 0),
+        ("asserted", 1),
+        ("asserted", 0),
+    ]
+
+
 @pytest.mark.parametrize(
     "ending",
     [
