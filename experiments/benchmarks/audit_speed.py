@@ -3,19 +3,22 @@
     python experiments/benchmarks/audit_speed.py --data FOLDER [--section NAME ...]
 
 Sections: `end-to-end` (text in, JSONL out, over the distinct real chain-of-thought traces
-in FOLDER/stepgame, each once), `logic` (relations in, verdicts out, against the two
-opponents on the same traces), `profiles` (the same traces under other profiles), `growth`
-(cost over entities and claims), `start` (start-up of the command), `memory` (resident
-memory over 100,000 traces). The tables are Markdown.
+in FOLDER/stepgame, each once), `described` (scenes that describe their things, by step),
+`logic` (relations in, verdicts out, against the two opponents on the same traces),
+`profiles` (the same traces under other profiles), `growth` (cost over entities and
+claims), `start` (start-up of the command), `memory` (resident memory over 100,000
+traces). The tables are Markdown.
 """
 
 from __future__ import annotations
 
 import argparse
+import cProfile
 import gzip
 import json
 import os
 import platform
+import pstats
 import random
 import resource
 import statistics
@@ -192,6 +195,61 @@ def end_to_end(data: Path) -> None:
             print(f"| {processes} | {statistics.median(rates):.0f} | {len(rates)} |")
 
 
+def described(data: Path) -> None:
+    """Scenes that describe their things: SpaRTUN's test questions, reasoned about in the
+    profile's own words along the path that the source gives.
+    """
+    ontology = OntologyLibrary().ontology("spartun")
+    records = []
+    with gzip.open(data / "spartun" / "spartun_test.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            names = row["meta"]["entities"]
+
+            def said(u: str, relation: str, v: str, names: dict[str, str] = names) -> str:
+                wording = ontology.wordings[relation][0]
+                return f"{names.get(u, 'it')} is {wording} {names.get(v, 'it')}."
+
+            first, second = row["meta"]["query"]
+            reached = row["meta"]["all_relations"][0]
+            records.append(
+                {
+                    **{key: row[key] for key in ("id", "dataset", "scene", "question")},
+                    "reasoning": [said(*fact) for fact in row["meta"]["chain_facts"]],
+                    "conclusion": said(first, reached, second),
+                }
+            )
+    traces = [Trace.model_validate(record) for record in records]
+    auditor = TraceAuditor()
+    auditor.audited(traces[0])
+    reading = timed(lambda: [auditor.parsed(trace) for trace in traces])
+    auditor = TraceAuditor()
+    auditor.audited(traces[0])
+    profile = cProfile.Profile()
+    whole = timed(lambda: profile.runcall(lambda: [auditor.audited(trace) for trace in traces]))
+    spent: dict[str, float] = {}
+    for (_, _, name), (_, _, own, _, _) in pstats.Stats(profile).stats.items():
+        for step in ("ground", "solve", "add"):
+            if f"clingo_control_{step}" in name:
+                spent[step] = spent.get(step, 0.0) + own
+    auditor = TraceAuditor()
+    auditor.audited(traces[0])
+    plain = timed(lambda: [auditor.audited(trace) for trace in traces])
+    print(f"\n### Described scenes: {len(traces)} SpaRTUN traces\n")
+    print("| step | ms a trace |\n|---|---|")
+    rows = {"reading (warm)": reading, **{f"clingo, {k}": t for k, t in spent.items()}}
+    for name, seconds in {**rows, "whole audit, profiled": whole, "whole audit": plain}.items():
+        print(f"| {name} | {seconds / len(traces) * 1e3:.2f} |")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "spartun.jsonl"
+        file.write_text("\n".join(map(json.dumps, records)) + "\n")
+        command = [str(Path(sys.executable).parent / "symbouq"), "audit", str(file)]
+        out = str(Path(folder) / "out.jsonl")
+        for jobs in (1, 2):
+            arguments = [*command, "--out", out, "--jobs", str(jobs)]
+            took = timed(lambda a=arguments: subprocess.run(a, capture_output=True, check=True))
+            print(f"| command, {jobs} processes | {took / len(traces) * 1e3:.2f} |")
+
+
 def growth(_data: Path) -> None:
     print(
         "\n### Growth: ms a trace (median of 3), a random layout, one relation more than things\n"
@@ -281,6 +339,7 @@ SECTIONS = {
     "logic": logic,
     "profiles": profiles,
     "end-to-end": end_to_end,
+    "described": described,
     "growth": growth,
     "memory": memory,
 }
