@@ -1,7 +1,8 @@
-"""Described scenes and the real reasoning about them: two tables.
+"""Described scenes and the real reasoning about them: three tables.
 
     python experiments/described_table.py --data FOLDER relations [--files validation|test]
     python experiments/described_table.py --data FOLDER traces
+    python experiments/described_table.py --data FOLDER claims
 
 `relations`: what is read from the scenes against the relations that the generators say they
 state (`story_triplets` of SpaRTUN and SpaRP, `sprl_triplets` of SpartQA), as micro precision,
@@ -11,11 +12,16 @@ described alike, so that most relations agree. A relation and its converse are o
 `traces`: per model, the share of claims that are parsed, the verdicts of the parsed claims
 in the grounded context, and how well Constraint-Rule and the verdict on the delivered
 answer rank right answers before wrong ones (AUROC).
+
+`claims`: what is read from 150 sentences of that reasoning, drawn with a seed from those
+that have a word of place, against the relations that `described_claims.jsonl` says they
+assert (annotated by a language model from the text alone, without looking at the parse).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -53,6 +59,7 @@ TRACES = (
     "spartun/llm_traces_spartun",
     "sparp/llm_traces_sparp_ps1",
 )
+ANNOTATED = Path(__file__).with_name("described_claims.jsonl")
 IMAGE = "-1"
 """The generator's id of the whole picture, which is no thing of the scene."""
 UNDERSTOOD = 0.9
@@ -254,10 +261,64 @@ def traces(data: Path) -> None:
             print(f"| {' | '.join(cells)} |", flush=True)
 
 
+# Annotated claims --------------------------------------------------------------------------
+
+_COARSE = {
+    **dict.fromkeys(("ntpp", "tpp", "inside", "proper_part", "part"), ("inside",)),
+    **dict.fromkeys(("ntppi", "tppi", "contains", "proper_whole", "whole"), ("contains",)),
+    **dict.fromkeys(("touching", "connected"), ("ec",)),
+    "disconnected": ("dc",),
+    "on_top_of": ("above",),
+    "touching_top": ("ec", "above"),
+    "touching_bottom": ("ec", "below"),
+    "touching_left": ("ec", "left"),
+    "touching_right": ("ec", "right"),
+}
+"""Relations as coarse as the annotations."""
+_TURNED = {"contains": "inside", "right": "left", "below": "above", "behind": "front"}
+
+
+def coarse(triples: Iterable[Sequence[str]]) -> set[tuple[str, str, str]]:
+    """Relations between titles, as coarse as the annotations and one way round."""
+    found: set[tuple[str, str, str]] = set()
+    for u, relation, v in triples:
+        for name in _COARSE.get(relation, (relation,)):
+            turned = _TURNED.get(name)
+            first, second = sorted((u, v)) if name in ("near", "far", "ec", "dc") else (u, v)
+            found.add((second, turned, first) if turned is not None else (first, name, second))
+    return found
+
+
+def claims(data: Path) -> None:
+    """Prints the table of annotated claims."""
+    auditor = TraceAuditor()
+    wanted = [json.loads(line) for line in ANNOTATED.read_text(encoding="utf-8").splitlines()]
+    counts: Counter[str] = Counter()
+    traces_of: dict[str, dict[str, dict[str, Any]]] = {}
+    for annotation in wanted:
+        name = annotation["file"]
+        if name not in traces_of:
+            traces_of[name] = {row["id"]: row for row in rows(data / f"{name}.jsonl.gz")}
+        audit = auditor.audited(Trace.model_validate(traces_of[name][annotation["id"]]))
+        claim = next(c for c in audit["claims"] if c["index"] == annotation["claim"])
+        read = coarse((r["subject"], r["relation"], r["object"]) for r in claim["relations"])
+        stated = coarse(annotation["relations"])
+        right = len(read & stated)
+        counts.update(right=right, read=len(read), stated=len(stated))
+        counts.update(stating=bool(stated), found=bool(stated and read))
+    precision, recall = counts["right"] / counts["read"], counts["right"] / counts["stated"]
+    f1 = 2 * precision * recall / (precision + recall)
+    print("| claims | stating a relation | of those read | precision | recall | F1 |")
+    print("| ---: | ---: | ---: | ---: | ---: | ---: |")
+    share = counts["found"] / counts["stating"]
+    cells = [len(wanted), counts["stating"], f"{share:.1%}"]
+    print(f"| {' | '.join(map(str, cells))} | {precision:.3f} | {recall:.3f} | {f1:.3f} |")
+
+
 def main() -> None:
     """Prints the table asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("table", choices=("relations", "traces"))
+    parser.add_argument("table", choices=("relations", "traces", "claims"))
     parser.add_argument("--data", default=os.environ.get("SYMBOUQ_DATA"), help="folder of data")
     parser.add_argument("--files", choices=("validation", "test"), default="test")
     options = parser.parse_args()
@@ -265,8 +326,10 @@ def main() -> None:
         parser.error("--data is needed where SYMBOUQ_DATA is not set")
     if options.table == "relations":
         relations(Path(options.data), RELATIONS[options.files])
-    else:
+    elif options.table == "traces":
         traces(Path(options.data))
+    else:
+        claims(Path(options.data))
 
 
 if __name__ == "__main__":
