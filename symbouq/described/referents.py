@@ -29,6 +29,7 @@ from symbouq.described.syntax import (
     Parse,
     Phrase,
     Predicate,
+    Topic,
 )
 from symbouq.ontology import Ontology
 
@@ -99,6 +100,7 @@ class Discourse:
     salient: list[int] = field(default_factory=list)
     centre: list[int] = field(default_factory=list)
     container: int | None = None
+    topic: int | None = None
     sentence: int = 0
     titles: list[str] = field(default_factory=list)
 
@@ -111,6 +113,7 @@ class Discourse:
             list(self.salient),
             list(self.centre),
             self.container,
+            self.topic,
             self.sentence,
             list(self.titles),
         )
@@ -151,7 +154,8 @@ class Discourse:
         self.centre = []
         self.salient = [*dict.fromkeys([*found, *self.salient])]
         containers = [n for n in found if self.is_container(n)]
-        self.container = containers[0] if containers else self.container
+        self.topic = containers[0] if len(containers) == 1 else None
+        self.container = self.topic if self.topic is not None else self.container
 
     # Things -----------------------------------------------------------------------------
 
@@ -357,6 +361,7 @@ class _Taking:
         self.found: dict[int, tuple[tuple[int, ...], float]] = {}
         self.heads: list[int] = []
         self.nested = 0
+        self.denied = False
         self.continued: list[int] = []
         self.tied: dict[int, list[int]] = {}
         self.place: int | None = None
@@ -367,6 +372,8 @@ class _Taking:
         for clause in parse.clauses:
             if isinstance(clause, Naming):
                 self._name(clause)
+            elif isinstance(clause, Topic):
+                discourse.point([clause.phrase])
             else:
                 self._clause(clause)
         self._situate()
@@ -431,6 +438,10 @@ class _Taking:
     def _clause(self, clause: Clause) -> None:
         converse = self.of.ontology.converse
         uses: dict[int, list[_Use]] = {}
+        self.denied = not self.narrating and (
+            any(p.negated for p in clause.predicates)
+            or any(phrase.determiner == NONE for phrase in clause.subjects)
+        )
         phrases = {phrase.start: phrase for phrase in clause.subjects}
         for predicate in clause.predicates:
             for phrase in clause.subjects:
@@ -450,6 +461,7 @@ class _Taking:
             self._find(phrase, uses.get(phrase.start, []))
         subjects = self._things(clause.subjects)
         self.subjects += subjects
+        self._list(clause, subjects)
         for predicate in clause.predicates:
             objects = self._things(predicate.objects)
             self.others += objects
@@ -458,6 +470,21 @@ class _Taking:
                 self.tied.setdefault(phrase.start, []).extend(subjects)
             confidence = self._confidence([*clause.subjects, *predicate.objects])
             self._state(subjects, predicate, objects, confidence, clause)
+
+    def _list(self, clause: Clause, subjects: Sequence[int]) -> None:
+        """What a line of a list under a container's heading says: that it holds this."""
+        discourse = self.of
+        relation = discourse.ontology.phrases.get("in")
+        if clause.predicates or not clause.strained:
+            discourse.topic = discourse.topic if clause.subjects[0].start < 0 else None
+        elif discourse.topic is not None and relation is not None and not self.narrating:
+            for n in subjects:
+                if not discourse.is_container(n):
+                    self.statements.append(
+                        Statement(
+                            n, relation, discourse.topic, clause.start, clause.end - 1, _SITUATED
+                        )
+                    )
 
     def _turn(self, phrase: Phrase, uses: Sequence[_Use]) -> tuple[int, int, int]:
         """When a phrase of a clause is looked up: what is told apart by a relative clause
@@ -471,6 +498,8 @@ class _Taking:
             return turn, 0, phrase.start
         fits = [n for n in range(len(self.of.things)) if self.of.fits(phrase, n)]
         met = len(self.of.meeting(phrase, fits)) if phrase.clauses else 0
+        # In reasoning, what is clear tells where the rest is.
+        met = met if self.narrating else len(fits)
         return int(bool(phrase.clauses)), met, phrase.start
 
     def _things(self, phrases: Sequence[Phrase]) -> list[int]:
@@ -495,6 +524,10 @@ class _Taking:
             for number in subjects if self.narrating and not predicate.negated else ():
                 self.of.things[number].attributes |= dict(predicate.attributes)
             return
+        if not predicate.objects and predicate.relation in ontology.within:
+            # "It touches the bottom edge": of what it is in.
+            homes = [self.of.things[n].container for n in subjects]
+            objects = [home for home in dict.fromkeys(homes) if home is not None]
         relation: str | None = predicate.relation
         if any(
             p.determiner == NONE for p in (*predicate.objects, *(clause.subjects if clause else ()))
@@ -512,6 +545,8 @@ class _Taking:
         start = clause.start if clause is not None else predicate.start
         end = clause.end if clause is not None else predicate.end
         within = ontology.within
+        if ontology.converse.get(relation) in within and self._aside(predicate):
+            return
         said = relation
         for u, v in pairs:
             relation = self.of.read_as(said, v)
@@ -520,6 +555,15 @@ class _Taking:
             elif ontology.converse.get(relation) in within and self.of.is_container(u):
                 self.of.locate(v, u)
             self.statements.append(Statement(u, relation, v, start, end - 1, confidence))
+
+    def _aside(self, predicate: Predicate) -> bool:
+        """Whether to have something is to have it beside oneself: "X has Y above it"."""
+        return any(
+            other.determiner == PRONOUN and clause.relation not in self.of.ontology.within
+            for phrase in predicate.objects
+            for clause in phrase.clauses
+            for other in clause.objects
+        )
 
     # Finding ----------------------------------------------------------------------------
 
@@ -533,7 +577,7 @@ class _Taking:
         self.found[phrase.start] = (numbers, confidence)
         converse = self.of.ontology.converse
         for inner in phrase.clauses:
-            if not stated:
+            if not stated or self.denied:
                 continue
             self.heads += numbers
             self.nested += 1
@@ -569,6 +613,8 @@ class _Taking:
             return (*self._named(phrase), True)
         place = self._place(phrase, uses)
         if determiner in (INDEFINITE, ADDITIVE) and (self.narrating or determiner == ADDITIVE):
+            if not self.narrating and self._is_abstract(phrase):
+                return (), 1.0, False
             count = max(1, phrase.count)
             known = self._counted(phrase) if count > 1 and place is None else ()
             if known:
@@ -580,6 +626,8 @@ class _Taking:
             return made, 1.0, True
         fits = [n for n in range(len(discourse.things)) if discourse.fits(phrase, n)]
         fits = fits or [n for n in range(len(discourse.things)) if discourse.may_fit(phrase, n)]
+        if not self.narrating and not fits and self._is_abstract(phrase):
+            return (), 1.0, False
         if phrase.clauses:
             fits = [n for n in fits if n not in self._partners(uses)] or fits
         if determiner == OTHER:
@@ -603,6 +651,13 @@ class _Taking:
             made = tuple(discourse.made(phrase, place) for _ in range(count))
             return made, 1.0, True
         return chosen, confidence, stated
+
+    def _is_abstract(self, phrase: Phrase) -> bool:
+        """Whether a noun of reasoning is none that the lexicon or the scene has, as in "the
+        question" or "this relationship": it speaks of no thing of the scene.
+        """
+        kinds = {thing.kind for thing in self.of.things}
+        return phrase.kind not in kinds and phrase.kind not in self.of.ontology.covers
 
     def _counted(self, phrase: Phrase) -> tuple[int, ...]:
         """The things that "two squares" means where as many are here and no place is said
@@ -732,6 +787,9 @@ class _Taking:
         if phrase.determiner in (DEFINITE, BARE) and older:
             fits = older
         places = (place if place is not None else self.of.container, None)
+        partners = {things[n].container for n in self._partners(uses)} - {None}
+        if not self.narrating and partners:
+            places = tuple(partners)
         here = [n for n in fits if things[n].container in places]
         here = here or self.of.numbered(phrase, fits)
         if phrase.determiner == BOTH or (phrase.plural and phrase.count != 1) or phrase.count > 1:

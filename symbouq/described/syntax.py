@@ -112,17 +112,24 @@ class Naming:
 
 
 @dataclass(frozen=True)
+class Topic:
+    """What the text goes on about: "Block A: ..."."""
+
+    phrase: Phrase
+
+
+@dataclass(frozen=True)
 class Parse:
     """A sentence as it was understood.
 
     Attributes:
-        clauses: Its clauses and namings, in order.
+        clauses: Its clauses, namings and topics, in order.
         skipped: How many words were not understood.
         whole: Whether the clauses take up the whole sentence.
         tokens: The tokens that positions count.
     """
 
-    clauses: tuple[Clause | Naming, ...]
+    clauses: tuple[Clause | Naming | Topic, ...]
     skipped: int
     whole: bool
     tokens: tuple[Token, ...]
@@ -144,7 +151,7 @@ _SILENT = frozenset(
 _OF_WHICH = frozenset((DEFINITE, DEMONSTRATIVE))
 _VERBS = frozenset(("copula", "stating"))
 _BEFORE_PREDICATE = frozenset(
-    ("copula", "negation", "stating", "existential", "both", "every", ":")
+    ("copula", "'s", "negation", "stating", "existential", "both", "every", ":")
 )
 _ALTERNATIVES = 12
 """How many readings of a phrase are looked at."""
@@ -194,10 +201,35 @@ class Sentence:
     def __init__(self, ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -> None:
         self.ontology = ontology
         self.names = names
-        self.tokens = _without_asides(list(self._said(tokens)))
+        self.tokens = self._without_brackets(_without_asides(list(self._said(tokens))))
         self._phrases: dict[int, list[tuple[Phrase, int]]] = {}
-        self._lists: dict[int, list[tuple[tuple[Phrase, ...], int]]] = {}
+        self._lists: dict[tuple[int, bool], list[tuple[tuple[Phrase, ...], int]]] = {}
         self._clauses: dict[int, list[tuple[Clause, int]]] = {}
+
+    @staticmethod
+    def _without_brackets(tokens: Sequence[Token]) -> list[Token]:
+        """Tokens without brackets that state no relation, such as other words for what
+        precedes them, and without those that do not close.
+        """
+        kept: list[Token] = []
+        position = 0
+        while position < len(tokens):
+            token = tokens[position]
+            if token.text == "(":
+                ends = (n for n in range(position, len(tokens)) if tokens[n].text == ")")
+                end = next(ends, None)
+                inner = tokens[position + 1 : end] if end is not None else ()
+                if end is not None and not any(t.kind == "relation" for t in inner):
+                    position = end + 1
+                    continue
+                if end is not None:
+                    kept += tokens[position : end + 1]
+                    position = end + 1
+                    continue
+            elif token.text != ")":
+                kept.append(token)
+            position += 1
+        return kept
 
     def _said(self, tokens: Sequence[Token]) -> Iterator[Token]:
         """The tokens that say something, hours of a clock face as directions."""
@@ -225,7 +257,7 @@ class Sentence:
     @staticmethod
     def _silent(token: Token) -> bool:
         if token.kind == "mark":
-            return token.text not in (",", "?", "'s", ";", ":", "#")
+            return token.text not in (",", "?", "'s", ";", ":", "#", "(", ")")
         return token.kind in _SILENT or (
             token.kind == "content" and token.head.endswith("ly") and token.text == token.head
         )
@@ -252,12 +284,12 @@ class Sentence:
 
     def parse(self) -> Parse:
         """All clauses, from left to right; what fits nowhere is skipped."""
-        found: list[Clause | Naming] = []
+        found: list[Clause | Naming | Topic] = []
         skipped = 0
         whole = True
         position = 0
         while position < len(self.tokens):
-            taken = self._naming(position) or self._best(position)
+            taken = self._naming(position) or self._best(position) or self._topic(position)
             if taken is None:
                 skipped += self.kind(position) == "content"
                 whole = whole and self.kind(position) in (",", "and", "?")
@@ -267,7 +299,7 @@ class Sentence:
             found += clauses
         return Parse(tuple(found), skipped, whole, tuple(self.tokens))
 
-    def _best(self, position: int) -> tuple[list[Clause | Naming], int] | None:
+    def _best(self, position: int) -> tuple[list[Clause | Naming | Topic], int] | None:
         """The longest chain of clauses from a position."""
         best: tuple[list[Clause], int] | None = None
         worth = (0, 0)
@@ -289,12 +321,19 @@ class Sentence:
                     yield [clause, *rest], last
             yield [clause], end
 
-    def _naming(self, position: int) -> tuple[list[Clause | Naming], int] | None:
+    def _naming(self, position: int) -> tuple[list[Clause | Naming | Topic], int] | None:
         """`we call them A, B and C`."""
         if self.kind(position) != "naming" or self.kind(position + 1) != "pronoun":
             return None
         names, end = self._names(position + 2)
         return ([Naming(names)], end) if names else None
+
+    def _topic(self, position: int) -> tuple[list[Clause | Naming | Topic], int] | None:
+        """`Block A: ...`"""
+        for phrase, end in self.phrases(position):
+            if self.kind(end) == ":":
+                return [Topic(phrase)], end + 1
+        return None
 
     # Clauses -------------------------------------------------------------------------
 
@@ -366,7 +405,7 @@ class Sentence:
             for predicates, last in self.predicates(position):
                 yield Clause((about,), predicates, position, last), last
         for subjects, last in self.lists(position):
-            if last == len(self.tokens) and any(phrase.clauses for phrase in subjects):
+            if last == len(self.tokens) and (position == 0 or subjects[0].clauses):
                 yield Clause(subjects, (), position, last, strained=True), last
 
     def predicates(
@@ -392,7 +431,7 @@ class Sentence:
         if begin > position and self.kind(begin) == "attribute":
             found += self._ascribed(position, begin, denied, single)
         for relations, middle in self._relations(begin, denied):
-            groups = self.lists(middle)
+            groups = self.lists(middle, commas=not single)
             for objects, end in groups:
                 head = tuple(
                     Predicate(r.relation, objects, r.negated, r.start, end) for r in relations
@@ -402,7 +441,7 @@ class Sentence:
                     for rest, last in self.predicates(follows, single=single):
                         found.append(((*head, *rest), last))
                 found.append((head, end))
-            if not single and (self.kind(middle) in ("and", "") or not groups):
+            if not single and self.kind(middle) in ("and", ",", ";", "?", ""):
                 # The landmark comes with the clause after this one, or is understood.
                 head = tuple(
                     Predicate(r.relation, (), r.negated, r.start, middle) for r in relations
@@ -494,29 +533,45 @@ class Sentence:
 
     # Noun phrases --------------------------------------------------------------------
 
-    def lists(self, position: int) -> list[tuple[tuple[Phrase, ...], int]]:
-        """Noun phrases from a position: `A`, `A and B`, `A, B and C`, longest first."""
-        if position in self._lists:
-            return self._lists[position]
+    def lists(self, position: int, commas: bool = True) -> list[tuple[tuple[Phrase, ...], int]]:
+        """Noun phrases from a position: `A`, `A and B`, `A, B and C`, longest first.
+
+        Args:
+            position: Where they begin.
+            commas: Whether a comma may stand between them; in a relative clause it ends
+                the clause.
+        """
+        if (position, commas) in self._lists:
+            return self._lists[position, commas]
         found: list[tuple[tuple[Phrase, ...], int]] = []
         for phrase, end in self.phrases(position):
-            comma = self._skip(end, ",")
+            comma = self._skip(end, ",") if commas else end
             last = self._skip(comma, "and")
             if last > end:
-                for rest, stop in self.lists(last):
+                for rest, stop in self.lists(last, commas):
                     # A comma alone joins only what an "and" goes on with.
                     if (last > comma or len(rest) > 1) and self._alike(phrase, rest[0]):
                         found.append(((phrase, *rest), stop))
             found.append(((phrase,), end))
         found.sort(key=lambda item: -item[1])
-        self._lists[position] = found[:_ALTERNATIVES]
-        return self._lists[position]
+        self._lists[position, commas] = found[:_ALTERNATIVES]
+        return self._lists[position, commas]
 
     def _alike(self, one: Phrase, other: Phrase) -> bool:
         """Whether two phrases may be coordinated: blocks with blocks, shapes with shapes."""
         containers = self.ontology.containers
         known = bool(one.kind and other.kind)
         return not known or (one.kind in containers) == (other.kind in containers)
+
+    def _on_a_level(self, core: Phrase, clause: Predicate) -> bool:
+        """Whether a relation may hold of what it is said of: blocks lie beside blocks."""
+        ontology = self.ontology
+        within = ontology.within
+        crossing = {clause.relation, ontology.converse.get(clause.relation, "")} & within
+        if crossing or core.kind not in ontology.containers:
+            return True
+        kinds = [phrase.kind for phrase in clause.objects if phrase.kind]
+        return not kinds or any(kind in ontology.containers for kind in kinds)
 
     def phrases(self, position: int) -> list[tuple[Phrase, int]]:
         """The noun phrases that may begin at a position, longest first."""
@@ -528,13 +583,20 @@ class Sentence:
         if core is not None:
             found.append((core, core.end))
             for clauses, end in self._relative(core.end, core):
+                if not all(self._on_a_level(core, clause) for clause in clauses):
+                    continue  # "the circle in block C, which is left of the star"
                 found.append((replace(core, clauses=clauses, end=end), end))
         found.sort(key=lambda item: -item[1])
         self._phrases[position] = found[:_ALTERNATIVES]
         return self._phrases[position]
 
     def _relative(self, position: int, core: Phrase) -> Iterator[tuple[tuple[Predicate, ...], int]]:
-        """What a relative clause, whole or reduced, says of a phrase."""
+        """What a relative clause, whole, reduced or in brackets, says of a phrase."""
+        if self.kind(position) == "(":
+            for clauses, end in self.predicates(position + 1, single=True):
+                if self.kind(end) == ")":
+                    yield clauses, end + 1
+            return
         if self.kind(position) == "with":
             # "block A with a square (in it)"; what has it has the relation of "has".
             relation = self.ontology.phrases.get("has", "")
@@ -570,7 +632,9 @@ class Sentence:
         partitive = False
         while True:
             kind = self.kind(position)
-            if kind in _DETERMINERS or kind == "denial":
+            if kind == "negation" and self.kind(position + 1) in (EVERY, ANY, INDEFINITE):
+                determiner, position = NONE, position + 1  # "not all"
+            elif kind in _DETERMINERS or kind == "denial":
                 if self._is_name(position):
                     break
                 said = NONE if kind == "denial" else kind

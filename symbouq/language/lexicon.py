@@ -33,7 +33,7 @@ _CLASSES = (
 
 _DESCRIBING = (
     "definite", "demonstrative", "indefinite", "additive", "every", "any", "both", "naming",
-    "numbering", "stating",
+    "numbering", "stating", "inquiry",
 )  # fmt: skip
 """Word classes of ontology/descriptions.lp."""
 

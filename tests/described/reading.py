@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symbouq.described.reader import DescribedReader
-from symbouq.described.syntax import Clause, Grammar, Naming, Parse, Phrase, Predicate
+from symbouq.described.syntax import Clause, Grammar, Naming, Parse, Phrase, Predicate, Topic
 from symbouq.ontology import OntologyLibrary
 
 LIBRARY = OntologyLibrary()
@@ -33,10 +33,12 @@ def parse(text: str, *names: str, reader: DescribedReader = SPARTUN) -> Parse:
     return Grammar(reader.ontology).parse(reader.lexicon.tokens(text), known)
 
 
-def short(clause: Clause | Naming) -> str:
+def short(clause: Clause | Naming | Topic) -> str:
     """A clause as `subjects | predicate; predicate`."""
     if isinstance(clause, Naming):
         return f"call {' '.join(clause.names)}"
+    if isinstance(clause, Topic):
+        return f"about {phrase(clause.phrase)}"
     subjects = " & ".join(map(phrase, clause.subjects))
     return f"{subjects} | {'; '.join(map(predicate, clause.predicates))}".strip()
 
