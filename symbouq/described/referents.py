@@ -545,9 +545,9 @@ class _Taking:
         start = clause.start if clause is not None else predicate.start
         end = clause.end if clause is not None else predicate.end
         within = ontology.within
-        if ontology.converse.get(relation) in within and self._aside(predicate):
-            return
         said = relation
+        if ontology.converse.get(relation) in within and self._aside(predicate):
+            pairs = [(u, v) for u, v in pairs if self.of.is_container(u)]
         for u, v in pairs:
             relation = self.of.read_as(said, v)
             if relation in within and self.of.is_container(v):
@@ -786,10 +786,13 @@ class _Taking:
         older = [n for n in fits if things[n].sentence < self.of.sentence]
         if phrase.determiner in (DEFINITE, BARE) and older:
             fits = older
-        places = (place if place is not None else self.of.container, None)
+        places: tuple[int | None, ...] = (
+            place if place is not None else self.of.container,
+            None,
+        )
         partners = {things[n].container for n in self._partners(uses)} - {None}
         if not self.narrating and partners:
-            places = tuple(partners)
+            places = (*partners,)
         here = [n for n in fits if things[n].container in places]
         here = here or self.of.numbered(phrase, fits)
         if phrase.determiner == BOTH or (phrase.plural and phrase.count != 1) or phrase.count > 1:

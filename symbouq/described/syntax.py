@@ -538,16 +538,16 @@ class Sentence:
 
         Args:
             position: Where they begin.
-            commas: Whether a comma may stand between them; in a relative clause it ends
-                the clause.
+            commas: Whether a comma may stand before the "and"; in a relative clause that
+                ends the clause.
         """
         if (position, commas) in self._lists:
             return self._lists[position, commas]
         found: list[tuple[tuple[Phrase, ...], int]] = []
         for phrase, end in self.phrases(position):
-            comma = self._skip(end, ",") if commas else end
+            comma = self._skip(end, ",")
             last = self._skip(comma, "and")
-            if last > end:
+            if last > end and (commas or comma == end or last == comma):
                 for rest, stop in self.lists(last, commas):
                     # A comma alone joins only what an "and" goes on with.
                     if (last > comma or len(rest) > 1) and self._alike(phrase, rest[0]):

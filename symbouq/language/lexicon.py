@@ -37,6 +37,9 @@ _DESCRIBING = (
 )  # fmt: skip
 """Word classes of ontology/descriptions.lp."""
 
+_COMPOSED = frozenset(("filler", "hedge", "pronoun"))
+"""Word classes whose phrases mean what their words do where things are described: who does
+"not have" something is not at a loss, and "the other" goes with a noun."""
 _OPENING = frozenset((*_DESCRIBING, "attribute", "numeral", "ordinal", "copula"))
 """Kinds of words after which a misspelled word of a description may stand."""
 _FULL_STOPS = frozenset((".", "!", "?"))
@@ -162,10 +165,8 @@ class Lexicon:
         listed = dict(describing)
         for word_class in _CLASSES:
             for text in self.ontology.words.get(word_class, ()):
-                # Where things are described, "a little" is no adverb, and who does not have
-                # something is not at a loss.
                 composed = " " in text and apart.issuperset(text.split())
-                if describing and composed and word_class in ("filler", "hedge"):
+                if describing and composed and word_class in _COMPOSED:
                     continue
                 listed.setdefault(text, Entry(word_class))
         for text, relation in self.ontology.phrases.items():
