@@ -35,6 +35,7 @@ class Clause:
         states: Propositions that hold: a predicate and its terms.
         goes: Ways with their landmarks.
         located: Relations of the event's place, with their landmarks.
+        started: Relations of the place that it starts from, with their landmarks.
         back: Whether it is the way back of what was said before.
         often: How many times at least.
     """
@@ -48,6 +49,7 @@ class Clause:
     states: tuple[tuple[str, ...], ...] = ()
     goes: tuple[tuple[str, str], ...] = ()
     located: tuple[tuple[str, str], ...] = ()
+    started: tuple[tuple[str, str], ...] = ()
     back: bool = False
     often: int = 1
 
@@ -81,8 +83,13 @@ class Sentence:
         self._sides = frozenset(r for row in ontology.events["seen_inverse", 2] for r in row)
         self._movers = lexicon.movers
         self._opaque = ontology.marked("opaque")
+        self._perceiving = ontology.marked("perceives")
+        self._mutual = ontology.marked("mutual")
+        self._returning = ontology.marked("returning")
+        self._incorporating = ontology.marked("incorporates")
         self._posture = ontology.marked("posture")
         self._short = ontology.marked("short")
+        self._origin = ontology.marked("origin")
         self._parting = ontology.marked("parting")
         self._past_form = ontology.words.get("past_form", frozenset())
         ending = len(tokens)
@@ -162,17 +169,24 @@ class Sentence:
     def _ends(self, position: int) -> Iterator[int]:
         """Where a noun phrase that begins at a position may end."""
         start = position
+        after_preposition = position and self._kind(position - 1) in ("relation", "way")
+        bare = after_preposition and self._kind(position) == "content"
+        owned = False
         if self._is(position, "determiner"):
             position += 1
-        elif not self._capital(position):
+        elif not self._capital(position) and not bare:
             return
         for end in range(position + 1, position + _LONGEST_NAME):
             kind = self._kind(end - 1)
-            if kind not in ("content", "verb", "number") and (end - 1 > position or not kind):
+            owner = self._text(end - 1) == "'s" and self._kind(end) in ("content", "verb")
+            if kind not in ("content", "verb", "number") and not owner:
+                if end - 1 > position or not kind:
+                    return
+            owned = owned or owner
+            if start == position and not self._capital(end - 1) and not owned and not bare:
                 return
-            if start == position and not self._capital(end - 1):
-                return
-            yield end
+            if not owner:
+                yield end
 
     def _capital(self, position: int) -> bool:
         """Whether a token is written as a name."""
@@ -261,15 +275,26 @@ class Sentence:
             if verb in self._posture:
                 yield from self._places(subjects, after, frame)
                 continue
+            clause = replace(frame, verb=verb, back=verb in self._returning)
             if verb in self._opaque:
-                # What is wanted is not said to be so, whatever it is.
-                if self._is(after, "infinitive") or self._is(after, "determiner"):
-                    yield (Clause(subjects[0], verb, frame.tense),), len(self._tokens)
+                # What is wanted or thought is not said to be so, whatever it is.
+                yield tuple(replace(clause, agent=s) for s in subjects), len(self._tokens)
                 continue
-            clause = replace(frame, verb=verb)
-            yield from self._rest(subjects, ("",), after, clause)
             for noun in self._nouns(after):
                 yield from self._rest(subjects, noun.names, noun.end, clause)
+                if verb in self._perceiving:
+                    yield from self._witnessed(subjects, noun, clause)
+            yield from self._rest(subjects, ("",), after, clause)
+
+    def _witnessed(self, subjects: Names, noun: _Noun, clause: Clause) -> Iterator[Parse]:
+        """What something is perceived to do: "saw the cat jump over the fence"."""
+        perceived = tuple(
+            replace(clause, agent=s, patient=name) for s in subjects for name in noun.names
+        )
+        for aspect, form in (("simple", BASE), ("progressive", GERUND)):
+            frame = Clause(tense=clause.tense, aspect=aspect)
+            for clauses, end in self._verb(noun.names, noun.end, frame, (form,)):
+                yield perceived + clauses, end
 
     def _passive(self, subjects: Names, position: int, frame: Clause) -> Iterator[Parse]:
         """A participle of what is done to the subjects."""
@@ -295,6 +320,11 @@ class Sentence:
         clause for each agent and patient.
         """
         for whole, end in self._adjuncts(position, clause):
+            if whole.located and whole.verb in self._incorporating and any(patients):
+                continue  # who leaves a thing somewhere does not go there
+            if whole.verb in self._mutual and len(agents) == 2 and patients == ("",):
+                yield (replace(whole, agent=agents[0], patient=agents[1]),), end
+                continue
             yield (
                 tuple(replace(whole, agent=a, patient=p) for a in agents for p in patients),
                 end,
@@ -308,7 +338,14 @@ class Sentence:
         if self._kind(least) == "times":
             count = self._lexicon.counts[self._text(least)]
             yield from self._adjuncts(least + 1, replace(clause, often=count))
+        if self._is(position, "infinitive") and self._infinitive(position + 1):
+            yield clause, len(self._tokens)  # what it is for may never happen
         way, relation = self._preposition(position, clause.verb in self._movers)
+        if way in self._origin and self._kind(position + 1) == "relation":
+            start = self._lexicon.ontology.phrases[self._text(position + 1)]
+            for noun in self._nouns(position + 2):
+                started = (*clause.started, *((start, name) for name in noun.names))
+                yield from self._adjuncts(noun.end, replace(clause, started=started))
         if way or relation:
             for noun in self._nouns(position + 1):
                 added = clause
@@ -319,6 +356,12 @@ class Sentence:
                         added = replace(added, located=(*added.located, (relation, name)))
                 yield from self._adjuncts(noun.end, added)
         yield clause, position
+
+    def _infinitive(self, position: int) -> bool:
+        """Whether a token may be the base form of a verb, or "be"."""
+        return self._text(position) == "be" or BASE in dict(
+            (form, verb) for verb, form in self._forms(position)
+        )
 
     def _preposition(self, position: int, moving: bool) -> tuple[str, str]:
         """The way or the relation that a preposition says of an event: one that can be
@@ -331,7 +374,7 @@ class Sentence:
         relation = self._lexicon.ontology.phrases.get(text, "")
         if relation in self._between or relation in self._divided:
             return "", ""
-        if way and (moving or not relation or way in self._parting):
+        if way and (moving or not relation or way in self._parting | self._origin):
             return way, ""
         return "", relation
 
@@ -355,6 +398,9 @@ class Sentence:
         text = self._text(position)
         relation = self._lexicon.ontology.phrases.get(text, "")
         way = self._lexicon.ways.get(text, "")
+        if self._kind(position + 1) == "reciprocal" and relation and len(subjects) == 2:
+            one, other = subjects
+            yield [("rel", relation, one, other), ("rel", relation, other, one)], position + 2
         for noun in self._nouns(position + 1):
             landmarks = noun.names
             if relation in self._between:
@@ -364,8 +410,7 @@ class Sentence:
             if relation in self._divided:
                 if len(subjects) == 2:
                     yield [("divided", *subjects, landmarks[0])], noun.end
-                continue
-            if self._text(noun.end) == "from":
+            if self._is(noun.end, "viewing"):
                 for viewer in self._noun(noun.end + 1, modified=False):
                     seen = viewer.names[0]
                     if relation in self._sides:
@@ -373,9 +418,9 @@ class Sentence:
                             ("seen", relation, s, y, seen) for s in subjects for y in landmarks
                         ]
                         yield states, viewer.end
-                    elif way in self._parting:
+                    elif way in self._parting or relation in self._divided:
                         yield [("divided", s, seen, landmarks[0]) for s in subjects], viewer.end
-            if relation:
+            if relation and relation not in self._divided:
                 yield [("rel", relation, s, y) for s in subjects for y in landmarks], noun.end
 
     def _comparison(
@@ -387,7 +432,7 @@ class Sentence:
             if self._kind(first.end) != "comparison":
                 continue
             after = first.end + 1
-            to = self._kind(after) == "way"
+            to = self._text(after) in self._lexicon.ways
             for second in self._noun(after + to, modified=False):
                 near = (subject, first.names[0])
                 far = (subject, second.names[0]) if to else (second.names[0], first.names[0])
