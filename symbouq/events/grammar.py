@@ -35,6 +35,7 @@ class Clause:
         states: Propositions that hold: a predicate and its terms.
         goes: Ways with their landmarks.
         located: Relations of the event's place, with their landmarks.
+        within: Pairs of landmarks that the event's place lies between.
         started: Relations of the place that it starts from, with their landmarks.
         back: Whether it is the way back of what was said before.
         often: How many times at least.
@@ -49,6 +50,7 @@ class Clause:
     states: tuple[tuple[str, ...], ...] = ()
     goes: tuple[tuple[str, str], ...] = ()
     located: tuple[tuple[str, str], ...] = ()
+    within: tuple[tuple[str, str], ...] = ()
     started: tuple[tuple[str, str], ...] = ()
     back: bool = False
     often: int = 1
@@ -346,6 +348,11 @@ class Sentence:
             for noun in self._nouns(position + 2):
                 started = (*clause.started, *((start, name) for name in noun.names))
                 yield from self._adjuncts(noun.end, replace(clause, started=started))
+        if self._lexicon.ontology.phrases.get(self._text(position)) in self._between:
+            for noun in self._nouns(position + 1):
+                if len(noun.names) == 2:
+                    pair = (noun.names[0], noun.names[1])
+                    yield from self._adjuncts(noun.end, replace(clause, within=(*clause.within, pair)))
         if way or relation:
             for noun in self._nouns(position + 1):
                 added = clause

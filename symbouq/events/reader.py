@@ -86,6 +86,8 @@ class Facts:
             yield f"goes({d},{way},{self._thing(landmark)})"
         for relation, landmark in clause.located:
             yield f"located({d},{relation},{self._thing(landmark)})"
+        for one, other in clause.within:
+            yield f"within({d},{self._thing(one)},{self._thing(other)})"
         for relation, landmark in clause.started:
             yield f"started({d},{relation},{self._thing(landmark)})"
         if clause.back and before:
