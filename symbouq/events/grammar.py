@@ -28,6 +28,7 @@ class Clause:
     Attributes:
         agent: Who does it; for a passive, who it is done by, if that is said.
         verb: What happens; empty for a state.
+        strange: Whether the lexicon does not have the verb.
         tense: `now` or `past`.
         aspect: `simple`, `progressive` or `perfect`.
         negative: Whether it is denied.
@@ -43,6 +44,7 @@ class Clause:
 
     agent: str = ""
     verb: str = ""
+    strange: bool = False
     tense: str = "past"
     aspect: str = "simple"
     negative: bool = False
@@ -88,10 +90,12 @@ class Sentence:
         self._perceiving = ontology.marked("perceives")
         self._mutual = ontology.marked("mutual")
         self._returning = ontology.marked("returning")
-        self._incorporating = ontology.marked("incorporates")
+        self._elsewhere = ontology.marked("incorporates") - ontology.marked("places")
+        self._known = ontology.marked("verb")
         self._posture = ontology.marked("posture")
         self._short = ontology.marked("short")
         self._origin = ontology.marked("origin")
+        self._construing = ontology.marked("construes")
         self._parting = ontology.marked("parting")
         self._past_form = ontology.words.get("past_form", frozenset())
         ending = len(tokens)
@@ -128,7 +132,7 @@ class Sentence:
         known = self._lexicon.forms.get(text)
         if known is not None:
             return known
-        if self._kind(position) == "content" and text.isalpha() and text.islower():
+        if self._kind(position) == "content" and text.isalpha() and text.isascii() and text.islower():
             if text.endswith("ed"):
                 return [(text, PAST), (text, PARTICIPLE)]
             if text.endswith("ing"):
@@ -277,7 +281,8 @@ class Sentence:
             if verb in self._posture:
                 yield from self._places(subjects, after, frame)
                 continue
-            clause = replace(frame, verb=verb, back=verb in self._returning)
+            strange = verb not in self._known
+            clause = replace(frame, verb=verb, strange=strange, back=verb in self._returning)
             if verb in self._opaque:
                 # What is wanted or thought is not said to be so, whatever it is.
                 yield tuple(replace(clause, agent=s) for s in subjects), len(self._tokens)
@@ -308,21 +313,27 @@ class Sentence:
                 yield from self._places(subjects, after, frame)
                 continue
             aspect = frame.aspect if frame.tense == "past" else "perfect"
-            clause = replace(frame, verb=verb, aspect=aspect)
-            for clauses, end in self._rest(("",), subjects, after, clause):
+            strange = verb not in self._known
+            clause = replace(frame, verb=verb, strange=strange, aspect=aspect)
+            for clauses, end in self._rest(("",), subjects, after, clause, passive=True):
                 yield clauses, end
                 if self._is(end, "passive_agent"):
                     for noun in self._nouns(end + 1):
                         yield tuple(replace(c, agent=noun.names[0]) for c in clauses), noun.end
 
     def _rest(
-        self, agents: Names, patients: Names, position: int, clause: Clause
+        self,
+        agents: Names,
+        patients: Names,
+        position: int,
+        clause: Clause,
+        passive: bool = False,
     ) -> Iterator[Parse]:
         """Prepositional phrases, adverbs and counts after a verb and its object; then one
         clause for each agent and patient.
         """
-        for whole, end in self._adjuncts(position, clause):
-            if whole.located and whole.verb in self._incorporating and any(patients):
+        for whole, end in self._adjuncts(position, clause, passive):
+            if whole.located and whole.verb in self._elsewhere and any(patients):
                 continue  # who leaves a thing somewhere does not go there
             if whole.verb in self._mutual and len(agents) == 2 and patients == ("",):
                 yield (replace(whole, agent=agents[0], patient=agents[1]),), end
@@ -332,27 +343,30 @@ class Sentence:
                 end,
             )
 
-    def _adjuncts(self, position: int, clause: Clause) -> Iterator[tuple[Clause, int]]:
+    def _adjuncts(self, position: int, clause: Clause, passive: bool = False) -> Iterator[tuple[Clause, int]]:
         position = self._skip_asides(position)
+        if passive and self._is(position, "passive_agent"):
+            yield clause, position
+            return
         if self._kind(position) == "backwards":
-            yield from self._adjuncts(position + 1, replace(clause, back=True))
+            yield from self._adjuncts(position + 1, replace(clause, back=True), passive)
         least = position + (self._kind(position) == "at_least")
         if self._kind(least) == "times":
             count = self._lexicon.counts[self._text(least)]
-            yield from self._adjuncts(least + 1, replace(clause, often=count))
+            yield from self._adjuncts(least + 1, replace(clause, often=count), passive)
         if self._is(position, "infinitive") and self._infinitive(position + 1):
             yield clause, len(self._tokens)  # what it is for may never happen
-        way, relation = self._preposition(position, clause.verb in self._movers)
+        way, relation = self._preposition(position, clause)
         if way in self._origin and self._kind(position + 1) == "relation":
             start = self._lexicon.ontology.phrases[self._text(position + 1)]
             for noun in self._nouns(position + 2):
                 started = (*clause.started, *((start, name) for name in noun.names))
-                yield from self._adjuncts(noun.end, replace(clause, started=started))
+                yield from self._adjuncts(noun.end, replace(clause, started=started), passive)
         if self._lexicon.ontology.phrases.get(self._text(position)) in self._between:
             for noun in self._nouns(position + 1):
                 if len(noun.names) == 2:
                     pair = (noun.names[0], noun.names[1])
-                    yield from self._adjuncts(noun.end, replace(clause, within=(*clause.within, pair)))
+                    yield from self._adjuncts(noun.end, replace(clause, within=(*clause.within, pair)), passive)
         if way or relation:
             for noun in self._nouns(position + 1):
                 added = clause
@@ -361,7 +375,7 @@ class Sentence:
                         added = replace(added, goes=(*added.goes, (way, name)))
                     else:
                         added = replace(added, located=(*added.located, (relation, name)))
-                yield from self._adjuncts(noun.end, added)
+                yield from self._adjuncts(noun.end, added, passive)
         yield clause, position
 
     def _infinitive(self, position: int) -> bool:
@@ -370,7 +384,7 @@ class Sentence:
             (form, verb) for verb, form in self._forms(position)
         )
 
-    def _preposition(self, position: int, moving: bool) -> tuple[str, str]:
+    def _preposition(self, position: int, clause: Clause) -> tuple[str, str]:
         """The way or the relation that a preposition says of an event: one that can be
         both is a way where something moves, or where something is perceived beyond it.
         """
@@ -381,6 +395,7 @@ class Sentence:
         relation = self._lexicon.ontology.phrases.get(text, "")
         if relation in self._between or relation in self._divided:
             return "", ""
+        moving = clause.verb in self._movers or (clause.strange and way in self._construing)
         if way and (moving or not relation or way in self._parting | self._origin):
             return way, ""
         return "", relation
@@ -405,9 +420,17 @@ class Sentence:
         text = self._text(position)
         relation = self._lexicon.ontology.phrases.get(text, "")
         way = self._lexicon.ways.get(text, "")
-        if self._kind(position + 1) == "reciprocal" and relation and len(subjects) == 2:
-            one, other = subjects
-            yield [("rel", relation, one, other), ("rel", relation, other, one)], position + 2
+        if relation and len(subjects) == 2:
+            # "are far from each other", "are different towns"
+            end = position + 1
+            if relation in self._lexicon.ontology.symmetric:
+                while self._kind(end) == "content":
+                    end += 1
+            if self._kind(end) == "reciprocal":
+                end += 1
+            if end == len(self._tokens):
+                one, other = subjects
+                yield [("rel", relation, one, other), ("rel", relation, other, one)], end
         for noun in self._nouns(position + 1):
             landmarks = noun.names
             if relation in self._between:

@@ -78,6 +78,8 @@ class Facts:
         if not clause.verb:
             return
         yield f"does({d},{clause.verb})"
+        if clause.strange:
+            yield f"strange({d})"
         yield f"aspect({d},{clause.aspect})"
         for part, name in (("agent", clause.agent), ("patient", clause.patient)):
             if name:
