@@ -433,7 +433,7 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
         containers=frozenset(kind for (kind,) in rows["container", 1]),
         numerals={text.lower(): int(n) for n, text in rows["numeral", 2]},
         ordinals={text.lower(): int(n) for n, text in rows["ordinal", 2]},
-        eventful=("reads_events", 1) in rows,
+        eventful=bool(rows["reads_events", 1]),
         events={key: rows[key] for key in EVENTS if key in rows},
     )
 

@@ -17,6 +17,9 @@ from symbouq.language.lexicon import Token
 Names = tuple[str, ...]
 """What a noun phrase, or several joined by "and", speaks of."""
 
+_AUXILIARIES = ("being", "having", "doing")
+"""Word classes of what goes before a verb, or links to a place."""
+
 _LONGEST_NAME = 5
 """How many words a noun phrase may have."""
 
@@ -97,6 +100,7 @@ class Sentence:
         self._origin = ontology.marked("origin")
         self._construing = ontology.marked("construes")
         self._parting = ontology.marked("parting")
+        self._words = ontology.words
         self._past_form = ontology.words.get("past_form", frozenset())
         ending = len(tokens)
         while ending and tokens[ending - 1].text in (".", "!"):
@@ -122,7 +126,7 @@ class Sentence:
 
     def _is(self, position: int, word_class: str) -> bool:
         """Whether a token is of a word class, whatever else it is."""
-        return self._text(position) in self._lexicon.ontology.words.get(word_class, ())
+        return self._text(position) in self._words.get(word_class, ())
 
     def _forms(self, position: int) -> list[tuple[str, str]]:
         """The verb forms that a token may be. A word that the lexicon lacks may be a verb
@@ -155,10 +159,13 @@ class Sentence:
         """
         for noun in self._noun(position, modified):
             yield noun
-            joint = noun.end + (self._text(noun.end) == ",")
-            if self._kind(joint) == "and":
-                for rest in self._nouns(joint + 1, modified):
-                    yield _Noun(noun.names + rest.names, noun.said + rest.said, rest.end)
+            comma = noun.end + (self._text(noun.end) == ",")
+            last = comma + (self._kind(comma) == "and")
+            if last > noun.end:
+                for rest in self._nouns(last, modified):
+                    # A comma alone joins only what an "and" goes on with.
+                    if last > comma or len(rest.names) > 1:
+                        yield _Noun(noun.names + rest.names, noun.said + rest.said, rest.end)
 
     def _noun(self, position: int, modified: bool) -> Iterator[_Noun]:
         for end in self._ends(position):
@@ -235,9 +242,13 @@ class Sentence:
         """One verb with its auxiliaries and all that belongs to it."""
         position = self._skip_asides(position)
         kind, text = self._kind(position), self._text(position)
+        contracted = kind == "negation" and text.endswith(("n't", " not"))
+        if contracted:
+            text = text.removesuffix(" not").removesuffix("n't")
+            kind = next((c for c in _AUXILIARIES if text in self._words.get(c, ())), "")
         past = text in self._past_form
-        frame = Clause(tense="past" if past else "now")
-        if kind in ("being", "having", "doing"):
+        frame = Clause(tense="past" if past else "now", negative=contracted)
+        if kind in _AUXILIARIES:
             after = self._skip_asides(position + 1)
             if self._kind(after) == "negation":
                 frame, after = replace(frame, negative=True), self._skip_asides(after + 1)
@@ -256,8 +267,8 @@ class Sentence:
         yield from self._places(subjects, position, frame)
         progressive = replace(frame, aspect="progressive")
         yield from self._verb(subjects, position, progressive, (GERUND,))
-        if self._kind(position) == "being":
-            position += 1
+        if self._text(position) == "being":
+            yield from self._passive(subjects, position + 1, progressive)
         yield from self._passive(subjects, position, frame)
 
     def _having(self, subjects: Names, position: int, frame: Clause) -> Iterator[Parse]:
@@ -312,7 +323,8 @@ class Sentence:
             if verb in self._posture:
                 yield from self._places(subjects, after, frame)
                 continue
-            aspect = frame.aspect if frame.tense == "past" else "perfect"
+            resulting = frame.tense == "now" and frame.aspect == "simple"
+            aspect = "perfect" if resulting else frame.aspect
             strange = verb not in self._known
             clause = replace(frame, verb=verb, strange=strange, aspect=aspect)
             for clauses, end in self._rest(("",), subjects, after, clause, passive=True):

@@ -14,6 +14,9 @@ _CLASSES = (
 )  # fmt: skip
 """Word classes that the grammar of events knows, the first of a word's classes counts."""
 
+BY_TEXT = frozenset(("past_form", "passive_agent", "infinitive", "viewing", "relative", "determiner"))
+"""Classes of words that are of another class, too, and looked up by what they are."""
+
 BASE, PRESENT, PAST, PARTICIPLE, GERUND = "base", "present", "past", "participle", "gerund"
 
 _VOWELS = "aeiou"
@@ -53,7 +56,8 @@ class EventLexicon(Lexicon):
             for text in sorted(self.ontology.words.get(word_class, ())):
                 listed.setdefault(text, Entry(word_class))
         listed |= {text: Entry("times", value=str(n)) for text, n in self.counts.items()}
-        listed |= {text: Entry("verb", value=pairs[0][0]) for text, pairs in self.forms.items()}
+        for text, pairs in self.forms.items():
+            listed[text] = Entry("verb", verbs=tuple(verb for verb, _ in pairs))
         listed |= {text: Entry("way", value=way) for text, way in self.ways.items()}
         for text, relation in self.ontology.phrases.items():
             listed[text] = Entry("relation", relation, value=self.ways.get(text, ""))

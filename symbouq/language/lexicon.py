@@ -61,6 +61,7 @@ class Entry(NamedTuple):
         value: What a word of a description means: a kind, a number, a dimension and its
             value.
         plural: Whether it is a noun for several things.
+        verbs: The verbs that it may be a form of.
     """
 
     kind: str
@@ -69,6 +70,7 @@ class Entry(NamedTuple):
     adjacent: bool = False
     value: str = ""
     plural: bool = False
+    verbs: tuple[str, ...] = ()
 
 
 class Token(NamedTuple):
