@@ -127,7 +127,7 @@ def answer(auditor: TraceAuditor, instance: Instance) -> Answer:
     """
     ontology = auditor.ontology_for(instance)
     labels = _labels(ontology, _space(instance))
-    if ontology.eventful:
+    if ontology.eventful and instance.scene_relations is None:
         return _eventful(auditor, ontology, instance, labels)
     if ontology.described:
         return _described(auditor, ontology, instance, labels)

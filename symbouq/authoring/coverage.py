@@ -225,10 +225,13 @@ def _observed(source: Source, programs: set[Program]) -> tuple[set[Spot], set[cl
         trees[Path(place_of(tree).file).stem].append(tree)
     fired: set[Spot] = set()
     used: set[clingo.Symbol] = set()
+    observers: dict[tuple[str, ...], str] = {}
     for parts, facts in sorted(programs):
-        observed = [tree for part in parts for tree in trees[part]]
-        observed += own if "closure" in parts else []
-        control = observed_program(parts, facts, _observers(observed, whys=False))
+        if parts not in observers:
+            observed = [tree for part in parts for tree in trees[part]]
+            observed += own if "closure" in parts else []
+            observers[parts] = _observers(observed, whys=False)
+        control = observed_program(parts, facts, observers[parts])
         fired |= _fired_spots(control)
         used |= {
             atom.symbol.arguments[0] for atom in control.symbolic_atoms.by_signature("_used", 1)
@@ -372,7 +375,9 @@ def _read(
     meant: set[str] = set()
     for spec in specs:
         tokens = list(_tokens(auditor, spec))
-        meant |= {m for t in tokens if t.entry is not None for m in (t.entry.relation, *t.entry.verbs)}
+        meant |= {
+            m for t in tokens if t.entry is not None for m in (t.entry.relation, *t.entry.verbs)
+        }
         items |= {(t.kind, _spelled(t.text)) for t in tokens if t.entry is not None}
         question = spec.options.get("question", "").lower()
         asked |= {word.strip("?.,:") for word in question.split() if spec.in_words}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 
 from symbouq.answering import Answer, Labels
 from symbouq.events.grammar import Clause
@@ -26,8 +26,15 @@ def judged(reader: EventReader, scene: Sequence[str], statement: str, labels: La
         labels: The labels of the answer space.
     """
     premises = [(n, reader.clauses(sentence)) for n, sentence in enumerate(scene, start=1)]
+    if not premises or not all(clauses for _, clauses in premises):
+        return Answer("unread")
+    if "satisfiable" in labels.meanings:
+        holding, _ = _possible(reader.ontology, premises, ())
+        yes, no = labels.meanings["satisfiable"], labels.meanings.get("unsatisfiable", "")
+        given, other = (yes, no) if holding else (no, yes)
+        return Answer("answered", [given], [given], [given], [other])
     hypothesis = reader.clauses(statement)
-    if not hypothesis or not all(clauses for _, clauses in premises):
+    if not hypothesis or labels.relations:
         return Answer("unread")
     holding, failing = _possible(reader.ontology, premises, hypothesis)
     if not holding and not failing:
@@ -58,7 +65,7 @@ def _possible(
     return holding, failing
 
 
-@cache
+@lru_cache(maxsize=8)
 def _background(ontology: Ontology) -> str:
     """What a profile says of relations and of words, as facts."""
     texts = ("compared", "way", "verb", "inflected", "times")

@@ -136,7 +136,7 @@ class Sentence:
         known = self._lexicon.forms.get(text)
         if known is not None:
             return known
-        if self._kind(position) == "content" and text.isalpha() and text.isascii() and text.islower():
+        if self._kind(position) == "content" and text.isalpha() and text.islower():
             if text.endswith("ed"):
                 return [(text, PAST), (text, PARTICIPLE)]
             if text.endswith("ing"):
@@ -144,7 +144,14 @@ class Sentence:
         return []
 
     def _skip_asides(self, position: int) -> int:
-        while self._kind(position) == "aside":
+        """The position after adverbs that say nothing about places. Those in "-ly" are an
+        open class.
+        """
+        while self._kind(position) == "aside" or (
+            self._kind(position) == "content"
+            and self._tokens[position].text.islower()
+            and self._text(position).endswith("ly")
+        ):
             position += 1
         return position
 
@@ -172,8 +179,9 @@ class Sentence:
             first = position + self._is(position, "determiner")
             # A capital is kept: it tells a name from a description.
             named = self._capital(end - 1)
-            spelled = [self._tokens[n].text for n in range(first, end)]
-            name = " ".join(spelled) if named else " ".join(spelled).lower()
+            spelled = " ".join(self._tokens[n].text for n in range(first, end))
+            name = spelled.replace(" 's", "'s")
+            name = name if named else name.lower()
             yield _Noun((name,), (), end)
             if modified:
                 for said, last in self._modifiers(name, end):
@@ -192,9 +200,9 @@ class Sentence:
         for end in range(position + 1, position + _LONGEST_NAME):
             kind = self._kind(end - 1)
             owner = self._text(end - 1) == "'s" and self._kind(end) in ("content", "verb")
-            if kind not in ("content", "verb", "number") and not owner:
-                if end - 1 > position or not kind:
-                    return
+            nominal = kind in ("content", "verb", "number") or owner
+            if not nominal and (end - 1 > position or not kind):
+                return
             owned = owned or owner
             if start == position and not self._capital(end - 1) and not owned and not bare:
                 return
@@ -355,7 +363,9 @@ class Sentence:
                 end,
             )
 
-    def _adjuncts(self, position: int, clause: Clause, passive: bool = False) -> Iterator[tuple[Clause, int]]:
+    def _adjuncts(
+        self, position: int, clause: Clause, passive: bool = False
+    ) -> Iterator[tuple[Clause, int]]:
         position = self._skip_asides(position)
         if passive and self._is(position, "passive_agent"):
             yield clause, position
@@ -366,6 +376,10 @@ class Sentence:
         if self._kind(least) == "times":
             count = self._lexicon.counts[self._text(least)]
             yield from self._adjuncts(least + 1, replace(clause, often=count), passive)
+        if self._kind(position) == "likeness":
+            # "ran like the wind": that it is so is not said.
+            for noun in self._nouns(position + 1):
+                yield from self._adjuncts(noun.end, clause, passive)
         if self._is(position, "infinitive") and self._infinitive(position + 1):
             yield clause, len(self._tokens)  # what it is for may never happen
         way, relation = self._preposition(position, clause)
@@ -378,7 +392,9 @@ class Sentence:
             for noun in self._nouns(position + 1):
                 if len(noun.names) == 2:
                     pair = (noun.names[0], noun.names[1])
-                    yield from self._adjuncts(noun.end, replace(clause, within=(*clause.within, pair)), passive)
+                    yield from self._adjuncts(
+                        noun.end, replace(clause, within=(*clause.within, pair)), passive
+                    )
         if way or relation:
             for noun in self._nouns(position + 1):
                 added = clause
@@ -392,9 +408,7 @@ class Sentence:
 
     def _infinitive(self, position: int) -> bool:
         """Whether a token may be the base form of a verb, or "be"."""
-        return self._text(position) == "be" or BASE in dict(
-            (form, verb) for verb, form in self._forms(position)
-        )
+        return self._text(position) == "be" or BASE in [f for _, f in self._forms(position)]
 
     def _preposition(self, position: int, clause: Clause) -> tuple[str, str]:
         """The way or the relation that a preposition says of an event: one that can be
@@ -422,9 +436,7 @@ class Sentence:
             for more, last in self._places(subjects, end, frame):
                 yield clauses + more, last
 
-    def _place(
-        self, subjects: Names, position: int
-    ) -> Iterator[tuple[list[tuple[str, ...]], int]]:
+    def _place(self, subjects: Names, position: int) -> Iterator[tuple[list[tuple[str, ...]], int]]:
         if self._kind(position) == "comparing":
             yield from self._comparison(subjects[0], position)
         if self._kind(position) not in ("relation", "way"):
@@ -449,14 +461,13 @@ class Sentence:
                 if len(landmarks) == 2:
                     yield [("amid", s, *landmarks) for s in subjects], noun.end
                 continue
-            if relation in self._divided:
-                if len(subjects) == 2:
-                    yield [("divided", *subjects, landmarks[0])], noun.end
+            if relation in self._divided and len(subjects) == 2:
+                yield [("divided", *subjects, landmarks[0])], noun.end
             if self._is(noun.end, "viewing"):
                 for viewer in self._noun(noun.end + 1, modified=False):
                     seen = viewer.names[0]
                     if relation in self._sides:
-                        states = [
+                        states: list[tuple[str, ...]] = [
                             ("seen", relation, s, y, seen) for s in subjects for y in landmarks
                         ]
                         yield states, viewer.end

@@ -32,12 +32,13 @@ class EventReader(Reader):
 
 
 class Facts:
-    """The clauses of a text as the facts that `rules/events.lp` takes. Things are numbered:
-    their names never reach the solver.
+    """The clauses of a text as the facts that `rules/events.lp` takes. Things, and verbs that
+    the lexicon lacks, are numbered: what a text calls them never reaches the solver.
     """
 
     def __init__(self) -> None:
         self._things: dict[str, int] = {}
+        self._strange: dict[str, int] = {}
         self._lines: list[str] = []
         self._clauses = 0
 
@@ -77,9 +78,12 @@ class Facts:
             yield f"state({d},{self._proposition(state)})"
         if not clause.verb:
             return
-        yield f"does({d},{clause.verb})"
         if clause.strange:
+            number = self._strange.setdefault(clause.verb, len(self._strange))
+            yield f"does({d},strange({number}))"
             yield f"strange({d})"
+        else:
+            yield f"does({d},{clause.verb})"
         yield f"aspect({d},{clause.aspect})"
         for part, name in (("agent", clause.agent), ("patient", clause.patient)):
             if name:

@@ -10,11 +10,13 @@ from symbouq.ontology import Ontology
 _CLASSES = (
     "being", "having", "doing", "negation", "determiner", "backwards", "at_least", "comparison",
     "and", "existential", "relative", "aside",
-    "viewing", "reciprocal",
+    "viewing", "reciprocal", "likeness",
 )  # fmt: skip
 """Word classes that the grammar of events knows, the first of a word's classes counts."""
 
-BY_TEXT = frozenset(("past_form", "passive_agent", "infinitive", "viewing", "relative", "determiner"))
+BY_TEXT = frozenset(
+    ("past_form", "passive_agent", "infinitive", "viewing", "relative", "determiner")
+)
 """Classes of words that are of another class, too, and looked up by what they are."""
 
 BASE, PRESENT, PAST, PARTICIPLE, GERUND = "base", "present", "past", "participle", "gerund"
