@@ -127,6 +127,8 @@ def answer(auditor: TraceAuditor, instance: Instance) -> Answer:
     """
     ontology = auditor.ontology_for(instance)
     labels = _labels(ontology, _space(instance))
+    if ontology.eventful and instance.scene_relations is None:
+        return _eventful(auditor, ontology, instance, labels)
     if ontology.described:
         return _described(auditor, ontology, instance, labels)
     return _named(auditor, ontology, instance, labels)
@@ -200,6 +202,18 @@ def _described(
         return impossible
     triples = [triple for _, triple in scene]
     return Questioner(reader, discourse, triples, judge).answer(query, labels)
+
+
+def _eventful(
+    auditor: TraceAuditor, ontology: Ontology, instance: Instance, labels: Labels
+) -> Answer:
+    """The judgement of a statement about events."""
+    from symbouq.events.answers import judged
+    from symbouq.events.reader import EventReader
+
+    reader = auditor.reader_for(ontology)
+    assert isinstance(reader, EventReader)
+    return judged(reader, auditor.sentences(instance), instance.question, labels)
 
 
 def _given(ontology: Ontology, instance: Instance) -> list[tuple[int, tuple[str, str, str]]] | None:

@@ -96,6 +96,23 @@ def observed_program(parts: Sequence[str], facts: str, observers: str) -> clingo
     return control
 
 
+def possible_modes(rules: str, facts: str, modes: Sequence[str]) -> list[bool]:
+    """Whether a program has a model in each of some modes, `mode(M)` being its only
+    assumption.
+
+    Args:
+        rules: Name of the rule file.
+        facts: What it is given.
+        modes: The modes.
+    """
+    _record(((rules,), facts))
+    control = clingo.Control(["--warn=none"])
+    control.add("base", [], _rules(rules) + facts)
+    control.ground()
+    symbols = [clingo.Function("mode", [clingo.Function(mode)]) for mode in modes]
+    return [bool(control.solve([(symbol, True)]).satisfiable) for symbol in symbols]
+
+
 class TraceSolver:
     """Decides contexts, groups, repairs and clashes over the atoms of one trace.
 

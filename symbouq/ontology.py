@@ -76,7 +76,7 @@ class Ontology:
         denials: Relation to the one that states its absence.
         words: Word class to its words.
         places: Phrases that name a side; their landmark needs a linking word.
-        verbs: Phrases that are finite verbs.
+        finite: Phrases that are finite verbs.
         adjacent: Phrases that count only right before their landmark.
         messages: Message name to template.
         reasons: Clash code to template.
@@ -96,6 +96,8 @@ class Ontology:
         containers: The kinds of things that other things are in.
         numerals: Word to number.
         ordinals: Word to the number that it counts to.
+        eventful: Whether texts say what happens where.
+        events: The facts about words of events: predicate and arity to rows.
     """
 
     profile: str
@@ -127,7 +129,7 @@ class Ontology:
     denials: dict[str, str]
     words: dict[str, frozenset[str]]
     places: frozenset[str]
-    verbs: frozenset[str]
+    finite: frozenset[str]
     adjacent: frozenset[str]
     messages: dict[str, str]
     reasons: dict[str, str]
@@ -145,11 +147,18 @@ class Ontology:
     containers: frozenset[str]
     numerals: dict[str, int]
     ordinals: dict[str, int]
+    eventful: bool
+    events: Rows
 
     @cached_property
     def symmetric(self) -> frozenset[str]:
         """The relations that equal their converse."""
         return frozenset(r for r, s in self.converse.items() if r == s)
+
+    def marked(self, predicate: str) -> frozenset[str]:
+        """What a predicate about words of events is said of, its first argument."""
+        found = (rows for (name, _), rows in self.events.items() if name == predicate)
+        return frozenset(row[0] for rows in found for row in rows)
 
     def oriented(self, triple: tuple[int, str, int]) -> tuple[int, str, int]:
         """A relation over numbered things, or its mirror image where that puts the lower
@@ -261,6 +270,9 @@ def tables_of(source: Source, profile: str, name: str, digest: str) -> Ontology:
     rows: Rows = defaultdict(list)
     for symbol in sorted(solved_tables(source, profile, name)):
         rows[symbol.name, len(symbol.arguments)].append(tuple(map(plain, symbol.arguments)))
+    active = {profile for (profile,) in rows["reads_events", 1]}
+    if profile in active:
+        rows |= {key: found for key, found in source.rows.items() if key in EVENTS}
     return _tables(profile.replace("_", "-"), name, digest, source.audit, rows)
 
 
@@ -310,6 +322,20 @@ _AXIOMS = (
     ("incompatible", 2),
 )
 """What `rules/closure.lp` is told about relations: predicates and arities."""
+
+
+EVENTS = frozenset(
+    (
+        ("seen_inverse", 2), ("ray", 1), ("betweenness", 1), ("divided", 1), ("enclosure", 1),
+        ("short", 1), ("long", 1), ("compared", 2), ("way", 2), ("passes", 3), ("lacks", 3),
+        ("way_of", 2), ("way_back", 2), ("origin", 1), ("widens", 1), ("parting", 1),
+        ("opposed", 2), ("verb", 2), ("inflected", 3), ("manner_of", 2), ("sets_going", 2),
+        ("incorporates", 2), ("places", 3), ("perceives", 1), ("mutual", 1), ("opaque", 1),
+        ("posture", 1), ("times", 2), ("returning", 1), ("contrasts", 2), ("separating", 1),
+        ("construes", 3),
+    )
+)  # fmt: skip
+"""What is said of words of events: predicates and arities."""
 
 
 def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ontology:
@@ -403,7 +429,7 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
         denials=dict(_pairs(rows["denies", 2])),
         words={name: frozenset(members) for name, members in words.items()},
         places=texts("place"),
-        verbs=texts("verb"),
+        finite=texts("finite"),
         adjacent=texts("adjacent"),
         messages=dict(_pairs(rows["message", 2])),
         reasons=dict(_pairs(rows["reason", 2])),
@@ -425,6 +451,8 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
         containers=frozenset(kind for (kind,) in rows["container", 1]),
         numerals={text.lower(): int(n) for n, text in rows["numeral", 2]},
         ordinals={text.lower(): int(n) for n, text in rows["ordinal", 2]},
+        eventful=bool(rows["reads_events", 1]),
+        events={key: rows[key] for key in EVENTS if key in rows},
     )
 
 

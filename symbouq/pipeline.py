@@ -131,9 +131,12 @@ class TraceAuditor:
         reader = self._readers.get(ontology.profile)
         if reader is None:
             from symbouq.described.reader import DescribedReader
+            from symbouq.events.reader import EventReader
             from symbouq.language.reader import Reader
 
-            kind = DescribedReader if ontology.described else Reader
+            kind: type[TraceReader[Any]] = DescribedReader if ontology.described else Reader
+            if ontology.eventful:
+                kind = EventReader
             reader = self._readers[ontology.profile] = kind(ontology)
         return reader
 

@@ -517,6 +517,9 @@ _FIXED_VALUES = {
             "unsatisfiable",
         )
     ),
+    "stage": frozenset(("begin", "during", "end")),
+    "part": frozenset(("agent", "patient")),
+    "form": frozenset(("past", "participle", "gerund")),
     "hour": frozenset(str(hour) for hour in range(13)),
 }
 

@@ -59,7 +59,7 @@ class Coverage:
         return [item for item in self.items if not item.fired]
 
 
-_TRACE_RULES = ("layout", "extent", "refutation", "closure", "repair", "premises")
+_TRACE_RULES = ("layout", "extent", "refutation", "closure", "repair", "premises", "events")
 """Rule files that a trace is solved with."""
 
 
@@ -260,10 +260,13 @@ def _observed(source: Source, programs: set[Program]) -> tuple[set[Spot], set[cl
         trees[Path(place_of(tree).file).stem].append(tree)
     fired: set[Spot] = set()
     used: set[clingo.Symbol] = set()
+    observers: dict[tuple[str, ...], str] = {}
     for parts, facts in sorted(programs):
-        observed = [tree for part in parts for tree in trees[part]]
-        observed += own if "closure" in parts else []
-        control = observed_program(parts, facts, _observers(observed, whys=False))
+        if parts not in observers:
+            observed = [tree for part in parts for tree in trees[part]]
+            observed += own if "closure" in parts else []
+            observers[parts] = _observers(observed, whys=False)
+        control = observed_program(parts, facts, observers[parts])
         fired |= _fired_spots(control)
         used |= {
             atom.symbol.arguments[0] for atom in control.symbolic_atoms.by_signature("_used", 1)
@@ -339,18 +342,21 @@ def _roots(
         relations |= {(QUERIED, r.replace("-", "_")) for p in spec.pairs for r in p.relations}
     rows = _compiled_symbols(auditor, ontology)
     about = ("in_use", "closed", "needed", "denied", "moves")
-    claimed = {relation for _, relation in relations}
-    for row in rows:
-        keys = tuple(map(str, row.arguments))
-        bounds = row.name in ("at_least", "at_most") and keys[:2] in relations
-        if bounds or (row.name in about and keys[0] in claimed) or row.name == "latest_counts":
-            yield row
     lexical = {
         (token.entry.relation, _spelled(token.text))
         for spec in specs
         for token in _tokens(auditor, spec)
         if token.entry is not None and token.kind == "relation"
     }
+    claimed = {relation for _, relation in relations}
+    if ontology.eventful:
+        claimed |= {relation for relation, _ in lexical}
+    for row in rows:
+        keys = tuple(map(str, row.arguments))
+        bounds = row.name in ("at_least", "at_most") and keys[:2] in relations
+        switch = row.name in ("latest_counts", "reads_events")
+        if bounds or (row.name in about and keys[0] in claimed) or switch:
+            yield row
     watched: dict[str, set[Any]] = {name: getattr(ontology, name).used for name in _WATCHED}
     for row in rows:
         keys = tuple(map(plain, row.arguments))
@@ -390,9 +396,11 @@ def _tokens(auditor: TraceAuditor, spec: Spec) -> Iterator[Any]:
     """The lexical items of a test's texts."""
     if not spec.in_words:
         return
-    lexicon = auditor.reader_for(auditor.ontology_for(spec.trace())).lexicon
-    for text in _texts(spec):
-        yield from lexicon.tokens(text)
+    reader = auditor.reader_for(auditor.ontology_for(spec.trace()))
+    # Claims and statements about events are read by words of their own.
+    for lexicon in filter(None, (reader.lexicon, getattr(reader, "words", None))):
+        for text in _texts(spec):
+            yield from lexicon.tokens(text)
 
 
 def _texts(spec: Spec) -> list[str]:
@@ -411,15 +419,21 @@ def _read(
     auditor: TraceAuditor, specs: Sequence[Spec], outcomes: Sequence[Outcome]
 ) -> set[clingo.Symbol]:
     """The facts of language and of messages that the tests' texts and messages have."""
+    from symbouq.events.words import BY_TEXT
+
     facts = auditor.library.source.facts
     items: set[tuple[str, str]] = set()
     asked: set[str] = set()
-    verbs: set[str] = set()
+    finite: set[str] = set()
+    meant: set[str] = set()
     for spec in specs:
         tokens = list(_tokens(auditor, spec))
+        meant |= {
+            m for t in tokens if t.entry is not None for m in (t.entry.relation, *t.entry.verbs)
+        }
         items |= {(t.kind, _spelled(t.text)) for t in tokens if t.entry is not None}
         if auditor.ontology_for(spec.trace()).described:
-            verbs |= {_spelled(t.text) for t in tokens if t.entry is not None and t.entry.verb}
+            finite |= {_spelled(t.text) for t in tokens if t.entry is not None and t.entry.finite}
         question = spec.options.get("question", "").lower()
         asked |= {word.strip("?.,:") for word in question.split() if spec.in_words}
     relational = {text for kind, text in items if kind == "relation"}
@@ -441,12 +455,17 @@ def _read(
         if fact.name == "word":
             kind, text = arguments[0], _spelled(arguments[1])
             hit = (kind, text) in items or (kind in _ASKING and arguments[1].lower() in asked)
+            hit = hit or (kind in BY_TEXT and text in {told for _, told in items})
         elif fact.name == "noun":
             hit = any(("noun", _spelled(text)) in items for text in arguments[1:])
         elif fact.name in ("attribute", "numeral", "ordinal"):
             hit = (fact.name, _spelled(arguments[-1])) in items
-        elif fact.name == "verb":
-            hit = _spelled(arguments[0]) in verbs
+        elif fact.name == "finite":
+            hit = _spelled(arguments[0]) in finite
+        elif fact.name in ("way", "compared", "times", "inflected"):
+            hit = _spelled(arguments[-1]) in {told for _, told in items}
+        elif fact.name in ("verb", "posture", "opaque", "returning", "betweenness", "divided"):
+            hit = arguments[0] in meant
         elif fact.name in ("place", "adjacent"):
             hit = _spelled(arguments[0]) in relational
         elif fact.name == "wording":

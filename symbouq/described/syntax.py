@@ -514,7 +514,7 @@ class Sentence:
             relation, end = joint, end + 1
         end = self._skip(end, "link", "reference", "by") if self._tied(end) else end
         end = self._skip(end, ":")  # "Block A contains: ..."
-        return _Related(relation, denied, start, end, entry.verb)
+        return _Related(relation, denied, start, end, entry.finite)
 
     def _leads(self, position: int) -> bool:
         """Whether a token may stand before the word that names the relation: `to the`."""

@@ -62,19 +62,21 @@ class Entry(NamedTuple):
         relation: The canonical relation of a phrase, else empty.
         place: Whether it names a side, so that its landmark needs a linking word.
         adjacent: Whether it counts only right before its landmark.
-        verb: Whether a phrase is a finite verb.
+        finite: Whether a phrase is a finite verb.
         value: What a word of a description means: a kind, a number, a dimension and its
             value.
         plural: Whether it is a noun for several things.
+        verbs: The verbs that it may be a form of.
     """
 
     kind: str
     relation: str = ""
     place: bool = False
     adjacent: bool = False
-    verb: bool = False
+    finite: bool = False
     value: str = ""
     plural: bool = False
+    verbs: tuple[str, ...] = ()
 
 
 class Token(NamedTuple):
@@ -175,7 +177,7 @@ class Lexicon:
                 relation,
                 place=text in self.ontology.places,
                 adjacent=text in self.ontology.adjacent,
-                verb=text in self.ontology.verbs,
+                finite=text in self.ontology.finite,
             )
         return listed
 
