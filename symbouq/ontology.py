@@ -383,9 +383,12 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
     excludes: dict[str, set[str]] = defaultdict(set)
     for first, second in rows["excludes", 2]:
         excludes[first].add(second)
+    converse = dict(_pairs(rows["converse", 2]))
     implied: dict[str, set[str]] = defaultdict(set)
     for relation, other in rows["follows", 2]:
         implied[relation].add(other)
+        if relation in converse and other in converse:
+            implied[converse[relation]].add(converse[other])
     covers: dict[str, set[str]] = defaultdict(set)
     for general, kind in rows["covers", 2]:
         covers[general].add(kind)
@@ -416,7 +419,7 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
         ends=ends,
         functional=frozenset(relation for (relation,) in rows["functional", 1]),
         updates=("latest_counts", 0) in rows,
-        converse=dict(_pairs(rows["converse", 2])),
+        converse=converse,
         mirror=dict(_pairs(rows["mirror", 2])),
         suffices=frozenset(_pairs(rows["suffices", 2])),
         excludes={relation: frozenset(others) for relation, others in excludes.items()},

@@ -102,7 +102,9 @@ class _Question(Sentence):
             for subjects, end in self.lists(start)
             for predicates, last in [((), end), *self.predicates(end, verbless=True)]
         ]
-        if not found:
+        # What is left over was not understood, and may be what the question is about.
+        found = [c for c in found if self._skip(c.end, ",", "?") >= len(self.tokens)]
+        if not found or "or" in map(self.kind, range(len(self.tokens))):
             return Query()
         within = self.ontology.within
 
@@ -166,6 +168,8 @@ class _Question(Sentence):
         options = self._options(best[1])
         if about is None and not options:
             return None
+        if "or" in map(self.kind, range(best[1], len(self.tokens))) and len(options) < 2:
+            return Query(about=about)
         return Query(about=about, predicates=best[0], options=options)
 
     def _options(self, position: int) -> tuple[Phrase, ...]:
@@ -279,7 +283,7 @@ class Scene:
                 values += [related(holder)] if holder is not None else []
             else:
                 values.append(self._over(phrase, related, number))
-        value = all_of(values)
+        value = all_of(values) if values else Value(None)
         return value.negated() if predicate.negated else value
 
     def _between(self, number: int, predicate: Predicate) -> Value:
@@ -354,6 +358,8 @@ class Scene:
             if not meant:
                 return Value(False)
             return all_of([all_of([value, test(n)]) for n, value in meant.items()])
+        if not meant and phrase.determiner in _SINGLE:
+            return Value(None)  # there is no such thing to be judged
         found = any_of([all_of([value, test(n)]) for n, value in meant.items() if n != excluded])
         return found.negated() if phrase.determiner == NONE else found
 

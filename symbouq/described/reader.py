@@ -15,7 +15,7 @@ from symbouq.ontology import Ontology
 _Stated = tuple[tuple[Parse, list[Statement]], ...]
 """The sentences of a text, parsed, with what each states."""
 _STOPS = frozenset((".", "!", ";", "\n"))
-_VOID = frozenset(("hedge", "condition", "supposition", "inquiry", "or"))
+_VOID = frozenset(("hedge", "condition", "supposition", "inquiry", "or", "respective"))
 """Kinds of words with which a sentence states nothing."""
 
 
@@ -133,6 +133,8 @@ class DescribedReader(TraceReader[Discourse]):
         self, tokens: Sequence[Token], names: Discourse, known: int, antecedent: str | None = None
     ) -> tuple[Mention, ...]:
         if _void(tokens) or not any(token.kind in _RELATING for token in tokens):
+            return ()
+        if any(token.text == "?" for token in tokens):
             return ()
         stated = self._stated(tokens, names, narrating=False)
         return tuple(m for part in stated for m in self._spoken(*part, names, known))

@@ -444,6 +444,9 @@ class _Taking:
         )
         phrases = {phrase.start: phrase for phrase in clause.subjects}
         for predicate in clause.predicates:
+            if predicate.negated:
+                phrases |= {phrase.start: phrase for phrase in predicate.objects}
+                continue  # where something is not says nothing of where it is
             for phrase in clause.subjects:
                 use = _Use(predicate.relation, predicate.objects)
                 uses.setdefault(phrase.start, []).append(use)
@@ -638,7 +641,8 @@ class _Taking:
                 n for u, r, v in discourse.said for n in (u, v) if r in discourse.ontology.moves
             }
             fits = [n for n in fits if n not in told][:1] or fits
-        if self.narrating and discourse.ontology.situated and not phrase.clauses:
+        loose = determiner == BARE and not phrase.clauses
+        if self.narrating and discourse.ontology.situated and loose:
             # Blocks are described one by one: what is not in this one was not spoken of.
             here = (place if place is not None else discourse.container, None)
             fits = [n for n in fits if discourse.things[n].container in here]
