@@ -85,7 +85,7 @@ class Ontology:
             and phrases.
         within: The relations of which the subject lies within the object.
         implied: Relation to those that hold wherever it does, itself included.
-        asks: Relation to the one that questions and descriptions mean by it.
+        loosely: Relation to what it means where things are described by it.
         of_container: Relation to what it is where its object is a container.
         situated: What a thing introduced without a place is to the container that the text
             is about; empty where nothing is understood.
@@ -137,7 +137,7 @@ class Ontology:
     relation_labels: dict[str, str]
     within: frozenset[str]
     implied: dict[str, frozenset[str]]
-    asks: dict[str, str]
+    loosely: dict[str, str]
     of_container: dict[str, str]
     situated: str
     described: bool
@@ -440,7 +440,7 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
         relation_labels={text.lower(): relation for relation, text in rows["stands_for", 2]},
         within=frozenset(relation for (relation,) in rows["within", 1]),
         implied={relation: frozenset(others) for relation, others in implied.items()},
-        asks=dict(_pairs(rows["asked", 2])),
+        loosely=dict(_pairs(rows["meant_loosely", 2])),
         of_container=dict(_pairs(rows["of_container", 2])),
         situated=next((relation for (relation,) in rows["understood", 1]), ""),
         described=("described", 0) in rows,

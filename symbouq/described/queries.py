@@ -237,7 +237,9 @@ class Scene:
         fits = fits or [n for n in numbers if discourse.may_fit(phrase, n)]
         found: dict[int, Value] = {}
         for n in discourse.numbered(phrase, fits):
-            value = all_of([self.predicated(n, clause, holder) for clause in phrase.clauses])
+            value = all_of(
+                [self.predicated(n, clause, holder, wide=True) for clause in phrase.clauses]
+            )
             if value.truth is not False or phrase.names:
                 found[n] = value
         sure = {n: value for n, value in found.items() if value.truth} or found
@@ -262,11 +264,13 @@ class Scene:
         things = self.discourse.things
         return things[first].container == things[second].container
 
-    def predicated(self, number: int, predicate: Predicate, holder: int | None = None) -> Value:
+    def predicated(
+        self, number: int, predicate: Predicate, holder: int | None = None, wide: bool = False
+    ) -> Value:
         """Whether a predicate holds for a thing."""
 
         def related(other: int) -> Value:
-            return self._asked(number, predicate.relation, other)
+            return self._asked(number, predicate.relation, other, wide)
 
         if predicate.relation in self.discourse.ontology.grouped:
             value = self._between(number, predicate)
@@ -308,11 +312,13 @@ class Scene:
         converse = self.discourse.ontology.converse.get(clause.relation)
         return converse == predicate.relation and bool(pronouns) and all(pronouns)
 
-    def _asked(self, subject: int, relation: str, object: int) -> Value:
+    def _asked(self, subject: int, relation: str, object: int, wide: bool = False) -> Value:
         if subject == object:
             return Value(False)
         relation = self.discourse.read_as(relation, object)
-        return self.related(subject, self.discourse.ontology.asks.get(relation, relation), object)
+        if wide:
+            relation = self.discourse.ontology.loosely.get(relation, relation)
+        return self.related(subject, relation, object)
 
     def chosen(self, number: int, predicates: Sequence[Predicate]) -> Value:
         """Whether predicates pick a thing; what is not said to hold does not, for who asks

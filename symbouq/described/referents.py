@@ -333,7 +333,7 @@ class Discourse:
         if outright:
             return (subject, relation, object) in self.said
         relation = self.read_as(relation, object)
-        return self.certain(subject, self.ontology.asks.get(relation, relation), object)
+        return self.certain(subject, self.ontology.loosely.get(relation, relation), object)
 
 
 @dataclass(frozen=True)
