@@ -331,13 +331,12 @@ class _Audit:
         """The best premises for a verdict on some relations, given a core.
 
         Where directions tie the things of the scene together without a cycle, one chain
-        at most joins two of them. A core of difference constraints is made of cycles
-        that the relation closes, so for one relation it is that chain and minimal.
+        at most joins two of them: what is decided of the two rests on all of it.
         """
         if len(triples) == 1 and self.chained and len(units) == len(self.scene_units):
             ((u, r, v),) = triples
             if u != v and r in self.ontology.moves:
-                return tuple(unit.premise for unit in units if not core.isdisjoint(unit.atoms))
+                return tuple(units[n].premise for n in sorted(self.chain(u, v)))
         return _best(units, core, decides)
 
     @cached_property
@@ -364,6 +363,28 @@ class _Audit:
                 return False
             roots[first] = second
         return True
+
+    def chain(self, first: int, last: int) -> list[int]:
+        """The premises, by position, that join two things of a scene without cycles."""
+        ways: dict[int, list[int]] = {first: []}
+        ahead = [first]
+        while ahead and last not in ways:
+            here = ahead.pop()
+            for position, other in self.ties[here]:
+                if other not in ways:
+                    ways[other] = [*ways[here], position]
+                    ahead.append(other)
+        return ways[last]
+
+    @cached_property
+    def ties(self) -> dict[int, list[tuple[int, int]]]:
+        """For each thing the premises about it, by position, with the other thing."""
+        found: dict[int, list[tuple[int, int]]] = {}
+        for position, (_, triples) in enumerate(self.scene):
+            for u, _, v in triples:
+                found.setdefault(u, []).append((position, v))
+                found.setdefault(v, []).append((position, u))
+        return found
 
     def walk(self) -> list[ClaimResult]:
         """The claims in order, each under the assumed context that precedes it.

@@ -369,7 +369,7 @@ def _roots(
             or (row.name == "denies" and keys[0] in watched["denials"])
             or (row.name == "stands_for" and keys[1].lower() in watched["relation_labels"])
             or (row.name == "together" and keys[0] in watched["grouped"])
-            or (row.name == "asked" and keys[0] in watched["loosely"])
+            or (row.name == "meant_loosely" and keys[0] in watched["loosely"])
             or (row.name == "of_container" and keys[0] in watched["of_container"])
             or (row.name == "understood" and keys[0] in understood)
             or (row.name == "covers" and keys[1] in _asked_for(ontology.covers.get(keys[0])))

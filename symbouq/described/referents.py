@@ -33,6 +33,8 @@ from symbouq.described.syntax import (
 )
 from symbouq.ontology import Ontology
 
+_HULL = "(hull)"
+"""The kind of a thing that spans others, which no noun means."""
 _AMBIGUOUS = 0.5
 """What is left of the confidence where several things fit a phrase."""
 _COUNTED = 0.9
@@ -238,6 +240,17 @@ class Discourse:
         self.titles.append(title)
         return len(self.things) - 1
 
+    def hull(self, parts: Sequence[int]) -> int | None:
+        """The thing that spans some others and nothing more; None for fewer than two."""
+        if len(set(parts)) < 2:
+            return None
+        name = " and ".join(self._described(self.things[n]) for n in sorted(set(parts)))
+        for number, thing in enumerate(self.things):
+            if thing.kind == _HULL and thing.names == [name]:
+                return number
+        self.things.append(Thing(_HULL, {}, [name], 1, None, self.sentence))
+        return len(self.things) - 1
+
     def _free(self, thing: Thing) -> int:
         """The first number from a thing's own that none described alike has where it is."""
         taken = {
@@ -290,7 +303,8 @@ class Discourse:
     @staticmethod
     def _described(thing: Thing) -> str:
         if thing.names:
-            return f"{thing.kind} {thing.names[0]}" if thing.kind else thing.names[0]
+            plain = not thing.kind or thing.kind == _HULL
+            return thing.names[0] if plain else f"{thing.kind} {thing.names[0]}"
         return " ".join([*thing.attributes.values(), thing.kind or "thing"])
 
     def certain(self, subject: int, relation: str, object: int) -> bool:
@@ -548,6 +562,18 @@ class _Taking:
         start = clause.start if clause is not None else predicate.start
         end = clause.end if clause is not None else predicate.end
         within = ontology.within
+        start = clause.start if clause is not None else predicate.start
+        end = clause.end if clause is not None else predicate.end
+        if relation in ontology.grouped:
+            # "Between A and B" is a place by a thing of its own that spans A and B.
+            whole = self.of.hull(objects)
+            spans = ontology.grouped[relation]
+            if whole is not None:
+                found = [(whole, spans, n) for n in objects] + [
+                    (u, relation, whole) for u in subjects
+                ]
+                self.statements += [Statement(*t, start, end - 1, confidence) for t in found]
+            return
         said = relation
         if ontology.converse.get(relation) in within and self._aside(predicate):
             pairs = [(u, v) for u, v in pairs if self.of.is_container(u)]
@@ -657,11 +683,16 @@ class _Taking:
         return chosen, confidence, stated
 
     def _is_abstract(self, phrase: Phrase) -> bool:
-        """Whether a noun of reasoning is none that the lexicon or the scene has, as in "the
-        question" or "this relationship": it speaks of no thing of the scene.
+        """Whether a noun of reasoning is none of the lexicon's, by which the scene calls all
+        of its things: "the question" and "this relationship" are no things of it.
         """
-        kinds = {thing.kind for thing in self.of.things}
-        return phrase.kind not in kinds and phrase.kind not in self.of.ontology.covers
+        covers = self.of.ontology.covers
+        kinds = {thing.kind for thing in self.of.things if thing.kind}
+        return (
+            bool(phrase.kind)
+            and phrase.kind not in kinds | covers.keys()
+            and kinds <= covers.keys()
+        )
 
     def _counted(self, phrase: Phrase) -> tuple[int, ...]:
         """The things that "two squares" means where as many are here and no place is said
