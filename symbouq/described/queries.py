@@ -64,15 +64,17 @@ def parsed(ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -
     """
     if not tokens:
         return Query()
-    words = ontology.words
+    auxiliaries = ontology.words.get("auxiliary", frozenset())
     first = tokens[0]
-    polar = first.kind == "copula" or first.head in words["auxiliary"]
+    polar = first.kind == "copula" or first.head in auxiliaries
     # A statement has no "do", and its verb not in front.
-    said = [t for t in tokens if t.head not in words["auxiliary"] or t.kind == "negation"]
+    said = [t for t in tokens if t.head not in auxiliaries or t.kind == "negation"]
     sentence = _Question(ontology, said[1:] if first.kind == "copula" else said, names)
     if polar:
         return sentence.polar()
-    picking = sentence.picking() if first.head in words["picking"] else None
+    picking = (
+        sentence.picking() if first.head in ontology.words.get("picking", frozenset()) else None
+    )
     if picking is not None and picking.about is not None:
         # "What is the relaton between X and Y?" picks no relaton.
         picking = picking if picking.about.kind in ontology.covers else None

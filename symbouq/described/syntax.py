@@ -149,7 +149,6 @@ _SILENT = frozenset(
     ("filler", "clock", "hour", "clockless", "citation", "modal", "answer", "inference", "reason")
 )
 _OF_WHICH = frozenset((DEFINITE, DEMONSTRATIVE))
-_VERBS = frozenset(("copula", "stating"))
 _BEFORE_PREDICATE = frozenset(
     ("copula", "'s", "negation", "stating", "existential", "both", "every", ":")
 )
@@ -512,7 +511,7 @@ class Sentence:
             if joint is None:
                 break
             relation, end = joint, end + 1
-        end = self._skip(end, "link", "reference", "by") if self._tied(end) else end
+        end = self._skip(end, "link", "reference", "by")
         end = self._skip(end, ":")  # "Block A contains: ..."
         return _Related(relation, denied, start, end, entry.finite)
 
@@ -527,9 +526,6 @@ class Sentence:
         after = self._skip(position + 1, "definite", "by")
         follows = self.tokens[after].entry if self.kind(after) == "relation" else None
         return follows is not None  # "in the front of"
-
-    def _tied(self, position: int) -> bool:
-        return self.kind(position) in ("link", "reference", "by")
 
     # Noun phrases --------------------------------------------------------------------
 
@@ -670,6 +666,9 @@ class Sentence:
             number, position = self._numbered(position, number)
             if not names:
                 names, given, position = self._named(position, noun, plural)
+        elif attributes and self.kind(position) == "content":
+            noun, position = self._stranger(position)  # "a red vase"
+            number, position = self._numbered(position, number)
         elif attributes:
             if self.kind(position) == "numeral" and self._value(position) == "1":
                 position += 1  # "the yellow one"
