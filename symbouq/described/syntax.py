@@ -344,6 +344,7 @@ class Sentence:
                 *self._existential(position),
                 *self._inverted(position),
                 *self._direct(position),
+                *self._placed(position),
                 *self._fragment(position),
             ]
             found.sort(key=lambda item: (-item[1], not _says_more(item[0])))
@@ -393,6 +394,19 @@ class Sentence:
                 yield Clause(subjects, (), position, verb + 1), verb + 1
                 for predicates, last in self.predicates(verb + 1, verbless=True):
                     yield Clause(subjects, predicates, position, last), last
+
+    def _placed(self, position: int) -> Iterator[tuple[Clause, int]]:
+        """`in block A, X is below Y`: X is in A, too."""
+        for relations, middle in self._relations(position):
+            if relations[-1].relation not in self.ontology.within:
+                continue
+            for places, end in self.lists(middle):
+                if self.kind(end) != ",":
+                    continue
+                head = tuple(Predicate(r.relation, places, False, r.start, end) for r in relations)
+                for clause, last in self._direct(end + 1):
+                    predicates = (*head, *clause.predicates)
+                    yield Clause(clause.subjects, predicates, position, last, clause.strained), last
 
     def _fragment(self, position: int) -> Iterator[tuple[Clause, int]]:
         """A line of a list: `Contains X`, which says it of what the list is about, or `X

@@ -8,6 +8,7 @@ from described.reading import SPARTQA, SPARTUN, parse, phrase, short
 from symbouq.described.syntax import Clause, Grammar
 
 SENTENCES = {
+    "In block K, the star is below a square.": ["the star | ntpp block K; below a square"],
     "A square is left of a blue disk.": ["a square | left a blue disk"],
     "Another square is above the other circle.": ["another square | above the other circle"],
     # Either order
