@@ -168,7 +168,7 @@ def _named(auditor: TraceAuditor, ontology: Ontology, instance: Instance, labels
             for r, label in labels.relations.items()
         }
         return labels.settled(
-            truths, lambda: _premises(judge, [(pair[0], r, pair[1]) for r in found.certain])
+            truths, lambda: premises_of(judge, [(pair[0], r, pair[1]) for r in found.certain])
         )
     claim = [(slot(m.subject), m.relation, slot(m.object)) for m in question.states]
     if not claim:
@@ -250,7 +250,7 @@ def _judge(
     return judge, None if plain.feasible else Answer("inconsistent", premises=premises)
 
 
-def _premises(judge: Judge, triples: Sequence[Triple]) -> list[str]:
+def premises_of(judge: Judge, triples: Sequence[Triple]) -> list[str]:
     """What relations that follow from a scene rest on."""
     premises: dict[str, None] = {}
     for triple in triples:

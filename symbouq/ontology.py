@@ -87,6 +87,7 @@ class Ontology:
         implied: Relation to those that hold wherever it does, itself included.
         loosely: Relation to what it means where things are described by it.
         of_container: Relation to what it is where its object is a container.
+        having: What a block "with a square" is to the square; empty where nothing says.
         situated: What a thing introduced without a place is to the container that the text
             is about; empty where nothing is understood.
         described: Whether scenes describe their things, and do not only name them.
@@ -139,6 +140,7 @@ class Ontology:
     implied: dict[str, frozenset[str]]
     loosely: dict[str, str]
     of_container: dict[str, str]
+    having: str
     situated: str
     described: bool
     nouns: dict[str, tuple[str, bool]]
@@ -442,6 +444,7 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
         implied={relation: frozenset(others) for relation, others in implied.items()},
         loosely=dict(_pairs(rows["meant_loosely", 2])),
         of_container=dict(_pairs(rows["of_container", 2])),
+        having=next((relation for (relation,) in rows["has", 1]), ""),
         situated=next((relation for (relation,) in rows["understood", 1]), ""),
         described=("described", 0) in rows,
         nouns={

@@ -348,6 +348,7 @@ def _roots(
         for token in _tokens(auditor, spec)
         if token.entry is not None and token.kind == "relation"
     }
+    accompanied = any(token.kind == "with" for spec in specs for token in _tokens(auditor, spec))
     claimed = {relation for _, relation in relations}
     if ontology.eventful:
         claimed |= {relation for relation, _ in lexical}
@@ -374,6 +375,7 @@ def _roots(
             or (row.name == "understood" and keys[0] in understood)
             or (row.name == "covers" and keys[1] in _asked_for(ontology.covers.get(keys[0])))
             or (row.name == "container" and keys[0] in _asked_for(ontology.containers))
+            or (row.name == "has" and accompanied)
             or (row.name == "described" and any(spec.in_words for spec in specs))
         ):
             yield row

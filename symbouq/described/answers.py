@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from symbouq.answering import Answer, Judge, Labels
+from symbouq.answering import Answer, Judge, Labels, premises_of
 from symbouq.auditor import Triple
 from symbouq.described.queries import Query, Scene, Value, all_of, any_of
 from symbouq.described.reader import DescribedReader
@@ -80,11 +80,7 @@ class Questioner:
 
     def _premises(self, value: Value) -> list[str]:
         """What a value rests on in the scene."""
-        premises: dict[str, None] = {}
-        for triple in sorted(value.support):
-            found = self._judge([triple]).claims[0].premises
-            premises.update(dict.fromkeys(map(str, found)))
-        return list(premises)
+        return premises_of(self._judge, sorted(value.support))
 
     # Kinds of questions --------------------------------------------------------------------
 

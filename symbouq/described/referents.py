@@ -94,6 +94,14 @@ class Discourse:
 
     Args:
         ontology: The tables of the profile.
+        things: The things, numbered by their position.
+        said: What was said of them.
+        salient: Things, the ones spoken of last first.
+        centre: What the pronouns of the last sentence stood for.
+        container: The container that the text is about.
+        topic: The one that the heading of a list names.
+        sentence: How many sentences were taken in.
+        titles: What records call the things that were asked for so far.
     """
 
     ontology: Ontology
@@ -491,7 +499,7 @@ class _Taking:
     def _list(self, clause: Clause, subjects: Sequence[int]) -> None:
         """What a line of a list under a container's heading says: that it holds this."""
         discourse = self.of
-        relation = discourse.ontology.phrases.get("in")
+        relation = discourse.ontology.converse.get(discourse.ontology.having)
         if clause.predicates or not clause.strained:
             discourse.topic = discourse.topic if clause.subjects[0].start < 0 else None
         elif discourse.topic is not None and relation is not None and not self.narrating:
@@ -559,8 +567,6 @@ class _Taking:
             pairs = [(u, v) for n, u in enumerate(subjects) for v in subjects[n + 1 :]]
         else:
             pairs = [(u, v) for u in subjects for v in objects]
-        start = clause.start if clause is not None else predicate.start
-        end = clause.end if clause is not None else predicate.end
         within = ontology.within
         start = clause.start if clause is not None else predicate.start
         end = clause.end if clause is not None else predicate.end

@@ -608,8 +608,8 @@ class Sentence:
                     yield clauses, end + 1
             return
         if self.kind(position) == "with":
-            # "block A with a square (in it)"; what has it has the relation of "has".
-            relation = self.ontology.phrases.get("has", "")
+            # "block A with a square (in it)"
+            relation = self.ontology.having
             for objects, end in self.lists(position + 1) if relation else ():
                 yield (Predicate(relation, objects, False, position, end),), end
             return
