@@ -1,0 +1,1 @@
+"""Traces from language models: the prompt, the constrained output, the engines."""

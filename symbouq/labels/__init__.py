@@ -1,0 +1,1 @@
+"""Whether claims and answers are right: sources of labels, and how far they agree."""
