@@ -61,9 +61,9 @@ class Plan:
     """
 
     size: Size
-    steps: int
-    tokens: int = 8192
-    rate: float = 2e-3
+    steps: int = 3200
+    tokens: int = 4096
+    rate: float = 1.5e-3
     seed: int = 2026
     hops: tuple[int, ...] = (1, 2, 3)
 

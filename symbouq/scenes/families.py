@@ -28,7 +28,7 @@ JUDGEMENTS = ("entailment", "neutral", "contradiction")
 
 _COLOURS = ("red", "blue", "green", "black", "white", "yellow")
 _SHAPES = ("circle", "square", "triangle", "star")
-_PLACES = ("park", "garden", "yard", "hall", "court", "field", "camp", "market")
+_PLACES = ("meadow", "garden", "yard", "hall", "court", "field", "camp", "market")
 _OBJECTS = ("bench", "pond", "tree", "lamp", "statue", "well", "table", "stone")
 
 
@@ -262,7 +262,7 @@ def distances(hops: int, draw: random.Random) -> Problem:
 
 def inference(hops: int, draw: random.Random) -> Problem:
     """A statement to judge by premises: entailed, contradicted, or neither."""
-    names = [f"the {name}" for name in draw.sample([*_OBJECTS, *_PLACES], hops + 2)]
+    names = [f"the {name}" for name in draw.sample([*_OBJECTS, *_PLACES], hops + 3)]
     side = draw.choice(SIDES)
     label = draw.choice(JUDGEMENTS)
     path = names[: hops + 1]
@@ -271,7 +271,7 @@ def inference(hops: int, draw: random.Random) -> Problem:
         # One link the other way round: nothing follows for the ends.
         cut = draw.randrange(hops)
         u, _, v = links[cut]
-        links[cut] = (u, OPPOSITE[side], v) if hops > 1 else (u, side, names[-1])
+        links[cut] = (u, OPPOSITE[side], v) if hops > 1 else (u, side, names[-2])
     facts = shuffled([*links, (names[-1], draw.choice(SIDES), draw.choice(path[:-1]))], draw)
     u, v = path[0], path[-1]
     boxes = Boxes(facts)

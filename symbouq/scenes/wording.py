@@ -84,7 +84,7 @@ SCENE: Wordings = {
     "near": ("{u} is near {v}.", "{u} is close to {v}."),
     "far": ("{u} is far from {v}.", "{u} is far away from {v}."),
     "touching": ("{u} touches {v}.", "{u} is touching {v}."),
-    "outside": ("{u} is outside {v}.", "{u} is apart from {v}."),
+    "outside": ("{u} is outside {v}.", "{u} is disconnected from {v}."),
 }
 """Wordings of a relation in a scene."""
 
