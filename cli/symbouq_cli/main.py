@@ -13,6 +13,7 @@ import click
 
 import symbouq.version
 from symbouq_cli.answer import answer
+from symbouq_cli.backbone import backbone
 from symbouq_cli.data import data
 from symbouq_cli.options import (
     CONTEXT,
@@ -28,6 +29,7 @@ from symbouq_cli.options import (
     traced,
 )
 from symbouq_cli.rules import rules
+from symbouq_cli.scenes import scenes
 
 INTERRUPTED = 130
 
@@ -176,5 +178,7 @@ def counterfactual(file: str, out: str, **options: Any) -> None:
 
 
 main.add_command(answer)
+main.add_command(backbone)
 main.add_command(data)
 main.add_command(rules)
+main.add_command(scenes)

@@ -46,7 +46,7 @@ def trained(texts: Iterable[str], size: int) -> PreTrainedTokenizerFast:
             show_progress=False,
         ),
     )
-    return PreTrainedTokenizerFast(
+    return PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
         tokenizer_object=tokenizer,
         bos_token=BEGIN,
         eos_token=END,

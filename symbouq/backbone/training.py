@@ -105,7 +105,7 @@ def train(
         )
     )
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    model.to(device)
+    model.to(device)  # type: ignore[arg-type]
     optimiser = torch.optim.AdamW(model.parameters(), lr=plan.rate, betas=(0.9, 0.98))
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: _rate(step, plan.steps))
     losses: list[float] = []
@@ -123,7 +123,7 @@ def train(
         losses.append(loss.item())
         if watch:
             watch(step + 1, losses[-1])
-    model.to(torch.bfloat16).save_pretrained(out)
+    model.bfloat16().save_pretrained(out)
     tokenizer.save_pretrained(out)
     recent = losses[-50:]
     card = {
