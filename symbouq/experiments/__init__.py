@@ -1,0 +1,1 @@
+"""Full runs: stages that write files, keyed by what they were made from."""
