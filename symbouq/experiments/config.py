@@ -1,0 +1,149 @@
+"""Configurations of experiments: YAML files, checked before anything runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from symbouq.errors import SymboUQError, missing_extra
+from symbouq.scenes.families import FAMILIES
+
+Split = Literal["train", "validation", "test"]
+SPLITS: tuple[Split, ...] = ("train", "validation", "test")
+
+
+class ConfigError(SymboUQError):
+    """A configuration cannot be used."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class BackboneConfig(_Part):
+    """A model whose traces are scored."""
+
+    name: str
+    """What tables call it."""
+    model: str
+    """Its folder, relative to the configuration, or its id on the Hugging Face hub."""
+
+
+class DatasetConfig(_Part):
+    """Questions: a family of generated scenes, or files of a benchmark."""
+
+    name: str
+    """What tables call it."""
+    family: str | None = None
+    """Family of generated scenes (`symbouq scenes`)."""
+    files: dict[Split, str] = {}
+    """Files by split, relative to the data folder."""
+    sizes: dict[Split, Annotated[int, Field(ge=0)]]
+    """Questions of each split; of a file those whose ids have the smallest hashes."""
+    hops: tuple[int, ...] = ()
+    """Numbers of hops that are taken; all where empty."""
+    seed: int = 2026
+    """Draws scenes, or the rows of files."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> DatasetConfig:
+        if (self.family is None) == (not self.files):
+            raise ValueError(f"dataset {self.name} needs either `family` or `files`")
+        if self.family is not None and self.family not in FAMILIES:
+            raise ValueError(f"unknown family {self.family}; there are {', '.join(FAMILIES)}")
+        missing = [split for split in self.sizes if self.files and split not in self.files]
+        if missing:
+            raise ValueError(f"dataset {self.name} has no file for {', '.join(missing)}")
+        return self
+
+
+class GenerationConfig(_Part):
+    """How traces are generated."""
+
+    engine: Literal["transformers", "vllm"] = "transformers"
+    """Which library runs the models."""
+    samples: Annotated[int, Field(ge=0)] = 10
+    """Further traces of each validation and test question, for the sampling baselines."""
+    temperature: Annotated[float, Field(gt=0)] = 1.0
+    """Of the samples."""
+    seed: int = 2026
+    """Draws the samples."""
+    batch: Annotated[int, Field(ge=1)] | None = None
+    """Texts side by side; the engine's own choice where absent."""
+
+
+class ExperimentConfig(_Part):
+    """A whole experiment."""
+
+    name: str
+    """Names the run's folder."""
+    backbones: Annotated[list[BackboneConfig], Field(min_length=1)]
+    """The models."""
+    source: str
+    """The dataset that scorers are trained on; it needs a `train` split."""
+    datasets: Annotated[list[DatasetConfig], Field(min_length=1)]
+    """Source and targets."""
+    generation: GenerationConfig = GenerationConfig()
+    """How traces are generated."""
+    profile: str | None = None
+    """Profile of every audit; each dataset's own where absent."""
+    lookback: Literal["heads", "pooled"] = "heads"
+    """Lookback ratios of every head, or their mean over a layer's."""
+    scorers: list[str] = []
+    """Scorers by their names in the paper; all where empty."""
+    seeds: Annotated[list[int], Field(min_length=1)] = [2026, 2027, 2028, 2029, 2030]
+    """Of the trained scorers."""
+    epochs: Annotated[int, Field(ge=1)] = 30
+    """Of their training."""
+
+    @model_validator(mode="after")
+    def _has_source(self) -> ExperimentConfig:
+        names = [dataset.name for dataset in self.datasets]
+        if len(set(names)) < len(names):
+            raise ValueError("two datasets have one name")
+        source = next((d for d in self.datasets if d.name == self.source), None)
+        if source is None:
+            raise ValueError(f"source {self.source} is none of the datasets")
+        if not source.sizes.get("train"):
+            raise ValueError(f"source {self.source} needs a `train` split")
+        return self
+
+
+def read_config(path: Path) -> ExperimentConfig:
+    """A configuration from its YAML file; models' folders become absolute.
+
+    Raises:
+        ConfigError: If the file cannot be read or a value is wrong; every fault is named.
+    """
+    try:
+        import yaml
+    except ImportError as error:
+        raise missing_extra("fit", error) from error
+    try:
+        value: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot be read: {error}", str(path)) from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark else None
+        raise ConfigError(f"not valid YAML: {error}", str(path), line) from error
+    try:
+        config = ExperimentConfig.model_validate(value)
+    except ValidationError as error:
+        faults = [
+            ".".join(str(part) for part in fault["loc"])
+            + ": "
+            + fault["msg"].removeprefix("Value error, ")
+            for fault in error.errors(include_url=False, include_input=False)
+        ]
+        raise ConfigError(
+            "; ".join(fault.removeprefix(": ") for fault in faults), str(path)
+        ) from error
+    backbones = [
+        backbone.model_copy(update={"model": str(folder)}) if folder.is_dir() else backbone
+        for backbone in config.backbones
+        for folder in [(path.parent / backbone.model).resolve()]
+    ]
+    return config.model_copy(update={"backbones": backbones})

@@ -1,0 +1,93 @@
+"""The questions of a dataset: what models see, and apart from it what is right."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from symbouq.errors import RecordError
+from symbouq.experiments.config import ConfigError, DatasetConfig, Split
+from symbouq.records import Instance, parse_record
+from symbouq.scenes.families import problems
+from symbouq.stream import read_lines
+
+QUESTIONS = "questions.jsonl"
+"""What generation, audit and scores may read."""
+GOLD = "gold.jsonl"
+"""Answers, and what the truth of a claim is computed from: for labels and metrics only."""
+
+_GOLD = ("answer", "correct", "meta")
+_MOST_HOPS = (1, 2, 3)
+
+
+def write_questions(dataset: DatasetConfig, split: Split, data: Path | None, out: Path) -> None:
+    """Writes the questions of a split and, in another file, their answers.
+
+    Args:
+        dataset: Which questions.
+        split: The split.
+        data: Folder of the benchmarks, where files are read.
+        out: Folder for both files.
+
+    Raises:
+        ConfigError: If a file is missing or has too few questions.
+    """
+    count = dataset.sizes.get(split, 0)
+    with (
+        (out / QUESTIONS).open("w", encoding="utf-8") as questions,
+        (out / GOLD).open("w", encoding="utf-8") as gold,
+    ):
+        for record in _records(dataset, split, data, count):
+            seen = {name: value for name, value in record.items() if name not in _GOLD}
+            kept = {name: record[name] for name in _GOLD if name in record}
+            questions.write(json.dumps(seen, ensure_ascii=False) + "\n")
+            gold.write(json.dumps({"id": record["id"], **kept}, ensure_ascii=False) + "\n")
+
+
+def _records(
+    dataset: DatasetConfig, split: Split, data: Path | None, count: int
+) -> Iterator[dict[str, Any]]:
+    if dataset.family is not None:
+        seed = int(hashlib.sha256(f"{dataset.seed}/{split}".encode()).hexdigest()[:8], 16)
+        made = problems(dataset.family, count, seed, dataset.hops or _MOST_HOPS)
+        for number, problem in enumerate(made):
+            yield problem.record(f"{dataset.name}-{split}-{number:05d}")
+        return
+    file = dataset_file(dataset, split, data)
+    rows = {
+        row["id"]: row for row in _rows(file) if not dataset.hops or row.get("hops") in dataset.hops
+    }
+    if len(rows) < count:
+        raise ConfigError(
+            f"{dataset.name} has {len(rows)} questions for {split}, and {count} are asked for",
+            str(file),
+        )
+    drawn = sorted(
+        rows, key=lambda name: hashlib.sha256(f"{dataset.seed}/{name}".encode()).hexdigest()
+    )
+    yield from (rows[name] for name in sorted(drawn[:count]))
+
+
+def dataset_file(dataset: DatasetConfig, split: Split, data: Path | None) -> Path:
+    """The file of a split.
+
+    Raises:
+        ConfigError: If no data folder is given, or the file is not there.
+    """
+    if data is None:
+        raise ConfigError(f"dataset {dataset.name} reads files: give the folder with --data")
+    file = data / dataset.files[split]
+    if not file.exists():
+        raise ConfigError(f"no such file; dataset {dataset.name} reads it", str(file))
+    return file
+
+
+def _rows(file: Path) -> Iterator[dict[str, Any]]:
+    for line in read_lines(str(file)):
+        if isinstance(line, RecordError):
+            raise line
+        record = parse_record(Instance, line.content, line.file, line.number)
+        yield record.model_dump(exclude_none=True)
