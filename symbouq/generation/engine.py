@@ -176,3 +176,8 @@ def load_engine(name: EngineName, model: str, options: Options | None = None) ->
             raise missing_extra("vllm", error) from error
         return VllmEngine(model, options)
     raise SymboUQError(f"there is no engine {name}; there are {', '.join(ENGINES)}")
+
+
+def too_long(prompt: int, context: int | None) -> str:
+    """The message for a prompt that leaves no room."""
+    return f"the prompt has {prompt} tokens, the model's context is {context}"

@@ -82,9 +82,7 @@ class GrammarProcessor(LogitsProcessor):  # type: ignore[no-untyped-call,misc,un
         self._ends = list(ends)
         self._started = False
 
-    def __call__(
-        self, input_ids: torch.LongTensor, scores: torch.FloatTensor
-    ) -> torch.FloatTensor:
+    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
         """The scores, minus infinity for what may not come.
 
         Args:

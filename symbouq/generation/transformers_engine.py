@@ -20,6 +20,7 @@ from symbouq.generation.engine import (
     Finish,
     Options,
     Request,
+    too_long,
 )
 from symbouq.generation.grammar import GrammarProcessor, Grammars
 from symbouq.generation.models import (
@@ -273,11 +274,6 @@ class _Batch:
         self._ids, self._mask = self._ids[chosen], self._mask[chosen]
         self._cache.batch_select_indices(chosen)
         return chosen
-
-
-def too_long(prompt: int, context: int | None) -> str:
-    """The message for a prompt that leaves no room."""
-    return f"the prompt has {prompt} tokens, the model's context is {context}"
 
 
 def _device(name: str | None) -> str:
