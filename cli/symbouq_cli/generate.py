@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -83,11 +83,10 @@ def loaded(options: dict[str, Any]) -> Any:
 
 def _quiet() -> None:
     """Keeps the bars of the libraries off the terminal, which has one of our own."""
-    try:
+    with suppress(ImportError):  # the engine says what is missing
         from transformers.utils import logging
-    except ImportError:
-        return  # the engine says what is missing
-    logging.disable_progress_bar()
+
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call,unused-ignore]
 
 
 @click.command()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
@@ -43,7 +43,8 @@ class Grammars:
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, ends: Sequence[int]) -> None:
         try:
-            self._tokenizer = from_tokenizer(tokenizer, eos_token=list(ends))
+            # Whether it is a fast one is for the library to say.
+            self._tokenizer = from_tokenizer(cast(Any, tokenizer), eos_token=list(ends))
         except ValueError as error:
             raise SymboUQError(
                 f"constrained outputs need a fast tokenizer (tokenizer.json): {error}",
@@ -66,7 +67,7 @@ class Grammars:
         return self._compiled[key].deep_copy()
 
 
-class GrammarProcessor(LogitsProcessor):  # type: ignore[no-untyped-call,misc,unused-ignore]
+class GrammarProcessor(LogitsProcessor):
     """Takes the tokens away that a row's grammar does not allow.
 
     It reads the token that each row has grown by since it was last called, so it is called

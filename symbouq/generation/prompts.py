@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symbouq.errors import SymboUQError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
+
+_DATE = "26 Jul 2024"
+"""For templates that tell the date: a prompt must not depend on the day."""
 
 
 class Chat:
@@ -49,7 +52,9 @@ class Chat:
         """
         from jinja2 import TemplateError
 
-        options = {"enable_thinking": False} if structured else {}
+        options: dict[str, Any] = {"date_string": _DATE}
+        if structured:
+            options["enable_thinking"] = False
         try:
             rendered = self._tokenizer.apply_chat_template(
                 [{"role": "user", "content": message}],

@@ -92,7 +92,7 @@ class TransformersEngine:
         if options.dtype is not None:
             dtype = _DTYPES[options.dtype]
         with unreadable(self.model, "model"):
-            loaded = AutoModelForCausalLM.from_pretrained(self.model.folder, dtype=dtype)
+            loaded: Any = AutoModelForCausalLM.from_pretrained(self.model.folder, dtype=dtype)
             self.network: PreTrainedModel = loaded.to(self.device).eval()
         self.dtype = str(self.network.dtype).removeprefix("torch.")
         self._ends = _ends(self.network, self.tokenizer)
@@ -173,45 +173,36 @@ class _Batch:
         self._masked = engine.masked_logprobs
         self._rows = list(rows)
         self._grammar = GrammarProcessor([row.matcher for row in rows], engine._ends)
+        numbers: dict[tuple[int, ...], int] = {}
+        self._which = [numbers.setdefault(tuple(row.prompt), len(numbers)) for row in rows]
+        longest = max(map(len, numbers))
+        pads = [longest - len(prompt) for prompt in numbers]
+        # Padding stands left of the prompts, so that all texts begin in one column.
+        padded = [[0] * pad + list(prompt) for pad, prompt in zip(pads, numbers, strict=True)]
+        masks = [[0] * pad + [1] * (longest - pad) for pad in pads]
+        self._ids = torch.tensor(padded, device=engine.device)
+        self._mask = torch.tensor(masks, device=engine.device)
+        self._cache = DynamicCache(config=engine.network.config)
 
     @torch.inference_mode()
     def run(self) -> None:
         """Generates until every row is finished."""
-        logits = self._read()
+        logits = self._forward(self._ids, (self._mask.cumsum(1) - 1).clamp(min=0))
+        logits = logits[self._select(self._which)]
         while True:
             chosen = self._step(logits)
             kept = [n for n, row in enumerate(self._rows) if self._goes_on(n, row, chosen[n])]
             if not kept:
                 return
             if len(kept) < len(self._rows):
-                self._keep(kept)
+                self._rows = [self._rows[n] for n in kept]
+                self._grammar.keep(kept)
+                self._select(kept)
                 chosen = [chosen[n] for n in kept]
             new = torch.tensor(chosen, device=self._ids.device).unsqueeze(1)
             self._ids = torch.cat([self._ids, new], dim=1)
             self._mask = torch.cat([self._mask, torch.ones_like(new)], dim=1)
             logits = self._forward(new, self._mask.sum(1, keepdim=True) - 1)
-
-    def _read(self) -> torch.Tensor:
-        """Reads each prompt once; gives the logits of the first tokens, `[rows, V]`."""
-        numbers: dict[tuple[int, ...], int] = {}
-        which = [numbers.setdefault(tuple(row.prompt), len(numbers)) for row in self._rows]
-        prompts = list(numbers)
-        longest = max(map(len, prompts))
-        device = self._network.device
-        # Padding stands left of the prompts, so that all texts begin in one column.
-        self._ids = torch.tensor(
-            [[0] * (longest - len(prompt)) + list(prompt) for prompt in prompts], device=device
-        )
-        self._mask = torch.tensor(
-            [[0] * (longest - len(prompt)) + [1] * len(prompt) for prompt in prompts],
-            device=device,
-        )
-        self._cache = DynamicCache(config=self._network.config)
-        positions = (self._mask.cumsum(1) - 1).clamp(min=0)
-        logits = self._forward(self._ids, positions)
-        if len(prompts) == len(self._rows):
-            return logits
-        return logits[self._select(which)]
 
     def _forward(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
         output = self._network(
@@ -263,13 +254,8 @@ class _Batch:
             return False
         return len(row.scored) < row.room
 
-    def _keep(self, kept: Sequence[int]) -> None:
-        self._rows = [self._rows[n] for n in kept]
-        self._grammar.keep(kept)
-        self._select(kept)
-
     def _select(self, rows: Sequence[int]) -> torch.Tensor:
-        """Takes rows out of what was read so far, some perhaps several times."""
+        """Takes rows out of what was read so far, some perhaps several times; gives which."""
         chosen = torch.tensor(rows, device=self._ids.device)
         self._ids, self._mask = self._ids[chosen], self._mask[chosen]
         self._cache.batch_select_indices(chosen)
