@@ -217,9 +217,7 @@ class TestOutOfMemory:
         assert [made.text for made in small.generate(requests)] == expected
         assert max(sizes) == 2  # it has learnt
 
-    def test_one_that_does_not_fit_alone(
-        self, tiny: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_one_that_does_not_fit_alone(self, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         small = load_engine("transformers", str(tiny), Options("cpu"))
         self.limit(monkeypatch, small, 0, torch.OutOfMemoryError("no room"))
         made = small.generate([structured("A?"), structured("B?")])
