@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-
 from symbouq_cli.main import main
 
 SPACE = ["yes", "no"]

@@ -105,7 +105,7 @@ def test_special_tokens_are_those_of_the_template_alone(tiny: Path) -> None:
 
 
 def test_no_template_says_what_to_do() -> None:
-    with pytest.raises(SymboUQError, match="no chat template.*--chat-template FILE"):
+    with pytest.raises(SymboUQError, match=r"no chat template.*--chat-template FILE"):
         Chat(tokenizer(None))
 
 
@@ -126,5 +126,5 @@ def test_template_that_fails(tmp_path: Path) -> None:
 
 
 def test_template_file_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(SymboUQError, match="missing.jinja: the chat template cannot be read"):
+    with pytest.raises(SymboUQError, match=r"missing\.jinja: the chat template cannot be read"):
         Chat(tokenizer(None), str(tmp_path / "missing.jinja"))

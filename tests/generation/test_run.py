@@ -106,7 +106,7 @@ def test_trace_record(engine: Any) -> None:
     decided = run_settings(engine, Settings(samples=2))
     made = [completion(TEXT), completion(TEXT[:-1], "length"), completion("", "failed", "no room")]
     record = trace_of(given, made, engine, decided)
-    assert list(record)[0] == "id"
+    assert next(iter(record)) == "id"
     shared = {name: record[name] for name in ("scene", "question", "answer", "dataset", "meta")}
     assert shared == {
         "scene": "A is left of B.",

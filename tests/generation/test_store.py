@@ -87,9 +87,9 @@ def test_other_settings_are_refused_with_what_differs(tmp_path: Path) -> None:
 
 def test_two_runs_at_once(tmp_path: Path) -> None:
     path = tmp_path / "traces.jsonl"
-    with store(path):
-        with pytest.raises(SymboUQError, match="another run is writing to it"), store(path):
-            pass
+    expected = pytest.raises(SymboUQError, match="another run is writing to it")
+    with store(path), expected, store(path):
+        pass
     with store(path):
         pass
 

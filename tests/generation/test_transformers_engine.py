@@ -253,7 +253,7 @@ class TestOutOfMemory:
 
 class TestLoading:
     def test_no_folder(self, tmp_path: Path) -> None:
-        with pytest.raises(SymboUQError, match="there is no model at .*nowhere"):
+        with pytest.raises(SymboUQError, match=r"there is no model at .*nowhere"):
             load_engine("transformers", str(tmp_path / "nowhere"))
 
     def test_no_models_folder(self, tmp_path: Path) -> None:
