@@ -85,7 +85,10 @@ def _own(tokenizer: PreTrainedTokenizerBase) -> str:
             "trained to be; give a Jinja template as a file (--chat-template FILE)",
             tokenizer.name_or_path,
         )
-    return tokenizer.get_chat_template()
+    try:
+        return tokenizer.get_chat_template()
+    except ValueError as error:  # several, and none of them is the one to take
+        raise SymboUQError(f"{error} (--chat-template FILE)", tokenizer.name_or_path) from error
 
 
 def _read(file: str) -> str:

@@ -109,6 +109,13 @@ def test_no_template_says_what_to_do() -> None:
         Chat(tokenizer(None))
 
 
+def test_several_templates_and_no_default() -> None:
+    several: Any = {"tools": QWEN, "search": QWEN}
+    with pytest.raises(SymboUQError, match=r"--chat-template FILE"):
+        Chat(tokenizer(several))
+    assert Chat(tokenizer({"tools": QWEN, "default": GEMMA})).hash == Chat(tokenizer(GEMMA)).hash  # type: ignore[arg-type]
+
+
 def test_template_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "chat.jinja"
     file.write_text(GEMMA)

@@ -256,6 +256,27 @@ class TestLoading:
         with pytest.raises(SymboUQError, match=r"there is no model at .*nowhere"):
             load_engine("transformers", str(tmp_path / "nowhere"))
 
+    @pytest.mark.parametrize("error", [OSError("offline"), ValueError("no such repository")])
+    def test_hub_id_that_cannot_be_fetched(
+        self, monkeypatch: pytest.MonkeyPatch, error: Exception
+    ) -> None:
+        import huggingface_hub
+
+        def fail(*args: Any, **options: Any) -> str:
+            raise error
+
+        monkeypatch.setattr(huggingface_hub, "snapshot_download", fail)
+        with pytest.raises(SymboUQError, match=rf"owner/name.*cannot be fetched.*{error}"):
+            load_engine("transformers", "owner/name")
+
+    def test_hub_id(self, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        import huggingface_hub
+
+        monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *_, **__: str(tiny))
+        loaded = load_engine("transformers", "owner/name", Options("cpu"))
+        assert loaded.model.name == "owner/name"
+        assert loaded.model.folder == tiny
+
     def test_no_models_folder(self, tmp_path: Path) -> None:
         with pytest.raises(SymboUQError, match=r"no model's folder: it has no config\.json"):
             load_engine("transformers", str(tmp_path))
