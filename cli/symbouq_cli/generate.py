@@ -1,0 +1,190 @@
+"""`symbouq generate`: reasoning traces from a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symbouq_cli.options import FAILED_RECORDS, TRACES, reading_options, traced
+
+if TYPE_CHECKING:
+    from symbouq.generation.run import Progress
+
+MODEL = click.option(
+    "--model",
+    metavar="DIR",
+    required=True,
+    help="Folder of a model in the Hugging Face layout, or its id on the hub.",
+)
+ENGINE = click.option(
+    "--engine",
+    type=click.Choice(["transformers", "vllm"]),
+    default="transformers",
+    show_default=True,
+    help="What runs the model.",
+)
+
+
+def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say how a model is loaded; `loaded` takes them."""
+    options = (
+        MODEL,
+        ENGINE,
+        click.option(
+            "--batch-size",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Texts generated side by side; fewer where memory does not suffice.",
+        ),
+        click.option(
+            "--device", metavar="NAME", help="cpu, cuda, cuda:1; the GPU where there is one."
+        ),
+        click.option(
+            "--dtype",
+            type=click.Choice(["float32", "bfloat16", "float16"]),
+            help="Numbers to compute with; float32 on a CPU, the model's own on a GPU.",
+        ),
+        click.option(
+            "--chat-template",
+            metavar="FILE",
+            type=click.Path(exists=True, dir_okay=False),
+            help="Jinja chat template, in place of the tokenizer's own.",
+        ),
+        click.option(
+            "--raw-logprobs",
+            is_flag=True,
+            help="Record log-probabilities before the grammar's mask, not after it.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def loaded(options: dict[str, Any]) -> Any:
+    """The engine of a command; takes the options of `engine_options` out of the rest.
+
+    Raises:
+        SymboUQError: If it cannot be loaded.
+    """
+    from symbouq.generation.engine import Options, load_engine
+
+    _quiet()
+    name, model = options.pop("engine"), options.pop("model")
+    names = ("device", "dtype", "batch_size", "chat_template")
+    chosen = {option: options.pop(option) for option in names}
+    return load_engine(
+        name, model, Options(**chosen, masked_logprobs=not options.pop("raw_logprobs"))
+    )
+
+
+def _quiet() -> None:
+    """Keeps the bars of the libraries off the terminal, which has one of our own."""
+    with suppress(ImportError):  # the engine says what is missing
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call,unused-ignore]
+
+
+@click.command()
+@TRACES
+@click.option(
+    "--out",
+    metavar="FILE",
+    required=True,
+    type=click.Path(dir_okay=False),
+    help="Where to write; what a stopped run wrote there is kept and continued.",
+)
+@engine_options
+@click.option(
+    "--samples",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Further traces of each instance, drawn at random.",
+)
+@click.option(
+    "--temperature",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Temperature of the samples; the trace itself is the most probable one.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Decides the samples.")
+@click.option("--free-form", is_flag=True, help="Prose, in place of a list of steps as JSON.")
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Most tokens of a trace; by default enough for every structured one.",
+)
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first instances.")
+@reading_options
+def generate(files: tuple[str, ...], out: str, limit: int | None, **options: Any) -> None:
+    """Let a language model reason about every instance of FILES: one trace a line.
+
+    Records have `scene`, `question` and, where answers are restricted, `answer_space`. The
+    model writes one to six short steps and a conclusion, held to that by a grammar, with
+    the log-probabilities of its tokens. Texts that are no trace after all are written with
+    their status. A run that was stopped continues when the same command is given again.
+
+    Example: symbouq generate test.jsonl.gz --model models/small --out traces.jsonl
+    """
+    from symbouq.generation.run import Settings, read_instances
+    from symbouq.generation.run import generate as run
+
+    instances, failed = read_instances(traced(files, options), limit)
+    for error in failed:
+        click.echo(str(error), err=True)
+    engine = loaded(options)
+    settings = Settings(**options)
+    progress = None
+    with _shown() as show:
+        for progress in run(instances, engine, settings, out):
+            show(progress)
+    counts = progress.statuses if progress else {}
+    click.echo(_summary(progress), err=True)
+    unfinished = failed or counts.get("failed")
+    click.get_current_context().exit(FAILED_RECORDS if unfinished else 0)
+
+
+def _summary(progress: Progress | None) -> str:
+    if progress is None or not progress.total:
+        return "no instances"
+    told = [f"{count} {status}" for status, count in progress.statuses.most_common()]
+    told += [f"{progress.kept} there before"] if progress.kept else []
+    if progress.tokens:
+        told.append(f"{progress.tokens} tokens at {progress.speed:.0f}/s")
+    return ", ".join(told)
+
+
+@contextmanager
+def _shown() -> Iterator[Callable[[Progress], None]]:
+    """A bar on a terminal, nothing elsewhere."""
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda progress: None
+        return
+    columns = (
+        TextColumn("{task.completed}/{task.total} traces"),
+        BarColumn(),
+        TextColumn("{task.fields[speed]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None, speed="")
+
+        def show(progress: Progress) -> None:
+            speed = f"{progress.speed:.0f} tokens/s" if progress.tokens else ""
+            bar.update(task, total=progress.total, completed=progress.done, speed=speed)
+
+        yield show

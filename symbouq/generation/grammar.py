@@ -1,0 +1,133 @@
+"""Outputs held to a JSON Schema: which tokens may come next, by llguidance."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import torch
+from llguidance import LLMatcher
+from llguidance.hf import from_tokenizer
+from transformers import LogitsProcessor
+
+from symbouq.errors import SymboUQError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+FORMAT: dict[str, Any] = {
+    "whitespace_flexible": False,
+    "item_separator": ", ",
+    "key_separator": ": ",
+}
+"""How JSON is written: as `json.dumps` does. Free whitespace would have no bound."""
+
+
+def guided(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema with `FORMAT` in it, as llguidance reads it in every engine."""
+    return {**schema, "x-guidance": FORMAT}
+
+
+class Grammars:
+    """The compiled schemas of a model.
+
+    Args:
+        tokenizer: The model's tokenizer.
+        ends: The tokens that may end a text.
+
+    Raises:
+        SymboUQError: If the tokenizer is none that llguidance reads.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, ends: Sequence[int]) -> None:
+        try:
+            # Whether it is a fast one is for the library to say.
+            self._tokenizer = from_tokenizer(cast(Any, tokenizer), eos_token=list(ends))
+        except ValueError as error:
+            raise SymboUQError(
+                f"constrained outputs need a fast tokenizer (tokenizer.json): {error}",
+                tokenizer.name_or_path,
+            ) from error
+        self._compiled: dict[str, LLMatcher] = {}
+
+    def matcher(self, schema: Mapping[str, Any]) -> LLMatcher:
+        """A matcher at the start of a text.
+
+        Raises:
+            SymboUQError: If the schema cannot be compiled.
+        """
+        key = json.dumps(guided(schema))
+        if key not in self._compiled:
+            matcher = LLMatcher(self._tokenizer, LLMatcher.grammar_from_json_schema(key))
+            if matcher.is_error():
+                raise SymboUQError(f"the schema cannot be compiled: {matcher.get_error()}")
+            self._compiled[key] = matcher
+        return self._compiled[key].deep_copy()
+
+
+class GrammarProcessor(LogitsProcessor):
+    """Takes the tokens away that a row's grammar does not allow.
+
+    It reads the token that each row has grown by since it was last called, so it is called
+    once a step. It gives a copy: the scores that it is given are the model's own.
+
+    Args:
+        matchers: One a row; None where anything may come.
+        ends: The tokens that may end a text; they alone are left where a grammar fails.
+    """
+
+    def __init__(self, matchers: Sequence[LLMatcher | None], ends: Sequence[int]) -> None:
+        self._matchers = list(matchers)
+        self._ends = list(ends)
+        self._started = False
+
+    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
+        """The scores, minus infinity for what may not come.
+
+        Args:
+            input_ids: Prompts with what was generated, `[rows, length]`.
+            scores: Of the next token, `[rows, vocabulary]`.
+        """
+        if self._started:
+            for matcher, token in zip(self._matchers, input_ids[:, -1].tolist(), strict=True):
+                if matcher is not None and not matcher.is_stopped():
+                    matcher.consume_token(token)
+        self._started = True
+        masked = scores.clone()
+        held = [row for row, matcher in enumerate(self._matchers) if matcher is not None]
+        if held:
+            allowed = self._allowed(held, scores)
+            masked[held] = masked[held].masked_fill(~allowed, -float("inf"))
+        return masked  # type: ignore[return-value]
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Leaves the other rows out of what follows."""
+        self._matchers = [self._matchers[row] for row in rows]
+
+    def error(self, row: int) -> str:
+        """Why a row's grammar failed; empty where it did not."""
+        matcher = self._matchers[row]
+        return str(matcher.get_error()) if matcher is not None and matcher.is_error() else ""
+
+    def _allowed(self, rows: Sequence[int], scores: torch.Tensor) -> torch.Tensor:
+        """Which tokens may come in some rows, `[rows, vocabulary]`."""
+        masks = [self._bits(row) for row in rows]
+        packed = torch.from_numpy(np.stack(masks)).to(scores.device)
+        shifts = torch.arange(8, dtype=torch.uint8, device=scores.device)
+        bits = ((packed.unsqueeze(-1) >> shifts) & 1).flatten(1).bool()
+        size = scores.shape[-1]
+        # A model may have room for more tokens than its tokenizer has.
+        return torch.nn.functional.pad(bits, (0, max(0, size - bits.shape[1])))[:, :size]
+
+    def _bits(self, row: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        matcher = self._matchers[row]
+        assert matcher is not None  # only rows with a grammar are asked for
+        mask = matcher.compute_bitmask()
+        bits = np.frombuffer(mask, dtype=np.uint8)
+        if matcher.is_error():
+            bits = np.zeros_like(bits)
+            for end in self._ends:
+                bits[end // 8] |= 1 << end % 8
+        return bits

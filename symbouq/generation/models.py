@@ -1,0 +1,116 @@
+"""Folders of models: where one lies, what identifies it, its tokenizer."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from symbouq.errors import SymboUQError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+_FILES = ("*.json", "*.safetensors", "*.bin", "*.model", "*.jinja", "*.txt")
+"""What a model consists of."""
+_HUB_ID = re.compile(r"[\w.\-]+/[\w.\-]+")
+_SHOWN = 300
+"""Characters of a library's message that are passed on."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model's folder.
+
+    Attributes:
+        name: The folder's name, or the id on the hub.
+        folder: Where it lies.
+    """
+
+    name: str
+    folder: Path
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 over configuration, tokenizer and weights, as hexadecimal digits."""
+        whole = hashlib.sha256()
+        for file in sorted({file for kind in _FILES for file in self.folder.glob(kind)}):
+            with file.open("rb") as stream:
+                content = hashlib.file_digest(stream, "sha256").hexdigest()
+            whole.update(f"{file.name} {content}\n".encode())
+        return whole.hexdigest()
+
+
+def find_model(name: str) -> Model:
+    """The model of a name.
+
+    Args:
+        name: A folder in the layout of the Hugging Face hub, or an id there; what was
+            fetched before is used as it is.
+
+    Raises:
+        SymboUQError: If there is none, or it cannot be fetched.
+    """
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        if not (folder / "config.json").is_file():
+            raise SymboUQError("is no model's folder: it has no config.json", name)
+        return Model(folder.resolve().name, folder)
+    if folder.exists() or not _HUB_ID.fullmatch(name):
+        raise SymboUQError(f"there is no model at {name}; give a folder or a hub id")
+    from huggingface_hub import snapshot_download
+
+    try:
+        # Some repositories hold the same weights twice.
+        fetched = snapshot_download(name, allow_patterns=list(_FILES), ignore_patterns="consol*")
+    except Exception as error:  # the library's errors share no base class
+        raise SymboUQError(
+            f"there is no folder {name}, and it cannot be fetched from the hub: {brief(error)}"
+        ) from error
+    return Model(name, Path(fetched))
+
+
+def load_tokenizer(model: Model) -> PreTrainedTokenizerBase:
+    """A model's tokenizer.
+
+    Raises:
+        SymboUQError: If it cannot be loaded.
+    """
+    from transformers import AutoTokenizer
+
+    with unreadable(model, "tokenizer"):
+        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(model.folder)
+        return tokenizer
+
+
+@contextmanager
+def unreadable(model: Model, part: str) -> Iterator[None]:
+    """Turns whatever a library raises while it loads a part of a model into one message.
+
+    Raises:
+        SymboUQError: If something was raised.
+    """
+    try:
+        yield
+    except Exception as error:  # readers of broken files raise whatever they run into
+        raise SymboUQError(
+            f"the {part} cannot be loaded: {brief(error)}", str(model.folder)
+        ) from error
+
+
+def context_length(config: Any) -> int | None:
+    """Most tokens of prompt and text together, where a model's configuration says."""
+    length = getattr(config.get_text_config(), "max_position_embeddings", None)
+    return length if isinstance(length, int) else None
+
+
+def brief(error: BaseException) -> str:
+    """An error in one line."""
+    text = " ".join(str(error).split()) or "no reason given"
+    text = text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+    return f"{type(error).__name__}: {text}"
