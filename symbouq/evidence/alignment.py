@@ -48,9 +48,7 @@ def decoded(tokenizer: Decoder, ids: Sequence[int]) -> tuple[str, list[Extent]]:
 
     def text_of(start: int, stop: int) -> str:
         part = list(ids[start:stop])
-        return tokenizer.decode(
-            part, skip_special_tokens=True, clean_up_tokenization_spaces=False
-        )
+        return tokenizer.decode(part, skip_special_tokens=True, clean_up_tokenization_spaces=False)
 
     special = set(tokenizer.all_special_ids)
     pieces: list[str] = []

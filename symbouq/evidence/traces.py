@@ -101,8 +101,8 @@ def without_labels(record: Record) -> dict[str, Any]:
 
 
 def samples_of(record: Record) -> tuple[dict[str, Any], ...]:
-    """The further answers to a trace's question, each as a trace record."""
-    shared = {name: record[name] for name in _INSTANCE if name in record}
+    """The further answers to a trace's question, each as a trace record without labels."""
+    shared = {k: v for k, v in without_labels(record).items() if k in _INSTANCE}
     return tuple({**shared, **sample} for sample in record.get("samples") or ())
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from tiny_model import tiny_model
@@ -17,7 +16,7 @@ from symbouq.evidence.alignment import claim_extents, decoded, token_spans
 class Bytes:
     """A tokenizer whose token n is the n-th of some byte strings; 9 is special."""
 
-    all_special_ids = [9]
+    all_special_ids: ClassVar = [9]
 
     def __init__(self, *pieces: bytes, strips: bool = False) -> None:
         self.pieces = pieces
