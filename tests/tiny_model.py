@@ -1,59 +1,74 @@
-"""A tiny language model with random weights, as a Hugging Face folder."""
+"""A random model, small enough to be made in a test; it loads like any folder from the hub."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-TEXT = [
-    'Return an object with this shape: {"reasoning":["a step", "..."], "conclusion":"the answer"}.',
-    "The lamp is above the desk. The desk is left of the chair. So the lamp is upper left of it.",
-    "Where is the cup from the plate? Choose: left, right, above, below, overlap.",
-    "Question: Is the box inside the crate? Scene: the crate holds the box and a ball.",
-    "<|user|> <|assistant|> step by step, then Answer: yes or no; café, naïve, déjà vu.",
-]
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-TEMPLATE = (
-    "{% for message in messages %}<|{{ message.role }}|>\n{{ message.content }}<|end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
+CHAT = (
+    "{{ bos_token }}{% for message in messages %}"
+    "{{ '<|' + message['role'] + '|>' + message['content'] + '<|end|>' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}"
 )
+SPECIAL = ["<|pad|>", "<|bos|>", "<|end|>", "<|user|>", "<|assistant|>"]
+TEXT = [
+    "The lamp is to the left of the desk, and the desk is above the rug.",
+    "If the jar is on the shelf, is the shelf below the jar? Yes, it is.",
+    '{"reasoning": ["A is left of B", "B is above C"], "conclusion": "upper-left"}',
+    "Where is Q from W? Conclude with one of: left, right, above, below, overlap.",
+]
+VOCABULARY = 384
+CONTEXT = 2048
 
 
-def tiny_model(folder: Path, vocabulary: int = 400, seed: int = 0) -> Path:
-    """Writes a Llama of 2 layers, width 64 and 2 heads, with a byte-level BPE tokenizer."""
-    import torch
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+def tiny_model(folder: Path, seed: int = 0, template: str | None = CHAT) -> Path:
+    """Writes a Llama of 2 layers and width 64 with random weights.
 
+    Args:
+        folder: Where to.
+        seed: Decides the weights.
+        template: The tokenizer's chat template; None for none.
+    """
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=_tokenizer(),
+        pad_token="<|pad|>",
+        bos_token="<|bos|>",
+        eos_token="<|end|>",
+        chat_template=template,
+        clean_up_tokenization_spaces=False,
+    )
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(seed)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=64,
+        intermediate_size=128,
+        num_hidden_layers=2,
+        num_attention_heads=2,  # 32 wide: vLLM takes no narrower heads on a CPU
+        num_key_value_heads=2,
+        max_position_embeddings=CONTEXT,
+        tie_word_embeddings=True,
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+        initializer_range=0.3,  # with the usual one, all tokens are about equally probable
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    return folder
+
+
+def _tokenizer() -> Tokenizer:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=vocabulary,
-        special_tokens=["<|pad|>", "<|end|>", "<|user|>", "<|assistant|>"],
+        vocab_size=VOCABULARY,
+        special_tokens=SPECIAL,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
     tokenizer.train_from_iterator(TEXT, trainer)
-    fast = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="<|pad|>", eos_token="<|end|>"
-    )
-    fast.chat_template = TEMPLATE
-    fast.save_pretrained(folder)
-
-    torch.manual_seed(seed)
-    config = LlamaConfig(
-        vocab_size=len(fast),
-        hidden_size=64,
-        intermediate_size=128,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        num_key_value_heads=2,
-        max_position_embeddings=2048,
-        pad_token_id=fast.pad_token_id,
-        bos_token_id=None,
-        eos_token_id=fast.eos_token_id,
-        # Random weights of the usual size say nearly the same of every token.
-        initializer_range=0.2,
-    )
-    LlamaForCausalLM(config).save_pretrained(folder)
-    return folder
+    return tokenizer
