@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from symbouq.errors import SymboUQError, missing_extra
 from symbouq.evidence.cache import SHARD, Configuration
 from symbouq.evidence.forward import TOKENS, ForcedPass, Lookback
-from symbouq.evidence.traces import Record
-from symbouq.evidence.writing import Written, file_hash, write_cache
+from symbouq.evidence.traces import Record, file_hash
+from symbouq.evidence.writing import Written, write_cache
 from symbouq.records import Instance, make_record
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -364,12 +363,6 @@ def _write(file: Path, content: bytes) -> None:
             "and the same command goes on from there",
             str(file),
         ) from error
-
-
-def file_hash(path: str | os.PathLike[str]) -> str:
-    """SHA-256 of a file, as hexadecimal digits."""
-    with Path(path).open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _short(value: Any) -> str:

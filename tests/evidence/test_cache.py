@@ -16,7 +16,8 @@ from tiny_model import tiny_model
 from symbouq.errors import SymboUQError
 from symbouq.evidence.cache import Configuration, SignalsCache, examples, shard_name
 from symbouq.evidence.forward import Forced, ForcedPass, TokenSignals
-from symbouq.evidence.writing import Written, file_hash, write_cache
+from symbouq.evidence.traces import file_hash
+from symbouq.evidence.writing import Written, write_cache
 
 AUDIT = {"features": {"claims": [], "trace": []}}
 
