@@ -173,8 +173,8 @@ def write_labels(
             failed.append(error)
     _write(out, found)
     failed += also()
-    for error in failed:
-        click.echo(str(error), err=True)
+    for fault in failed:
+        click.echo(str(fault), err=True)
     every = [label for one in found for label in one.labels if label is not None]
     click.echo(f"{len(found)} traces, {len(every)} claims labelled, {sum(every)} right", err=True)
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)

@@ -126,7 +126,7 @@ def _loaded(model: Model, options: Extraction) -> Any:
     dtype = options.dtype or ("float32" if device == "cpu" else "auto")
     with unreadable(model, "model"):
         # Other kinds of attention do not give their weights.
-        network = AutoModelForCausalLM.from_pretrained(
+        network: Any = AutoModelForCausalLM.from_pretrained(
             model.folder, dtype=dtype, attn_implementation="eager"
         )
         return network.to(device)

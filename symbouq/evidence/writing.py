@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symbouq.errors import RecordError, SymboUQError, missing_extra
-from symbouq.evidence.alignment import Decoder, claim_extents, decoded, token_spans
+from symbouq.evidence.alignment import claim_extents, decoded, token_spans
 from symbouq.evidence.cache import (
     CONFIGURATION,
     INDEX,
@@ -38,6 +38,7 @@ from symbouq.evidence.traces import (
 
 if TYPE_CHECKING:
     import numpy as np
+    from transformers import PreTrainedTokenizerBase
 
 _HALF = 65504.0
 """Largest float16."""
@@ -65,7 +66,7 @@ def write_cache(
     traces: str | os.PathLike[str],
     configuration: Configuration,
     forced: ForcedPass,
-    tokenizer: Decoder,
+    tokenizer: PreTrainedTokenizerBase,
     prompt_ids: Callable[[Record], list[int]],
     audits: str | os.PathLike[str] | None = None,
     advance: Callable[[int], None] = lambda count: None,
@@ -136,7 +137,7 @@ class _Writer:
         traces: str,
         configuration: Configuration,
         forced: ForcedPass,
-        tokenizer: Decoder,
+        tokenizer: PreTrainedTokenizerBase,
         prompt_ids: Callable[[Record], list[int]],
     ) -> None:
         self.done = Written()
