@@ -16,6 +16,7 @@ from symbouq_cli.answer import answer
 from symbouq_cli.backbone import backbone
 from symbouq_cli.data import data
 from symbouq_cli.generate import generate
+from symbouq_cli.labels import labels
 from symbouq_cli.options import (
     CONTEXT,
     FAILED_RECORDS,
@@ -31,6 +32,7 @@ from symbouq_cli.options import (
 )
 from symbouq_cli.rules import rules
 from symbouq_cli.scenes import scenes
+from symbouq_cli.signals import signals
 
 INTERRUPTED = 130
 
@@ -182,5 +184,7 @@ main.add_command(answer)
 main.add_command(backbone)
 main.add_command(data)
 main.add_command(generate)
+main.add_command(labels)
 main.add_command(rules)
 main.add_command(scenes)
+main.add_command(signals)

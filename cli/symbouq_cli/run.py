@@ -40,7 +40,7 @@ def run(
     _refuse_overwriting(files, out)
     job.setup(*job.arguments)  # wrong options or rules end the run before anything is written
     failed = 0
-    with _writing(out) as stream, progress() as advance:
+    with writing(out) as stream, progress() as advance:
         for outcome in process(files, job, jobs):
             if outcome.output is None:
                 failed += 1
@@ -71,7 +71,7 @@ def _uninterrupted() -> Iterator[None]:
 
 
 @contextmanager
-def _writing(out: str) -> Iterator[IO[bytes]]:
+def writing(out: str) -> Iterator[IO[bytes]]:
     """The output, complete on disk whatever ends the run."""
     if out == "-":
         stream = sys.stdout.buffer

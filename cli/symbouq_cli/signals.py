@@ -1,0 +1,100 @@
+"""`symbouq signals`: what a model said and felt while it wrote its traces.
+
+Exit codes: 0 everything was read, 1 some traces failed, 2 nothing could be written.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from symbouq_cli.options import FAILED_RECORDS
+
+FILE = click.Path(exists=True, dir_okay=False)
+
+
+@click.command()
+@click.argument("traces", type=FILE)
+@click.option(
+    "--model", metavar="DIR", required=True, help="Folder, or hub id, of the model that wrote them."
+)
+@click.option(
+    "--out",
+    "folder",
+    metavar="FOLDER",
+    required=True,
+    type=click.Path(file_okay=False),
+    help="Folder of the cache; what a stopped run finished there is kept.",
+)
+@click.option(
+    "--audits",
+    metavar="FILE",
+    type=FILE,
+    help="Audits of the traces: they say which claims free-form responses, and outputs that are "
+    "not valid, have.",
+)
+@click.option(
+    "--lookback",
+    type=click.Choice(["heads", "pooled"]),
+    default="heads",
+    show_default=True,
+    help="Keep the lookback ratio of every head, or the mean over the heads of a layer.",
+)
+@click.option(
+    "--batch-tokens",
+    "tokens",
+    type=click.IntRange(min=1),
+    default=4096,
+    show_default=True,
+    help="Tokens that go through the model together; memory grows with it.",
+)
+@click.option(
+    "--shard",
+    type=click.IntRange(min=1),
+    default=128,
+    show_default=True,
+    help="Traces of a shard; what a stopped run repeats.",
+)
+@click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1; a GPU where there is one.")
+@click.option(
+    "--dtype",
+    type=click.Choice(["float32", "bfloat16", "float16"]),
+    help="Numbers to compute with; float32 on a CPU, the model's own on a GPU.",
+)
+@click.option(
+    "--chat-template",
+    metavar="FILE",
+    type=FILE,
+    help="Jinja chat template, where generation was given one.",
+)
+def signals(traces: str, model: str, folder: str, audits: str | None, **options: Any) -> None:
+    """Cache the signals of generated TRACES, for every scorer to read.
+
+    One pass through the model gives, for each generated token, its log-probability, the
+    four largest probabilities, the final hidden state and the lookback ratios of the
+    attention; the claims of each trace are aligned with its tokens.
+
+    Example: symbouq signals traces.jsonl --model backbone --out signals
+    """
+    import time
+
+    from symbouq.evidence.extract import Extraction, extract
+    from symbouq_cli.run import progress
+
+    start = time.monotonic()
+    with progress() as advance:
+
+        def count(traces: int) -> None:
+            for _ in range(traces):
+                advance()
+
+        done = extract(traces, model, folder, audits, Extraction(**options), count)
+    for error in done.failed:
+        click.echo(str(error), err=True)
+    click.echo(
+        f"{done.traces} traces, {done.tokens} tokens in {time.monotonic() - start:.1f} s"
+        + (f"; {done.kept} shards were there already" if done.kept else ""),
+        err=True,
+    )
+    click.get_current_context().exit(FAILED_RECORDS if done.failed else 0)
