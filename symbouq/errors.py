@@ -47,3 +47,16 @@ class OntologyError(SymboUQError):
 
 class RecordError(SymboUQError):
     """One input record cannot be read. Other records are not affected."""
+
+
+def missing_extra(name: str, error: ImportError) -> SymboUQError:
+    """The error to raise where a package of an extra cannot be imported.
+
+    Args:
+        name: The extra.
+        error: What the import raised.
+    """
+    package = f" ({error.name})" if error.name else ""
+    return SymboUQError(
+        f"this needs the extra `{name}`{package}: pip install 'symbouq[{name}]'; {error}"
+    )

@@ -66,22 +66,19 @@ class Labelled:
 
 
 class Scorer(Protocol):
-    """A score of the paper.
-
-    Attributes:
-        name: Its name in the paper.
-        needs: What it reads of an example.
-        orientation: What larger values mean.
-    """
+    """A score of the paper."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Its name in the paper."""
 
     @property
-    def needs(self) -> Needs: ...
+    def needs(self) -> Needs:
+        """What it reads of an example."""
 
     @property
-    def orientation(self) -> Orientation: ...
+    def orientation(self) -> Orientation:
+        """What larger values mean."""
 
     def fit(self, train: Sequence[Labelled], validation: Sequence[Labelled]) -> None:
         """Learns from source data; training-free scores do nothing.
@@ -223,12 +220,15 @@ def entry(name: str) -> Entry:
 
 
 def require(examples: Iterable[Example], needs: Needs, name: str) -> None:
-    """Checks that examples have what a scorer reads of them.
+    """Checks that examples have what a scorer reads of them; those without claims, such as failed
+    generations, need nothing.
 
     Raises:
         SymboUQError: Names the first example that lacks something, and what.
     """
     for example in examples:
+        if not example.claims:
+            continue  # nothing is read where there is nothing to score
         for need in sorted(needs):
             fault = _CHECKS[need](example) if need in _CHECKS else None
             if fault is not None:

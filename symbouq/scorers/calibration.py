@@ -57,12 +57,13 @@ class MinMax:
         Raises:
             SymboUQError: If there is no value, or one is not finite.
         """
-        values = np.concatenate([np.asarray(c, np.float64) for c in claims]) if claims else []
+        values = np.concatenate([np.empty(0), *claims])
         if not len(values) or not np.isfinite(values).all():
             raise SymboUQError("min-max statistics need uncertainties, all of them finite")
-        return cls(float(np.min(values)), float(np.max(values)))
+        return cls(float(values.min()), float(values.max()))
 
     def __call__(self, values: Values) -> Values:
+        """Correctness scores of uncertainties."""
         width = self.high - self.low
         return (self.high - values) / width if width > 0 else self.low - values
 
@@ -123,6 +124,7 @@ class Platt:
         return cls(slope, float(found.x[1]) - slope * centre)
 
     def __call__(self, scores: Values) -> Values:
+        """The probabilities that scores stand for."""
         from scipy.special import expit
 
         return np.asarray(expit(self.slope * scores + self.intercept), np.float64)

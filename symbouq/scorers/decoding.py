@@ -8,7 +8,7 @@ scores of the same names, as each docstring says. All are uncertainties.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,24 +65,21 @@ class _TokenStatistic(TrainingFree):
             SymboUQError: If a trace has no token probabilities, or one is not a number.
         """
         require(examples, self.needs, self.name)
-        return [
-            _over_claims(example.signals, self._of_tokens(example, example.signals), self._reduced)
-            for example in examples
-            if example.signals is not None
-        ]
+        return [self._of(example) for example in examples]
+
+    def _of(self, example: Example) -> Values:
+        signals = example.signals
+        if signals is None or not example.claims:
+            return np.empty(0)
+        values = self._of_tokens(example, signals)
+        chosen = (values[start:stop] if stop > start else values for start, stop in signals.spans)
+        return np.array([self._reduced(claim) for claim in chosen], np.float64)
 
     def _of_tokens(self, example: Example, signals: Signals) -> Values:
         raise NotImplementedError
 
     def _reduced(self, values: Values) -> float:
         return float(values.mean())
-
-
-def _over_claims(signals: Signals, values: Values, reduced: Callable[[Values], float]) -> Values:
-    return np.array(
-        [reduced(values[start:stop] if stop > start else values) for start, stop in signals.spans],
-        np.float64,
-    )
 
 
 def _log_probabilities(example: Example, values: Any) -> Values:

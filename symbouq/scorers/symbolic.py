@@ -28,7 +28,6 @@ class ConstraintRule(TrainingFree):
         """The audit's confidence, once for each claim."""
         require(examples, self.needs, self.name)
         return [
-            np.full(len(example.claims), example.audit["constraint_rule"], np.float64)
-            for example in examples
-            if example.audit is not None
+            np.full(len(e.claims), e.audit["constraint_rule"] if e.audit else 0.0, np.float64)
+            for e in examples
         ]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from scorers.synthetic import audit, example, signals
 
+from scorers.synthetic import audit, example, signals
 from symbouq.errors import SymboUQError
 from symbouq.scorers.base import SCORERS, Labelled, entry, require
 

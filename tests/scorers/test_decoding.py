@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 import scipy.stats
-from scorers.synthetic import example, signals, tokens
 from sklearn.metrics import log_loss
 
+from scorers.synthetic import example, signals, tokens
 from symbouq.errors import SymboUQError
 from symbouq.scorers.decoding import CCP, FLOOR, MCP, Perplexity, Random, TokenEntropy
 
@@ -157,7 +157,7 @@ def test_random_depends_on_seed_and_id_alone():
 
 @pytest.mark.parametrize("scorer", [Perplexity(), TokenEntropy(), MCP(), CCP()])
 def test_what_cannot_be_scored(scorer):
-    with pytest.raises(SymboUQError, match="trace t: .* needs the probabilities of its tokens"):
+    with pytest.raises(SymboUQError, match=r"trace t: .* needs the probabilities of its tokens"):
         scorer.score([example(claims=2)])
     with pytest.raises(SymboUQError, match="needs the probabilities of its tokens"):
         scorer.score([example(signals([], [(0, 0)]))])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from scorers.synthetic import audit, example
 
+from scorers.synthetic import audit, example
 from symbouq.errors import SymboUQError
 from symbouq.scorers.symbolic import ConstraintRule
 
