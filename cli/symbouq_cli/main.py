@@ -28,6 +28,7 @@ from symbouq_cli.options import (
     traced,
 )
 from symbouq_cli.rules import rules
+from symbouq_cli.scores import scores
 
 INTERRUPTED = 130
 
@@ -178,3 +179,4 @@ def counterfactual(file: str, out: str, **options: Any) -> None:
 main.add_command(answer)
 main.add_command(data)
 main.add_command(rules)
+main.add_command(scores)

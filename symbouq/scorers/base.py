@@ -33,7 +33,7 @@ Orientation = Literal["uncertainty", "correctness"]
 Family = Literal["reference", "decoding", "sampling", "neural", "symbolic"]
 """The paper's groups of methods (appendix Baselines), and Random apart."""
 
-Label = Literal[0, 1] | None
+Label = int | None
 """1 right, 0 wrong, None not labelled."""
 
 
@@ -219,6 +219,14 @@ def entry(name: str) -> Entry:
     raise SymboUQError(f"unknown scorer {name!r}; there are: {', '.join(SCORERS)}")
 
 
+def readable(example: Example) -> bool:
+    """Whether there is anything to score: a claim and, where signals are given, a token.
+
+    A generation that failed has neither, and stays without a score.
+    """
+    return bool(example.claims) and (example.signals is None or len(example.signals.logprobs) > 0)
+
+
 def require(examples: Iterable[Example], needs: Needs, name: str) -> None:
     """Checks that examples have what a scorer reads of them; those without claims, such as failed
     generations, need nothing.
@@ -227,12 +235,17 @@ def require(examples: Iterable[Example], needs: Needs, name: str) -> None:
         SymboUQError: Names the first example that lacks something, and what.
     """
     for example in examples:
-        if not example.claims:
-            continue  # nothing is read where there is nothing to score
-        for need in sorted(needs):
-            fault = _CHECKS[need](example) if need in _CHECKS else None
-            if fault is not None:
-                raise SymboUQError(f"trace {example.id}: {name} needs {fault}")
+        fault = lacking(example, needs)
+        if fault is not None:
+            raise SymboUQError(f"trace {example.id}: {name} needs {fault}")
+
+
+def lacking(example: Example, needs: Needs) -> str | None:
+    """What an example lacks of some needs, in words; None if nothing."""
+    if not example.claims:
+        return None
+    faults = (_CHECKS[need](example) for need in sorted(needs & _CHECKS.keys()))
+    return next((fault for fault in faults if fault is not None), None)
 
 
 def _tokens(example: Example) -> str | None:

@@ -7,7 +7,7 @@ that stands beside the results.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -253,16 +253,17 @@ class NLIEquivalence:
                 f"{folder}: one class is to be called entailment, there are {', '.join(names)}"
             )
         self.name = f"nli, {Path(folder).name}"
-        self._entailment = found[0]
+        self._entailment: int = found[0]
         model = model.to(device).eval()
 
         @lru_cache(maxsize=4096)
         def entails(premise: str, hypothesis: str) -> bool:
             pair = tokenizer(premise, hypothesis, return_tensors="pt", truncation=True).to(device)
             with torch.inference_mode():
-                return int(model(**pair).logits[0].argmax()) == self._entailment
+                likeliest = int(model(**pair).logits[0].argmax())
+            return likeliest == self._entailment
 
-        self.entails = entails
+        self.entails: Callable[[str, str], bool] = entails
 
     def same(self, first: Record, second: Record) -> bool:
         """Whether two traces of a question deliver answers of the same meaning."""
@@ -276,7 +277,4 @@ class NLIEquivalence:
     def supports(self, sample: Record, trace: Record, claim: int) -> bool:
         """Whether a sample's claims entail a claim of a trace."""
         said = " ".join(filter(None, claims_of(sample)))
-        if not said:
-            return False
-        supported: bool = self.entails(said, claims_of(trace)[claim])
-        return supported
+        return bool(said) and self.entails(said, claims_of(trace)[claim])

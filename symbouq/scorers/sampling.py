@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from symbouq.errors import SymboUQError
+from symbouq.errors import SymboUQError, missing_extra
 from symbouq.evidence.example import Example
 from symbouq.scorers.base import Needs, Orientation, TrainingFree, require
 from symbouq.scorers.equivalence import (
@@ -230,6 +230,34 @@ class TransformersBackbone:
         self._model = model.eval()
         self._tokenizer = tokenizer
         self._render = render
+
+    @classmethod
+    def load(
+        cls, model: str, device: str = "cpu", chat_template: str | None = None
+    ) -> TransformersBackbone:
+        """The model of a name, with its chat template.
+
+        Args:
+            model: Its folder, or its id on the Hugging Face hub.
+            device: Where it runs.
+            chat_template: File with a Jinja template, in place of the tokenizer's own.
+
+        Raises:
+            SymboUQError: If a package is missing, or the model cannot be loaded.
+        """
+        try:
+            from transformers import AutoModelForCausalLM
+
+            from symbouq.generation.models import find_model, load_tokenizer, unreadable
+            from symbouq.generation.prompts import Chat
+        except ImportError as error:
+            raise missing_extra("models", error) from error
+        found = find_model(model)
+        tokenizer = load_tokenizer(found)
+        chat = Chat(tokenizer, chat_template)
+        with unreadable(found, "model"):
+            loaded = AutoModelForCausalLM.from_pretrained(found.folder).to(device)
+        return cls(found.name, loaded, tokenizer, lambda message: chat.render(message, True))
 
     def continuations(
         self, messages: Sequence[str], opening: str, texts: Sequence[str]

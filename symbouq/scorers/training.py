@@ -22,7 +22,7 @@ import numpy as np
 from symbouq.errors import SymboUQError, missing_extra
 from symbouq.evidence.example import Example
 from symbouq.features import CLAIM_FEATURES, TRACE_FEATURES
-from symbouq.scorers.base import SCORERS, Labelled, Needs, Orientation, require
+from symbouq.scorers.base import SCORERS, Labelled, Need, Needs, Orientation, readable, require
 from symbouq.scorers.networks import NETWORKS, Batch, Network, Standardise
 from symbouq.scorers.reduction import auroc, one_class
 
@@ -128,17 +128,20 @@ class Learned:
         """Trains the network and keeps the best epoch's.
 
         Args:
-            train: Source data to learn from; traces without any label are left out.
+            train: Source data to learn from; traces without any label, or with nothing to
+                read, are left out.
             validation: Source data that selects the epoch; traces without a label of the
-                conclusion are left out.
+                conclusion, or with nothing to read, are left out.
             progress: Told of every epoch.
 
         Raises:
             SymboUQError: If a split is empty or lacks a class, an example lacks what the scorer
                 needs, or memory runs out.
         """
-        train = [item for item in train if any(label is not None for label in item.labels)]
-        validation = [item for item in validation if item.correct is not None]
+        train = [item for item in train if readable(item.example) and set(item.labels) != {None}]
+        validation = [
+            item for item in validation if readable(item.example) and item.correct is not None
+        ]
         _both_classes(f"{self.name}: training", train)
         _both_classes(f"{self.name}: validation", validation)
         examples = [item.example for item in train]
@@ -215,24 +218,11 @@ class Learned:
 
     def _scored(self, network: Network, examples: Sequence[Example]) -> list[Values]:
         found: list[Values] = [np.empty(0)] * len(examples)
-        # Traces of like length together, for little padding.
-        order = sorted(
-            (n for n, example in enumerate(examples) if example.claims),
-            key=lambda n: _length(examples[n]),
-        )
-        for chosen in _chunks(order, self.settings.batch):
+        for chosen in _like_length(examples, self.settings.batch):
             logits = self._logits(network, self._collated([examples[n] for n in chosen]))
             for n, values in zip(chosen, logits, strict=True):
                 found[n] = values
         return found
-
-    def logits(self, batch: Batch) -> list[Values]:
-        """The logits of a batch that `collate` made, trace by trace.
-
-        Raises:
-            SymboUQError: If nothing was fitted, or a single trace does not fit into memory.
-        """
-        return self._logits(self._fitted(), batch)
 
     def _logits(self, network: Network, batch: Batch) -> list[Values]:
         network.eval()
@@ -255,14 +245,16 @@ class Learned:
         return _features(example) if "tokens" in self.needs else 0
 
     def _collated(self, examples: Sequence[Example]) -> Batch:
-        reads = "tokens" in self.needs
-        for example in examples if reads else ():
+        self._check_widths(examples)
+        return collate(examples, "tokens" in self.needs, "audit" in self.needs)
+
+    def _check_widths(self, examples: Sequence[Example]) -> None:
+        for example in examples if "tokens" in self.needs else ():
             if _features(example) != self._tokens:
                 raise SymboUQError(
                     f"trace {example.id}: {self.name} was trained on tokens of {self._tokens} "
                     f"features, these have {_features(example)}"
                 )
-        return collate(examples, reads, "audit" in self.needs)
 
     # Keeping -------------------------------------------------------------------------
 
@@ -319,6 +311,33 @@ class Learned:
             raise SymboUQError(f"{path} holds no trained scorer: {error}") from error
         scorer.network = network.to(device)
         return scorer
+
+
+def score_together(scorers: Sequence[Learned], examples: Sequence[Example]) -> list[list[Values]]:
+    """What each of some scorers says, with the traces' features put together only once.
+
+    Args:
+        scorers: Trained on tokens of the same features.
+        examples: Traces.
+
+    Raises:
+        SymboUQError: As `Learned.score`.
+    """
+    for scorer in scorers:
+        require(examples, scorer.needs, scorer.name)
+    needs = frozenset[Need]().union(*(scorer.needs for scorer in scorers))
+    size = min(scorer.settings.batch for scorer in scorers)
+    found: list[list[Values]] = [[np.empty(0)] * len(examples) for _ in scorers]
+    for chosen in _like_length(examples, size):
+        given = [examples[n] for n in chosen]
+        for scorer in scorers:
+            scorer._check_widths(given)
+        batch = collate(given, "tokens" in needs, "audit" in needs)
+        for scorer, values in zip(scorers, found, strict=True):
+            logits = scorer._logits(scorer._fitted(), batch)
+            for n, of_claims in zip(chosen, logits, strict=True):
+                values[n] = of_claims
+    return found
 
 
 def _maker(name: str) -> Callable[..., Learned]:
@@ -403,6 +422,12 @@ def _both_classes(what: str, items: Sequence[Labelled]) -> None:
 def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     for start in range(0, len(items), size):
         yield items[start : start + size]
+
+
+def _like_length(examples: Sequence[Example], size: int) -> Iterator[Sequence[int]]:
+    """Numbers of traces with claims, those of like length together, for little padding."""
+    there = [n for n, example in enumerate(examples) if example.claims]
+    return _chunks(sorted(there, key=lambda n: _length(examples[n])), size)
 
 
 def _length(example: Example) -> int:

@@ -120,4 +120,4 @@ def _trace(
     )
     trace = generator.random(len(TRACE_FEATURES))
     made = example(given, id=name, audit=audit(rows, trace, float(generator.random())))
-    return Labelled(made, labels)  # type: ignore[arg-type]
+    return Labelled(made, labels)

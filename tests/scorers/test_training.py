@@ -41,7 +41,7 @@ def one_thread():
 
 
 def labelled(*labels: int | None) -> Labelled:
-    return Labelled(example(claims=len(labels)), labels)  # type: ignore[arg-type]
+    return Labelled(example(claims=len(labels)), labels)
 
 
 def test_the_loss_by_hand() -> None:
