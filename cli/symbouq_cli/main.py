@@ -32,6 +32,7 @@ from symbouq_cli.options import (
 )
 from symbouq_cli.rules import rules
 from symbouq_cli.scenes import scenes
+from symbouq_cli.scores import scores
 from symbouq_cli.signals import signals
 
 INTERRUPTED = 130
@@ -187,4 +188,5 @@ main.add_command(generate)
 main.add_command(labels)
 main.add_command(rules)
 main.add_command(scenes)
+main.add_command(scores)
 main.add_command(signals)

@@ -1,0 +1,397 @@
+"""`symbouq scores`: how reliable answers are, by every scorer of the paper.
+
+A split is a folder with `traces.jsonl`, `signals` (a cache), `audits.jsonl` and `labels.jsonl`;
+what no scorer needs may be missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from symbouq.scorers.bank import Resources
+    from symbouq.scorers.efficiency import Cost
+
+FOLDER = click.Path(exists=True, file_okay=False)
+
+
+def _seeds(_context: click.Context, option: click.Parameter, value: str) -> tuple[int, ...]:
+    """Numbers and ranges: `0-4`, `1,3`."""
+    found: list[int] = []
+    try:
+        for part in value.split(","):
+            first, _, last = part.partition("-")
+            found.extend(range(int(first), int(last or first) + 1))
+    except ValueError:
+        found = []
+    if not found:
+        raise click.BadParameter(f"{value!r} is no list of seeds such as 0-4 or 1,3", param=option)
+    return tuple(dict.fromkeys(found))
+
+
+def _values(kind: Callable[[str], Any]) -> Callable[..., tuple[Any, ...]]:
+    """Values of a setting, separated by commas."""
+
+    def values(_context: click.Context, option: click.Parameter, value: str) -> tuple[Any, ...]:
+        try:
+            return tuple(kind(part.strip()) for part in value.split(","))
+        except ValueError as error:
+            raise click.BadParameter(f"{value!r} is no list of values", param=option) from error
+
+    return values
+
+
+def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def add(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+METHODS = click.option(
+    "--method",
+    "methods",
+    multiple=True,
+    metavar="NAME",
+    help="A scorer, as `symbouq scores list` names it; may be repeated. By default all that the "
+    "data allows.",
+)
+DEVICE = click.option(
+    "--device", default="cpu", show_default=True, metavar="NAME", help="cpu, cuda, cuda:1."
+)
+RESOURCES = _options(
+    click.option(
+        "--model", metavar="DIR", help="Folder, or hub id, of the model that wrote the traces: for "
+        "P(True)."
+    ),
+    click.option(
+        "--chat-template", metavar="FILE", type=click.Path(exists=True, dir_okay=False),
+        help="Jinja chat template, where generation was given one.",
+    ),
+    click.option(
+        "--nli", metavar="DIR", type=FOLDER,
+        help="Entailment model that decides when answers mean the same, in place of the auditor.",
+    ),
+    click.option(
+        "--answers-alone", is_flag=True,
+        help="The auditor compares answers without the scene, by their meaning alone.",
+    ),
+    DEVICE,
+)  # fmt: skip
+
+
+@click.group()
+def scores() -> None:
+    """How reliable is an answer? Fit and apply every scorer of the paper.
+
+    TRAIN, VALIDATION and SPLIT are folders with traces.jsonl, signals, audits.jsonl and
+    labels.jsonl; what no scorer needs may be missing.
+    """
+
+
+@scores.command("list")
+def list_() -> None:
+    """Print the scorers with what they need.
+
+    Example: symbouq scores list
+    """
+    from symbouq.scorers.base import SCORERS
+
+    for known in SCORERS.values():
+        kind = "trained" if known.trained else "training-free"
+        bank = "" if known.banked else ", not in the bank"
+        click.echo(f"{known.name}: {known.family}, {kind}{bank}")
+        click.echo(f"  needs: {', '.join(sorted(known.needs)) or 'nothing'}")
+
+
+@scores.command()
+@click.argument("train", type=FOLDER)
+@click.argument("validation", type=FOLDER)
+@click.option(
+    "--out", "models", required=True, metavar="DIR", type=click.Path(file_okay=False),
+    help="Folder of fitted scorers; what was fitted there on the same data is kept.",
+)  # fmt: skip
+@METHODS
+@click.option("--seeds", callback=_seeds, default="0", show_default=True, help="Such as 0-4.")
+@click.option("--width", type=int, help="Hidden width.  [default: 256]")
+@click.option("--loss", type=click.Choice(["balanced", "bce"]), help="[default: balanced]")
+@click.option("--learning-rate", type=float, help="Of AdamW.  [default: 0.0002]")
+@click.option("--epochs", type=int, help="[default: 30]")
+@click.option("--batch", type=int, help="Traces in a step.  [default: 32]")
+@click.option(
+    "--tuned", metavar="FILE", type=click.Path(exists=True, dir_okay=False),
+    help="Results of `symbouq scores sweep`, whose best settings are taken for scorers in them.",
+)  # fmt: skip
+@RESOURCES
+def fit(train: str, validation: str, models: str, **options: Any) -> None:
+    """Train and calibrate scorers on TRAIN and VALIDATION.
+
+    Test data has no part in it: epoch, reduction and calibration are chosen on VALIDATION.
+
+    Example: symbouq scores fit stepgame/train stepgame/validation --out scorers --seeds 0-4
+    """
+    from dataclasses import replace
+
+    from symbouq.scorers import bank
+    from symbouq.scorers.base import SCORERS
+
+    resources = _resources(options)
+    given = {
+        name: options[name]
+        for name in ("width", "loss", "learning_rate", "epochs", "batch")
+        if options[name] is not None
+    }
+    judged = bank.Split.of(validation).labelled()
+    learned = bank.Split.of(train).labelled()
+    names = _possible(options["methods"], judged, resources)
+    for name in names:
+        known = SCORERS[name]
+        settings = _settings(name, given, options["tuned"]) if known.trained else None
+        for seed in bank.seeds_of(known, options["seeds"]):
+            chosen = replace(settings, seed=seed) if settings is not None else None
+            kept = _kept(models, name, seed, bank.fingerprint(learned, judged, chosen), resources)
+            if kept is None:
+                kept = bank.fit(name, learned, judged, seed, chosen, resources)
+                bank.save(kept, models)
+            calibrator = kept.calibrator
+            click.echo(
+                f"{name}, seed {seed}: AUROC {calibrator.auroc:.3f} on validation by "
+                f"{calibrator.reduction}, trained in {kept.seconds:.1f} s",
+                err=True,
+            )
+
+
+@scores.command()
+@click.argument("models", type=FOLDER)
+@click.argument("split", type=FOLDER)
+@click.option(
+    "--out", required=True, metavar="FILE", type=click.Path(dir_okay=False),
+    help="Parquet file with a row for each trace, method and seed.",
+)  # fmt: skip
+@METHODS
+@click.option(
+    "--validation", metavar="DIR", type=FOLDER,
+    help="Labelled split of the same dataset, which calibrates in place of the one that the "
+    "scorers were fitted with.",
+)  # fmt: skip
+@RESOURCES
+def apply(models: str, split: str, out: str, **options: Any) -> None:
+    """Score the traces of SPLIT with the fitted scorers in MODELS; reads no labels of it.
+
+    Example: symbouq scores apply scorers stepgame/test --out scores.parquet
+    """
+    from dataclasses import replace
+
+    from symbouq.scorers import bank
+    from symbouq.scorers.base import readable
+
+    resources = _resources(options)
+    examples = bank.Split.of(split).examples()
+    judged = bank.Split.of(options["validation"]).labelled() if options["validation"] else None
+
+    def parts() -> Any:
+        for folder in bank.kept(models, options["methods"]):
+            fitted = bank.load(folder, resources)
+            if judged is not None:
+                fitted = replace(fitted, calibrator=bank.calibrate(fitted.scorer, judged))
+            yield fitted, list(bank.scores(fitted, examples))
+
+    counts = bank.write_scores(out, parts())
+    silent = sum(not readable(example) for example in examples)
+    for scorer, count in counts.items():
+        click.echo(f"{scorer}: {count} traces", err=True)
+    if silent:
+        click.echo(f"{silent} traces have nothing to read, and no score", err=True)
+
+
+@scores.command()
+@click.argument("train", type=FOLDER)
+@click.argument("validation", type=FOLDER)
+@click.option(
+    "--out", required=True, metavar="FILE", type=click.Path(dir_okay=False),
+    help="File of JSON Lines with a row for each point; a stopped sweep goes on there.",
+)  # fmt: skip
+@METHODS
+@click.option("--width", callback=_values(int), default="64,128,256,512", show_default=True)
+@click.option("--loss", callback=_values(str), default="balanced,bce", show_default=True)
+@click.option(
+    "--learning-rate", callback=_values(float), default="0.0002,0.00002,0.002", show_default=True
+)
+@click.option("--epochs", callback=_values(int), default="20,30,40", show_default=True)
+@click.option("--batch", type=int, default=32, show_default=True, help="Traces in a step.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@DEVICE
+def sweep(train: str, validation: str, out: str, **options: Any) -> None:
+    """Tune the learned scorers on source data: TRAIN trains, VALIDATION judges.
+
+    The grid is the paper's unless values are given. `symbouq scores fit --tuned` takes the
+    best settings from the file.
+
+    Example: symbouq scores sweep stepgame/train stepgame/validation --out sweep.jsonl
+    """
+    from symbouq.scorers import bank
+    from symbouq.scorers.base import SCORERS
+    from symbouq.scorers.sweep import Grid, best_of
+    from symbouq.scorers.sweep import sweep as run
+    from symbouq.scorers.training import Settings
+
+    axes = ("width", "loss", "learning_rate", "epochs")
+    grid = Grid(**{axis: options[axis] for axis in axes})
+    base = Settings(batch=options["batch"], seed=options["seed"], device=options["device"])
+    judged = bank.Split.of(validation).labelled()
+    learned = bank.Split.of(train).labelled()
+    names = _possible(options["methods"], judged, bank.Resources())
+    for name in names:
+        if not SCORERS[name].trained and not options["methods"]:
+            continue
+        rows = []
+        for row in run(name, learned, judged, out, grid, base):
+            rows.append(row)
+            point = ", ".join(f"{axis} {getattr(row.settings, axis)}" for axis in axes)
+            click.echo(f"{name}, {point}: AUROC {row.auroc:.3f}", err=True)
+        best = best_of(rows, name)
+        point = ", ".join(f"{axis} {getattr(best.settings, axis)}" for axis in axes)
+        click.echo(f"{name}: best is {point} with AUROC {best.auroc:.3f}")
+
+
+@scores.command()
+@click.argument("models", type=FOLDER)
+@click.argument("split", type=FOLDER)
+@click.option("--out", metavar="FILE", type=click.Path(dir_okay=False), help="The table as CSV.")
+@METHODS
+@click.option(
+    "--seconds",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="How long each is timed, at least.",
+)
+@RESOURCES
+def efficiency(models: str, split: str, out: str | None, **options: Any) -> None:
+    """Measure what the scorers in MODELS cost on the traces of SPLIT, once signals are cached.
+
+    One row a method, and one for Constraint and MLP together.
+
+    Example: symbouq scores efficiency scorers stepgame/test --out efficiency.csv
+    """
+    from symbouq.scorers import bank
+    from symbouq.scorers.efficiency import PATH, cost, path_cost
+
+    resources = _resources(options)
+    examples = bank.Split.of(split).examples()
+    rows: list[Cost] = []
+    path: dict[str, bank.Fitted] = {}
+    for folder in bank.kept(models, options["methods"]):
+        fitted = bank.load(folder, resources)
+        if rows and rows[-1].method == fitted.name:
+            continue  # one row for all seeds
+        rows.append(cost(fitted, examples, options["seconds"]))
+        if fitted.name in PATH:
+            path[fitted.name] = fitted
+    if len(path) == len(PATH):
+        rows.append(path_cost([path[name] for name in PATH], examples, options["seconds"]))
+    _show(rows)
+    if out is not None:
+        _write(rows, out)
+
+
+# Helpers -------------------------------------------------------------------------------
+
+
+def _resources(options: dict[str, Any]) -> Resources:
+    from symbouq.scorers.bank import Resources
+    from symbouq.scorers.equivalence import AuditorEquivalence, Equivalence, NLIEquivalence
+
+    equivalence: Equivalence = AuditorEquivalence(scene=not options["answers_alone"])
+    if options["nli"]:
+        if options["answers_alone"]:
+            raise click.UsageError("--answers-alone is about the auditor; --nli takes its place")
+        equivalence = NLIEquivalence(options["nli"], options["device"])
+    backbone = None
+    if options["model"]:
+        from symbouq.scorers.sampling import TransformersBackbone
+
+        backbone = TransformersBackbone.load(
+            options["model"], options["device"], options["chat_template"]
+        )
+    return Resources(equivalence, backbone, options["device"])
+
+
+def _possible(methods: Sequence[str], judged: Sequence[Any], resources: Resources) -> list[str]:
+    """The scorers that can be had; says which cannot."""
+    from symbouq.scorers.bank import possible
+
+    names, missing = possible(methods, [item.example for item in judged], resources)
+    for name, fault in missing.items():
+        click.echo(f"{name} is left out, it needs {fault}", err=True)
+    return names
+
+
+def _settings(name: str, given: dict[str, Any], tuned: str | None) -> Any:
+    """The settings of a network: the best of a sweep, if it is in one, and what is given."""
+    from dataclasses import replace
+
+    from symbouq.scorers.sweep import best_of, read_sweep
+    from symbouq.scorers.training import Settings
+
+    rows = [row for row in read_sweep(tuned) if row.name == name] if tuned else []
+    return replace(best_of(rows, name).settings if rows else Settings(), **given)
+
+
+def _kept(models: str, name: str, seed: int, data: str, resources: Resources) -> Any:
+    """A scorer that an earlier run fitted on the same data in the same way."""
+    from symbouq.errors import SymboUQError
+    from symbouq.scorers.bank import folder_of, load
+
+    folder = folder_of(models, name, seed)
+    if not folder.exists():
+        return None
+    try:
+        found = load(folder, resources)
+    except SymboUQError:
+        return None  # a stopped attempt, or one with another equivalence: it is fitted again
+    return found if found.data == data else None
+
+
+COLUMNS = ("Method", "Params (M)", "Train (min)", "Traces/s", "Memory (GB)")
+
+
+def _cells(row: Cost) -> tuple[str, ...]:
+    count, minutes = row.parameters, row.training_minutes
+    return (
+        row.method,
+        "-" if count is None else f"{count / 1e6:.2f}",
+        "-" if minutes is None else f"{minutes:.2f}",
+        f"{row.traces_per_second:.1f}",
+        f"{row.memory_gb:.2f}",
+    )
+
+
+def _show(rows: Sequence[Cost]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    for number, column in enumerate(COLUMNS):
+        table.add_column(column, justify="right" if number else "left", min_width=len(column))
+    for row in rows:
+        table.add_row(*_cells(row))
+    Console().print(table)
+
+
+def _write(rows: Sequence[Cost], out: str) -> None:
+    import csv
+    from dataclasses import asdict, fields
+    from pathlib import Path
+
+    from symbouq.scorers.efficiency import Cost
+
+    with Path(out).open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, [field.name for field in fields(Cost)])
+        writer.writeheader()
+        writer.writerows(asdict(row) for row in rows)

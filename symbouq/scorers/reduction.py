@@ -1,0 +1,80 @@
+"""From one value a claim to one a trace, and which way of doing so ranks best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from symbouq.errors import SymboUQError
+
+if TYPE_CHECKING:
+    from symbouq.scorers.base import Values
+
+Reduction = Literal["conclusion", "mean", "min"]
+
+REDUCTIONS: tuple[Reduction, ...] = ("conclusion", "mean", "min")
+"""The paper's summaries: the last claim's value, the mean, or the smallest. They take values of
+which larger ones are better, so `min` is the worst claim's."""
+
+
+def reduced(claims: Sequence[Values], reduction: Reduction) -> Values:
+    """One value a trace.
+
+    Args:
+        claims: For each trace the values of its claims, larger ones better.
+        reduction: How they are summarised.
+
+    Raises:
+        SymboUQError: If a trace has no claims.
+    """
+    if not all(len(values) for values in claims):
+        raise SymboUQError("a trace without claims has no score")
+    if reduction == "conclusion":
+        found = [values[-1] for values in claims]
+    elif reduction == "mean":
+        found = [values.mean() for values in claims]
+    else:
+        found = [values.min() for values in claims]
+    return np.array(found, np.float64)
+
+
+def best_reduction(claims: Sequence[Values], labels: Sequence[int]) -> Reduction:
+    """The reduction with the largest AUROC; the first of `REDUCTIONS` among equals.
+
+    Args:
+        claims: For each validation trace the values of its claims, larger ones better.
+        labels: Whether each trace's answer is right.
+
+    Raises:
+        SymboUQError: If the labels are of one class.
+    """
+    return max(REDUCTIONS, key=lambda reduction: auroc(reduced(claims, reduction), labels))
+
+
+def auroc(scores: Any, labels: Any) -> float:
+    """How likely a right one scores above a wrong one, ties counted half (appendix Metrics).
+
+    Args:
+        scores: Any numbers, infinities included, larger ones better.
+        labels: 1 right, 0 wrong.
+
+    Raises:
+        SymboUQError: If the labels are of one class, or a score is not a number.
+    """
+    from scipy.stats import rankdata
+
+    values, right = np.asarray(scores, np.float64), np.asarray(labels).astype(bool)
+    if np.isnan(values).any():
+        raise SymboUQError("AUROC: a score is not a number")
+    positive, negative = int(right.sum()), int((~right).sum())
+    if not positive or not negative:
+        raise SymboUQError(one_class("AUROC", positive, negative))
+    ranks = rankdata(values)[right].sum() - positive * (positive + 1) / 2
+    return float(ranks / (positive * negative))
+
+
+def one_class(what: str, positive: int, negative: int) -> str:
+    """The message about labels of which one class is missing."""
+    return f"{what} needs both right and wrong answers, found {positive} right, {negative} wrong"
