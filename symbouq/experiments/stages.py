@@ -78,6 +78,7 @@ class Run:
         self.folder = folder
         self.stages = tuple(stages)
         self._digests: dict[tuple[Path, float, int], str] = {}
+        self._made: dict[Stage, State] = {}
 
     def states(self) -> list[State]:
         """Where every stage stands, without running any."""
@@ -127,6 +128,8 @@ class Run:
         return state.folder / name
 
     def _state(self, stage: Stage) -> State:
+        if stage in self._made:
+            return self._made[stage]
         key = self._key(stage)
         if key is None:
             return State(stage, None, False)
@@ -134,7 +137,9 @@ class Run:
         mark = folder / DONE
         if not mark.exists():
             return State(stage, folder, False)
-        return State(stage, folder, True, json.loads(mark.read_text())["seconds"])
+        made = State(stage, folder, True, json.loads(mark.read_text())["seconds"])
+        self._made[stage] = made
+        return made
 
     def _key(self, stage: Stage) -> str | None:
         digest = hashlib.sha256(
