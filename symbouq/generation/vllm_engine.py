@@ -20,7 +20,7 @@ from symbouq.generation.engine import (
     too_long,
 )
 from symbouq.generation.grammar import guided
-from symbouq.generation.models import find_model, load_tokenizer, unreadable
+from symbouq.generation.models import brief, find_model, load_tokenizer, unreadable
 from symbouq.generation.pieces import Pieces, Scored
 from symbouq.generation.prompts import Chat
 
@@ -69,6 +69,9 @@ class VllmEngine:
                 str(self.model.folder),
                 dtype=dtype,  # type: ignore[arg-type,unused-ignore]
                 seed=0,
+                # With a request's own seed, a CPU cannot read its prompt piece by piece:
+                # "CPU Generator does not use offset".
+                enable_chunked_prefill=False if on_cpu else None,
                 max_logprobs=TOP,
                 structured_outputs_config={"backend": "guidance"},
             )
@@ -81,8 +84,8 @@ class VllmEngine:
         """One completion a request, in order.
 
         Raises:
-            SymboUQError: If the chat template refuses a message, or a schema cannot be
-                compiled.
+            SymboUQError: If the chat template refuses a message, or vLLM fails, on a schema
+                that cannot be compiled for one.
         """
         prompts = [
             self.chat.ids(request.message, request.schema is not None) for request in requests
@@ -94,8 +97,8 @@ class VllmEngine:
                 [self._parameters(requests[n], len(prompts[n])) for n in fitting],
                 use_tqdm=False,
             )
-        except ValueError as error:
-            raise SymboUQError(f"vLLM refuses the request: {error}") from error
+        except Exception as error:  # its errors share no base class from version to version
+            raise SymboUQError(f"vLLM fails: {brief(error)}") from error
         made = {n: output.outputs[0] for n, output in zip(fitting, outputs, strict=True)}
         return [
             self._completion(made[n], len(prompt))
