@@ -14,6 +14,7 @@ import click
 import symbouq.version
 from symbouq_cli.answer import answer
 from symbouq_cli.data import data
+from symbouq_cli.labels import labels
 from symbouq_cli.options import (
     CONTEXT,
     FAILED_RECORDS,
@@ -178,5 +179,6 @@ def counterfactual(file: str, out: str, **options: Any) -> None:
 
 main.add_command(answer)
 main.add_command(data)
+main.add_command(labels)
 main.add_command(rules)
 main.add_command(signals)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from symbouq.errors import RecordError
 from symbouq.evidence.example import Span
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 Extent = tuple[int, int]
 """Character offsets, start and end."""
@@ -18,23 +21,7 @@ _BROKEN = "\ufffd"
 """What a decoder puts in place of bytes that are no whole character."""
 
 
-class Decoder(Protocol):
-    """A tokenizer, as far as it is needed here."""
-
-    @property
-    def all_special_ids(self) -> list[int]:
-        """The tokens that stand for no text."""
-
-    def decode(
-        self,
-        token_ids: list[int],
-        skip_special_tokens: bool = ...,
-        clean_up_tokenization_spaces: bool | None = ...,
-    ) -> str:
-        """The text of some tokens."""
-
-
-def decoded(tokenizer: Decoder, ids: Sequence[int]) -> tuple[str, list[Extent]]:
+def decoded(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> tuple[str, list[Extent]]:
     """The text of a token sequence, and the characters that each token covers.
 
     Tokens are decoded cumulatively: bytes that are no whole character yet are held back
@@ -48,7 +35,8 @@ def decoded(tokenizer: Decoder, ids: Sequence[int]) -> tuple[str, list[Extent]]:
 
     def text_of(start: int, stop: int) -> str:
         part = list(ids[start:stop])
-        return tokenizer.decode(part, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        text = tokenizer.decode(part, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        return str(text)
 
     special = set(tokenizer.all_special_ids)
     pieces: list[str] = []

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from symbouq.errors import SymboUQError, missing_extra
 from symbouq.evidence.cache import SHARD, Configuration
 from symbouq.evidence.forward import TOKENS, ForcedPass, Lookback
-from symbouq.evidence.traces import Record
-from symbouq.evidence.writing import Written, file_hash, write_cache
+from symbouq.evidence.traces import Record, file_hash
+from symbouq.evidence.writing import Written, write_cache
 from symbouq.records import Instance, make_record
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _loaded(model: Model, options: Extraction) -> Any:
     dtype = options.dtype or ("float32" if device == "cpu" else "auto")
     with unreadable(model, "model"):
         # Other kinds of attention do not give their weights.
-        network = AutoModelForCausalLM.from_pretrained(
+        network: Any = AutoModelForCausalLM.from_pretrained(
             model.folder, dtype=dtype, attn_implementation="eager"
         )
         return network.to(device)

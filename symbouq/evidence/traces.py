@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic_core import from_json
@@ -15,6 +17,10 @@ Record = Mapping[str, Any]
 
 _INSTANCE = ("id", "dataset", "profile", "scene", "question", "answer_space", "model", "meta")
 """What a further answer shares with the trace that it stands beside."""
+
+
+SEGMENTED = "segmented"
+"""Field that says that the claims of a trace are those of its audit, not its own."""
 
 
 class Numbered(NamedTuple):
@@ -78,7 +84,8 @@ def claim_texts(record: Record, audit: Record | None = None) -> tuple[str, ...]:
 
 
 def with_claims(record: Record, audit: Record | None = None) -> dict[str, Any]:
-    """A trace with its claims as `reasoning` and `conclusion`, whatever form it has.
+    """A trace with its claims as `reasoning` and `conclusion`, whatever form it has; one
+    that did not bring them says so in `segmented`.
 
     Args:
         record: The trace.
@@ -88,7 +95,8 @@ def with_claims(record: Record, audit: Record | None = None) -> dict[str, Any]:
         RecordError: If the claims of a free-form response are not known.
     """
     *reasoning, conclusion = claim_texts(record, audit)
-    return {**record, "reasoning": reasoning, "conclusion": conclusion}
+    given = {**record, "reasoning": reasoning, "conclusion": conclusion}
+    return given if is_structured(record) else {**given, SEGMENTED: True}
 
 
 def without_labels(record: Record) -> dict[str, Any]:
@@ -137,3 +145,9 @@ class ById:
                 return item.record
             self._passed[item.record["id"]] = item.record
         return None
+
+
+def file_hash(path: str | os.PathLike[str]) -> str:
+    """SHA-256 of a file, as hexadecimal digits."""
+    with Path(path).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -55,7 +55,7 @@ def plain(model: Any, sequence: Forced) -> TokenSignals:
                 assert len(new) == t
                 to_old = sum(old) / len(old)
                 to_new = sum(new) / len(new) if new else 0.0
-                ratios.append(to_old / (to_old + to_new))
+                ratios.append(to_old / (to_old + to_new) if to_old else 0.0)
         lookback.append(ratios)
     return TokenSignals(*(np.array(x, np.float32) for x in (logprobs, top, hidden, lookback)))
 
@@ -65,6 +65,30 @@ def same(first: TokenSignals, second: TokenSignals) -> None:
         a, b = getattr(first, name), getattr(second, name)
         assert a.dtype == b.dtype == np.float32
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5, err_msg=name)
+
+
+@pytest.mark.parametrize("family", ["Gemma2", "Mistral", "Qwen3"])
+def test_other_families_too(family: str) -> None:
+    """Capped logits, windows of attention that leave the prompt behind, grouped heads."""
+    import transformers
+
+    config = getattr(transformers, f"{family}Config")(
+        vocab_size=300,
+        hidden_size=32,
+        intermediate_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=8,
+        sliding_window=16,
+        initializer_range=0.3,
+        attn_implementation="eager",
+    )
+    torch.manual_seed(0)
+    model = getattr(transformers, f"{family}ForCausalLM")(config).eval()
+    found = ForcedPass(model).signals(SEQUENCES)
+    for number in (0, 2, 4):
+        same(found[number], plain(model, SEQUENCES[number]))
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 4])
@@ -161,8 +185,8 @@ def test_a_sequence_that_does_not_fit_alone_is_named(
     model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limited(monkeypatch, 0, torch.OutOfMemoryError("CUDA out of memory."))
-    with pytest.raises(SymboUQError, match="70 tokens does not fit"):
-        ForcedPass(model).signals(SEQUENCES)
+    with pytest.raises(SymboUQError, match="trace t7 of 4 tokens does not fit"):
+        ForcedPass(model).signals([Forced([5, 9], [30, 31], "t7")])
 
 
 def test_other_errors_are_not_hidden(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:

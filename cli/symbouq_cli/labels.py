@@ -1,0 +1,213 @@
+"""`symbouq labels`: which claims of traces are right, and how far two sources agree.
+
+Exit codes: 0 everything was read, 1 some traces failed, 2 a file or an option is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symbouq_cli.generate import engine_options, loaded
+from symbouq_cli.options import FAILED_RECORDS, out_option
+
+if TYPE_CHECKING:
+    from symbouq.errors import RecordError
+    from symbouq.labels.agreement import Agreement
+    from symbouq.labels.records import Labels, Source
+
+FILE = click.Path(exists=True, dir_okay=False)
+
+TRACES = click.argument("traces", type=FILE)
+AUDITS = click.option(
+    "--audits",
+    metavar="FILE",
+    type=FILE,
+    help="Audits of the traces: they say which claims free-form responses, and outputs that are "
+    "not valid, have. Their verdicts are not read.",
+)
+
+
+@click.group()
+def labels() -> None:
+    """Say which claims of traces are right; the auditor is never asked.
+
+    A record of labels has `id`, `source` and `labels`: 1 (right), 0 (wrong) or null for each
+    claim, the last one for the conclusion.
+    """
+
+
+@labels.command()
+@TRACES
+@out_option("-")
+@AUDITS
+def answer(traces: str, out: str, audits: str | None) -> None:
+    """Label the conclusions of TRACES by their `answer`, matched without any model.
+
+    Example: symbouq labels answer traces.jsonl --out answers.jsonl
+    """
+    from symbouq.labels.answers import SOURCE, answer_labels
+
+    write_labels(traces, out, audits, SOURCE, answer_labels)
+
+
+@labels.command()
+@TRACES
+@click.option(
+    "--out",
+    metavar="FILE",
+    required=True,
+    type=click.Path(dir_okay=False),
+    help="Where to write; what a stopped run wrote there is kept and continued.",
+)
+@AUDITS
+@engine_options
+def judge(traces: str, out: str, audits: str | None, **options: Any) -> None:
+    """Label the reasoning steps of TRACES by a language model, which sees no answer.
+
+    Example: symbouq labels judge traces.jsonl --model judge --out judged.jsonl
+    """
+    from symbouq.errors import RecordError
+    from symbouq.labels.judge import Judge, judging
+    from symbouq_cli.run import progress
+
+    failed = 0
+    statuses: dict[str, int] = {}
+    with progress() as advance:
+        for found in judging(traces, Judge(loaded(options)), out, audits):
+            if isinstance(found, RecordError):
+                failed += 1
+                click.echo(str(found), err=True)
+            else:
+                status = found.extra["judge"]["status"]
+                statuses[status] = statuses.get(status, 0) + 1
+            advance()
+    told = ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()))
+    click.echo(told or "nothing new to judge", err=True)
+    click.get_current_context().exit(FAILED_RECORDS if failed else 0)
+
+
+@labels.command()
+@TRACES
+@click.argument("table", type=FILE)
+@out_option("-")
+@AUDITS
+def human(traces: str, table: str, out: str, audits: str | None) -> None:
+    """Import labels that people gave to claims of TRACES from TABLE, a CSV file or JSON Lines.
+
+    A row has `id` (of the trace), `claim` (its number from 1, or `conclusion`) and `label`
+    (1, 0, or nothing).
+
+    Example: symbouq labels human traces.jsonl labels.csv --out human.jsonl
+    """
+    from symbouq.labels.human import SOURCE, HumanLabels
+
+    source = HumanLabels(table)
+    write_labels(traces, out, audits, SOURCE, source, source.unused)
+
+
+@labels.command()
+@click.argument("files", nargs=-1, required=True, type=FILE)
+@out_option("-")
+def merge(files: tuple[str, ...], out: str) -> None:
+    """Join FILES of labels: of each claim, the label of the first file that has one.
+
+    Example: symbouq labels merge human.jsonl judged.jsonl answers.jsonl --out labels.jsonl
+    """
+    from symbouq.labels.merging import merge as merged
+    from symbouq.labels.records import read_labels
+    from symbouq_cli.run import refuse_overwriting
+
+    refuse_overwriting(files, out)
+    _write(out, merged([read_labels(file) for file in files]))
+
+
+@labels.command()
+@click.argument("first", type=FILE, metavar="A")
+@click.argument("second", type=FILE, metavar="B")
+@out_option("-")
+def agree(first: str, second: str, out: str) -> None:
+    """Agreement and Cohen's kappa of label files A and B over the claims that both label.
+
+    Example: symbouq labels agree human.jsonl judged.jsonl
+    """
+    from dataclasses import asdict
+
+    from symbouq.labels.agreement import agreement
+    from symbouq.labels.records import read_labels
+    from symbouq_cli.run import refuse_overwriting
+
+    refuse_overwriting([first, second], out)
+    rows = agreement(read_labels(first), read_labels(second))
+    _write(out, [asdict(row) for row in rows])
+    _show(rows)
+
+
+def write_labels(
+    traces: str,
+    out: str,
+    audits: str | None,
+    name: str,
+    source: Source,
+    also: Callable[[], Iterable[RecordError]] = tuple,
+) -> None:
+    """Writes the labels of a file of traces by a source, and ends the command.
+
+    Args:
+        traces: The traces file.
+        out: Where to write, `-` for standard output.
+        audits: Audits of the traces.
+        name: Name of the source.
+        source: The source.
+        also: Gives further errors at the end.
+    """
+    from symbouq.errors import RecordError
+    from symbouq.labels.records import labelled, read_claims
+    from symbouq_cli.run import refuse_overwriting
+
+    failed: list[RecordError] = []
+    found: list[Labels] = []
+    refuse_overwriting([traces, audits or "-"], out)
+    for record in read_claims(traces, audits):
+        try:
+            if isinstance(record, RecordError):
+                raise record
+            found.append(labelled(record, name, source))
+        except RecordError as error:
+            failed.append(error)
+    _write(out, found)
+    failed += also()
+    for fault in failed:
+        click.echo(str(fault), err=True)
+    every = [label for one in found for label in one.labels if label is not None]
+    click.echo(f"{len(found)} traces, {len(every)} claims labelled, {sum(every)} right", err=True)
+    click.get_current_context().exit(FAILED_RECORDS if failed else 0)
+
+
+def _write(out: str, records: Iterable[Labels | dict[str, Any]]) -> None:
+    import json
+
+    from symbouq_cli.run import writing
+
+    with writing(out) as stream:
+        for record in records:
+            fields = record if isinstance(record, dict) else record.record()
+            stream.write(json.dumps(fields, ensure_ascii=False).encode() + b"\n")
+
+
+def _show(rows: Iterable[Agreement]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="Agreement", box=None, padding=(0, 1, 0, 0))
+    table.add_column("dataset")
+    for name in ("traces", "claims", "agree %", "kappa"):
+        table.add_column(name, justify="right")
+    table.add_column("")
+    for row in rows:
+        rate = "-" if row.rate is None else f"{100 * row.rate:.1f}"
+        kappa = "-" if row.kappa is None else f"{row.kappa:.3f}"
+        table.add_row(row.dataset, str(row.traces), str(row.claims), rate, kappa, row.undefined)
+    Console(stderr=True, highlight=False, width=120).print(table)

@@ -1,0 +1,45 @@
+"""Whether the delivered answer is the right one, by deterministic matching.
+
+No model is asked: the labels that a text commits to (`symbouq.benchmarks.matching`) are
+compared with the benchmark's answer. Steps are not labelled.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from symbouq.benchmarks.matching import Kind, agrees, delivered, space_of
+from symbouq.errors import RecordError
+from symbouq.evidence.traces import SEGMENTED, status_of
+from symbouq.labels.records import Label
+
+SOURCE = "answer"
+"""Name of the source."""
+
+_KINDS = ("single", "set", "sequence")
+
+
+def answer_labels(record: dict[str, Any]) -> list[Label]:
+    """The label of a trace's conclusion, and None for each step.
+
+    The answer of a structured trace is its conclusion, that of a free-form one is found in
+    the whole response. An output that is not valid delivers no answer, which is wrong.
+
+    Args:
+        record: The trace with its claims, `answer` and `answer_space`; `meta.answer_kind`
+            says whether an answer is one label, a set or a sequence, where that is not what
+            is usual for the labels.
+
+    Raises:
+        RecordError: If the trace has no right answer to compare with.
+    """
+    answer, space = record.get("answer"), record.get("answer_space")
+    if answer is None or not isinstance(space, list) or not space:
+        raise RecordError(f"trace {record['id']}: `answer` and `answer_space` are needed")
+    kind = (record.get("meta") or {}).get("answer_kind")
+    choices = space_of(map(str, space), cast("Kind", kind) if kind in _KINDS else None)
+    text = (record.get("response") or "") if record.get(SEGMENTED) else record["conclusion"]
+    right = status_of(record) == "valid" and agrees(
+        delivered(text, choices, record.get("question") or ""), answer, choices.kind
+    )
+    return [None] * len(record["reasoning"]) + [int(right)]
