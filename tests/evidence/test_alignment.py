@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import pytest
-from tiny_model import tiny_model
 
 from symbouq.errors import RecordError
 from symbouq.evidence.alignment import claim_extents, decoded, token_spans
@@ -115,6 +114,9 @@ def test_a_token_belongs_to_each_claim_that_it_touches() -> None:
 
 @pytest.fixture(scope="module")
 def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    pytest.importorskip("torch", reason="the extra `models` is not installed")
+    pytest.importorskip("transformers", reason="the extra `models` is not installed")
+    from tiny_model import tiny_model
     from transformers import AutoTokenizer
 
     return AutoTokenizer.from_pretrained(tiny_model(tmp_path_factory.mktemp("tiny")))
@@ -142,6 +144,7 @@ def test_spans_of_a_real_tokenizer_hold_their_claims(
 
 
 def test_a_tokenizer_with_words_marked_by_an_underscore_and_single_bytes() -> None:
+    pytest.importorskip("transformers", reason="the extra `models` is not installed")
     from tokenizers import Tokenizer, decoders, models
     from transformers import PreTrainedTokenizerFast
 

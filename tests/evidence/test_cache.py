@@ -12,13 +12,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tiny_model import tiny_model
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.cache import Configuration, SignalsCache, examples, shard_name
 from symbouq.evidence.forward import Forced, ForcedPass, TokenSignals
 from symbouq.evidence.traces import file_hash
 from symbouq.evidence.writing import Written, write_cache
+
+pytest.importorskip("torch", reason="the extra `models` is not installed")
+pytest.importorskip("transformers", reason="the extra `models` is not installed")
+pytest.importorskip("safetensors", reason="the extra `models` is not installed")
+pytest.importorskip("pyarrow", reason="the extra `models` is not installed")
 
 AUDIT = {"features": {"claims": [], "trace": []}}
 
@@ -91,6 +95,8 @@ class Backbone:
 
 @pytest.fixture(scope="module")
 def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
+    from tiny_model import tiny_model
+
     return Backbone(tiny_model(tmp_path_factory.mktemp("tiny")))
 
 
