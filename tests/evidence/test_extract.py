@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from symbouq.generation.engine import Options, load_engine
-from symbouq.generation.run import Settings, generate, read_instances
 from symbouq_cli.main import main
 
 from symbouq.evidence.cache import SignalsCache
+from symbouq.generation.engine import Options, load_engine
+from symbouq.generation.run import Settings, generate, read_instances
 
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 pytest.importorskip("transformers", reason="the extra `models` is not installed")

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from symbouq.generation.engine import Completion, Engine, Request, Token, load_engine
 
 from symbouq.errors import RecordError, SymboUQError
+from symbouq.generation.engine import Completion, Engine, Request, Token, load_engine
 from symbouq.labels.judge import Judge, judge_message, judge_schema, judging
 from symbouq.labels.records import read_labels
 
