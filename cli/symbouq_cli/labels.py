@@ -118,7 +118,9 @@ def merge(files: tuple[str, ...], out: str) -> None:
     """
     from symbouq.labels.merging import merge as merged
     from symbouq.labels.records import read_labels
+    from symbouq_cli.run import refuse_overwriting
 
+    refuse_overwriting(files, out)
     _write(out, merged([read_labels(file) for file in files]))
 
 
@@ -135,7 +137,9 @@ def agree(first: str, second: str, out: str) -> None:
 
     from symbouq.labels.agreement import agreement
     from symbouq.labels.records import read_labels
+    from symbouq_cli.run import refuse_overwriting
 
+    refuse_overwriting([first, second], out)
     rows = agreement(read_labels(first), read_labels(second))
     _write(out, [asdict(row) for row in rows])
     _show(rows)
@@ -161,9 +165,11 @@ def write_labels(
     """
     from symbouq.errors import RecordError
     from symbouq.labels.records import labelled, read_claims
+    from symbouq_cli.run import refuse_overwriting
 
     failed: list[RecordError] = []
     found: list[Labels] = []
+    refuse_overwriting([traces, audits or "-"], out)
     for record in read_claims(traces, audits):
         try:
             if isinstance(record, RecordError):

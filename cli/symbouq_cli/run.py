@@ -37,7 +37,7 @@ def run(
     Returns:
         How many records failed.
     """
-    _refuse_overwriting(files, out)
+    refuse_overwriting(files, out)
     job.setup(*job.arguments)  # wrong options or rules end the run before anything is written
     failed = 0
     with writing(out) as stream, progress() as advance:
@@ -53,7 +53,8 @@ def run(
     return failed
 
 
-def _refuse_overwriting(files: Sequence[str], out: str) -> None:
+def refuse_overwriting(files: Sequence[str], out: str) -> None:
+    """Ends the command where it would write to one of its inputs."""
     read = set(files)
     read.update(f.reading.batch_input or "-" for f in files if isinstance(f, TraceFile))
     if out != "-" and any(Path(file).resolve() == Path(out).resolve() for file in read - {"-"}):

@@ -98,6 +98,19 @@ class Entry:
     digest: str
 
 
+def need_packages() -> None:
+    """Makes sure that shards and index can be read and written.
+
+    Raises:
+        SymboUQError: If a package is missing.
+    """
+    try:
+        import pyarrow.parquet  # noqa: F401
+        import safetensors.numpy  # noqa: F401
+    except ImportError as error:
+        raise missing_extra("models", error) from error
+
+
 def read_configuration(folder: Path) -> dict[str, Any]:
     """What a cache was made with.
 
@@ -147,14 +160,14 @@ class SignalsCache:
         entries: Where each trace is, by id and in the order of the traces file.
 
     Raises:
-        SymboUQError: If the folder is no cache, or was left without any finished shard.
+        SymboUQError: If the folder is no cache, or was left without any finished shard, or
+            a package is missing.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        try:
-            import pyarrow.parquet as pq
-        except ImportError as error:
-            raise missing_extra("models", error) from error
+        need_packages()
+        import pyarrow.parquet as pq
+
         self.folder = Path(folder)
         self.configuration = read_configuration(self.folder)
         if self.configuration.get("version") != VERSION:

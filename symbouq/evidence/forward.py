@@ -38,10 +38,12 @@ class Forced(NamedTuple):
     Attributes:
         prompt: The P tokens of the prompt, at least one.
         generated: The T generated tokens.
+        id: The trace's id, for messages.
     """
 
     prompt: Sequence[int]
     generated: Sequence[int]
+    id: str = ""
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,8 @@ class ForcedPass:
                     torch.cuda.empty_cache()
                 if len(batch) == 1:
                     raise SymboUQError(
-                        f"a sequence of {longest} tokens does not fit into memory alone"
+                        f"trace {sequences[batch[0]].id} of {longest} tokens does not fit into "
+                        "memory, not even alone"
                     )
                 self.tokens = longest * (len(batch) // 2)
                 continue

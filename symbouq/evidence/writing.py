@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symbouq.errors import RecordError, SymboUQError, missing_extra
+from symbouq.errors import RecordError, SymboUQError
 from symbouq.evidence.alignment import claim_extents, decoded, token_spans
 from symbouq.evidence.cache import (
     CONFIGURATION,
@@ -20,6 +20,7 @@ from symbouq.evidence.cache import (
     SignalsCache,
     digest,
     entry,
+    need_packages,
     read_configuration,
     shard_name,
     tokens_digest,
@@ -89,6 +90,7 @@ def write_cache(
             from another model, memory does not suffice for one trace, or the disk is full;
             finished shards stay.
     """
+    need_packages()
     place = Path(folder)
     _claim(place, configuration)
     writer = _Writer(place, os.fspath(traces), configuration, forced, tokenizer, prompt_ids)
@@ -202,7 +204,7 @@ class _Writer:
             try:
                 ids = self._generated(record)
                 spans = self._spans(record, ids, claims[record["id"]])
-                sequence = Forced(self._prompt(record) if ids else [], ids)
+                sequence = Forced(self._prompt(record) if ids else [], ids, record["id"])
             except RecordError as error:
                 message = f"trace {record['id']}: {error.message}"
                 failed.append(RecordError(message, self._traces, line))
@@ -260,11 +262,8 @@ class _Writer:
 
     def _save(self, file: Path, shard: _Shard, key: str) -> None:
         import numpy as np
+        from safetensors.numpy import save
 
-        try:
-            from safetensors.numpy import save
-        except ImportError as error:
-            raise missing_extra("models", error) from error
         width = self._forced.width.hidden
         signals = shard.signals
 
@@ -290,11 +289,9 @@ class _Writer:
 
     def index(self) -> None:
         """Writes the index of the shards so far, and of later ones that were there before."""
-        try:
-            import pyarrow as pa
-            import pyarrow.parquet as pq
-        except ImportError as error:
-            raise missing_extra("models", error) from error
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
         columns = {
             "id": pa.string(),
             "shard": pa.int32(),

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import pytest
-from tiny_model import tiny_model
 
 from symbouq.errors import RecordError
 from symbouq.evidence.alignment import claim_extents, decoded, token_spans
@@ -115,6 +114,9 @@ def test_a_token_belongs_to_each_claim_that_it_touches() -> None:
 
 @pytest.fixture(scope="module")
 def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    pytest.importorskip("torch", reason="the extra `models` is not installed")
+    pytest.importorskip("transformers", reason="the extra `models` is not installed")
+    from tiny_model import tiny_model
     from transformers import AutoTokenizer
 
     return AutoTokenizer.from_pretrained(tiny_model(tmp_path_factory.mktemp("tiny")))
@@ -139,3 +141,20 @@ def test_spans_of_a_real_tokenizer_hold_their_claims(
         # no token more than needed at either side
         assert response[first:last] not in tokenizer.decode(ids[start + 1 : stop])
         assert response[first:last] not in tokenizer.decode(ids[start : stop - 1])
+
+
+def test_a_tokenizer_with_words_marked_by_an_underscore_and_single_bytes() -> None:
+    pytest.importorskip("transformers", reason="the extra `models` is not installed")
+    from tokenizers import Tokenizer, decoders, models
+    from transformers import PreTrainedTokenizerFast
+
+    pieces = ["<unk>", "\u2581up", "\u2581", "<0xC3>", "<0xA9>", "t", "</s>"]
+    tokenizer = Tokenizer(models.BPE({p: n for n, p in enumerate(pieces)}, [], unk_token="<unk>"))
+    strip = [decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    tokenizer.decoder = decoders.Sequence(
+        [decoders.Replace("\u2581", " "), decoders.ByteFallback(), *strip]
+    )
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="</s>")
+    text, extents = decoded(fast, [1, 2, 3, 4, 5, 1, 6])
+    assert text == "up \u00e9t up"
+    assert extents == [(0, 2), (2, 3), (3, 4), (3, 4), (4, 5), (5, 8), (8, 8)]

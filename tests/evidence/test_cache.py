@@ -5,19 +5,24 @@ from __future__ import annotations
 import errno
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from tiny_model import tiny_model
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.cache import Configuration, SignalsCache, examples, shard_name
 from symbouq.evidence.forward import Forced, ForcedPass, TokenSignals
 from symbouq.evidence.traces import file_hash
 from symbouq.evidence.writing import Written, write_cache
+
+pytest.importorskip("torch", reason="the extra `models` is not installed")
+pytest.importorskip("transformers", reason="the extra `models` is not installed")
+pytest.importorskip("safetensors", reason="the extra `models` is not installed")
+pytest.importorskip("pyarrow", reason="the extra `models` is not installed")
 
 AUDIT = {"features": {"claims": [], "trace": []}}
 
@@ -90,6 +95,8 @@ class Backbone:
 
 @pytest.fixture(scope="module")
 def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
+    from tiny_model import tiny_model
+
     return Backbone(tiny_model(tmp_path_factory.mktemp("tiny")))
 
 
@@ -433,6 +440,15 @@ def test_signals_with_other_claims_than_the_audit_are_refused(
     audits = lines(audit("t", "no.", "way"), name="a.jsonl")
     with pytest.raises(SymboUQError, match="with the same --audits"):
         next(examples(traces, tmp_path / "out", audits))
+
+
+def test_a_missing_package_is_told(
+    five: Path, backbone: Backbone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
+    for use in (lambda: SignalsCache(tmp_path), lambda: backbone.write(five, tmp_path / "out")):
+        with pytest.raises(SymboUQError, match=r"pip install 'symbouq\[models\]'"):
+            use()
 
 
 def test_a_folder_that_is_no_cache_is_told(tmp_path: Path) -> None:

@@ -8,14 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from click.testing import CliRunner, Result
 from symbouq_cli.main import main
-from tiny_model import tiny_model
 
 from symbouq.evidence.cache import SignalsCache
 from symbouq.generation.engine import Options, load_engine
 from symbouq.generation.run import Settings, generate, read_instances
+
+torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
+pytest.importorskip("transformers", reason="the extra `models` is not installed")
+pytest.importorskip("llguidance", reason="the extra `models` is not installed")
+pytest.importorskip("safetensors", reason="the extra `models` is not installed")
+pytest.importorskip("pyarrow", reason="the extra `models` is not installed")
 
 INSTANCES = [
     {
@@ -34,6 +38,8 @@ def run(*arguments: str | Path) -> Result:
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tiny_model import tiny_model
+
     torch.set_num_threads(1)
     return tiny_model(tmp_path_factory.mktemp("tiny"))
 
@@ -94,6 +100,8 @@ def test_free_form_traces_need_their_audits(model: Path, tmp_path: Path) -> None
 
 def test_another_model_and_another_template_are_refused(model: Path, tmp_path: Path) -> None:
     traces = generated(model, tmp_path / "traces.jsonl", False)
+    from tiny_model import tiny_model
+
     other = tiny_model(tmp_path / "other", seed=1)
     result = run("signals", traces, "--model", other, "--out", tmp_path / "out")
     assert result.exit_code == 2

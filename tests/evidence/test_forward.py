@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from tiny_model import tiny_model
-from transformers import AutoModelForCausalLM
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.forward import Forced, ForcedPass, TokenSignals
+
+torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
+transformers = pytest.importorskip("transformers", reason="the extra `models` is not installed")
 
 SEQUENCES = [
     Forced([5, 9, 12, 7], [30, 31, 8]),
@@ -25,13 +25,15 @@ SEQUENCES = [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tiny_model import tiny_model
+
     return tiny_model(tmp_path_factory.mktemp("tiny"))
 
 
 @pytest.fixture(scope="module")
 def model(folder: Path) -> Any:
     torch.set_num_threads(1)
-    return AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager")
+    return transformers.AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager")
 
 
 def plain(model: Any, sequence: Forced) -> TokenSignals:
@@ -70,8 +72,6 @@ def same(first: TokenSignals, second: TokenSignals) -> None:
 @pytest.mark.parametrize("family", ["Gemma2", "Mistral", "Qwen3"])
 def test_other_families_too(family: str) -> None:
     """Capped logits, windows of attention that leave the prompt behind, grouped heads."""
-    import transformers
-
     config = getattr(transformers, f"{family}Config")(
         vocab_size=300,
         hidden_size=32,
@@ -185,8 +185,8 @@ def test_a_sequence_that_does_not_fit_alone_is_named(
     model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limited(monkeypatch, 0, torch.OutOfMemoryError("CUDA out of memory."))
-    with pytest.raises(SymboUQError, match="70 tokens does not fit"):
-        ForcedPass(model).signals(SEQUENCES)
+    with pytest.raises(SymboUQError, match="trace t7 of 4 tokens does not fit"):
+        ForcedPass(model).signals([Forced([5, 9], [30, 31], "t7")])
 
 
 def test_other_errors_are_not_hidden(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,14 +196,14 @@ def test_other_errors_are_not_hidden(model: Any, monkeypatch: pytest.MonkeyPatch
 
 
 def test_attention_that_is_not_eager_is_refused(folder: Path) -> None:
-    model = AutoModelForCausalLM.from_pretrained(folder, attn_implementation="sdpa")
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, attn_implementation="sdpa")
     with pytest.raises(SymboUQError, match="eager"):
         ForcedPass(model).signals(SEQUENCES[:1])
 
 
 def test_a_model_without_attention_is_refused() -> None:
-    from transformers import MambaConfig, MambaForCausalLM
-
-    config = MambaConfig(vocab_size=20, hidden_size=8, num_hidden_layers=1, state_size=2)
+    config = transformers.MambaConfig(
+        vocab_size=20, hidden_size=8, num_hidden_layers=1, state_size=2
+    )
     with pytest.raises(SymboUQError, match="MambaForCausalLM gives no attention weights"):
-        ForcedPass(MambaForCausalLM(config))
+        ForcedPass(transformers.MambaForCausalLM(config))

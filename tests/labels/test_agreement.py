@@ -6,7 +6,6 @@ import random
 from pathlib import Path
 
 import pytest
-from sklearn.metrics import cohen_kappa_score
 
 from symbouq.errors import RecordError, SymboUQError
 from symbouq.labels.agreement import Agreement, agreement
@@ -39,12 +38,13 @@ def test_each_dataset_has_its_row() -> None:
 
 
 def test_kappa_is_that_of_scikit_learn() -> None:
+    metrics = pytest.importorskip("sklearn.metrics", reason="the extra `fit` is not installed")
     draw = random.Random(0)
     for _ in range(20):
         a = [draw.randint(0, 1) for _ in range(30)]
         b = [x if draw.random() < 0.7 else 1 - x for x in a]
         row = agreement(given("a", x=a), given("b", x=b))[-1]
-        assert row.kappa == pytest.approx(cohen_kappa_score(a, b))
+        assert row.kappa == pytest.approx(metrics.cohen_kappa_score(a, b))
 
 
 def test_kappa_where_one_source_knows_one_label_only() -> None:

@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import torch
+import pytest
 from click.testing import CliRunner, Result
 from symbouq_cli.main import main
-from tiny_model import tiny_model
 
 SPACE = ["left", "right", "above", "below"]
 
@@ -82,6 +81,11 @@ def test_rows_about_no_trace_fail(tmp_path: Path) -> None:
 
 
 def test_a_judge(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
+    pytest.importorskip("transformers", reason="the extra `models` is not installed")
+    pytest.importorskip("llguidance", reason="the extra `models` is not installed")
+    from tiny_model import tiny_model
+
     torch.set_num_threads(1)
     traces = lines(tmp_path / "t.jsonl", trace("a", "left"), trace("b", "above"))
     out = tmp_path / "judged.jsonl"
@@ -91,3 +95,13 @@ def test_a_judge(tmp_path: Path) -> None:
     assert "2 valid" in result.stderr
     assert [record["source"] for record in read(out.read_text())] == ["judge:tiny"] * 2
     assert "nothing new" in run("labels", "judge", traces, "--model", model, "--out", out).stderr
+
+
+def test_no_input_is_overwritten(tmp_path: Path) -> None:
+    traces = lines(tmp_path / "t.jsonl", trace("a", "left"))
+    before = traces.read_text()
+    for command in (("answer", traces), ("merge", traces), ("agree", traces, traces)):
+        result = run("labels", *command, "--out", traces)
+        assert result.exit_code == 2
+        assert "one of the input files" in result.stderr
+    assert traces.read_text() == before

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tiny_model import tiny_model
 
 from symbouq.errors import RecordError, SymboUQError
 from symbouq.generation.engine import Completion, Engine, Request, Token, load_engine
@@ -173,6 +172,11 @@ def test_a_stopped_run_is_continued(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("steps", [1, 6])
 def test_a_real_model_is_held_to_the_verdicts_form(tmp_path: Path, steps: int) -> None:
+    pytest.importorskip("torch", reason="the extra `models` is not installed")
+    pytest.importorskip("transformers", reason="the extra `models` is not installed")
+    pytest.importorskip("llguidance", reason="the extra `models` is not installed")
+    from tiny_model import tiny_model
+
     engine: Engine = load_engine("transformers", str(tiny_model(tmp_path)))
     traces = [{**TRACE, "id": f"t{n}", "reasoning": ["x"] * steps} for n in range(3)]
     for found in Judge(engine).labels(traces):
