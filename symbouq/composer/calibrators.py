@@ -17,7 +17,7 @@ would win always.)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,7 +79,7 @@ class Calibrator:
         """The calibrated logits."""
         if self.family == "identity":
             return logits
-        return cast(Values, _basis(self.family, logits) @ np.array(self.parameters))
+        return np.asarray(_basis(self.family, logits) @ np.array(self.parameters), np.float64)
 
     def __call__(self, logits: Values) -> Values:
         """The calibrated probabilities of logits."""
@@ -121,7 +121,7 @@ def fit_family(family: Family, logits: Values, labels: Values) -> Calibrator:
         z = basis @ parameters
         slack = sigmoid(z) - labels
         value = float((np.logaddexp(0, z) - labels * z).mean())
-        return value, cast(Values, slack @ basis / len(labels))
+        return value, slack @ basis / len(labels)
 
     bounds = [SLOPES if n < _SLOPES_OF[family] else (None, None) for n in range(len(start))]
     options = {"ftol": 1e-14, "gtol": 1e-9, "maxiter": 500}

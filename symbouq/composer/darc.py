@@ -46,6 +46,7 @@ one class; the best validation candidate, where none is retained; a plain averag
 
 _DIGITS = 12
 _EDGE = 1e-12
+_IDENTITY = Calibrator("identity", ())
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ class Composer:
     scale: tuple[float, ...] = ()
     weights: tuple[float, ...] = ()
     intercept: float = 0.0
-    calibrator: Calibrator = Calibrator("identity", ())
+    calibrator: Calibrator = _IDENTITY
     aurocs: dict[str, float] = field(default_factory=dict)
     held_out: float | None = None
 
@@ -166,7 +167,7 @@ class Composer:
             SymboUQError: If a score is missing that the composer reads.
         """
         if self.kind != "composed":
-            return np.clip(evidence.of(self.names).mean(axis=1), 0, 1)
+            return np.asarray(np.clip(evidence.of(self.names).mean(axis=1), 0, 1), np.float64)
         standard, _ = self._standardised(evidence)
         return self.calibrator(standard @ np.array(self.weights) + self.intercept)
 
