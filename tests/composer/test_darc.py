@@ -81,10 +81,10 @@ def test_nothing_retained_returns_the_best_candidate_as_it_stands() -> None:
     assert wanted["kind"] == "best" and wanted["best"] == 0
 
 
-def test_the_best_candidate_is_the_one_with_the_largest_auroc_not_the_farthest_from_chance() -> (
+def test_the_best_candidate_has_the_largest_auroc_as_it_stands() -> (
     None
 ):
-    scores = np.array([[0.1, 0.5], [0.4, 0.5], [0.3, 0.5], [0.2, 0.5]])  # AUROC 0.25 and 0.5
+    scores = np.array([[0.1, 0.5], [0.4, 0.5], [0.2, 0.5], [0.3, 0.5]])  # AUROC 0.25 and 0.5
     evidence = Evidence(NAMES[:2], scores, Coverage(np.ones(4), np.ones(4)))
     found = darc.fit(evidence, [1, 0, 0, 1], Options(epsilon=0.3))
     assert (found.kind, found.names) == ("best", ("Constraint-Only",))
