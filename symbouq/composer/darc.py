@@ -2,9 +2,8 @@
 
 What the paper leaves open is settled so:
 
-- l2 scales a *summed* loss: the fit minimises `sum_i BCE_i + l2 / 2 ||w||^2` over the
-  standardised features, the intercept free (scikit-learn's `C = 1 / l2`). With a mean loss, 20
-  would leave nothing of the weights.
+- l2 scales a *summed* loss (`symbouq.composer.logistic`). With a mean loss, 20 would leave nothing
+  of the weights.
 - Fold of trace i is `i mod k`, or of the g-th group `g mod k` where groups say which traces belong
   together. A partition is degenerate if a fold, or what is left without it, holds one class.
 - AUROCs that agree to 12 digits are equal; among equals the larger l2 wins, then the simpler
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 
 from symbouq.composer.calibrators import Calibrator, select
 from symbouq.composer.designs import DESIGNS, Coverage, Design, features
+from symbouq.composer.logistic import fitted, folds, held_out, statistics
 from symbouq.composer.screening import oriented, screen
 from symbouq.errors import SymboUQError
 from symbouq.metrics import auroc
@@ -220,7 +220,7 @@ class Composer:
             evidence.coverage,
             self.gated,
         )[0]
-        mean, scale = _statistics(h)
+        mean, scale = statistics(h)
         return replace(self, mean=tuple(mean.tolist()), scale=tuple(scale.tolist()))
 
     def _standardised(self, evidence: Evidence) -> tuple[Values, list[str]]:
@@ -315,10 +315,10 @@ def fit(
     offered = {design: h for design, h in offered.items() if h.shape[1]}
     if not offered:
         raise SymboUQError("no feature is left: all candidates are gated, the design has no gate")
-    design, l2, held_out = _chosen(offered, y, folds(len(y), options.folds, groups), options)
+    design, l2, area = _chosen(offered, y, folds(len(y), options.folds, groups), options)
     h = offered[design]
-    mean, scale = _statistics(h)
-    weights, intercept = _fitted((h - mean) / scale, y, l2)
+    mean, scale = statistics(h)
+    weights, intercept = fitted((h - mean) / scale, y, l2)
     logits = (h - mean) / scale @ weights + intercept
     return Composer(
         "composed",
@@ -333,27 +333,8 @@ def fit(
         intercept,
         select(logits, y),
         aurocs,
-        held_out,
+        area,
     )
-
-
-def folds(n: int, k: int, groups: Sequence[Hashable] | None = None) -> NDArray[np.intp]:
-    """The fold of each trace: groups in order of appearance, dealt out in turn.
-
-    Args:
-        n: How many traces.
-        k: How many folds.
-        groups: The group of each; by default each is its own.
-
-    Raises:
-        SymboUQError: If there is not one group a trace.
-    """
-    if groups is None:
-        return np.arange(n) % k
-    if len(groups) != n:
-        raise SymboUQError(f"{len(groups)} groups for {n} traces")
-    numbers: dict[Hashable, int] = {}
-    return np.array([numbers.setdefault(group, len(numbers)) for group in groups], np.intp) % k
 
 
 def degenerate(y: Values, fold: NDArray[np.intp], k: int) -> bool:
@@ -372,33 +353,18 @@ def _chosen(
     ranked = []
     for design, h in offered.items():
         for l2 in options.l2:
-            held = [_held_out(h, y, fold == number, l2) for number in range(options.folds)]
-            mean = round(sum(held) / len(held), _DIGITS)
+            mean = round(_held_out_auroc(h, y, fold, options.folds, l2), _DIGITS)
             ranked.append((mean, l2, -DESIGNS.index(design)))
     mean, l2, place = max(ranked)
     return DESIGNS[-place], l2, mean
 
 
-def _held_out(h: Values, y: Values, out: NDArray[np.bool_], l2: float) -> float:
-    mean, scale = _statistics(h[~out])
-    weights, intercept = _fitted((h[~out] - mean) / scale, y[~out], l2)
-    found = auroc((h[out] - mean) / scale @ weights + intercept, y[out])
-    assert found is not None  # no fold is degenerate
-    return found
-
-
-def _statistics(h: Values) -> tuple[Values, Values]:
-    """Mean and standard deviation of each feature; 1 where a feature is constant."""
-    from sklearn.preprocessing import StandardScaler
-
-    scaler = StandardScaler().fit(h)
-    return np.asarray(scaler.mean_, np.float64), np.asarray(scaler.scale_, np.float64)
-
-
-def _fitted(x: Values, y: Values, l2: float) -> tuple[Values, float]:
-    """Weights and intercept of least `sum BCE + l2 / 2 ||w||^2`."""
-    from sklearn.linear_model import LogisticRegression
-
-    model = LogisticRegression(C=1 / l2, solver="newton-cholesky", tol=1e-9, max_iter=200)
-    model.fit(x, y)
-    return np.asarray(model.coef_[0], np.float64), float(model.intercept_[0])
+def _held_out_auroc(h: Values, y: Values, fold: NDArray[np.intp], k: int, l2: float) -> float:
+    """Mean over folds."""
+    total = 0.0
+    for number in range(k):
+        out = fold == number
+        found = auroc(held_out(h, y, out, l2), y[out])
+        assert found is not None  # no fold is degenerate
+        total += found
+    return total / k

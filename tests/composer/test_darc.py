@@ -81,9 +81,7 @@ def test_nothing_retained_returns_the_best_candidate_as_it_stands() -> None:
     assert wanted["kind"] == "best" and wanted["best"] == 0
 
 
-def test_the_best_candidate_has_the_largest_auroc_as_it_stands() -> (
-    None
-):
+def test_the_best_candidate_has_the_largest_auroc_as_it_stands() -> None:
     scores = np.array([[0.1, 0.5], [0.4, 0.5], [0.2, 0.5], [0.3, 0.5]])  # AUROC 0.25 and 0.5
     evidence = Evidence(NAMES[:2], scores, Coverage(np.ones(4), np.ones(4)))
     found = darc.fit(evidence, [1, 0, 0, 1], Options(epsilon=0.3))
@@ -170,13 +168,6 @@ def test_average_fits_nothing() -> None:
     found = darc.fit(validation, y, Options(average=("Constraint-Rule", "MLP")))
     assert found.predict(validation) == pytest.approx(validation.scores[:, [0, 2]].mean(axis=1))
     assert darc.fit(validation, 1 - y, Options(average=("Constraint-Rule", "MLP"))) == found
-
-
-def test_groups_share_a_fold() -> None:
-    assert darc.folds(7, 3).tolist() == [0, 1, 2, 0, 1, 2, 0]
-    assert darc.folds(6, 2, "aabcbd").tolist() == [0, 0, 1, 0, 1, 1]
-    with pytest.raises(SymboUQError):
-        darc.folds(3, 2, "ab")
 
 
 def test_contributions_sum_to_the_logit() -> None:
