@@ -70,23 +70,35 @@ def test_reversed_scores_keep_a_positive_slope(family: Family) -> None:
     assert found.parameters[0] == pytest.approx(SLOPES[0])
 
 
-def test_affine_logit_equals_scikit_learn() -> None:
+def test_affine_logit_equals_scikit_learn_on_smoothed_targets() -> None:
     from sklearn.linear_model import LogisticRegression
 
     generator = np.random.default_rng(0)
     z = generator.normal(size=200)
     y = (generator.random(200) < sigmoid(2 * z - 1)).astype(float)
-    theirs = LogisticRegression(C=np.inf, tol=1e-10).fit(z[:, None], y)
+    targets = np.where(y > 0, (y.sum() + 1) / (y.sum() + 2), 1 / (200 - y.sum() + 2))
+    theirs = LogisticRegression(C=np.inf, tol=1e-10)
+    twice, labels = np.concatenate([z, z])[:, None], np.repeat([1, 0], 200)
+    theirs.fit(twice, labels, sample_weight=np.concatenate([targets, 1 - targets]))
     wanted = (theirs.coef_[0, 0], theirs.intercept_[0])
     assert fit_family("affine-logit", z, y).parameters == pytest.approx(wanted, abs=1e-4)
 
 
-def test_temperature_has_no_slope_to_gain_on() -> None:
-    # Three of four right at log 9, one of four at -log 9: the likeliest odds are 3 to 1.
+def test_temperature_by_hand() -> None:
+    # Four right and four wrong: targets 5/6 and 1/6. Of four at log 9 three are right, so their
+    # mean target is 2/3, odds of 2 to 1; the four at -log 9 mirror them.
     z = np.log(9) * np.array([1, 1, 1, 1, -1, -1, -1, -1.0])
     y = np.array([1, 1, 1, 0, 1, 0, 0, 0.0])
     found = fit_family("temperature", z, y)
-    assert found.parameters[0] == pytest.approx(np.log(3) / np.log(9), abs=1e-6)
+    assert found.parameters[0] == pytest.approx(np.log(2) / np.log(9), abs=1e-6)
+
+
+def test_separated_classes_are_not_certain() -> None:
+    # Ten right ones above ten wrong ones: the targets are 11/12 and 1/12.
+    z = np.repeat([1.0, -1.0], 10)
+    for family in FAMILIES[1:]:
+        p = fit_family(family, z, (z > 0).astype(float))(z)
+        assert p[[0, -1]] == pytest.approx([11 / 12, 1 / 12], abs=1e-3)
 
 
 def test_selection_takes_the_least_brier() -> None:
