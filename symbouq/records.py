@@ -280,6 +280,26 @@ class Audit(_Record):
     """The training-free Constraint-Rule score, in [0, 1]."""
 
 
+class Reliability(_Record):
+    """How likely a trace's answer is right: what `symbouq predict` writes."""
+
+    id: str
+    """The trace's id."""
+    reliability: Annotated[float, Field(ge=0, le=1)]
+    """The calibrated probability that the delivered answer is right."""
+    scores: dict[str, float]
+    """The candidate scores, each calibrated on validation."""
+    contributions: dict[str, float]
+    """What each candidate that the composer reads adds to the log-odds, compared with the mean
+    of validation: positive values speak for the answer."""
+    profile: ProfileRecord
+    """The Determinacy Profile."""
+    model_hash: str
+    """The hash of the model file."""
+    missing: list[str] = Field(default_factory=list)
+    """Scores that the model knows and the trace has not; their validation mean stands for them."""
+
+
 AnyRecord = TypeVar("AnyRecord", bound=Instance)
 
 
@@ -339,4 +359,4 @@ def _is_internal(part: int | str) -> bool:
 
 def json_schema() -> dict[str, Any]:
     """JSON Schema of the input and output records, by name."""
-    return {model.__name__: model.model_json_schema() for model in (Trace, Audit)}
+    return {model.__name__: model.model_json_schema() for model in (Trace, Audit, Reliability)}

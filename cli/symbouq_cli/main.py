@@ -16,6 +16,7 @@ from symbouq_cli.answer import answer
 from symbouq_cli.backbone import backbone
 from symbouq_cli.data import data
 from symbouq_cli.experiment import experiment
+from symbouq_cli.fit import fit, predict
 from symbouq_cli.generate import generate
 from symbouq_cli.labels import labels
 from symbouq_cli.options import (
@@ -186,6 +187,8 @@ main.add_command(answer)
 main.add_command(backbone)
 main.add_command(data)
 main.add_command(experiment)
+main.add_command(fit)
+main.add_command(predict)
 main.add_command(generate)
 main.add_command(labels)
 main.add_command(rules)

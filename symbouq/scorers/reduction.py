@@ -63,16 +63,13 @@ def auroc(scores: Any, labels: Any) -> float:
     Raises:
         SymboUQError: If the labels are of one class, or a score is not a number.
     """
-    from scipy.stats import rankdata
+    from symbouq import metrics
 
-    values, right = np.asarray(scores, np.float64), np.asarray(labels).astype(bool)
-    if np.isnan(values).any():
-        raise SymboUQError("AUROC: a score is not a number")
-    positive, negative = int(right.sum()), int((~right).sum())
-    if not positive or not negative:
-        raise SymboUQError(one_class("AUROC", positive, negative))
-    ranks = rankdata(values)[right].sum() - positive * (positive + 1) / 2
-    return float(ranks / (positive * negative))
+    found = metrics.auroc(scores, np.asarray(labels).astype(bool))
+    if found is None:
+        right = int(np.asarray(labels).astype(bool).sum())
+        raise SymboUQError(one_class("AUROC", right, len(labels) - right))
+    return found
 
 
 def one_class(what: str, positive: int, negative: int) -> str:

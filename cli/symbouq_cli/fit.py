@@ -1,0 +1,216 @@
+"""`symbouq fit` and `symbouq predict`: calibrated reliability of new traces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symbouq_cli.options import (
+    FAILED_RECORDS,
+    JOBS,
+    ONTOLOGY,
+    PROFILE,
+    TRACES,
+    UNUSABLE,
+    out_option,
+    reading_options,
+    traced,
+)
+
+if TYPE_CHECKING:
+    from symbouq.composer.model import Model
+    from symbouq.stream import Job
+
+_VARIANTS = ("full", "scores only", "symbolizability", "determinacy", "evaluable-only", "gated",
+             "discounted")  # fmt: skip
+
+
+@click.command()
+@TRACES
+@click.option(
+    "--out",
+    required=True,
+    metavar="MODEL",
+    type=click.Path(dir_okay=False),
+    help="Where to write the model, a JSON file.",
+)
+@click.option(
+    "--composition",
+    type=click.Choice(["dual", "paper", "worlds"]),
+    default="dual",
+    show_default=True,
+    help="What the constraint scores see: both contexts of the audit (dual), the assumed one as in "
+    "the paper, or both and how the answer stands in the scene's possible worlds.",
+)
+@click.option(
+    "--variant",
+    type=click.Choice(_VARIANTS),
+    default="full",
+    show_default=True,
+    help="How scores are composed; full is the paper's DARC.",
+)
+@click.option("--seed", default=2026, show_default=True, help="Varies which traces share a fold.")
+@click.option(
+    "--source",
+    metavar="MODEL",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Adapt this model to FILES without labels, in place of fitting one.",
+)
+@PROFILE
+@ONTOLOGY
+@reading_options
+@JOBS
+def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
+    """Fit a reliability model on the labelled traces of FILES.
+
+    A trace says whether its answer is right (`correct`), or what the right one is (`answer`, with
+    `answer_space`). Text is enough; log-probabilities (`tokens`) and further `scores` are used
+    where every trace has them. A few hundred traces do.
+
+    Example: symbouq fit validation.jsonl.gz --out model.json
+    """
+    from symbouq.errors import missing_extra
+
+    try:
+        import scipy  # noqa: F401
+        import sklearn  # noqa: F401
+
+        from symbouq.composer import model as models
+        from symbouq.composer.jobs import reading
+        from symbouq.composer.labels import answer_spaces, label_of
+        from symbouq.composer.reading import Reader
+    except ImportError as error:
+        raise missing_extra("fit", error) from error
+    from symbouq.errors import RecordError
+    from symbouq.records import Trace
+    from symbouq.stream import Job
+
+    source = models.Model.load(options["source"]) if options["source"] else None
+    composition = source.composition if source else options["composition"]
+    profile = options["profile"] or (source.profile if source else None)
+    reader = Reader(composition, profile, options["ontology"])
+    if source is not None:
+        _warn(source.fault(reader))
+    job = Job(reading, (composition, profile, options["ontology"], source is None), Trace)
+    found, failed = _gathered(traced(files, options), job, options["jobs"])
+    if source is not None:
+        model = source.adapted([read for _, (read, _) in found])
+    else:
+        spaces = answer_spaces(gold for _, (_, gold) in found)
+        kept, labels = [], []
+        for place, (read, gold) in found:
+            try:
+                labels.append(label_of(gold, spaces))
+                kept.append(read)
+            except RecordError as error:
+                failed += 1
+                click.echo(f"{place}: {error.message}", err=True)
+        model = models.fit(kept, labels, reader, profile, options["variant"], options["seed"])
+    model.save(out)
+    _tell(model)
+    click.get_current_context().exit(FAILED_RECORDS if failed else 0)
+
+
+def _gathered(
+    files: Sequence[str], job: Job, jobs: int | None
+) -> tuple[list[tuple[str, Any]], int]:
+    """What the job keeps of each record, with its place; and how many records failed."""
+    from symbouq.stream import process
+    from symbouq_cli.run import progress
+
+    found, failed = [], 0
+    with progress() as advance:
+        for outcome in process(files, job, jobs):
+            place = f"{outcome.file}:{outcome.number}"
+            if outcome.error is None:
+                found.append((place, outcome.summary))
+            else:
+                failed += 1
+                click.echo(f"{place}: {outcome.error}", err=True)
+            advance()
+    return found, failed
+
+
+def _warn(fault: str | None) -> None:
+    if fault:
+        click.echo(f"warning: {fault}", err=True)
+
+
+def _tell(model: Model) -> None:
+    """What was fitted, on standard error."""
+    notes, composer = model.notes, model.composer
+    said = [f"{notes['traces']} traces, {notes['right']} right"]
+    for name, area in composer.aurocs.items():
+        use = "" if name in composer.names else ", left out"
+        if name in composer.names and composer.flipped:
+            use = ", turned" if composer.flipped[composer.names.index(name)] else ""
+        said.append(f"{name}: AUROC {area:.3f}{use}")
+    if notes["left_out"]:
+        said.append(f"not in every trace, so not used: {', '.join(notes['left_out'])}")
+    if composer.kind == "composed":
+        held = f"{composer.held_out:.3f}" if composer.held_out is not None else "not known"
+        said.append(
+            f"design {composer.design}, l2 {composer.l2:g}, held-out AUROC {held}, "
+            f"calibrator {composer.calibrator.family}"
+        )
+    else:
+        reasons = {"fixed": "one class only", "best": "no candidate ranks better than chance"}
+        said.append(f"{reasons[composer.kind]}: the reliability is {composer.names[0]}")
+    click.echo("\n".join(said), err=True)
+
+
+@click.command()
+@TRACES
+@click.option(
+    "--model",
+    required=True,
+    metavar="MODEL",
+    type=click.Path(exists=True, dir_okay=False),
+    help="A model of `symbouq fit`.",
+)
+@out_option("-")
+@click.option(
+    "--strict", is_flag=True, help="Refuse a model that was fitted under another ontology version."
+)
+@PROFILE
+@ONTOLOGY
+@reading_options
+@JOBS
+def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> None:
+    """Predict how likely the answer of each trace of FILES is right.
+
+    One JSON line a trace: the reliability, the scores that it is made of and what each of them
+    adds, and the Determinacy Profile. Labels are not read.
+
+    Example: symbouq predict new.jsonl --model model.json --out reliability.jsonl
+    """
+    from symbouq.errors import missing_extra
+
+    try:
+        import scipy  # noqa: F401
+
+        from symbouq.composer.jobs import predicting
+        from symbouq.composer.model import Model
+    except ImportError as error:
+        raise missing_extra("fit", error) from error
+    from symbouq.records import Trace
+    from symbouq.stream import Job
+    from symbouq_cli.run import run
+
+    fitted = Model.load(model)
+    fault = fitted.fault(fitted.reader(options["profile"], options["ontology"]))
+    if fault and options["strict"]:
+        click.echo(f"{model}: {fault}", err=True)
+        click.get_current_context().exit(UNUSABLE)
+    _warn(fault)
+    job = Job(predicting, (model, options["profile"], options["ontology"]), Trace)
+    values: list[float] = []
+    failed = run(
+        traced(files, options), out, job, options["jobs"], lambda o: values.append(o.summary)
+    )
+    if values:
+        mean = sum(values) / len(values)
+        click.echo(f"{len(values)} traces, mean reliability {mean:.3f}", err=True)
+    click.get_current_context().exit(FAILED_RECORDS if failed else 0)

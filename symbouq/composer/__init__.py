@@ -1,0 +1,1 @@
+"""The Determinacy-Aware Reliability Composer (DARC): many scores and a profile, one probability."""

@@ -1,0 +1,146 @@
+"""Strictly increasing maps from the composer's probability to a calibrated one.
+
+All work on the logit z of the probability p: probabilities saturate, logits do not, so no two
+traces become equal on the way. With q = 1 - p:
+
+- identity: z;
+- temperature: z / t, t > 0;
+- affine-logit: a z + b, a > 0;
+- monotone beta (Kull et al. 2017): a ln p - b ln q + c, a > 0 and b > 0.
+
+Each contains the one before it. Parameters minimise cross-entropy, which is convex in them,
+within bounds that keep slopes positive; the ordinary Brier score on the same traces chooses the
+family, the simplest among equals. (If the parameters minimised Brier too, the largest family
+would win always.) Targets are smoothed as Platt (1999) says, (N+ + 1) / (N+ + 2) and
+1 / (N- + 2) in place of 1 and 0, so that a validation split that the composer separates does not
+make it certain of everything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symbouq.errors import SymboUQError
+
+Values = NDArray[np.float64]
+
+Family = Literal["identity", "temperature", "affine-logit", "monotone-beta"]
+
+FAMILIES: tuple[Family, ...] = ("identity", "temperature", "affine-logit", "monotone-beta")
+"""The families, the simplest first."""
+
+SLOPES = (1e-3, 1e3)
+"""Bounds of every slope."""
+
+_START: dict[Family, tuple[float, ...]] = {
+    "identity": (),
+    "temperature": (1.0,),
+    "affine-logit": (1.0, 0.0),
+    "monotone-beta": (1.0, 1.0, 0.0),
+}
+"""The parameters at which each family is the identity: slopes, then the shift, if any."""
+
+_SLOPES_OF: dict[Family, int] = {
+    "identity": 0,
+    "temperature": 1,
+    "affine-logit": 1,
+    "monotone-beta": 2,
+}
+
+_DIGITS = 12
+"""Brier scores that agree to so many digits are equal."""
+
+
+@dataclass(frozen=True)
+class Calibrator:
+    """A fitted map.
+
+    Attributes:
+        family: Its family.
+        parameters: `()`; `(1 / t,)`; `(a, b)`; `(a, b, c)`.
+
+    Raises:
+        SymboUQError: If the parameters are not of the family or a slope is not positive.
+    """
+
+    family: Family
+    parameters: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if self.family not in FAMILIES:
+            raise SymboUQError(f"unknown calibrator {self.family!r}")
+        slopes = self.parameters[: _SLOPES_OF[self.family]]
+        if len(self.parameters) != len(_START[self.family]) or not all(s > 0 for s in slopes):
+            raise SymboUQError(f"not a {self.family} calibrator: {self.parameters}")
+
+    def logits(self, logits: Values) -> Values:
+        """The calibrated logits."""
+        if self.family == "identity":
+            return logits
+        return np.asarray(_basis(self.family, logits) @ np.array(self.parameters), np.float64)
+
+    def __call__(self, logits: Values) -> Values:
+        """The calibrated probabilities of logits."""
+        return sigmoid(self.logits(logits))
+
+
+def sigmoid(logits: Values) -> Values:
+    """`1 / (1 + exp(-z))`, without overflow."""
+    small = np.exp(-np.abs(logits))
+    return np.asarray(np.where(logits >= 0, 1, small) / (1 + small), np.float64)
+
+
+def _basis(family: Family, z: Values) -> Values:
+    """What the parameters multiply, `[n, parameters]`."""
+    if family == "temperature":
+        return z[:, None]
+    ones = np.ones_like(z)
+    if family == "affine-logit":
+        return np.stack([z, ones], axis=1)
+    return np.stack([-np.logaddexp(0, -z), np.logaddexp(0, z), ones], axis=1)
+
+
+def fit_family(family: Family, logits: Values, labels: Values) -> Calibrator:
+    """The map of a family that has the least cross-entropy.
+
+    Args:
+        family: The family.
+        logits: Of the composer's probabilities, `[n]`.
+        labels: 1 right, 0 wrong.
+    """
+    start = _START[family]
+    if family == "identity":
+        return Calibrator(family, start)
+    from scipy.optimize import minimize
+
+    basis = _basis(family, logits)
+    right = float(labels.sum())
+    wrong = len(labels) - right
+    targets = np.where(labels > 0, (right + 1) / (right + 2), 1 / (wrong + 2))
+
+    def loss(parameters: Values) -> tuple[float, Values]:
+        z = basis @ parameters
+        slack = sigmoid(z) - targets
+        value = float((np.logaddexp(0, z) - targets * z).mean())
+        return value, slack @ basis / len(labels)
+
+    bounds = [SLOPES if n < _SLOPES_OF[family] else (None, None) for n in range(len(start))]
+    options = {"ftol": 1e-14, "gtol": 1e-9, "maxiter": 500}
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    return Calibrator(family, tuple(float(value) for value in found.x))
+
+
+def select(logits: Values, labels: Values) -> Calibrator:
+    """The family with the least ordinary Brier score on the traces that it was fitted to.
+
+    Args:
+        logits: Of the composer's probabilities on validation, `[n]`.
+        labels: 1 right, 0 wrong.
+    """
+    fitted = [fit_family(family, logits, labels) for family in FAMILIES]
+    losses = [round(float(((f(logits) - labels) ** 2).mean()), _DIGITS) for f in fitted]
+    return fitted[losses.index(min(losses))]

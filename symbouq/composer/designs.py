@@ -1,0 +1,116 @@
+"""What the composer sees of a trace: its candidate scores and their products with the profile.
+
+Section Determinacy-Aware Reliability Composition, Eq. darc_features: three designs, each
+containing the one before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symbouq.errors import SymboUQError
+
+Values = NDArray[np.float64]
+
+Design = Literal["scores", "symbolizability", "determinacy"]
+
+DESIGNS: tuple[Design, ...] = ("scores", "symbolizability", "determinacy")
+"""h_score, h_sym and h_det, the simplest first."""
+
+CoverageKind = Literal["paper", "evaluable", "discounted"]
+"""Which determinacy the applicability is made of: the paper's; that over parsed claims that no
+earlier conflict blocks; that in which a claim counts as much as its weakest premise."""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """The part of the Determinacy Profile that the composer reads.
+
+    Attributes:
+        symbolizability: pi of each trace, `[n]`.
+        applicability: delta = pi d of each trace, `[n]`.
+    """
+
+    symbolizability: Values
+    applicability: Values
+
+    @classmethod
+    def of(
+        cls, audits: Sequence[Mapping[str, Mapping[str, float]]], kind: CoverageKind = "paper"
+    ) -> Coverage:
+        """The coverage of some audits.
+
+        Args:
+            audits: Their `profile`, for `discounted` also their `discounted` profile.
+            kind: Which determinacy.
+        """
+        read = "discounted" if kind == "discounted" else "profile"
+        profiles = [audit[read] for audit in audits]
+        pi = np.array([profile["symbolizability"] for profile in profiles], np.float64)
+        delta = np.array([profile["applicability"] for profile in profiles], np.float64)
+        if kind == "evaluable":
+            d = np.array([profile["determinacy"] for profile in profiles], np.float64)
+            unknown = np.array([profile["unknown_rate"] for profile in profiles], np.float64)
+            # The blocked ones are 1 - d - nu of the parsed claims; d and nu are what is left.
+            left = d + unknown
+            delta = pi * np.divide(d, left, out=np.zeros_like(d), where=left > 0)
+        return cls(pi, delta)
+
+    def shuffled(self, seed: int) -> Coverage:
+        """The same with the applicability of the traces permuted: a control that keeps its
+        distribution and loses its alignment with the traces.
+
+        Args:
+            seed: Decides the permutation.
+        """
+        order = np.random.default_rng(seed).permutation(len(self.applicability))
+        return replace(self, applicability=self.applicability[order])
+
+
+def features(
+    design: Design,
+    names: Sequence[str],
+    scores: Values,
+    coverage: Coverage,
+    gated: Collection[str] = (),
+) -> tuple[Values, list[str]]:
+    """h(r) of each trace, and which candidate each column belongs to.
+
+    Args:
+        design: The design.
+        names: The m candidates that are retained.
+        scores: Their oriented scores, `[n, m]`.
+        coverage: The profile of the n traces.
+        gated: Candidates without a raw column: they enter through the interactions alone, so that
+            their contribution does not depend on their score where pi and delta are 0.
+
+    Returns:
+        The features `[n, columns]`, block by block, and the columns' candidates.
+    """
+    free = [n for n, name in enumerate(names) if name not in gated]
+    blocks = [scores[:, free]]
+    columns = [names[n] for n in free]
+    if design != "scores":
+        blocks.append(coverage.symbolizability[:, None] * scores)
+        columns += names
+    if design == "determinacy":
+        blocks.append(coverage.applicability[:, None] * scores)
+        columns += names
+    return np.concatenate(blocks, axis=1), columns
+
+
+def design_named(name: str) -> Design:
+    """A design by its name.
+
+    Raises:
+        SymboUQError: If there is none of that name.
+    """
+    for design in DESIGNS:
+        if design == name:
+            return design
+    raise SymboUQError(f"unknown feature design {name!r}; there are: {', '.join(DESIGNS)}")

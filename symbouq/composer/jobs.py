@@ -1,0 +1,39 @@
+"""What `symbouq fit` and `symbouq predict` do to each record, made once in every process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symbouq.composer.labels import Gold, gold_of
+from symbouq.composer.model import Model
+from symbouq.composer.reading import Composition, Reader, Reading
+from symbouq.records import Trace
+from symbouq.stream import Work
+
+
+def reading(
+    composition: Composition, profile: str | None, ontology: str | None, labelled: bool
+) -> Work:
+    """A worker that keeps what the composer reads of a trace and, if wanted, what its label depends
+    on; it writes nothing.
+    """
+    reader = Reader(composition, profile, ontology)
+
+    def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], Any]:
+        gold: Gold | None = gold_of(trace) if labelled else None
+        found: tuple[Reading, Gold | None] = reader.read(trace), gold
+        return {}, found
+
+    return work
+
+
+def predicting(model: str, profile: str | None, ontology: str | None) -> Work:
+    """A worker that writes the reliability of a trace, and keeps it."""
+    fitted = Model.load(model)
+    reader = fitted.reader(profile, ontology)
+
+    def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], float]:
+        (record,) = fitted.predict([reader.read(trace)])
+        return record, record["reliability"]
+
+    return work

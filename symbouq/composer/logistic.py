@@ -1,0 +1,72 @@
+"""Logistic regression with l2 on standardised features: the one learner of the composer.
+
+The fit minimises `sum_i BCE_i + l2 / 2 ||w||^2`, the intercept free: l2 scales a summed loss.
+Using what was fitted needs no scikit-learn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symbouq.errors import SymboUQError
+
+Values = NDArray[np.float64]
+
+
+def statistics(x: Values) -> tuple[Values, Values]:
+    """Mean and standard deviation of each column `[n, d]`; 1 where a column is constant."""
+    from sklearn.preprocessing import StandardScaler
+
+    scaler = StandardScaler().fit(x)
+    return np.asarray(scaler.mean_, np.float64), np.asarray(scaler.scale_, np.float64)
+
+
+def fitted(x: Values, y: Values, l2: float) -> tuple[Values, float]:
+    """Weights `[d]` and intercept of least regularised cross-entropy.
+
+    Args:
+        x: Standardised features, `[n, d]`.
+        y: 1 right, 0 wrong, of both classes.
+        l2: Larger than 0.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    model = LogisticRegression(C=1 / l2, solver="newton-cholesky", tol=1e-9, max_iter=200)
+    model.fit(x, y)
+    return np.asarray(model.coef_[0], np.float64), float(model.intercept_[0])
+
+
+def held_out(x: Values, y: Values, out: NDArray[np.bool_], l2: float) -> Values:
+    """Logits of the traces of one fold, by a fit to the others.
+
+    Args:
+        x: Features, not standardised, `[n, d]`.
+        y: 1 right, 0 wrong.
+        out: Which traces the fold holds; the others hold both classes.
+        l2: Larger than 0.
+    """
+    mean, scale = statistics(x[~out])
+    weights, intercept = fitted((x[~out] - mean) / scale, y[~out], l2)
+    return np.asarray((x[out] - mean) / scale @ weights + intercept, np.float64)
+
+
+def folds(n: int, k: int, groups: Sequence[Hashable] | None = None) -> NDArray[np.intp]:
+    """The fold of each trace: groups in order of appearance, dealt out in turn.
+
+    Args:
+        n: How many traces.
+        k: How many folds.
+        groups: The group of each; by default each is its own.
+
+    Raises:
+        SymboUQError: If there is not one group a trace.
+    """
+    if groups is None:
+        return np.arange(n) % k
+    if len(groups) != n:
+        raise SymboUQError(f"{len(groups)} groups for {n} traces")
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(group, len(numbers)) for group in groups], np.intp) % k
