@@ -64,7 +64,8 @@ def write_split(folder: Path, model: Path, count: int, seed: int) -> None:
             trace |= {"generation": {"token_ids": [], "status": "failed"}, "tokens": []}
             del trace["reasoning"], trace["conclusion"]
         traces.append(trace)
-        audits.append(auditor.audited(make_record(Trace, trace)))
+        kept = {k: v for k, v in trace.items() if k != "response" or "conclusion" not in trace}
+        audits.append(auditor.audited(make_record(Trace, kept)))
         right = int(truth == said)
         labels.append({"id": trace["id"], "source": "truth", "labels": [right, right]})
     labels[-1]["labels"] = [0]
