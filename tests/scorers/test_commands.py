@@ -231,7 +231,7 @@ def test_efficiency(models: Path, splits: dict[str, Path], model: Path, tmp_path
     out = tmp_path / "table.csv"
     result = run("efficiency", models, splits["test"], "--out", out, "--seconds", "0", "--model", model)  # fmt: skip
     assert result.exit_code == 0, result.output
-    rows = list(csv.DictReader(out.open()))
+    rows = list(csv.DictReader(out.read_text().splitlines()))
     assert [row["method"] for row in rows] == [*SCORERS, "Constraint + MLP"]
     assert all(float(row["traces_per_second"]) > 0 for row in rows)
     assert "Traces/s" in result.stdout
