@@ -153,11 +153,10 @@ def fit(
             scorer needs.
     """
     scorer = make(name, seed, settings, resources or Resources())
-    train, validation = _readable(train), _readable(validation)
     started = time.monotonic()
     scorer.fit(train, validation)
     seconds = time.monotonic() - started if SCORERS[scorer.name].trained else 0.0
-    data = fingerprint(train, validation, settings) if train or validation else ""
+    data = fingerprint(train, validation, settings)
     return Fitted(scorer, seed, calibrate(scorer, validation), data, seconds)
 
 
@@ -180,10 +179,12 @@ def _readable(items: Iterable[Labelled]) -> list[Labelled]:
 def fingerprint(
     train: Sequence[Labelled], validation: Sequence[Labelled], settings: Settings | None
 ) -> str:
-    """A hash of what decides a fit: traces, claims, labels, audits, signals and settings."""
+    """A hash of what decides a fit: traces that can be read, with claims, labels, audits and
+    signals, and settings.
+    """
     digest = hashlib.sha256(json.dumps(asdict(settings) if settings else None).encode())
     for split in (train, validation):
-        for item in split:
+        for item in _readable(split):
             example = item.example
             features = example.audit["features"] if example.audit is not None else None
             parts = [example.id, example.claims, item.labels, features, len(example.samples)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -119,11 +119,15 @@ class AuditorEquivalence:
     needs: Needs = frozenset()
 
     def __init__(self, auditor: TraceAuditor | None = None, scene: bool = True) -> None:
-        self._auditor = auditor or TraceAuditor()
+        self._given = auditor
         self._scene = scene
         self.name = "auditor, in the scene" if scene else "auditor, answers alone"
         # One trace is compared with all of its samples, one after the other.
         self._read = lru_cache(maxsize=64)(self._reading)
+
+    @cached_property
+    def _auditor(self) -> TraceAuditor:
+        return self._given or TraceAuditor()  # whose rules take a while to read
 
     def same(self, first: Record, second: Record) -> bool:
         """Whether two traces of a question deliver answers of the same meaning."""

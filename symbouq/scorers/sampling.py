@@ -256,7 +256,8 @@ class TransformersBackbone:
         tokenizer = load_tokenizer(found)
         chat = Chat(tokenizer, chat_template)
         with unreadable(found, "model"):
-            loaded = AutoModelForCausalLM.from_pretrained(found.folder).to(device)
+            loaded: Any = AutoModelForCausalLM.from_pretrained(found.folder)
+        loaded = loaded.to(device)
         return cls(found.name, loaded, tokenizer, lambda message: chat.render(message, True))
 
     def continuations(
