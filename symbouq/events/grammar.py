@@ -80,10 +80,12 @@ class Sentence:
     Args:
         lexicon: The words of the profile.
         tokens: The sentence's tokens.
+        meaning: The verb that one which the lexicon lacks is taken for, if any.
     """
 
-    def __init__(self, lexicon: EventLexicon, tokens: Sequence[Token]) -> None:
+    def __init__(self, lexicon: EventLexicon, tokens: Sequence[Token], meaning: str = "") -> None:
         self._lexicon = lexicon
+        self._meaning = meaning
         ontology = lexicon.ontology
         self._between = ontology.marked("betweenness")
         self._divided = ontology.marked("divided")
@@ -137,10 +139,11 @@ class Sentence:
         if known is not None:
             return known
         if self._kind(position) == "content" and text.isalpha() and text.islower():
+            verb = self._meaning or text
             if text.endswith("ed"):
-                return [(text, PAST), (text, PARTICIPLE)]
+                return [(verb, PAST), (verb, PARTICIPLE)]
             if text.endswith("ing"):
-                return [(text, GERUND)]
+                return [(verb, GERUND)]
         return []
 
     def _skip_asides(self, position: int) -> int:

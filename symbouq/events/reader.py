@@ -23,12 +23,18 @@ class EventReader(Reader):
         self.words = EventLexicon(ontology)
         self._read = lru_cache(maxsize=1000)(self._parsed)
 
-    def clauses(self, sentence: str) -> tuple[Clause, ...]:
-        """What a sentence says; nothing if it cannot be parsed."""
-        return self._read(sentence)
+    def clauses(self, sentence: str, meaning: str = "") -> tuple[Clause, ...]:
+        """What a sentence says; nothing if it cannot be parsed.
 
-    def _parsed(self, sentence: str) -> tuple[Clause, ...]:
-        return Sentence(self.words, self.words.tokens(sentence.replace("_", " "))).clauses()
+        Args:
+            sentence: The sentence.
+            meaning: The verb that one which the lexicon lacks is taken for, if any.
+        """
+        return self._read(sentence, meaning)
+
+    def _parsed(self, sentence: str, meaning: str) -> tuple[Clause, ...]:
+        tokens = self.words.tokens(sentence.replace("_", " "))
+        return Sentence(self.words, tokens, meaning).clauses()
 
 
 class Facts:

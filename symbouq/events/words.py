@@ -34,6 +34,7 @@ class EventLexicon(Lexicon):
             long by.
         counts: Words that count what happened, to the number.
         movers: The verbs by which something goes.
+        meanings: One verb for each thing that a verb can mean.
     """
 
     def __init__(self, ontology: Ontology) -> None:
@@ -49,6 +50,7 @@ class EventLexicon(Lexicon):
             for form, spelled in inflections(text.lower(), irregular.get(verb, {})).items():
                 self.forms.setdefault(spelled, []).append((verb, form))
         self.movers = _movers(ontology)
+        self.meanings = _meanings(ontology)
         super().__init__(ontology)
 
     def _listed(self) -> dict[str, Entry]:
@@ -111,3 +113,17 @@ def _movers(ontology: Ontology) -> frozenset[str]:
     while more := {verb for verb, kind in manners if kind in movers} - movers:
         movers |= more
     return frozenset(movers)
+
+
+def _meanings(ontology: Ontology) -> tuple[str, ...]:
+    """One verb for each set of things that are said of verbs, beside how they are spelled."""
+    found: dict[frozenset[tuple[str, ...]], str] = {}
+    said: dict[str, set[tuple[str, ...]]] = {verb: set() for verb in ontology.marked("verb")}
+    for (name, _), rows in ontology.events.items():
+        if name not in ("verb", "inflected"):
+            for verb, *rest in rows:
+                if verb in said:
+                    said[verb].add((name, *rest))
+    for verb in sorted(said):
+        found.setdefault(frozenset(said[verb]), verb)
+    return tuple(found.values())

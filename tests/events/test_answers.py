@@ -56,6 +56,30 @@ def test_what_cannot_be_read_is_not_judged() -> None:
     assert asked(scene, "Where is Ann?", ["inside", "near"]).status == "unread"
 
 
+@pytest.mark.parametrize(
+    ("scene", "question", "expected"),
+    [
+        # A verb that is not known may go, put or meet, in the scene or in the statement ...
+        (["Ann moseyed into the barn."], "Ann was near the oak.", ["neutral"]),
+        (["Ann moseyed through the barn."], "Ann was in the barn.", []),
+        (["Ann schlepped Bob into the barn."], "Ann is in the barn.", []),
+        (["Ann walked into the barn."], "Ann sauntered into the barn.", []),
+        # ... but none of that bears on other things, nor on what is known in any case.
+        (["Ann juggled in the barn."], "The jug is in the tin.", ["neutral"]),
+        (["The jug is in the tin.", "Ann juggled."], "The jug is in the tin.", ["entailment"]),
+        (["The jug is in the tin.", "Ann juggled."], "The tin is in the jug.", ["contradiction"]),
+        # Nothing is said of "across" and "on", but that "past" leaves "in" open.
+        (["Ann walked across the stage."], "Ann was on the stage.", []),
+        (["Ann walked past the barn."], "Ann was in the barn.", ["neutral"]),
+    ],
+)
+def test_open_for_want_of_words_is_not_neutral(
+    scene: list[str], question: str, expected: list[str]
+) -> None:
+    found = asked(scene, question)
+    assert (found.status, found.answer) == ("answered" if expected else "unread", expected)
+
+
 def test_premises_that_contradict_each_other() -> None:
     scene = ["The jug is in the tin.", "The tin is in the jug."]
     found = asked(scene, "The jug is red.", ["satisfiable", "unsatisfiable"])

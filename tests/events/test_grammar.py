@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from symbouq.events.grammar import Clause, Sentence
@@ -88,6 +90,14 @@ def parsed(text: str) -> tuple[Clause, ...]:
 )
 def test_one_clause(text: str, expected: Clause) -> None:
     assert parsed(text) == (expected,)
+
+
+def test_a_verb_that_is_not_known_is_taken_for_one_that_is() -> None:
+    tokens = WORDS.tokens("Ann moseyed past the hill.")
+    clause = Clause("Ann", "moseyed", strange=True, goes=(("past", "hill"),))
+    assert Sentence(WORDS, tokens).clauses() == (clause,)
+    taken = replace(clause, verb="go", strange=False)
+    assert Sentence(WORDS, tokens, "go").clauses() == (taken,)
 
 
 def test_nouns_may_look_like_verbs_and_prepositions_belong_to_the_verb() -> None:

@@ -50,3 +50,10 @@ def test_a_preposition_may_be_a_relation_and_a_way() -> None:
     (token,) = WORDS.tokens("over")
     assert token.entry is not None
     assert (token.kind, token.entry.relation, WORDS.ways["over"]) == ("relation", "higher", "over")
+
+
+def test_of_verbs_that_mean_the_same_one_stands_for_all() -> None:
+    for alike in (("chase", "run", "walk"), ("bury", "hide", "put"), ("film", "hear", "see")):
+        assert [verb for verb in alike if verb in WORDS.meanings] == [alike[0]]
+    # To go is no manner of anything, and to go back is more than to go.
+    assert {"go", "return"} <= set(WORDS.meanings)
