@@ -157,7 +157,7 @@ class TraceAuditor:
             return _from_records(ontology, trace)
         reader = self.reader_for(ontology)
         scene = self.sentences(trace)
-        if trace.response is not None:
+        if trace.conclusion is None:
             text = reader.read(scene, trace.question, response=trace.response)
         else:
             text = reader.read(scene, trace.question, trace.reasoning or (), trace.conclusion)

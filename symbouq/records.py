@@ -114,7 +114,7 @@ class Trace(Instance):
     conclusion: str | None = None
     """The delivered answer."""
     response: str | None = None
-    """The model's free text, segmented by the parser."""
+    """The model's free text, segmented by the parser where no `conclusion` is given."""
     claims: list[ClaimRecord] | None = None
     """The claims in relations, in order; the last one is the conclusion."""
     model: str | None = None

@@ -169,16 +169,18 @@ def test_help_loads_nothing_heavy() -> None:
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_relations_load_no_spacy_and_nothing_loads_torch(tmp_path: Path) -> None:
+def test_relations_load_no_spacy_and_nothing_needs_torch(tmp_path: Path) -> None:
+    """spaCy loads torch itself where it is installed, so it is hidden here."""
     code = (
-        "import sys, symbouq\n"
+        "import sys\n"
+        "sys.modules.update(dict.fromkeys(('torch', 'transformers', 'pandas', 'sklearn')))\n"
+        "import symbouq\n"
         "symbouq.audit([['A', 'above', 'B']], [[['B', 'below', 'A']]])\n"
         "print('spacy' in sys.modules)\n"
-        "symbouq.audit('A is above B.', 'Answer: A is above B.')\n"
-        "print([m for m in ('torch', 'pandas', 'sklearn') if m in sys.modules])"
+        "print(symbouq.audit('A is above B.', 'Answer: A is above B.').claims[-1].verdict)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split("\n")[:2] == ["False", "[]"]
+    assert done.stdout.split("\n")[:2] == ["False", "entailed"]
 
 
 def test_interrupt_keeps_what_was_finished(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def loaded(options: dict[str, Any]) -> Any:
     """
     from symbouq.generation.engine import Options, load_engine
 
-    _quiet()
+    quiet()
     name, model = options.pop("engine"), options.pop("model")
     names = ("device", "dtype", "batch_size", "chat_template")
     chosen = {option: options.pop(option) for option in names}
@@ -81,7 +81,7 @@ def loaded(options: dict[str, Any]) -> Any:
     )
 
 
-def _quiet() -> None:
+def quiet() -> None:
     """Keeps the bars of the libraries off the terminal, which has one of our own."""
     with suppress(ImportError):  # the engine says what is missing
         from transformers.utils import logging

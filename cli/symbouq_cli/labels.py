@@ -55,6 +55,20 @@ def answer(traces: str, out: str, audits: str | None) -> None:
 
 @labels.command()
 @TRACES
+@out_option("-")
+@AUDITS
+def truth(traces: str, out: str, audits: str | None) -> None:
+    """Label the steps of TRACES about scenes that `symbouq scenes` made, by their layouts.
+
+    Example: symbouq labels truth traces.jsonl --out truth.jsonl
+    """
+    from symbouq.scenes.truth import labels as source
+
+    write_labels(traces, out, audits, "truth", source)
+
+
+@labels.command()
+@TRACES
 @click.option(
     "--out",
     metavar="FILE",

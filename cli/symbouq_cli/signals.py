@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from symbouq_cli.generate import _quiet
+from symbouq_cli.generate import quiet
 from symbouq_cli.options import FAILED_RECORDS
 
 FILE = click.Path(exists=True, dir_okay=False)
@@ -83,7 +83,7 @@ def signals(traces: str, model: str, folder: str, audits: str | None, **options:
     from symbouq.evidence.extract import Extraction, extract
     from symbouq_cli.run import progress
 
-    _quiet()
+    quiet()
     start = time.monotonic()
     with progress() as advance:
 

@@ -53,7 +53,7 @@ def scorers(bank: Bank) -> Table:
                 by_method[row.method][row.seed].append((row.score, known.labels[-1]))
         for method, seeds in by_method.items():
             values = [auroc(*zip(*pairs, strict=True)) for pairs in seeds.values()]
-            found[method][cell] = _spread([value for value in values if value == value])
+            found[method][cell] = _spread([value for value in values if value is not None])
     return Table(
         "AUROC on the test split",
         ("Method", *(f"{cell.backbone}, {cell.dataset}" for cell in cells)),

@@ -47,8 +47,9 @@ def splits(model: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
 def write_split(folder: Path, model: Path, count: int, seed: int) -> None:
     """Traces of which about half are right, one that failed, and what the other commands make of
     them."""
-    from symbouq.evidence.extract import Extraction, extract
     from transformers import AutoTokenizer
+
+    from symbouq.evidence.extract import Extraction, extract
 
     folder.mkdir()
     tokenizer = AutoTokenizer.from_pretrained(model)
