@@ -148,7 +148,7 @@ class Sentence:
 
     def _skip_asides(self, position: int) -> int:
         """The position after adverbs that say nothing about places. Those in "-ly" are an
-        open class.
+        open class, but for those that hedge.
         """
         while self._kind(position) == "aside" or (
             self._kind(position) == "content"

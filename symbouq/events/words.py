@@ -10,7 +10,7 @@ from symbouq.ontology import Ontology
 _CLASSES = (
     "being", "having", "doing", "negation", "determiner", "backwards", "at_least", "comparison",
     "and", "existential", "relative", "aside",
-    "viewing", "reciprocal", "likeness",
+    "viewing", "reciprocal", "likeness", "hedging",
 )  # fmt: skip
 """Word classes that the grammar of events knows, the first of a word's classes counts."""
 

@@ -83,6 +83,7 @@ def parsed(text: str) -> tuple[Clause, ...]:
             Clause(states=(("divided", "Ann", "Bob", "wall"),)),
         ),
         ("There was a cat in the barn.", Clause(states=(("rel", "inside", "cat", "barn"),))),
+        ("Ann merrily went to Oslo.", Clause("Ann", "go", goes=(("to", "Oslo"),))),
         ("Ann juggled.", Clause("Ann", "juggled", strange=True)),
         ("Ann wanted to be in the barn.", Clause("Ann", "want")),
         ("Ann went to Oslo to see Bob.", Clause("Ann", "go", goes=(("to", "Oslo"),))),
@@ -130,7 +131,15 @@ def test_what_is_perceived_happens() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "Ann.", "Ann must be in the barn.", "In the barn.", "walked into the barn", "Ann is."],
+    [
+        "",
+        "Ann.",
+        "Ann must be in the barn.",
+        "Ann nearly fell into the well.",
+        "In the barn.",
+        "walked into the barn",
+        "Ann is.",
+    ],
 )
 def test_what_is_no_sentence_says_nothing(text: str) -> None:
     assert parsed(text) == ()
