@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from symbouq.generation.contract import user_message
+from symbouq.generation.contract import STRUCTURED, user_message
 from symbouq.pipeline import TraceAuditor
 from symbouq.records import Instance, Trace, make_record
 from symbouq.scenes.families import FAMILIES, Problem, chains
@@ -43,6 +43,15 @@ def restating(problem: Problem) -> Pair:
         f"{RESTATING}\nScene: {' '.join(problem.scene)}",
         ". ".join(atom(fact) for fact in problem.facts) + ".",
     )
+
+
+def instructions() -> list[str]:
+    """The parts of prompts that never vary: the contract and the task of every family."""
+    found = [STRUCTURED, RESTATING]
+    for family in FAMILIES.values():
+        problem = family(1, random.Random(0))
+        found.append(pair(problem).prompt.partition("\n")[0])
+    return list(dict.fromkeys(found))
 
 
 def corpus(

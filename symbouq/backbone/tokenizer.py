@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
 BEGIN, END, USER, ASSISTANT, PADDING = "<s>", "</s>", "<user>", "<assistant>", "<pad>"
@@ -22,12 +22,16 @@ CHAT_TEMPLATE = (
 _PIECES = r"[A-Z]|[0-9]| ?[a-z]+|\s|[^\sA-Za-z0-9]+"
 
 
-def trained(texts: Iterable[str], size: int) -> PreTrainedTokenizerFast:
+def trained(
+    texts: Iterable[str], size: int, instructions: Iterable[str] = ()
+) -> PreTrainedTokenizerFast:
     """A tokenizer for a kind of text.
 
     Args:
         texts: Examples of it.
-        size: Number of tokens, special ones and all bytes included.
+        size: Number of tokens, special ones and all bytes included, instructions not.
+        instructions: Texts that never vary, each a token of its own: a small model has
+            nothing to learn from their words, and prompts become a third as long.
     """
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
@@ -46,6 +50,7 @@ def trained(texts: Iterable[str], size: int) -> PreTrainedTokenizerFast:
             show_progress=False,
         ),
     )
+    tokenizer.add_tokens([AddedToken(text, normalized=False) for text in instructions])
     return PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
         tokenizer_object=tokenizer,
         bos_token=BEGIN,

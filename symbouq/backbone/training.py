@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from symbouq.backbone.corpus import Pair, corpus
+from symbouq.backbone.corpus import Pair, corpus, instructions
 from symbouq.backbone.tokenizer import trained
 from symbouq.scenes.wording import Wordings
 from symbouq.version import __version__
@@ -61,9 +61,9 @@ class Plan:
     """
 
     size: Size
-    steps: int = 3200
+    steps: int = 1800
     tokens: int = 4096
-    rate: float = 1.5e-3
+    rate: float = 2e-3
     seed: int = 2026
     hops: tuple[int, ...] = (1, 2, 3)
 
@@ -88,7 +88,8 @@ def train(
     """
     texts = list(islice(corpus(plan.seed, plan.hops, wordings), _VOCABULARY_TEXTS))
     written = "\n".join(f"{text.prompt}\n{text.completion}" for text in texts)
-    tokenizer = trained((part for text in texts for part in text), plan.size.vocabulary)
+    said = (part for text in texts for part in text)
+    tokenizer = trained(said, plan.size.vocabulary, instructions())
     torch.manual_seed(plan.seed)
     model = LlamaForCausalLM(
         LlamaConfig(
@@ -99,6 +100,7 @@ def train(
             num_attention_heads=plan.size.heads,
             max_position_embeddings=1024,
             tie_word_embeddings=True,
+            initializer_range=plan.size.width**-0.5,
             bos_token_id=tokenizer.bos_token_id,
             eos_token_id=tokenizer.eos_token_id,
             pad_token_id=tokenizer.pad_token_id,
