@@ -1,0 +1,107 @@
+"""Configurations are checked whole before anything runs; answers are kept from questions."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("yaml", reason="the extra `fit` is not installed")
+
+from symbouq.experiments.config import ConfigError, DatasetConfig, read_config  # noqa: E402
+from symbouq.experiments.questions import GOLD, QUESTIONS, write_questions  # noqa: E402
+
+GOOD = """
+name: small
+backbones:
+  - {name: one, model: models/one}
+  - {name: two, model: someone/two}
+source: chains
+datasets:
+  - {name: chains, family: chains, sizes: {train: 4, test: 2}}
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "experiment.yaml"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_folders_of_models_are_found_beside_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / "models/one").mkdir(parents=True)
+    config = read_config(written(tmp_path, GOOD))
+    assert [backbone.model for backbone in config.backbones] == [
+        str(tmp_path / "models/one"),
+        "someone/two",
+    ]
+    assert config.seeds == [2026, 2027, 2028, 2029, 2030]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("source: chains", "source: trees", "source trees is none of the datasets"),
+        ("train: 4, ", "", "source chains needs a `train` split"),
+        ("family: chains", "family: trees", "unknown family trees; there are chains"),
+        ("family: chains, ", "", "dataset chains needs either `family` or `files`"),
+        ("name: small", "name: small\nseed: 3", "seed: Extra inputs are not permitted"),
+        ("sizes: {", "sizes: {dev: 3, ", "sizes"),
+        ("name: small", "name: [small", "not valid YAML"),
+    ],
+)
+def test_faults_are_named(tmp_path: Path, old: str, new: str, message: str) -> None:
+    file = written(tmp_path, GOOD.replace(old, new))
+    with pytest.raises(ConfigError, match=message) as raised:
+        read_config(file)
+    assert raised.value.file == str(file)
+
+
+def test_questions_hold_no_answers(tmp_path: Path) -> None:
+    dataset = DatasetConfig(name="b", family="blocks", sizes={"test": 5})
+    write_questions(dataset, "test", None, tmp_path)
+    questions = [json.loads(line) for line in (tmp_path / QUESTIONS).read_text().splitlines()]
+    gold = [json.loads(line) for line in (tmp_path / GOLD).read_text().splitlines()]
+    assert len(questions) == 5
+    assert not any({"answer", "meta", "correct"} & question.keys() for question in questions)
+    assert [row["id"] for row in gold] == [row["id"] for row in questions]
+    assert all(row["answer"] and row["meta"]["facts"] for row in gold)
+
+
+def test_splits_of_a_family_differ(tmp_path: Path) -> None:
+    dataset = DatasetConfig(name="b", family="blocks", sizes={"validation": 40, "test": 40})
+    scenes = []
+    for split in ("validation", "test"):
+        out = tmp_path / split
+        out.mkdir()
+        write_questions(dataset, split, None, out)
+        rows = map(json.loads, (out / QUESTIONS).read_text().splitlines())
+        scenes.append({json.dumps(row["scene"]) + row["question"] for row in rows})
+    assert not scenes[0] & scenes[1]
+
+
+def test_rows_of_a_file_are_drawn_by_their_ids(tmp_path: Path) -> None:
+    rows = [
+        {"id": f"r{n}", "scene": ["A is above B."], "hops": n % 3, "answer": "above"}
+        for n in range(30)
+    ]
+    with gzip.open(tmp_path / "t.jsonl.gz", "wt") as stream:
+        stream.writelines(json.dumps(row) + "\n" for row in rows)
+    dataset = DatasetConfig(name="f", files={"test": "t.jsonl.gz"}, sizes={"test": 6}, hops=(1, 2))
+    drawn = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        write_questions(dataset, "test", tmp_path, tmp_path / name)
+        drawn.append((tmp_path / name / QUESTIONS).read_text())
+    assert drawn[0] == drawn[1]
+    taken = [json.loads(line) for line in drawn[0].splitlines()]
+    assert len(taken) == 6
+    assert all(row["hops"] in (1, 2) for row in taken)
+    with pytest.raises(ConfigError, match="f has 20 questions for test, and 21 are asked for"):
+        write_questions(
+            dataset.model_copy(update={"sizes": {"test": 21}}), "test", tmp_path, tmp_path / "one"
+        )
+    with pytest.raises(ConfigError, match="give the folder with --data"):
+        write_questions(dataset, "test", None, tmp_path / "one")
