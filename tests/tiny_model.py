@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFast
 
 CHAT = (
     "{{ bos_token }}{% for message in messages %}"
@@ -24,13 +25,21 @@ VOCABULARY = 384
 CONTEXT = 2048
 
 
-def tiny_model(folder: Path, seed: int = 0, template: str | None = CHAT) -> Path:
-    """Writes a Llama of 2 layers and width 64 with random weights.
+def tiny_model(
+    folder: Path,
+    seed: int = 0,
+    template: str | None = CHAT,
+    family: str = "llama",
+    **settings: Any,
+) -> Path:
+    """Writes a model of 2 layers and width 64 with random weights.
 
     Args:
         folder: Where to.
         seed: Decides the weights.
         template: The tokenizer's chat template; None for none.
+        family: The architecture, as `model_type` names it.
+        settings: Further settings of its configuration.
     """
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=_tokenizer(),
@@ -42,7 +51,8 @@ def tiny_model(folder: Path, seed: int = 0, template: str | None = CHAT) -> Path
     )
     tokenizer.save_pretrained(folder)
     torch.manual_seed(seed)
-    config = LlamaConfig(
+    config = AutoConfig.for_model(
+        family,
         vocab_size=len(tokenizer),
         hidden_size=64,
         intermediate_size=128,
@@ -55,8 +65,9 @@ def tiny_model(folder: Path, seed: int = 0, template: str | None = CHAT) -> Path
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.pad_token_id,
         initializer_range=0.3,  # with the usual one, all tokens are about equally probable
+        **settings,
     )
-    LlamaForCausalLM(config).save_pretrained(folder)
+    AutoModelForCausalLM.from_config(config).save_pretrained(folder)
     return folder
 
 

@@ -119,6 +119,34 @@ def test_greedy_texts_do_not_depend_on_the_batch(tiny: Path, engine: Any) -> Non
             )
 
 
+@pytest.mark.parametrize(
+    ("family", "settings"),
+    [
+        ("mistral", {"sliding_window": 12}),
+        ("gemma2", {"sliding_window": 12, "head_dim": 32, "query_pre_attn_scalar": 32}),
+        ("qwen3", {"head_dim": 32}),
+    ],
+)
+def test_the_other_families(tmp_path: Path, family: str, settings: dict[str, Any]) -> None:
+    """Their caches differ; texts longer than the sliding window show whether they are right."""
+    from tiny_model import tiny_model
+
+    folder = tiny_model(tmp_path, family=family, **settings)
+    other = load_engine("transformers", str(folder), Options("cpu"))
+    assert other.network.config.model_type == family
+    requests = [Request(message, 40, SCHEMA) for message in MESSAGES]
+    for request, made in zip(requests, other.generate(requests), strict=True):
+        assert len(made.tokens) > 12
+        plain = forward(other, request.message, made.token_ids)
+        for row, token in zip(plain, made.tokens, strict=True):
+            allowed = [other.id for other in token.top]
+            expected = row[allowed] - row[allowed[0]]
+            got = [other.logprob - token.top[0].logprob for other in token.top]
+            assert got == pytest.approx(expected.tolist(), abs=1e-3)
+        (alone,) = other.generate([request])
+        assert alone.text == made.text
+
+
 def test_samples_depend_on_their_seed_alone(engine: Any) -> None:
     requests = [structured(message, seed, 1.0) for message in MESSAGES for seed in range(3)]
     together = [made.text for made in engine.generate(requests)]
