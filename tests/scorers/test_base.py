@@ -15,14 +15,14 @@ PAPER = [
 ]  # fmt: skip
 
 
-def test_every_method_of_the_paper():
+def test_every_method_of_the_paper() -> None:
     assert list(SCORERS) == PAPER
     outside = {name for name, known in SCORERS.items() if not known.banked}
     assert outside == {"Random", "Semantic Entropy", "SelfCheckGPT", "P(True)"}
 
 
 @pytest.mark.parametrize("name", PAPER)
-def test_a_scorer_is_what_its_entry_says(name):
+def test_a_scorer_is_what_its_entry_says(name: str) -> None:
     known = entry(name)
     scorer = known.make()
     assert scorer.name == name
@@ -32,13 +32,13 @@ def test_a_scorer_is_what_its_entry_says(name):
     )
 
 
-def test_names():
+def test_names() -> None:
     assert entry(" mlp ").name == "MLP"
     with pytest.raises(SymboUQError, match="unknown scorer 'BERT'; there are: Random, "):
         entry("BERT")
 
 
-def test_labels():
+def test_labels() -> None:
     given = example(claims=2)
     assert Labelled(given, (None, 1)).correct == 1
     assert Labelled(example(claims=0), ()).correct is None
@@ -48,7 +48,7 @@ def test_labels():
         Labelled(given, (1, 2))
 
 
-def test_what_is_missing_is_named():
+def test_what_is_missing_is_named() -> None:
     given = example(signals([0.0], [(0, 1)]), audit=audit([[], []], []))
     for need, fault in {
         "hidden": "the hidden states of its tokens",

@@ -13,13 +13,13 @@ from symbouq.errors import SymboUQError
 from symbouq.scorers.calibration import LEAST_SLOPE, Calibrator, MinMax, Platt
 
 
-def drawn(slope: float, count: int = 500, seed: int = 0):
+def drawn(slope: float, count: int = 500, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     generator = np.random.default_rng(seed)
     scores = generator.normal(3, 2, count)
     return scores, (generator.random(count) < expit(slope * (scores - 3))).astype(int)
 
 
-def test_minmax():
+def test_minmax() -> None:
     minmax = MinMax.fit([np.array([2.0, 6.0]), np.array([4.0])])
     assert minmax == MinMax(2.0, 6.0)
     assert minmax(np.array([2.0, 6.0, 4.0, 8.0, 1.0])).tolist() == [1.0, 0.0, 0.5, -0.5, 1.25]
@@ -30,13 +30,13 @@ def test_minmax():
 @pytest.mark.parametrize(
     "values", [[], [np.array([])], [np.array([1.0, np.inf])], [np.array([np.nan])]]
 )
-def test_minmax_needs_finite_values(values):
+def test_minmax_needs_finite_values(values: list[np.ndarray]) -> None:
     with pytest.raises(SymboUQError, match="min-max statistics need"):
         MinMax.fit(values)
 
 
 @pytest.mark.parametrize("slope", [0.3, 1.0, 4.0])
-def test_platt_is_scikit_learns_where_the_slope_is_positive(slope):
+def test_platt_is_scikit_learns_where_the_slope_is_positive(slope: float) -> None:
     scores, labels = drawn(slope)
     platt = Platt.fit(scores, labels)
     theirs = _SigmoidCalibration().fit(scores, labels)
@@ -44,14 +44,14 @@ def test_platt_is_scikit_learns_where_the_slope_is_positive(slope):
     assert platt(scores) == pytest.approx(theirs.predict(scores), abs=1e-4)
 
 
-def test_platt_of_a_separating_score_is_finite():
+def test_platt_of_a_separating_score_is_finite() -> None:
     # By symmetry the intercept is 0 and the targets, 3/4 and 1/4, are met: slope = log 3.
     platt = Platt.fit([-1.0, -1.0, 1.0, 1.0], [0, 0, 1, 1])
     assert platt.slope == pytest.approx(np.log(3), rel=1e-4)
     assert platt.intercept == pytest.approx(0.0, abs=1e-6)
 
 
-def test_platt_of_a_backward_score_still_increases():
+def test_platt_of_a_backward_score_still_increases() -> None:
     scores, labels = drawn(-2.0)
     platt = Platt.fit(scores, labels)
     assert platt.slope == pytest.approx(LEAST_SLOPE / scores.std())
@@ -60,7 +60,7 @@ def test_platt_of_a_backward_score_still_increases():
     assert ordered.mean() == pytest.approx(labels.mean(), abs=0.01)
 
 
-def test_platt_of_huge_and_equal_scores():
+def test_platt_of_huge_and_equal_scores() -> None:
     huge = Platt.fit([1.0, 2.0, 3.0, 1e38], [1, 1, 0, 0])
     assert np.isfinite([huge.slope, huge.intercept]).all()
     assert huge.slope > 0
@@ -69,14 +69,14 @@ def test_platt_of_huge_and_equal_scores():
     assert constant(np.array([2.0])) == pytest.approx([(0.75 + 0.75 + 1 / 3) / 3], abs=1e-4)
 
 
-def test_what_platt_refuses():
+def test_what_platt_refuses() -> None:
     with pytest.raises(SymboUQError, match="found 0 right, 2 wrong"):
         Platt.fit([0.1, 0.2], [0, 0])
     with pytest.raises(SymboUQError, match="finite"):
         Platt.fit([0.1, np.inf], [0, 1])
 
 
-def test_the_whole_calibrator():
+def test_the_whole_calibrator() -> None:
     # Only the worst claim of these traces tells right from wrong.
     claims = [np.array(c) for c in ([0.5, 0.5], [0.5, 0.5], [0.9, 0.1], [0.1, 0.9])]
     labels = [1, 1, 0, 0]
@@ -93,7 +93,7 @@ def test_the_whole_calibrator():
     assert correctness([-c for c in claims]) == pytest.approx(found(claims), abs=1e-4)
 
 
-def test_a_frozen_calibrator_reads_test_traces_one_by_one():
+def test_a_frozen_calibrator_reads_test_traces_one_by_one() -> None:
     scores, labels = drawn(1.0)
     calibrator = Calibrator.fit([np.array([s]) for s in scores], labels, "correctness")
     test = [np.array([s]) for s in drawn(1.0, 20, seed=1)[0]]
@@ -101,7 +101,7 @@ def test_a_frozen_calibrator_reads_test_traces_one_by_one():
     assert calibrator(test).tolist() == alone
 
 
-def test_what_a_calibrator_refuses():
+def test_what_a_calibrator_refuses() -> None:
     with pytest.raises(SymboUQError, match="validation traces, found none"):
         Calibrator.fit([], [], "correctness")
     with pytest.raises(SymboUQError, match="found 2 right, 0 wrong"):

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from symbouq.errors import SymboUQError
-from symbouq.scorers.reduction import auroc, best_reduction, reduced
+from symbouq.scorers.reduction import Reduction, auroc, best_reduction, reduced
 
 CLAIMS = [np.array([0.2, 0.9, 0.4]), np.array([0.6])]
 
@@ -16,11 +16,11 @@ CLAIMS = [np.array([0.2, 0.9, 0.4]), np.array([0.6])]
     ("reduction", "expected"),
     [("conclusion", [0.4, 0.6]), ("mean", [0.5, 0.6]), ("min", [0.2, 0.6])],
 )
-def test_reductions(reduction, expected):
+def test_reductions(reduction: Reduction, expected: list[float]) -> None:
     assert reduced(CLAIMS, reduction).tolist() == pytest.approx(expected)
 
 
-def test_a_trace_without_claims():
+def test_a_trace_without_claims() -> None:
     with pytest.raises(SymboUQError, match="without claims"):
         reduced([np.array([])], "mean")
 
@@ -36,11 +36,11 @@ def test_a_trace_without_claims():
         ([[0.9], [0.1]], "conclusion"),
     ],
 )
-def test_the_best_reduction(claims, best):
+def test_the_best_reduction(claims: list[list[float]], best: str) -> None:
     assert best_reduction([np.array(c) for c in claims], [1, 0]) == best
 
 
-def test_auroc():
+def test_auroc() -> None:
     # Right above wrong in 3 pairs, equal in 1, of 6.
     assert auroc([0.9, 0.5, 0.1, 0.5, 0.2], [1, 1, 1, 0, 0]) == pytest.approx(3.5 / 6)
     assert auroc([np.inf, 0.0], [1, 0]) == 1.0
@@ -50,7 +50,7 @@ def test_auroc():
         auroc([np.nan, 2], [1, 0])
 
 
-def test_auroc_is_scikit_learns():
+def test_auroc_is_scikit_learns() -> None:
     generator = np.random.default_rng(0)
     scores = generator.integers(0, 9, 300)
     labels = generator.integers(0, 2, 300)

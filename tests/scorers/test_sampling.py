@@ -11,7 +11,7 @@ import scipy.stats
 from scorers.synthetic import example
 from symbouq.errors import SymboUQError
 from symbouq.evidence.example import Example
-from symbouq.scorers.base import Needs
+from symbouq.scorers.base import Needs, Scorer
 from symbouq.scorers.equivalence import Record
 from symbouq.scorers.sampling import (
     OPENING,
@@ -146,7 +146,7 @@ def test_p_true_asks_about_the_delivered_answer() -> None:
 
 
 @pytest.mark.parametrize("scorer", [SemanticEntropy(Spelling()), SelfCheckGPT(Spelling()), PTrue()])
-def test_samples_are_needed(scorer) -> None:
+def test_samples_are_needed(scorer: Scorer) -> None:
     with pytest.raises(SymboUQError, match="needs further answers to its question"):
         scorer.score([example()])
 

@@ -9,12 +9,12 @@ from symbouq.errors import SymboUQError
 from symbouq.scorers.symbolic import ConstraintRule
 
 
-def test_every_claim_has_the_traces_confidence():
+def test_every_claim_has_the_traces_confidence() -> None:
     given = example(claims=3, audit=audit([[]] * 3, [], rule=0.85))
     (values,) = ConstraintRule().score([given])
     assert values.tolist() == [0.85] * 3
 
 
-def test_an_audit_is_needed():
+def test_an_audit_is_needed() -> None:
     with pytest.raises(SymboUQError, match="Constraint-Rule needs an audit"):
         ConstraintRule().score([example()])
