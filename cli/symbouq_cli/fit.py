@@ -107,7 +107,15 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
             except RecordError as error:
                 failed += 1
                 click.echo(f"{place}: {error.message}", err=True)
-        model = models.fit(kept, labels, reader, profile, options["variant"], options["seed"])
+        model = models.fit(
+            kept,
+            labels,
+            composition,
+            reader.ontology_hash,
+            profile,
+            options["variant"],
+            options["seed"],
+        )
     model.save(out)
     _tell(model)
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)

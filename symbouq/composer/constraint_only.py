@@ -4,7 +4,9 @@ The paper trains Constraint-Only on the source, with claim and trace labels
 (`symbouq.scorers.training`). This one is for operators who have labelled traces of the target and
 nothing else: logistic regression on the features of `symbouq.composer.reading`. Its scores of the
 traces that it was fitted to come from folds that did not hold them, so that DARC, which is fitted
-to the same traces, sees them as it will see new ones.
+to the same traces, sees them as it will see new ones. Where those rank no better than chance there
+is nothing to learn, and no such score: DARC would turn it round, though the classifier that is
+then fitted to all traces is not reversed.
 """
 
 from __future__ import annotations
@@ -17,13 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symbouq.composer.calibrators import sigmoid
-from symbouq.composer.darc import FOLDS, L2
+from symbouq.composer.darc import FOLDS
 from symbouq.composer.logistic import fitted, folds, held_out, statistics
 from symbouq.errors import SymboUQError
+from symbouq.metrics import auroc
 
 Values = NDArray[np.float64]
 
 NAME = "Constraint-Only"
+
+L2: tuple[float, ...] = (1, 5, 20, 100, 500, 2000)
+"""Values to choose from: features are many, and traces may be few."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +103,8 @@ def fit(
 
     Returns:
         The classifier, and out-of-fold probabilities of the validation traces, `[n]`; None where a
-        class is too rare for every fold to learn from both.
+        class is too rare for every fold to learn from both, or the probabilities rank no better
+        than chance.
     """
     fold = folds(len(y), FOLDS, groups)
     parts = [fold == number for number in range(FOLDS) if (fold == number).any()]
@@ -113,6 +120,9 @@ def fit(
             best = (loss, l2, logits)
     assert best is not None  # there is more than one l2
     _, l2, logits = best
+    area = auroc(logits, y)
+    if area is None or area <= 0.5:
+        return None
     mean, scale = statistics(x)
     weights, intercept = fitted((x - mean) / scale, y, l2)
     classifier = ConstraintOnly(

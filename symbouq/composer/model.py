@@ -280,7 +280,8 @@ class Model:
 def fit(
     readings: Sequence[Reading],
     labels: Sequence[int],
-    reader: Reader,
+    composition: Composition,
+    ontology: str,
     profile: str | None = None,
     variant: str = "full",
     seed: int = 2026,
@@ -298,7 +299,8 @@ def fit(
     Args:
         readings: What was read of the traces.
         labels: 1 right, 0 wrong.
-        reader: What read them.
+        composition: What they were read with.
+        ontology: Hash of the rules and the ontology that they were read under.
         profile: The profile that all were read with, if one was named.
         variant: One of OPERATIONAL.
         seed: Decides which traces share a fold.
@@ -330,7 +332,7 @@ def fit(
     else:
         if constraint_only.NAME not in names:
             x = np.array([reading.features for reading in ordered], np.float64)
-            made = constraint_only.fit(feature_names(reader.composition), x, y, groups)
+            made = constraint_only.fit(feature_names(composition), x, y, groups)
             if made is not None:
                 classifier = made[0]
                 names.append(constraint_only.NAME)
@@ -346,9 +348,9 @@ def fit(
     evidence = Evidence(tuple(candidates), scores, _coverage(ordered, chosen.coverage))
     composer = darc.fit(evidence, y, chosen.options(options or Options(), candidates), groups)
     return Model(
-        reader.composition,
+        composition,
         profile,
-        reader.ontology_hash,
+        ontology,
         chosen.coverage,
         candidates,
         classifier,

@@ -12,7 +12,7 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -92,10 +92,18 @@ class Reading:
     claims: Mapping[str, tuple[float, ...]]
     features: tuple[float, ...]
 
+    def seen_as(self, composition: Composition) -> Reading:
+        """The same trace under a composition that sees no more than the one it was read with."""
+        hidden = {"paper": (GROUNDED_RULE, WORLDS), "dual": (WORLDS,), "worlds": ()}[composition]
+        scores = {name: score for name, score in self.scores.items() if name not in hidden}
+        features = self.features[: len(feature_names(composition))]
+        return replace(self, scores=scores, features=features)
+
 
 def feature_names(composition: Composition) -> list[str]:
     """The names of the features that Constraint-Only sees: for each context the 16 of the trace,
-    the 23 of the conclusion and the means of the 23 over all claims; with `worlds` 8 more.
+    the 23 of the conclusion and the means of the 23 over all claims; with `worlds` 8 more. A
+    composition that sees less has the first of them.
     """
     names = []
     for context in CONTEXTS[composition]:
