@@ -39,7 +39,7 @@ _VERSIONS = {
 """Raised where a stage of that kind would write something else from the same inputs."""
 
 # Seconds on two CPU cores for a backbone of a few million parameters, for the plan.
-_SECONDS = {"trace": 0.1, "sample": 0.06, "audit": 0.004, "signals": 0.02, "fit": 0.01}
+_SECONDS = {"trace": 0.1, "sample": 0.06, "audit": 0.004, "signals": 0.02, "fit": 7e-5}
 
 
 class Cell(NamedTuple):
@@ -228,6 +228,7 @@ class Bank:
         return [*files, (parts.labels, LABELS)] if labelled else files
 
     def _add_scorers(self, backbone: BackboneConfig) -> None:
+        from symbouq.scorers.bank import seeds_of
         from symbouq.scorers.base import SCORERS as KNOWN
         from symbouq.scorers.base import entry
 
@@ -239,6 +240,7 @@ class Bank:
 
         def add(name: str) -> Stage:
             known = entry(name)
+            epochs, width = self.config.epochs, self.config.width
 
             def fit(out: Path) -> None:
                 from symbouq.scorers import bank
@@ -246,13 +248,13 @@ class Bank:
 
                 learned = self.split(train).labelled()
                 judged = self.split(validation).labelled()
-                settings = Settings(epochs=self.config.epochs) if known.trained else None
-                for seed in bank.seeds_of(known, self.config.seeds):
+                settings = Settings(width=width, epochs=epochs) if known.trained else None
+                for seed in seeds_of(known, self.config.seeds):
                     resources = _resources(known.needs, backbone)
                     fitted = bank.fit(name, learned, judged, seed, settings, resources)
                     bank.save(fitted, out / SCORERS)
 
-            seeds = len(self.config.seeds) if known.trained else 0
+            trained = len(self.config.seeds) if known.trained else 0
             return self._stage(
                 "scorer",
                 (backbone.name, name),
@@ -260,11 +262,11 @@ class Bank:
                 (SCORERS,),
                 {
                     "scorer": name,
-                    "seeds": self.config.seeds,
-                    "epochs": self.config.epochs if known.trained else 0,
+                    "seeds": list(seeds_of(known, self.config.seeds)),
+                    **({"epochs": epochs, "width": width} if known.trained else {}),
                 },
                 (*self._files(train, True), *self._files(validation, True)),
-                size * self.config.epochs * seeds * _SECONDS["fit"] / 10,
+                size * epochs * width * trained * _SECONDS["fit"],
             )
 
         self.scorers[backbone.name] = {name: add(name) for name in names}

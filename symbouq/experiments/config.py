@@ -97,6 +97,8 @@ class ExperimentConfig(_Part):
     """Of the trained scorers."""
     epochs: Annotated[int, Field(ge=1)] = 30
     """Of their training."""
+    width: Annotated[int, Field(ge=1)] = 256
+    """Their hidden width."""
 
     @model_validator(mode="after")
     def _has_source(self) -> ExperimentConfig:

@@ -10,10 +10,11 @@ from click.testing import CliRunner
 
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
-from symbouq.experiments.bank import LABELS, SCORES, TRACES, Bank, Cell  # noqa: E402
-from symbouq.experiments.config import read_config  # noqa: E402
-from symbouq.scorers.base import SCORERS  # noqa: E402
-from symbouq_cli.main import main  # noqa: E402
+from symbouq_cli.main import main
+
+from symbouq.experiments.bank import LABELS, SCORES, TRACES, Bank, Cell
+from symbouq.experiments.config import read_config
+from symbouq.scorers.base import SCORERS
 
 SMOKE = Path(__file__).parents[2] / "experiments/smoke.yaml"
 

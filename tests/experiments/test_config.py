@@ -10,8 +10,8 @@ import pytest
 
 pytest.importorskip("yaml", reason="the extra `fit` is not installed")
 
-from symbouq.experiments.config import ConfigError, DatasetConfig, read_config  # noqa: E402
-from symbouq.experiments.questions import GOLD, QUESTIONS, write_questions  # noqa: E402
+from symbouq.experiments.config import ConfigError, DatasetConfig, read_config
+from symbouq.experiments.questions import GOLD, QUESTIONS, write_questions
 
 GOOD = """
 name: small

@@ -14,14 +14,12 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 from symbouq_cli.main import main
+from tiny_model import tiny_model
 
 from symbouq.pipeline import TraceAuditor
 from symbouq.records import Trace, make_record
 from symbouq.scorers.bank import read_scores
 from symbouq.scorers.base import SCORERS
-
-pytest.importorskip("symbouq.evidence.extract")
-from tiny_model import tiny_model
 
 RELATIONS = ("left", "right", "above", "below")
 QUICK = ("--width", "8", "--epochs", "2", "--learning-rate", "0.01")
