@@ -61,9 +61,9 @@ class Plan:
     """
 
     size: Size
-    steps: int = 1800
-    tokens: int = 4096
-    rate: float = 2e-3
+    steps: int = 4500
+    tokens: int = 2048
+    rate: float = 3e-3
     seed: int = 2026
     hops: tuple[int, ...] = (1, 2, 3)
 
