@@ -136,21 +136,30 @@ class Parse:
 
 
 class _Related(NamedTuple):
-    """A relation without its object."""
+    """A relation without its object, and whether it may stand without one: `on the left`,
+    `touching the bottom edge`.
+    """
 
     relation: str
     negated: bool
     start: int
     end: int
     verb: bool
+    alone: bool
 
 
 _SILENT = frozenset(
     ("filler", "clock", "hour", "clockless", "citation", "modal", "answer", "inference", "reason")
 )
+_JOINING = ("and", "contrast")
+"""What joins clauses; only "and" joins noun phrases."""
 _OF_WHICH = frozenset((DEFINITE, DEMONSTRATIVE))
 _BEFORE_PREDICATE = frozenset(
     ("copula", "'s", "negation", "stating", "existential", "both", "every", ":")
+)
+_CLOSING = frozenset(("and", "contrast", ",", ";", "?", ""))
+_BEFORE_RELATION = frozenset(
+    ("copula", "negation", "relative", "by", "link", "and", "contrast", ",", "definite")
 )
 _ALTERNATIVES = 12
 """How many readings of a phrase are looked at."""
@@ -205,12 +214,13 @@ class Sentence:
         self._lists: dict[tuple[int, bool], list[tuple[tuple[Phrase, ...], int]]] = {}
         self._clauses: dict[int, list[tuple[Clause, int]]] = {}
 
-    @staticmethod
-    def _without_brackets(tokens: Sequence[Token]) -> list[Token]:
-        """Tokens without brackets that state no relation, such as other words for what
-        precedes them, and without those that do not close.
+    def _without_brackets(self, tokens: Sequence[Token]) -> list[Token]:
+        """Tokens without brackets that relate nothing to anything, such as other words for
+        what precedes them, and without those that do not close. What is a sentence of its
+        own comes after the rest: "X (it is in A) is above Y".
         """
         kept: list[Token] = []
+        apart: list[Token] = []
         position = 0
         while position < len(tokens):
             token = tokens[position]
@@ -218,17 +228,31 @@ class Sentence:
                 ends = (n for n in range(position, len(tokens)) if tokens[n].text == ")")
                 end = next(ends, None)
                 inner = tokens[position + 1 : end] if end is not None else ()
-                if end is not None and not any(t.kind == "relation" for t in inner):
-                    position = end + 1
-                    continue
                 if end is not None:
-                    kept += tokens[position : end + 1]
+                    if self._relates(inner):
+                        first = next(t.kind for t in inner if t.kind not in _BEFORE_RELATION)
+                        if first == "relation":
+                            kept += tokens[position : end + 1]
+                        else:
+                            apart += [tokens[end]._replace(text=";"), *inner]
                     position = end + 1
                     continue
             elif token.text != ")":
                 kept.append(token)
             position += 1
-        return kept
+        return kept + apart
+
+    def _relates(self, tokens: Sequence[Token]) -> bool:
+        """Whether tokens have a relation with something that it may be to, or need none."""
+        spots = [n for n, token in enumerate(tokens) if token.kind == "relation"]
+        if not spots:
+            return False
+        entry = tokens[spots[-1]].entry
+        assert entry is not None  # only the lexicon makes relations
+        edges = self.ontology.of_container.values()
+        return entry.relation in edges or any(
+            token.kind not in _BEFORE_RELATION | {"relation"} for token in tokens[spots[0] :]
+        )
 
     def _said(self, tokens: Sequence[Token]) -> Iterator[Token]:
         """The tokens that say something, hours of a clock face as directions."""
@@ -270,6 +294,9 @@ class Sentence:
         token = self.tokens[position]
         return token.text if token.kind == "mark" else token.kind
 
+    def _text(self, position: int) -> str:
+        return self.tokens[position].text if position < len(self.tokens) else ""
+
     def _value(self, position: int) -> str:
         entry = self.tokens[position].entry
         return entry.value if entry is not None else ""
@@ -291,7 +318,7 @@ class Sentence:
             taken = self._naming(position) or self._best(position) or self._topic(position)
             if taken is None:
                 skipped += self.kind(position) == "content"
-                whole = whole and self.kind(position) in (",", "and", "?")
+                whole = whole and self.kind(position) in (",", *_JOINING, "?")
                 position += 1
                 continue
             clauses, position = taken
@@ -310,15 +337,34 @@ class Sentence:
                 break
         if best is None:
             return None
-        return list(_sharing(best[0])), best[1]
+        return list(self._sharing(best[0])), best[1]
 
     def _chains(self, position: int, depth: int = 0) -> Iterator[tuple[list[Clause], int]]:
         for clause, end in self.clauses(position):
-            follows = self._skip(end, ",", ";", "and", "relative", "link")
+            follows = self._skip(end, ",", ";", *_JOINING, "relative", "link")
             if follows > end and depth < 6:
                 for rest, last in self._chains(follows, depth + 1):
                     yield [clause, *rest], last
             yield [clause], end
+
+    def _sharing(self, clauses: Sequence[Clause]) -> Iterator[Clause]:
+        """Clauses with the landmark of a later one where they have none: "X is covered by and
+        Y is in Z". An edge is that of what a thing is in, and needs no landmark.
+        """
+        edges = self.ontology.of_container.values()
+        for n, clause in enumerate(clauses):
+            objects: tuple[Phrase, ...] = ()
+            for later in clauses[n + 1 :]:
+                objects = next((p.objects for p in later.predicates if p.objects), ())
+                if objects:
+                    break
+            predicates = tuple(
+                replace(p, objects=objects)
+                if objects and not p.objects and not p.attributes and p.relation not in edges
+                else p
+                for p in clause.predicates
+            )
+            yield replace(clause, predicates=predicates)
 
     def _naming(self, position: int) -> tuple[list[Clause | Naming | Topic], int] | None:
         """`we call them A, B and C`."""
@@ -345,16 +391,17 @@ class Sentence:
                 *self._inverted(position),
                 *self._direct(position),
                 *self._placed(position),
+                *self._identity(position),
                 *self._fragment(position),
             ]
-            found.sort(key=lambda item: (-item[1], not _says_more(item[0])))
+            found.sort(key=_preference)
             self._clauses[position] = found[: 2 * _ALTERNATIVES]
         return self._clauses[position]
 
     def _existential(self, position: int) -> Iterator[tuple[Clause, int]]:
         """`there is X`, `we have X`, with what is said of it."""
         start = position
-        position = self._skip(position, "and", ",", "link", "negation")
+        position = self._skip(position, *_JOINING, ",", "link", "negation")
         if self.kind(position) != "existential":
             return
         position = self._skip(position + 1, ",")
@@ -408,6 +455,18 @@ class Sentence:
                     predicates = (*head, *clause.predicates)
                     yield Clause(clause.subjects, predicates, position, last, clause.strained), last
 
+    def _identity(self, position: int) -> Iterator[tuple[Clause, int]]:
+        """`X is the square above Y`, `the square above Y is X`: X is above Y."""
+        for one, end in self.phrases(position):
+            verb = self._skip(end, "copula")
+            if verb == end or one.determiner == DEMONSTRATIVE:
+                continue
+            for other, last in self.phrases(verb):
+                if one.clauses and other.determiner != PRONOUN:
+                    yield Clause((other,), one.clauses, position, last), last
+                elif other.clauses and not one.clauses:
+                    yield Clause((one,), other.clauses, position, last), last
+
     def _fragment(self, position: int) -> Iterator[tuple[Clause, int]]:
         """A line of a list: `Contains X`, which says it of what the list is about, or `X
         near Y`, which is told apart by what it is.
@@ -449,12 +508,14 @@ class Sentence:
                 head = tuple(
                     Predicate(r.relation, objects, r.negated, r.start, end) for r in relations
                 )
-                follows = self._skip(end, "and") if single else self._skip(end, ",", "and")
+                commas = () if single else (",",)
+                follows = self._skip(end, *commas, *_JOINING)
                 if follows > end:
                     for rest, last in self.predicates(follows, single=single):
                         found.append(((*head, *rest), last))
                 found.append((head, end))
-            if not single and self.kind(middle) in ("and", ",", ";", "?", ""):
+            alone = all(r.alone for r in relations) and self.kind(middle) in (")", *_CLOSING)
+            if alone if single else self.kind(middle) in _CLOSING:
                 # The landmark comes with the clause after this one, or is understood.
                 head = tuple(
                     Predicate(r.relation, (), r.negated, r.start, middle) for r in relations
@@ -478,7 +539,7 @@ class Sentence:
             return  # "is a big square" says what it is
         head = Predicate("", (), denied, start, end, tuple(attributes))
         yield (head,), end
-        follows = self._skip(end, ",", "and", "relative")
+        follows = self._skip(end, ",", *_JOINING, "relative")
         if follows > end:
             for rest, last in self.predicates(follows, single=single):
                 yield (head, *rest), last
@@ -496,7 +557,7 @@ class Sentence:
         while True:
             relations, end = found[-1]
             # "far above" and "far and above" say the same.
-            follows = self._skip(self._skip(end, ",", "and"), "copula")
+            follows = self._skip(self._skip(end, ",", *_JOINING), "copula")
             another = self._relation(follows, denied)
             if another is None:
                 break
@@ -525,9 +586,11 @@ class Sentence:
             if joint is None:
                 break
             relation, end = joint, end + 1
-        end = self._skip(end, "link", "reference", "by")
-        end = self._skip(end, ":")  # "Block A contains: ..."
-        return _Related(relation, denied, start, end, entry.finite)
+        tied = self._skip(end, "link", "reference", "by")
+        edge = relation in self.ontology.of_container.values()
+        alone = edge or (entry.place and tied == end)
+        end = self._skip(tied, ":")  # "Block A contains: ..."
+        return _Related(relation, denied, start, end, entry.finite, alone)
 
     def _leads(self, position: int) -> bool:
         """Whether a token may stand before the word that names the relation: `to the`."""
@@ -537,7 +600,7 @@ class Sentence:
         entry = self.tokens[position].entry if kind == "relation" else None
         if entry is None or not entry.adjacent:
             return False
-        after = self._skip(position + 1, "definite", "by")
+        after = self._skip(position + 1, "definite", "indefinite", "by")
         follows = self.tokens[after].entry if self.kind(after) == "relation" else None
         return follows is not None  # "in the front of"
 
@@ -742,6 +805,8 @@ class Sentence:
             return (names, True, end) if names else ((), False, position)
         if noun in self.ontology.containers or self._marked(position):
             names, end = self._names(position, many=plural)
+            if not names and noun in self.ontology.containers and self._text(position) == "A":
+                names, end = ("A",), position + 1
             if names:
                 return names, False, end
             if plural and spot > position:
@@ -823,26 +888,17 @@ def _introduced(phrase: Phrase) -> Phrase:
     return phrase
 
 
+def _preference(item: tuple[Clause, int]) -> tuple[int, bool, bool]:
+    """What goes first among the clauses from a position: the longest, the one that says more,
+    and what stands without a verb in the noun phrase that it is part of.
+    """
+    clause, end = item
+    return -end, not _says_more(clause), clause.strained and bool(clause.predicates)
+
+
 def _says_more(clause: Clause) -> bool:
     """Whether a clause has predicates of its own: "there is X in Y", but not "there is X
     with Y in it", where the end belongs to Y.
     """
     objects = [phrase for predicate in clause.predicates for phrase in predicate.objects]
     return any(phrase.determiner != PRONOUN for phrase in objects)
-
-
-def _sharing(clauses: Sequence[Clause]) -> Iterator[Clause]:
-    """Clauses with the landmark of a later one where they have none: "X is covered by and
-    Y is in Z".
-    """
-    for n, clause in enumerate(clauses):
-        objects: tuple[Phrase, ...] = ()
-        for later in clauses[n + 1 :]:
-            objects = next((p.objects for p in later.predicates if p.objects), ())
-            if objects:
-                break
-        predicates = tuple(
-            p if p.objects or p.attributes or not objects else replace(p, objects=objects)
-            for p in clause.predicates
-        )
-        yield replace(clause, predicates=predicates)

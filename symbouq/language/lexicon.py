@@ -33,7 +33,7 @@ _CLASSES = (
 
 _DESCRIBING = (
     "definite", "demonstrative", "indefinite", "additive", "every", "any", "both", "naming",
-    "numbering", "stating", "inquiry",
+    "numbering", "stating", "inquiry", "contrast", "source", "observing",
 )  # fmt: skip
 """Word classes of ontology/descriptions.lp."""
 
