@@ -132,12 +132,20 @@ class DescribedReader(TraceReader[Discourse]):
     def _mentions(
         self, tokens: Sequence[Token], names: Discourse, known: int, antecedent: str | None = None
     ) -> tuple[Mention, ...]:
-        if _void(tokens) or not any(token.kind in _RELATING for token in tokens):
+        relating = any(token.kind in _RELATING for token in tokens)
+        if _void(tokens) or not (relating or self._lists(names)):
             return ()
         if any(token.text == "?" for token in tokens):
             return ()
         stated = self._stated(tokens, names, narrating=False)
-        return tuple(m for part in stated for m in self._spoken(*part, names, known))
+        found = tuple(m for part in stated for m in self._spoken(*part, names, known))
+        visible = [token.text for token in tokens if token.text.isprintable()]
+        if visible[-1] == ":":
+            self._head(tokens, names)
+        return found
+
+    def _lists(self, names: Discourse) -> bool:
+        return names.topic is not None
 
     def _head(self, tokens: Sequence[Token], names: Discourse) -> None:
         names.point(self._grammar.phrases(tokens, names.names))

@@ -163,7 +163,15 @@ class Discourse:
         found = [n for phrase in phrases for n in range(len(self.things)) if self.fits(phrase, n)]
         self.centre = []
         self.salient = [*dict.fromkeys([*found, *self.salient])]
-        containers = [n for n in found if self.is_container(n)]
+        places = [p for phrase in phrases for clause in phrase.clauses for p in clause.objects]
+        containers = [
+            *{
+                n
+                for phrase in (*phrases, *places)
+                for n in range(len(self.things))
+                if self.is_container(n) and self.fits(phrase, n)
+            }
+        ]
         self.topic = containers[0] if len(containers) == 1 else None
         self.container = self.topic if self.topic is not None else self.container
 
@@ -486,7 +494,6 @@ class _Taking:
             self._find(phrase, uses.get(phrase.start, []))
         subjects = self._things(clause.subjects)
         self.subjects += subjects
-        self._list(clause, subjects)
         for predicate in clause.predicates:
             objects = self._things(predicate.objects)
             self.others += objects
@@ -495,21 +502,32 @@ class _Taking:
                 self.tied.setdefault(phrase.start, []).extend(subjects)
             confidence = self._confidence([*clause.subjects, *predicate.objects])
             self._state(subjects, predicate, objects, confidence, clause)
+        self._list(clause, subjects)
 
     def _list(self, clause: Clause, subjects: Sequence[int]) -> None:
-        """What a line of a list under a container's heading says: that it holds this."""
+        """What a line of a list under a container's heading says: that it holds this. Another
+        sentence ends the list.
+        """
         discourse = self.of
         relation = discourse.ontology.converse.get(discourse.ontology.having)
-        if clause.predicates or not clause.strained:
-            discourse.topic = discourse.topic if clause.subjects[0].start < 0 else None
-        elif discourse.topic is not None and relation is not None and not self.narrating:
-            for n in subjects:
-                if not discourse.is_container(n):
-                    self.statements.append(
-                        Statement(
-                            n, relation, discourse.topic, clause.start, clause.end - 1, _SITUATED
-                        )
+        if not clause.strained:
+            about = any(phrase.start < 0 for phrase in clause.subjects)
+            discourse.topic = discourse.topic if about else None
+            return
+        if self.narrating or relation is None:
+            return
+        containers = [n for n in subjects if discourse.is_container(n)]
+        if containers:
+            discourse.topic = containers[0] if not clause.predicates else None
+            return
+        placed = {s.subject for s in self.statements if s.relation in discourse.ontology.within}
+        for n in subjects if discourse.topic is not None else ():
+            if n not in placed:
+                self.statements.append(
+                    Statement(
+                        n, relation, discourse.topic, clause.start, clause.end - 1, _SITUATED
                     )
+                )
 
     def _turn(self, phrase: Phrase, uses: Sequence[_Use]) -> tuple[int, int, int]:
         """When a phrase of a clause is looked up: what is told apart by a relative clause
@@ -554,9 +572,7 @@ class _Taking:
             homes = [self.of.things[n].container for n in subjects]
             objects = [home for home in dict.fromkeys(homes) if home is not None]
         relation: str | None = predicate.relation
-        if any(
-            p.determiner == NONE for p in (*predicate.objects, *(clause.subjects if clause else ()))
-        ):
+        if predicate.objects and all(p.determiner == NONE for p in predicate.objects):
             return
         if predicate.negated:
             relation = ontology.denials.get(predicate.relation)
@@ -568,6 +584,10 @@ class _Taking:
         else:
             pairs = [(u, v) for u in subjects for v in objects]
         within = ontology.within
+        if relation in within and len(subjects) > 1 and len(objects) > 1:
+            # "The squares in A and B": each is in one of them.
+            homes = [(u, v) for u, v in pairs if self.of.things[u].container == v]
+            pairs = homes or pairs
         start = clause.start if clause is not None else predicate.start
         end = clause.end if clause is not None else predicate.end
         if relation in ontology.grouped:
@@ -633,7 +653,7 @@ class _Taking:
         """
         discourse = self.of
         determiner = phrase.determiner
-        if determiner in (RECIPROCAL, NONE):
+        if determiner in (RECIPROCAL, NONE) or (not self.narrating and self._is_vague(phrase)):
             return (), 1.0, False
         pointing = determiner == DEFINITE and phrase.kind in discourse.ontology.containers
         if pointing and (phrase.names or phrase.clauses or phrase.number or phrase.plural):
@@ -645,6 +665,8 @@ class _Taking:
             if numbers or not phrase.kind:
                 return numbers, confidence, False
         if phrase.names:
+            if not self.narrating and self._is_abstract(phrase):
+                return (), 1.0, False  # "the scene A"
             return (*self._named(phrase), True)
         place = self._place(phrase, uses)
         if determiner in (INDEFINITE, ADDITIVE) and (self.narrating or determiner == ADDITIVE):
@@ -681,12 +703,21 @@ class _Taking:
         met = discourse.meeting(phrase, fits) if phrase.clauses else fits
         # In reasoning, what tells a thing apart is claimed of it.
         stated = bool(phrase.clauses) and not (met and self.narrating)
+        if not self.narrating and not met and phrase.plural and not phrase.count:
+            return (), 1.0, False  # which ones is all that tells them apart
         chosen, confidence = self._chosen(phrase, met or fits, place, uses)
         if not chosen:
             count = max(1, phrase.count) if not phrase.number else 1
             made = tuple(discourse.made(phrase, place) for _ in range(count))
             return made, 1.0, True
         return chosen, confidence, stated
+
+    def _is_vague(self, phrase: Phrase) -> bool:
+        """Whether a phrase means things in general: "objects between them"."""
+        ontology = self.of.ontology
+        general = phrase.kind in {*ontology.covers, *ontology.containers}
+        vague = phrase.determiner in (BARE, INDEFINITE) and phrase.plural and not phrase.count
+        return general and vague and not phrase.names and not phrase.attributes
 
     def _is_abstract(self, phrase: Phrase) -> bool:
         """Whether a noun of reasoning is none of the lexicon's, by which the scene calls all

@@ -133,6 +133,12 @@ class TraceReader(ABC, Generic[N]):
     def _head(self, tokens: Sequence[Token], names: N) -> None:
         """Takes note of a heading: what follows is about the things that it names."""
 
+    def _lists(self, names: N) -> bool:
+        """Whether what a heading announced goes on, so that a line that relates nothing may
+        say something too.
+        """
+        return False
+
     # Whole traces --------------------------------------------------------------------
 
     def read(
@@ -258,7 +264,7 @@ class TraceReader(ABC, Generic[N]):
                 claims.append(Claim("reasoning", response[start:end], (), SUPPOSED))
             elif _is_quoted(response, analysis.stripped(first, last)[0], start, end):
                 claims.append(Claim("reasoning", response[start:end], (), QUOTED))
-            elif kinds.isdisjoint(_STATING):
+            elif kinds.isdisjoint(_STATING) and not self._lists(names):
                 claims.append(Claim("reasoning", response[start:end], ()))
             else:
                 for part in _parts(self.lexicon.itemized(analysis, first, last), start, end):
