@@ -87,7 +87,7 @@ class DescribedReader(TraceReader[Discourse]):
         if _void(tokens):
             return
         for sentence in self._sentences(tokens, discourse.names):
-            parse = self._grammar.parse(sentence, discourse.names)
+            parse = self._grammar.parse(sentence, discourse.names, narrating)
             yield parse, discourse.take(parse, narrating)
 
     def _sentences(

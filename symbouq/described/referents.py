@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from symbouq.described.syntax import (
     ADDITIVE,
+    ANY,
     BARE,
     BOTH,
     DEFINITE,
@@ -574,6 +575,8 @@ class _Taking:
         relation: str | None = predicate.relation
         if predicate.objects and all(p.determiner == NONE for p in predicate.objects):
             return
+        if predicate.negated and not self.narrating and any(map(_is_any, predicate.objects)):
+            return
         if predicate.negated:
             relation = ontology.denials.get(predicate.relation)
         if relation is None:
@@ -715,8 +718,11 @@ class _Taking:
     def _is_vague(self, phrase: Phrase) -> bool:
         """Whether a phrase means things in general: "objects between them"."""
         ontology = self.of.ontology
-        general = phrase.kind in {*ontology.covers, *ontology.containers}
-        vague = phrase.determiner in (BARE, INDEFINITE) and phrase.plural and not phrase.count
+        general = phrase.kind in ontology.containers or any(
+            kind != phrase.kind for kind in ontology.covers.get(phrase.kind, ())
+        )
+        several = phrase.determiner in (BARE, INDEFINITE) and phrase.plural and not phrase.count
+        vague = several or phrase.determiner == ANY
         return general and vague and not phrase.names and not phrase.attributes
 
     def _is_abstract(self, phrase: Phrase) -> bool:
@@ -889,6 +895,11 @@ class _Taking:
     def _rank(self, number: int) -> int:
         salient = self.of.salient
         return salient.index(number) if number in salient else len(salient)
+
+
+def _is_any(phrase: Phrase) -> bool:
+    """Whether a denied phrase means none of its kind: "it has not a square"."""
+    return phrase.determiner in (ANY, INDEFINITE, BARE) and not phrase.names and not phrase.number
 
 
 _NEW = frozenset((INDEFINITE, ADDITIVE))

@@ -155,7 +155,7 @@ _JOINING = ("and", "contrast")
 """What joins clauses; only "and" joins noun phrases."""
 _OF_WHICH = frozenset((DEFINITE, DEMONSTRATIVE))
 _BEFORE_PREDICATE = frozenset(
-    ("copula", "'s", "negation", "stating", "existential", "both", "every", ":")
+    ("copula", "'s", "negation", "stating", "existential", "both", "every", ":", "reflexive")
 )
 _CLOSING = frozenset(("and", "contrast", ",", ";", "?", ""))
 _BEFORE_RELATION = frozenset(
@@ -175,18 +175,21 @@ class Grammar:
     def __init__(self, ontology: Ontology) -> None:
         self.ontology = ontology
 
-    def parse(self, tokens: Sequence[Token], names: frozenset[str] = frozenset()) -> Parse:
+    def parse(
+        self, tokens: Sequence[Token], names: frozenset[str] = frozenset(), naming: bool = True
+    ) -> Parse:
         """The clauses of a sentence.
 
         Args:
             tokens: Its tokens.
             names: Names known already, lower case.
+            naming: Whether an unknown word with a capital is a name.
         """
-        return Sentence(self.ontology, tokens, names).parse()
+        return Sentence(self.ontology, tokens, names, naming).parse()
 
     def phrases(self, tokens: Sequence[Token], names: frozenset[str] = frozenset()) -> list[Phrase]:
         """The noun phrases of a text that is no sentence, such as a heading."""
-        sentence = Sentence(self.ontology, tokens, names)
+        sentence = Sentence(self.ontology, tokens, names, naming=False)
         found: list[Phrase] = []
         position = 0
         while position < len(sentence.tokens):
@@ -204,12 +207,22 @@ class Sentence:
         ontology: As of Grammar.
         tokens: The tokens.
         names: Names known already, lower case.
+        naming: Whether an unknown word with a capital is a name.
     """
 
-    def __init__(self, ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -> None:
+    def __init__(
+        self,
+        ontology: Ontology,
+        tokens: Sequence[Token],
+        names: frozenset[str],
+        naming: bool = True,
+    ) -> None:
         self.ontology = ontology
         self.names = names
-        self.tokens = self._without_brackets(_without_asides(list(self._said(tokens))))
+        self.naming = naming
+        self._participles = ontology.words.get("participle", frozenset())
+        said = _without_asides(_observed(list(self._said(tokens))))
+        self.tokens = self._without_brackets(said)
         self._phrases: dict[int, list[tuple[Phrase, int]]] = {}
         self._lists: dict[tuple[int, bool], list[tuple[tuple[Phrase, ...], int]]] = {}
         self._clauses: dict[int, list[tuple[Clause, int]]] = {}
@@ -374,9 +387,10 @@ class Sentence:
         return ([Naming(names)], end) if names else None
 
     def _topic(self, position: int) -> tuple[list[Clause | Naming | Topic], int] | None:
-        """`Block A: ...`"""
-        for phrase, end in self.phrases(position):
-            if self.kind(end) == ":":
+        """`Block A: ...`, `As for block A, ...`"""
+        marks = (":", ",") if self.kind(position) == "topical" else (":",)
+        for phrase, end in self.phrases(position + len(marks) - 1):
+            if self.kind(end) in marks:
                 return [Topic(phrase)], end + 1
         return None
 
@@ -392,6 +406,7 @@ class Sentence:
                 *self._direct(position),
                 *self._placed(position),
                 *self._identity(position),
+                *self._relationship(position),
                 *self._fragment(position),
             ]
             found.sort(key=_preference)
@@ -435,6 +450,9 @@ class Sentence:
             bare = self._relation(end, False)
             strained = bare is not None and not bare.verb
             for predicates, last in self.predicates(end):
+                level = [self._on_a_level(s, p) for s in subjects for p in predicates]
+                if level[0] and not all(level):
+                    continue  # "A has a star above a circle, left of a square"
                 yield Clause(subjects, predicates, position, last, strained), last
             verb = self._skip(end, "copula")
             if self.kind(verb) == "stating":
@@ -466,6 +484,25 @@ class Sentence:
                     yield Clause((other,), one.clauses, position, last), last
                 elif other.clauses and not one.clauses:
                     yield Clause((one,), other.clauses, position, last), last
+
+    def _relationship(self, position: int) -> Iterator[tuple[Clause, int]]:
+        """`the relationship between X and Y is "near"`: X is near Y."""
+        noun = self._skip(position, "definite")
+        between = self.tokens[noun + 1].entry if self.kind(noun + 1) == "relation" else None
+        if self.kind(noun) != "relating" or between is None:
+            return
+        if between.relation not in self.ontology.grouped:
+            return
+        for pair, end in self.lists(noun + 2):
+            verb = self._skip(end, "copula", ":", ",")
+            found = self._relations(verb) if verb > end and len(pair) == 2 else []
+            for relations, last in found:
+                if relations[0].start > verb:
+                    continue  # "is left in A"
+                predicates = tuple(
+                    Predicate(r.relation, pair[1:], r.negated, r.start, last) for r in relations
+                )
+                yield Clause(pair[:1], predicates, position, last), last
 
     def _fragment(self, position: int) -> Iterator[tuple[Clause, int]]:
         """A line of a list: `Contains X`, which says it of what the list is about, or `X
@@ -504,6 +541,8 @@ class Sentence:
             found += self._ascribed(position, begin, denied, single)
         for relations, middle in self._relations(begin, denied):
             groups = self.lists(middle, commas=not single)
+            if any(self.kind(n) == "possessive" for n in range(begin, middle)):
+                groups = [((Phrase(PRONOUN, middle - 1, middle),), middle)]
             for objects, end in groups:
                 head = tuple(
                     Predicate(r.relation, objects, r.negated, r.start, end) for r in relations
@@ -561,6 +600,8 @@ class Sentence:
             another = self._relation(follows, denied)
             if another is None:
                 break
+            if follows == end and another.relation in self.ontology.within:
+                relations = ()  # "far to the left within A": in A
             found.append(((*relations, another), another.end))
         found.reverse()
         return found
@@ -573,6 +614,8 @@ class Sentence:
         spot = position
         while self._leads(spot):
             spot += 1
+        if self.kind(spot) == "possessive" and spot > position:
+            spot += 1  # "to its left"
         if self.kind(spot) != "relation":
             return None
         entry = self.tokens[spot].entry
@@ -621,7 +664,8 @@ class Sentence:
             comma = self._skip(end, ",")
             last = self._skip(comma, "and")
             if last > end and (commas or comma == end or last == comma):
-                for rest, stop in self.lists(last, commas):
+                # "X, Y, and Z" is a list in a relative clause, too.
+                for rest, stop in self.lists(last, commas or last == comma > end):
                     # A comma alone joins only what an "and" goes on with.
                     if (last > comma or len(rest) > 1) and self._alike(phrase, rest[0]):
                         found.append(((phrase, *rest), stop))
@@ -633,8 +677,11 @@ class Sentence:
     def _alike(self, one: Phrase, other: Phrase) -> bool:
         """Whether two phrases may be coordinated: blocks with blocks, shapes with shapes."""
         containers = self.ontology.containers
-        known = bool(one.kind and other.kind)
-        return not known or (one.kind in containers) == (other.kind in containers)
+        if not one.kind and not other.kind:
+            return True
+        holding = [bool(phrase.names) or phrase.kind in containers for phrase in (one, other)]
+        known = all(phrase.kind or phrase.names for phrase in (one, other))
+        return not known or holding[0] == holding[1]
 
     def _on_a_level(self, core: Phrase, clause: Predicate) -> bool:
         """Whether a relation may hold of what it is said of: blocks lie beside blocks."""
@@ -666,6 +713,7 @@ class Sentence:
     def _relative(self, position: int, core: Phrase) -> Iterator[tuple[tuple[Predicate, ...], int]]:
         """What a relative clause, whole, reduced or in brackets, says of a phrase."""
         if self.kind(position) == "(":
+            position = self._skip(position + 1, "relative") - 1
             for clauses, end in self.predicates(position + 1, single=True):
                 if self.kind(end) == ")":
                     yield clauses, end + 1
@@ -685,9 +733,28 @@ class Sentence:
                 if self.kind(end) == ",":
                     yield clauses, end + 1
         elif core.determiner != PRONOUN or self.kind(position) != "relation":
+            start = position
+            while self._text(position).lower() in self._participles:
+                position += 1
             reduced = self._relation(position, False)
-            if reduced is not None and not reduced.verb:
-                yield from self.predicates(position, single=True)
+            if reduced is not None and (position > start or not reduced.verb):
+                for clauses, end in self.predicates(position, single=True):
+                    yield from self._resumed(clauses, end)
+                    yield clauses, end
+
+    def _resumed(
+        self, clauses: tuple[Predicate, ...], end: int
+    ) -> Iterator[tuple[tuple[Predicate, ...], int]]:
+        """`the square in block A, which is near Y`: what no block is said to be."""
+        resumes = self._skip(end, ",")
+        if resumes == end or self.kind(resumes) != "relative":
+            return
+        containers = self.ontology.containers
+        within = self.ontology.within
+        if all(p.relation in within for p in clauses):
+            for more, last in self.predicates(resumes + 1, single=True):
+                if not any(p.kind in containers or p.names for m in more for p in m.objects):
+                    yield (*clauses, *more), last
 
     def _core(self, position: int) -> Phrase | None:
         """A noun phrase without its relative clauses."""
@@ -697,6 +764,8 @@ class Sentence:
             return Phrase(PRONOUN, position, position + 1, plural=plural)
         if kind == "possessive" and self.kind(position + 1) in ("relation", "copula"):
             return Phrase(PRONOUN, position, position + 1)  # "its" for "it"
+        if kind == "reflexive":
+            return Phrase(RECIPROCAL, position, position + 1)
         if kind == "reciprocal":
             return Phrase(RECIPROCAL, position, position + 1)
         start = position
@@ -707,6 +776,8 @@ class Sentence:
             kind = self.kind(position)
             if kind == "negation" and self.kind(position + 1) in (EVERY, ANY, INDEFINITE):
                 determiner, position = NONE, position + 1  # "not all"
+            elif kind == "possessive" and self.kind(position + 1) == "noun":
+                determiner, position = DEFINITE, position + 1  # "its block"
             elif kind in _DETERMINERS or kind == "denial":
                 if self._is_name(position):
                     break
@@ -857,9 +928,27 @@ class Sentence:
         token = self.tokens[position]
         if token.kind == "indefinite" and self.kind(position + 1) == "content":
             return False
-        if token.kind == "content" and token.text[:1].isupper() and position:
+        if self.naming and token.kind == "content" and token.text[:1].isupper() and position:
             return True
         return token.head in self.names and self.kind(position + 1) not in ("noun", "attribute")
+
+
+def _observed(tokens: Sequence[Token]) -> list[Token]:
+    """Tokens without who observes, and what there is where he observes a thing: "in A, the
+    text mentions a square", "I note that there is a square".
+    """
+    kept: list[Token] = []
+    for n, token in enumerate(tokens):
+        after = tokens[n + 1].kind if n + 1 < len(tokens) else ""
+        if token.kind == "observing":
+            if after not in ("relative", "existential", "mark"):
+                kept.append(token._replace(kind="existential"))
+        elif not (
+            (token.kind in ("source", "pronoun") and after == "observing")
+            or (token.kind == "relative" and n and tokens[n - 1].kind == "observing")
+        ):
+            kept.append(token)
+    return kept
 
 
 def _without_asides(tokens: Sequence[Token]) -> list[Token]:

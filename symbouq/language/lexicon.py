@@ -33,7 +33,8 @@ _CLASSES = (
 
 _DESCRIBING = (
     "definite", "demonstrative", "indefinite", "additive", "every", "any", "both", "naming",
-    "numbering", "stating", "inquiry", "contrast", "source", "observing",
+    "numbering", "stating", "inquiry", "contrast", "source",
+    "observing", "topical", "reflexive", "relating",
 )  # fmt: skip
 """Word classes of ontology/descriptions.lp."""
 
