@@ -113,9 +113,15 @@ class Naming:
 
 @dataclass(frozen=True)
 class Topic:
-    """What the text goes on about: "Block A: ..."."""
+    """What the text goes on about: "Block A: ...", or turns to: "I looked at block A".
+
+    Attributes:
+        phrase: The thing.
+        heading: Whether it is said as a heading.
+    """
 
     phrase: Phrase
+    heading: bool = True
 
 
 @dataclass(frozen=True)
@@ -149,7 +155,10 @@ class _Related(NamedTuple):
 
 
 _SILENT = frozenset(
-    ("filler", "clock", "hour", "clockless", "citation", "modal", "answer", "inference", "reason")
+    (
+        *("filler", "clock", "hour", "clockless", "citation", "modal", "answer", "former"),
+        *("inference", "reason"),
+    )
 )
 _JOINING = ("and", "contrast")
 """What joins clauses; only "and" joins noun phrases."""
@@ -242,7 +251,9 @@ class Sentence:
                 end = next(ends, None)
                 inner = tokens[position + 1 : end] if end is not None else ()
                 if end is not None:
-                    if self._relates(inner):
+                    if 1 <= len(inner) <= 2 and self._holds(kept[-1:]):
+                        kept.append(inner[-1])  # "the same block (A)"
+                    elif self._relates(inner):
                         first = next(t.kind for t in inner if t.kind not in _BEFORE_RELATION)
                         if first == "relation":
                             kept += tokens[position : end + 1]
@@ -254,6 +265,11 @@ class Sentence:
                 kept.append(token)
             position += 1
         return kept + apart
+
+    def _holds(self, tokens: Sequence[Token]) -> bool:
+        """Whether tokens have the noun of a container."""
+        nouns = [token.entry.value for token in tokens if token.entry is not None]
+        return not self.ontology.containers.isdisjoint(nouns)
 
     def _relates(self, tokens: Sequence[Token]) -> bool:
         """Whether tokens have a relation with something that it may be to, or need none."""
@@ -329,6 +345,8 @@ class Sentence:
         position = 0
         while position < len(self.tokens):
             taken = self._naming(position) or self._best(position) or self._topic(position)
+            if taken is None and not self.naming and self.phrases(position):
+                found.append(Topic(self.phrases(position)[0][0], heading=False))
             if taken is None:
                 skipped += self.kind(position) == "content"
                 whole = whole and self.kind(position) in (",", *_JOINING, "?")
@@ -451,7 +469,7 @@ class Sentence:
             strained = bare is not None and not bare.verb
             for predicates, last in self.predicates(end):
                 level = [self._on_a_level(s, p) for s in subjects for p in predicates]
-                if level[0] and not all(level):
+                if not all(level) and (level[0] or strained):
                     continue  # "A has a star above a circle, left of a square"
                 yield Clause(subjects, predicates, position, last, strained), last
             verb = self._skip(end, "copula")
@@ -480,6 +498,8 @@ class Sentence:
             if verb == end or one.determiner == DEMONSTRATIVE:
                 continue
             for other, last in self.phrases(verb):
+                if other.determiner == BARE and not other.kind and not other.names:
+                    continue  # "is small"
                 if one.clauses and other.determiner != PRONOUN:
                     yield Clause((other,), one.clauses, position, last), last
                 elif other.clauses and not one.clauses:
@@ -537,6 +557,8 @@ class Sentence:
             begin += 1
             if self.kind(begin - 1) == "stating":
                 begin = self._skip(begin, ",")  # "it is present, near Y"
+        if begin > position and self.kind(begin) == "content" and self._relation(begin + 1, False):
+            begin += 1  # "is floating above"
         if begin > position and self.kind(begin) == "attribute":
             found += self._ascribed(position, begin, denied, single)
         for relations, middle in self._relations(begin, denied):
@@ -686,6 +708,8 @@ class Sentence:
     def _on_a_level(self, core: Phrase, clause: Predicate) -> bool:
         """Whether a relation may hold of what it is said of: blocks lie beside blocks."""
         ontology = self.ontology
+        if core.kind in ontology.containers and clause.relation in ontology.of_container.values():
+            return False  # the edges of a block are touched from within
         within = ontology.within
         crossing = {clause.relation, ontology.converse.get(clause.relation, "")} & within
         if crossing or core.kind not in ontology.containers:
@@ -725,8 +749,14 @@ class Sentence:
                 yield (Predicate(relation, objects, False, position, end),), end
             return
         pronoun = self._skip(position, ",")
-        if self.kind(pronoun) == "relative":
-            yield from self.predicates(pronoun + 1, single=True)
+        if self.kind(pronoun) == "relative" and self.kind(pronoun + 1) == "existential":
+            # "block A, which mentions a square"
+            for objects, end in self.lists(pronoun + 2) if self.ontology.having else ():
+                said = (Predicate(self.ontology.having, objects, False, pronoun, end),)
+                yield said, self._closed(end) if pronoun > position else end
+        elif self.kind(pronoun) == "relative":
+            for clauses, end in self.predicates(pronoun + 1, single=True):
+                yield clauses, self._closed(end) if pronoun > position else end
         elif self.kind(position) == "," and self.kind(pronoun) in ("copula", "relation"):
             # "Block B, positioned to the right of block A, has ..."
             for clauses, end in self.predicates(pronoun, single=True):
@@ -742,6 +772,16 @@ class Sentence:
                     yield from self._resumed(clauses, end)
                     yield clauses, end
 
+    def _closed(self, end: int) -> int:
+        """The position after the comma that closes a clause, where the verb follows: "X,
+        which is above Y, is left of Z".
+        """
+        if self.kind(end) != ",":
+            return end
+        follows = self.tokens[end + 1].entry if end + 1 < len(self.tokens) else None
+        verb = self.kind(end + 1) == "copula" or (follows is not None and follows.finite)
+        return end + 1 if verb else end
+
     def _resumed(
         self, clauses: tuple[Predicate, ...], end: int
     ) -> Iterator[tuple[tuple[Predicate, ...], int]]:
@@ -754,7 +794,7 @@ class Sentence:
         if all(p.relation in within for p in clauses):
             for more, last in self.predicates(resumes + 1, single=True):
                 if not any(p.kind in containers or p.names for m in more for p in m.objects):
-                    yield (*clauses, *more), last
+                    yield (*clauses, *more), self._closed(last)
 
     def _core(self, position: int) -> Phrase | None:
         """A noun phrase without its relative clauses."""
@@ -765,7 +805,7 @@ class Sentence:
         if kind == "possessive" and self.kind(position + 1) in ("relation", "copula"):
             return Phrase(PRONOUN, position, position + 1)  # "its" for "it"
         if kind == "reflexive":
-            return Phrase(RECIPROCAL, position, position + 1)
+            return Phrase(NONE, position, position + 1)  # no thing is in a relation to itself
         if kind == "reciprocal":
             return Phrase(RECIPROCAL, position, position + 1)
         start = position
@@ -793,14 +833,13 @@ class Sentence:
                 number, position = int(self._value(position)), position + 1
             else:
                 break
-        attributes: list[tuple[str, str]] = []
-        while self.kind(position) == "attribute" or (
-            attributes and self.kind(position) == "," and self.kind(position + 1) == "attribute"
-        ):
-            if self.kind(position) == "attribute":
-                dimension, _, value = self._value(position).partition(":")
-                attributes.append((dimension, value))
-            position += 1
+        attributes, position = self._attributes(position)
+        modified = self._skip(position, "content")
+        known = determiner in (DEFINITE, DEMONSTRATIVE, EVERY) or self._marked(modified + 1)
+        if known and not self.naming and self.kind(modified) in ("noun", "attribute"):
+            # "the leftmost square"; "a different block" is another one, if it has no name
+            more, position = self._attributes(modified)
+            attributes += more
         noun = ""
         plural = False
         names: tuple[str, ...] = ()
@@ -853,6 +892,18 @@ class Sentence:
             names,
             given,
         )
+
+    def _attributes(self, position: int) -> tuple[list[tuple[str, str]], int]:
+        """Adjectives in a row, commas between them or none."""
+        found: list[tuple[str, str]] = []
+        while self.kind(position) == "attribute" or (
+            found and self.kind(position) == "," and self.kind(position + 1) == "attribute"
+        ):
+            if self.kind(position) == "attribute":
+                dimension, _, value = self._value(position).partition(":")
+                found.append((dimension, value))
+            position += 1
+        return found, position
 
     def _stranger(self, position: int) -> tuple[str, int]:
         """A noun that the lexicon does not have: `the desk lamp`."""
@@ -938,7 +989,13 @@ def _observed(tokens: Sequence[Token]) -> list[Token]:
     text mentions a square", "I note that there is a square".
     """
     kept: list[Token] = []
+    start = 0
     for n, token in enumerate(tokens):
+        if token.kind == "relative" and n - start < 6 and tokens[start].kind == "pronoun":
+            kept = [t for t in kept if t.start < tokens[start].start]  # "it is mentioned that"
+            continue
+        if token.kind not in ("copula", "stating", "content"):
+            start = n
         after = tokens[n + 1].kind if n + 1 < len(tokens) else ""
         if token.kind == "observing":
             if after not in ("relative", "existential", "mark"):

@@ -24,7 +24,7 @@ from symbouq.ontology import Ontology
 
 _CLASSES = (
     "hedge", "centre", "answer", "retraction", "existential", "inference", "reference", "citation",
-    "condition", "supposition", "modal",
+    "condition", "supposition", "modal", "former",
     "negation", "denial", "reason", "reciprocal", "between", "have", "copula", "relative",
     "possessive", "pronoun", "with", "and", "or", "link", "clock", "hour", "clockless", "kind",
     "filler", "article", "by", "respective",

@@ -255,7 +255,7 @@ class TraceReader(ABC, Generic[N]):
                 self._head(self.lexicon.itemized(analysis, first, last), names)
                 continue
             kinds = self.lexicon.kinds(analysis, first, last)
-            if "retraction" in kinds:
+            if "retraction" in kinds and kinds.isdisjoint(_BEFORE):
                 _retract(claims)
             supposing = "supposition" in kinds or (
                 supposing and ("modal" in kinds or self._infers(analysis, first, last))
@@ -319,8 +319,11 @@ class TraceReader(ABC, Generic[N]):
         return (bullet.end(), end) if bullet else (start, end)
 
 
-_STATING = frozenset(("relation", "clock", "hour", "reference"))
+_STATING = frozenset(("relation", "clock", "hour", "reference", "observing"))
 """Kinds of words without which a sentence states no relation."""
+_BEFORE = frozenset(("former", "answer"))
+"""Kinds of words with which a retraction is of what was answered before the reasoning: "my
+first answer was wrong" takes back no claim."""
 
 _QUOTES = ('"', "\u201c", "\u201d")
 _BULLET = re.compile(r"(?:[-*#>•+]+\s*)*(?:\d+[.):]\s+)?")
