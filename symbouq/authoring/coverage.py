@@ -457,7 +457,7 @@ def _read(
         if fact.name == "word":
             kind, text = arguments[0], _spelled(arguments[1])
             hit = (kind, text) in items or (kind in _ASKING and arguments[1].lower() in asked)
-            hit = hit or (kind in BY_TEXT and text in {told for _, told in items})
+            hit = hit or (kind in (*BY_TEXT, "participle") and text in {told for _, told in items})
         elif fact.name == "noun":
             hit = any(("noun", _spelled(text)) in items for text in arguments[1:])
         elif fact.name in ("attribute", "numeral", "ordinal"):

@@ -84,10 +84,8 @@ class DescribedReader(TraceReader[Discourse]):
         self, tokens: Sequence[Token], discourse: Discourse, narrating: bool
     ) -> Iterator[tuple[Parse, list[Statement]]]:
         """What a text states, sentence by sentence."""
-        if _void(tokens):
-            return
-        for sentence in self._sentences(tokens, discourse.names):
-            parse = self._grammar.parse(sentence, discourse.names)
+        for sentence in self._sentences(_stating(tokens), discourse.names):
+            parse = self._grammar.parse(sentence, discourse.names, narrating)
             yield parse, discourse.take(parse, narrating)
 
     def _sentences(
@@ -123,7 +121,7 @@ class DescribedReader(TraceReader[Discourse]):
             return None
         scene = queries.Scene(discourse, discourse.said_so)
         first, second = (list(scene.picked(phrase)) for phrase in query.pair)
-        if not first or not second:
+        if not first or not second or first[0] == second[0]:
             return None
         return discourse.title(first[0]), discourse.title(second[0])
 
@@ -132,12 +130,20 @@ class DescribedReader(TraceReader[Discourse]):
     def _mentions(
         self, tokens: Sequence[Token], names: Discourse, known: int, antecedent: str | None = None
     ) -> tuple[Mention, ...]:
-        if _void(tokens) or not any(token.kind in _RELATING for token in tokens):
+        relating = any(token.kind in _RELATING for token in tokens)
+        if not (relating or self._lists(names)):
             return ()
         if any(token.text == "?" for token in tokens):
             return ()
-        stated = self._stated(tokens, names, narrating=False)
-        return tuple(m for part in stated for m in self._spoken(*part, names, known))
+        visible = [token.text for token in tokens if token.text.isprintable()]
+        stated = list(self._stated(tokens, names, narrating=False))
+        found = tuple(m for part in stated for m in self._spoken(*part, names, known))
+        if visible[-1:] == [":"]:
+            self._head(tokens, names)
+        return found
+
+    def _lists(self, names: Discourse) -> bool:
+        return names.topic is not None
 
     def _head(self, tokens: Sequence[Token], names: Discourse) -> None:
         names.point(self._grammar.phrases(tokens, names.names))
@@ -178,9 +184,23 @@ class DescribedReader(TraceReader[Discourse]):
         )
 
 
-_RELATING = frozenset(("relation", "hour", "with"))
+_RELATING = frozenset(("relation", "hour", "with", "observing"))
 """Kinds of words without one of which a sentence states no relation."""
 
 
-def _void(tokens: Sequence[Token]) -> bool:
-    return any(token.kind in _VOID for token in tokens)
+_OPEN = frozenset(("condition", "supposition"))
+"""Kinds of words that reach over a whole sentence."""
+
+
+def _stating(tokens: Sequence[Token]) -> list[Token]:
+    """The parts of a text that state something: "X is in A, but Y may be in B"."""
+    if any(token.kind in _OPEN for token in tokens):
+        return []
+    parts: list[list[Token]] = [[]]
+    reasons = False
+    for token in tokens:
+        reasons = reasons or (token.kind == "reason" and len(parts) == 1)
+        if token.kind == "contrast" or token.text == ";" or (reasons and token.text == ","):
+            parts.append([])
+        parts[-1].append(token)
+    return [t for part in parts if not any(t.kind in _VOID for t in part) for t in part]

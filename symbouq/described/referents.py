@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from symbouq.described.syntax import (
     ADDITIVE,
+    ANY,
     BARE,
     BOTH,
     DEFINITE,
@@ -100,6 +101,8 @@ class Discourse:
         centre: What the pronouns of the last sentence stood for.
         container: The container that the text is about.
         topic: The one that the heading of a list names.
+        recent: What the last sentence that spoke of things was about: its subjects where they
+            are several, else all in it.
         sentence: How many sentences were taken in.
         titles: What records call the things that were asked for so far.
     """
@@ -111,6 +114,7 @@ class Discourse:
     centre: list[int] = field(default_factory=list)
     container: int | None = None
     topic: int | None = None
+    recent: list[int] = field(default_factory=list)
     sentence: int = 0
     titles: list[str] = field(default_factory=list)
 
@@ -124,6 +128,7 @@ class Discourse:
             list(self.centre),
             self.container,
             self.topic,
+            list(self.recent),
             self.sentence,
             list(self.titles),
         )
@@ -163,7 +168,15 @@ class Discourse:
         found = [n for phrase in phrases for n in range(len(self.things)) if self.fits(phrase, n)]
         self.centre = []
         self.salient = [*dict.fromkeys([*found, *self.salient])]
-        containers = [n for n in found if self.is_container(n)]
+        places = [p for phrase in phrases for clause in phrase.clauses for p in clause.objects]
+        containers = [
+            *{
+                n
+                for phrase in (*phrases, *places)
+                for n in range(len(self.things))
+                if self.is_container(n) and self.fits(phrase, n)
+            }
+        ]
         self.topic = containers[0] if len(containers) == 1 else None
         self.container = self.topic if self.topic is not None else self.container
 
@@ -394,8 +407,10 @@ class _Taking:
         for clause in parse.clauses:
             if isinstance(clause, Naming):
                 self._name(clause)
-            elif isinstance(clause, Topic):
+            elif isinstance(clause, Topic) and clause.heading:
                 discourse.point([clause.phrase])
+            elif isinstance(clause, Topic):
+                self._turned(clause.phrase)
             else:
                 self._clause(clause)
         self._situate()
@@ -403,6 +418,9 @@ class _Taking:
         mentioned = [*dict.fromkeys([*self.subjects, *self.others, *self.inner])]
         discourse.salient = [*mentioned, *(n for n in discourse.salient if n not in mentioned)]
         discourse.centre = self.continued
+        if mentioned:
+            subjects = [*dict.fromkeys(self.subjects)]
+            discourse.recent = subjects if len(subjects) > 1 else mentioned
         new = [n for n in mentioned if discourse.is_container(n) and self._is_new(n)]
         if self.place is not None:
             discourse.container = self.place
@@ -419,6 +437,14 @@ class _Taking:
             )
             for s in found.values()
         ]
+
+    def _turned(self, phrase: Phrase) -> None:
+        """Takes note of a thing that the text turns to: "I looked at block A"."""
+        discourse = self.of
+        fits = [n for n in range(len(discourse)) if discourse.fits(phrase, n)]
+        if len(fits) == 1 and (phrase.names or phrase.kind):
+            discourse.centre = []
+            discourse.salient = [*dict.fromkeys([*fits, *discourse.salient])]
 
     def _situate(self) -> None:
         """Takes what was introduced without a place to be where the things are that it was
@@ -486,7 +512,6 @@ class _Taking:
             self._find(phrase, uses.get(phrase.start, []))
         subjects = self._things(clause.subjects)
         self.subjects += subjects
-        self._list(clause, subjects)
         for predicate in clause.predicates:
             objects = self._things(predicate.objects)
             self.others += objects
@@ -495,21 +520,33 @@ class _Taking:
                 self.tied.setdefault(phrase.start, []).extend(subjects)
             confidence = self._confidence([*clause.subjects, *predicate.objects])
             self._state(subjects, predicate, objects, confidence, clause)
+        self._list(clause, subjects)
 
     def _list(self, clause: Clause, subjects: Sequence[int]) -> None:
-        """What a line of a list under a container's heading says: that it holds this."""
+        """What a line of a list under a container's heading says: that it holds this. Another
+        sentence ends the list.
+        """
         discourse = self.of
         relation = discourse.ontology.converse.get(discourse.ontology.having)
-        if clause.predicates or not clause.strained:
-            discourse.topic = discourse.topic if clause.subjects[0].start < 0 else None
-        elif discourse.topic is not None and relation is not None and not self.narrating:
-            for n in subjects:
-                if not discourse.is_container(n):
-                    self.statements.append(
-                        Statement(
-                            n, relation, discourse.topic, clause.start, clause.end - 1, _SITUATED
-                        )
-                    )
+        if not clause.strained:
+            about = any(phrase.start < 0 for phrase in clause.subjects)
+            discourse.topic = discourse.topic if about else None
+            return
+        if self.narrating or relation is None:
+            return
+        containers = [n for n in subjects if discourse.is_container(n)]
+        if containers:
+            discourse.topic = containers[0] if not clause.predicates else None
+            return
+        topic = discourse.topic
+        if topic is None:
+            return
+        placed = {s.subject for s in self.statements if s.relation in discourse.ontology.within}
+        self.statements += [
+            Statement(n, relation, topic, clause.start, clause.end - 1, _SITUATED)
+            for n in subjects
+            if n not in placed
+        ]
 
     def _turn(self, phrase: Phrase, uses: Sequence[_Use]) -> tuple[int, int, int]:
         """When a phrase of a clause is looked up: what is told apart by a relative clause
@@ -553,10 +590,17 @@ class _Taking:
             # "It touches the bottom edge": of what it is in.
             homes = [self.of.things[n].container for n in subjects]
             objects = [home for home in dict.fromkeys(homes) if home is not None]
-        relation: str | None = predicate.relation
-        if any(
-            p.determiner == NONE for p in (*predicate.objects, *(clause.subjects if clause else ()))
+        if (
+            clause is not None
+            and clause.strained
+            and not self.narrating
+            and all(p.determiner == DEFINITE and self._is_general(p) for p in clause.subjects)
         ):
+            return  # "the objects in A" names them
+        relation: str | None = predicate.relation
+        if predicate.objects and all(p.determiner == NONE for p in predicate.objects):
+            return
+        if predicate.negated and not self.narrating and any(map(_is_any, predicate.objects)):
             return
         if predicate.negated:
             relation = ontology.denials.get(predicate.relation)
@@ -568,13 +612,22 @@ class _Taking:
         else:
             pairs = [(u, v) for u in subjects for v in objects]
         within = ontology.within
+        if len(subjects) > 1 and len(objects) > 1:
+            # "The squares in A and B": each is in one of them.
+            things = self.of.things
+            known: list[tuple[int, int]] = []
+            if relation in within:
+                known = [(u, v) for u, v in pairs if things[u].container == v]
+            elif ontology.converse.get(relation) in within:
+                known = [(u, v) for u, v in pairs if things[v].container == u]
+            pairs = known or pairs
         start = clause.start if clause is not None else predicate.start
         end = clause.end if clause is not None else predicate.end
         if relation in ontology.grouped:
             # "Between A and B" is a place by a thing of its own that spans A and B.
             whole = self.of.hull(objects)
             spans = ontology.grouped[relation]
-            if whole is not None:
+            if whole is not None and subjects:
                 found = [(whole, spans, n) for n in objects] + [
                     (u, relation, whole) for u in subjects
                 ]
@@ -633,7 +686,7 @@ class _Taking:
         """
         discourse = self.of
         determiner = phrase.determiner
-        if determiner in (RECIPROCAL, NONE):
+        if determiner in (RECIPROCAL, NONE) or (not self.narrating and self._is_vague(phrase)):
             return (), 1.0, False
         pointing = determiner == DEFINITE and phrase.kind in discourse.ontology.containers
         if pointing and (phrase.names or phrase.clauses or phrase.number or phrase.plural):
@@ -645,6 +698,8 @@ class _Taking:
             if numbers or not phrase.kind:
                 return numbers, confidence, False
         if phrase.names:
+            if not self.narrating and self._is_abstract(phrase):
+                return (), 1.0, False  # "the scene A"
             return (*self._named(phrase), True)
         place = self._place(phrase, uses)
         if determiner in (INDEFINITE, ADDITIVE) and (self.narrating or determiner == ADDITIVE):
@@ -681,12 +736,27 @@ class _Taking:
         met = discourse.meeting(phrase, fits) if phrase.clauses else fits
         # In reasoning, what tells a thing apart is claimed of it.
         stated = bool(phrase.clauses) and not (met and self.narrating)
+        if not self.narrating and not met and phrase.plural and not phrase.count:
+            return (), 1.0, False  # which ones is all that tells them apart
         chosen, confidence = self._chosen(phrase, met or fits, place, uses)
         if not chosen:
             count = max(1, phrase.count) if not phrase.number else 1
             made = tuple(discourse.made(phrase, place) for _ in range(count))
             return made, 1.0, True
         return chosen, confidence, stated
+
+    def _is_vague(self, phrase: Phrase) -> bool:
+        """Whether a phrase means things in general: "objects between them"."""
+        several = phrase.determiner in (BARE, INDEFINITE) and not phrase.count
+        return phrase.determiner == ANY or (several and self._is_general(phrase))
+
+    def _is_general(self, phrase: Phrase) -> bool:
+        """Whether a phrase is of several things, told by what all of the scene may be."""
+        ontology = self.of.ontology
+        general = phrase.kind in ontology.containers or any(
+            kind != phrase.kind for kind in ontology.covers.get(phrase.kind, ())
+        )
+        return general and phrase.plural and not phrase.names and not phrase.attributes
 
     def _is_abstract(self, phrase: Phrase) -> bool:
         """Whether a noun of reasoning is none of the lexicon's, by which the scene calls all
@@ -783,6 +853,14 @@ class _Taking:
         if not fits:
             return (), 1.0
         sure = 1.0 if phrase.kind else _PRONOUN
+        if phrase.plural and not phrase.kind:
+            # "They" are several things of this sentence or the last, of one kind or not.
+            for group in (self.subjects, discourse.recent):
+                several = [n for n in dict.fromkeys(group) if n in fits]
+                if len(several) > 1:
+                    return tuple(several), sure
+            if not self.narrating:
+                return (), sure
         if phrase.plural or phrase.count > 1:
             first = discourse.things[fits[0]]
             group = [n for n in fits if discourse.things[n].kind == first.kind]
@@ -834,6 +912,10 @@ class _Taking:
         partners = {things[n].container for n in self._partners(uses)} - {None}
         if not self.narrating and partners:
             places = (*partners,)
+        own = _Use("", tuple(p for clause in phrase.clauses for p in clause.objects))
+        homes = [n for n in self._partners((*uses, own)) if self.of.is_container(n)]
+        if not self.narrating and phrase.plural and len(homes) > 1:
+            places = (*homes,)
         here = [n for n in fits if things[n].container in places]
         here = here or self.of.numbered(phrase, fits)
         if phrase.determiner == BOTH or (phrase.plural and phrase.count != 1) or phrase.count > 1:
@@ -858,6 +940,11 @@ class _Taking:
     def _rank(self, number: int) -> int:
         salient = self.of.salient
         return salient.index(number) if number in salient else len(salient)
+
+
+def _is_any(phrase: Phrase) -> bool:
+    """Whether a denied phrase means none of its kind: "it has not a square"."""
+    return phrase.determiner in (ANY, INDEFINITE, BARE) and not phrase.names and not phrase.number
 
 
 _NEW = frozenset((INDEFINITE, ADDITIVE))

@@ -113,9 +113,15 @@ class Naming:
 
 @dataclass(frozen=True)
 class Topic:
-    """What the text goes on about: "Block A: ..."."""
+    """What the text goes on about: "Block A: ...", or turns to: "I looked at block A".
+
+    Attributes:
+        phrase: The thing.
+        heading: Whether it is said as a heading.
+    """
 
     phrase: Phrase
+    heading: bool = True
 
 
 @dataclass(frozen=True)
@@ -136,21 +142,33 @@ class Parse:
 
 
 class _Related(NamedTuple):
-    """A relation without its object."""
+    """A relation without its object, and whether it may stand without one: `on the left`,
+    `touching the bottom edge`.
+    """
 
     relation: str
     negated: bool
     start: int
     end: int
     verb: bool
+    alone: bool
 
 
 _SILENT = frozenset(
-    ("filler", "clock", "hour", "clockless", "citation", "modal", "answer", "inference", "reason")
+    (
+        *("filler", "clock", "hour", "clockless", "citation", "modal", "answer", "former"),
+        *("inference", "reason"),
+    )
 )
+_JOINING = ("and", "contrast")
+"""What joins clauses; only "and" joins noun phrases."""
 _OF_WHICH = frozenset((DEFINITE, DEMONSTRATIVE))
 _BEFORE_PREDICATE = frozenset(
-    ("copula", "'s", "negation", "stating", "existential", "both", "every", ":")
+    ("copula", "'s", "negation", "stating", "existential", "both", "every", ":", "reflexive")
+)
+_CLOSING = frozenset(("and", "contrast", ",", ";", "?", ""))
+_BEFORE_RELATION = frozenset(
+    ("copula", "negation", "relative", "by", "link", "and", "contrast", ",", "definite")
 )
 _ALTERNATIVES = 12
 """How many readings of a phrase are looked at."""
@@ -166,18 +184,21 @@ class Grammar:
     def __init__(self, ontology: Ontology) -> None:
         self.ontology = ontology
 
-    def parse(self, tokens: Sequence[Token], names: frozenset[str] = frozenset()) -> Parse:
+    def parse(
+        self, tokens: Sequence[Token], names: frozenset[str] = frozenset(), naming: bool = True
+    ) -> Parse:
         """The clauses of a sentence.
 
         Args:
             tokens: Its tokens.
             names: Names known already, lower case.
+            naming: Whether an unknown word with a capital is a name.
         """
-        return Sentence(self.ontology, tokens, names).parse()
+        return Sentence(self.ontology, tokens, names, naming).parse()
 
     def phrases(self, tokens: Sequence[Token], names: frozenset[str] = frozenset()) -> list[Phrase]:
         """The noun phrases of a text that is no sentence, such as a heading."""
-        sentence = Sentence(self.ontology, tokens, names)
+        sentence = Sentence(self.ontology, tokens, names, naming=False)
         found: list[Phrase] = []
         position = 0
         while position < len(sentence.tokens):
@@ -195,22 +216,33 @@ class Sentence:
         ontology: As of Grammar.
         tokens: The tokens.
         names: Names known already, lower case.
+        naming: Whether an unknown word with a capital is a name.
     """
 
-    def __init__(self, ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -> None:
+    def __init__(
+        self,
+        ontology: Ontology,
+        tokens: Sequence[Token],
+        names: frozenset[str],
+        naming: bool = True,
+    ) -> None:
         self.ontology = ontology
         self.names = names
-        self.tokens = self._without_brackets(_without_asides(list(self._said(tokens))))
+        self.naming = naming
+        self._participles = ontology.words.get("participle", frozenset())
+        said = _without_asides(_observed(list(self._said(tokens))))
+        self.tokens = self._without_brackets(said)
         self._phrases: dict[int, list[tuple[Phrase, int]]] = {}
         self._lists: dict[tuple[int, bool], list[tuple[tuple[Phrase, ...], int]]] = {}
         self._clauses: dict[int, list[tuple[Clause, int]]] = {}
 
-    @staticmethod
-    def _without_brackets(tokens: Sequence[Token]) -> list[Token]:
-        """Tokens without brackets that state no relation, such as other words for what
-        precedes them, and without those that do not close.
+    def _without_brackets(self, tokens: Sequence[Token]) -> list[Token]:
+        """Tokens without brackets that relate nothing to anything, such as other words for
+        what precedes them, and without those that do not close. What is a sentence of its
+        own comes after the rest: "X (it is in A) is above Y".
         """
         kept: list[Token] = []
+        apart: list[Token] = []
         position = 0
         while position < len(tokens):
             token = tokens[position]
@@ -218,17 +250,38 @@ class Sentence:
                 ends = (n for n in range(position, len(tokens)) if tokens[n].text == ")")
                 end = next(ends, None)
                 inner = tokens[position + 1 : end] if end is not None else ()
-                if end is not None and not any(t.kind == "relation" for t in inner):
-                    position = end + 1
-                    continue
                 if end is not None:
-                    kept += tokens[position : end + 1]
+                    if 1 <= len(inner) <= 2 and self._holds(kept[-1:]):
+                        kept.append(inner[-1])  # "the same block (A)"
+                    elif self._relates(inner):
+                        first = next(t.kind for t in inner if t.kind not in _BEFORE_RELATION)
+                        if first == "relation":
+                            kept += tokens[position : end + 1]
+                        else:
+                            apart += [tokens[end]._replace(text=";"), *inner]
                     position = end + 1
                     continue
             elif token.text != ")":
                 kept.append(token)
             position += 1
-        return kept
+        return kept + apart
+
+    def _holds(self, tokens: Sequence[Token]) -> bool:
+        """Whether tokens have the noun of a container."""
+        nouns = [token.entry.value for token in tokens if token.entry is not None]
+        return not self.ontology.containers.isdisjoint(nouns)
+
+    def _relates(self, tokens: Sequence[Token]) -> bool:
+        """Whether tokens have a relation with something that it may be to, or need none."""
+        spots = [n for n, token in enumerate(tokens) if token.kind == "relation"]
+        if not spots:
+            return False
+        entry = tokens[spots[-1]].entry
+        assert entry is not None  # only the lexicon makes relations
+        edges = self.ontology.of_container.values()
+        return entry.relation in edges or any(
+            token.kind not in _BEFORE_RELATION | {"relation"} for token in tokens[spots[0] :]
+        )
 
     def _said(self, tokens: Sequence[Token]) -> Iterator[Token]:
         """The tokens that say something, hours of a clock face as directions."""
@@ -270,6 +323,9 @@ class Sentence:
         token = self.tokens[position]
         return token.text if token.kind == "mark" else token.kind
 
+    def _text(self, position: int) -> str:
+        return self.tokens[position].text if position < len(self.tokens) else ""
+
     def _value(self, position: int) -> str:
         entry = self.tokens[position].entry
         return entry.value if entry is not None else ""
@@ -289,9 +345,11 @@ class Sentence:
         position = 0
         while position < len(self.tokens):
             taken = self._naming(position) or self._best(position) or self._topic(position)
+            if taken is None and not self.naming and self.phrases(position):
+                found.append(Topic(self.phrases(position)[0][0], heading=False))
             if taken is None:
                 skipped += self.kind(position) == "content"
-                whole = whole and self.kind(position) in (",", "and", "?")
+                whole = whole and self.kind(position) in (",", *_JOINING, "?")
                 position += 1
                 continue
             clauses, position = taken
@@ -310,15 +368,34 @@ class Sentence:
                 break
         if best is None:
             return None
-        return list(_sharing(best[0])), best[1]
+        return list(self._sharing(best[0])), best[1]
 
     def _chains(self, position: int, depth: int = 0) -> Iterator[tuple[list[Clause], int]]:
         for clause, end in self.clauses(position):
-            follows = self._skip(end, ",", ";", "and", "relative", "link")
+            follows = self._skip(end, ",", ";", *_JOINING, "relative", "link")
             if follows > end and depth < 6:
                 for rest, last in self._chains(follows, depth + 1):
                     yield [clause, *rest], last
             yield [clause], end
+
+    def _sharing(self, clauses: Sequence[Clause]) -> Iterator[Clause]:
+        """Clauses with the landmark of a later one where they have none: "X is covered by and
+        Y is in Z". An edge is that of what a thing is in, and needs no landmark.
+        """
+        edges = self.ontology.of_container.values()
+        for n, clause in enumerate(clauses):
+            objects: tuple[Phrase, ...] = ()
+            for later in clauses[n + 1 :]:
+                objects = next((p.objects for p in later.predicates if p.objects), ())
+                if objects:
+                    break
+            predicates = tuple(
+                replace(p, objects=objects)
+                if objects and not p.objects and not p.attributes and p.relation not in edges
+                else p
+                for p in clause.predicates
+            )
+            yield replace(clause, predicates=predicates)
 
     def _naming(self, position: int) -> tuple[list[Clause | Naming | Topic], int] | None:
         """`we call them A, B and C`."""
@@ -328,9 +405,10 @@ class Sentence:
         return ([Naming(names)], end) if names else None
 
     def _topic(self, position: int) -> tuple[list[Clause | Naming | Topic], int] | None:
-        """`Block A: ...`"""
-        for phrase, end in self.phrases(position):
-            if self.kind(end) == ":":
+        """`Block A: ...`, `As for block A, ...`"""
+        marks = (":", ",") if self.kind(position) == "topical" else (":",)
+        for phrase, end in self.phrases(position + len(marks) - 1):
+            if self.kind(end) in marks:
                 return [Topic(phrase)], end + 1
         return None
 
@@ -345,16 +423,18 @@ class Sentence:
                 *self._inverted(position),
                 *self._direct(position),
                 *self._placed(position),
+                *self._identity(position),
+                *self._relationship(position),
                 *self._fragment(position),
             ]
-            found.sort(key=lambda item: (-item[1], not _says_more(item[0])))
+            found.sort(key=_preference)
             self._clauses[position] = found[: 2 * _ALTERNATIVES]
         return self._clauses[position]
 
     def _existential(self, position: int) -> Iterator[tuple[Clause, int]]:
         """`there is X`, `we have X`, with what is said of it."""
         start = position
-        position = self._skip(position, "and", ",", "link", "negation")
+        position = self._skip(position, *_JOINING, ",", "link", "negation")
         if self.kind(position) != "existential":
             return
         position = self._skip(position + 1, ",")
@@ -388,6 +468,9 @@ class Sentence:
             bare = self._relation(end, False)
             strained = bare is not None and not bare.verb
             for predicates, last in self.predicates(end):
+                level = [self._on_a_level(s, p) for s in subjects for p in predicates]
+                if not all(level) and (level[0] or strained):
+                    continue  # "A has a star above a circle, left of a square"
                 yield Clause(subjects, predicates, position, last, strained), last
             verb = self._skip(end, "copula")
             if self.kind(verb) == "stating":
@@ -407,6 +490,39 @@ class Sentence:
                 for clause, last in self._direct(end + 1):
                     predicates = (*head, *clause.predicates)
                     yield Clause(clause.subjects, predicates, position, last, clause.strained), last
+
+    def _identity(self, position: int) -> Iterator[tuple[Clause, int]]:
+        """`X is the square above Y`, `the square above Y is X`: X is above Y."""
+        for one, end in self.phrases(position):
+            verb = self._skip(end, "copula")
+            if verb == end or one.determiner == DEMONSTRATIVE:
+                continue
+            for other, last in self.phrases(verb):
+                if other.determiner == BARE and not other.kind and not other.names:
+                    continue  # "is small"
+                if one.clauses and other.determiner != PRONOUN:
+                    yield Clause((other,), one.clauses, position, last), last
+                elif other.clauses and not one.clauses:
+                    yield Clause((one,), other.clauses, position, last), last
+
+    def _relationship(self, position: int) -> Iterator[tuple[Clause, int]]:
+        """`the relationship between X and Y is "near"`: X is near Y."""
+        noun = self._skip(position, "definite")
+        between = self.tokens[noun + 1].entry if self.kind(noun + 1) == "relation" else None
+        if self.kind(noun) != "relating" or between is None:
+            return
+        if between.relation not in self.ontology.grouped:
+            return
+        for pair, end in self.lists(noun + 2):
+            verb = self._skip(end, "copula", ":", ",")
+            found = self._relations(verb) if verb > end and len(pair) == 2 else []
+            for relations, last in found:
+                if relations[0].start > verb:
+                    continue  # "is left in A"
+                predicates = tuple(
+                    Predicate(r.relation, pair[1:], r.negated, r.start, last) for r in relations
+                )
+                yield Clause(pair[:1], predicates, position, last), last
 
     def _fragment(self, position: int) -> Iterator[tuple[Clause, int]]:
         """A line of a list: `Contains X`, which says it of what the list is about, or `X
@@ -441,20 +557,26 @@ class Sentence:
             begin += 1
             if self.kind(begin - 1) == "stating":
                 begin = self._skip(begin, ",")  # "it is present, near Y"
+        if begin > position and self.kind(begin) == "content" and self._relation(begin + 1, False):
+            begin += 1  # "is floating above"
         if begin > position and self.kind(begin) == "attribute":
             found += self._ascribed(position, begin, denied, single)
         for relations, middle in self._relations(begin, denied):
             groups = self.lists(middle, commas=not single)
+            if any(self.kind(n) == "possessive" for n in range(begin, middle)):
+                groups = [((Phrase(PRONOUN, middle - 1, middle),), middle)]
             for objects, end in groups:
                 head = tuple(
                     Predicate(r.relation, objects, r.negated, r.start, end) for r in relations
                 )
-                follows = self._skip(end, "and") if single else self._skip(end, ",", "and")
+                commas = () if single else (",",)
+                follows = self._skip(end, *commas, *_JOINING)
                 if follows > end:
                     for rest, last in self.predicates(follows, single=single):
                         found.append(((*head, *rest), last))
                 found.append((head, end))
-            if not single and self.kind(middle) in ("and", ",", ";", "?", ""):
+            alone = all(r.alone for r in relations) and self.kind(middle) in (")", *_CLOSING)
+            if alone if single else self.kind(middle) in _CLOSING:
                 # The landmark comes with the clause after this one, or is understood.
                 head = tuple(
                     Predicate(r.relation, (), r.negated, r.start, middle) for r in relations
@@ -478,7 +600,7 @@ class Sentence:
             return  # "is a big square" says what it is
         head = Predicate("", (), denied, start, end, tuple(attributes))
         yield (head,), end
-        follows = self._skip(end, ",", "and", "relative")
+        follows = self._skip(end, ",", *_JOINING, "relative")
         if follows > end:
             for rest, last in self.predicates(follows, single=single):
                 yield (head, *rest), last
@@ -496,10 +618,12 @@ class Sentence:
         while True:
             relations, end = found[-1]
             # "far above" and "far and above" say the same.
-            follows = self._skip(self._skip(end, ",", "and"), "copula")
+            follows = self._skip(self._skip(end, ",", *_JOINING), "copula")
             another = self._relation(follows, denied)
             if another is None:
                 break
+            if follows == end and another.relation in self.ontology.within:
+                relations = ()  # "far to the left within A": in A
             found.append(((*relations, another), another.end))
         found.reverse()
         return found
@@ -512,6 +636,8 @@ class Sentence:
         spot = position
         while self._leads(spot):
             spot += 1
+        if self.kind(spot) == "possessive" and spot > position:
+            spot += 1  # "to its left"
         if self.kind(spot) != "relation":
             return None
         entry = self.tokens[spot].entry
@@ -525,9 +651,11 @@ class Sentence:
             if joint is None:
                 break
             relation, end = joint, end + 1
-        end = self._skip(end, "link", "reference", "by")
-        end = self._skip(end, ":")  # "Block A contains: ..."
-        return _Related(relation, denied, start, end, entry.finite)
+        tied = self._skip(end, "link", "reference", "by")
+        edge = relation in self.ontology.of_container.values()
+        alone = edge or (entry.place and tied == end)
+        end = self._skip(tied, ":")  # "Block A contains: ..."
+        return _Related(relation, denied, start, end, entry.finite, alone)
 
     def _leads(self, position: int) -> bool:
         """Whether a token may stand before the word that names the relation: `to the`."""
@@ -537,7 +665,7 @@ class Sentence:
         entry = self.tokens[position].entry if kind == "relation" else None
         if entry is None or not entry.adjacent:
             return False
-        after = self._skip(position + 1, "definite", "by")
+        after = self._skip(position + 1, "definite", "indefinite", "by")
         follows = self.tokens[after].entry if self.kind(after) == "relation" else None
         return follows is not None  # "in the front of"
 
@@ -558,7 +686,8 @@ class Sentence:
             comma = self._skip(end, ",")
             last = self._skip(comma, "and")
             if last > end and (commas or comma == end or last == comma):
-                for rest, stop in self.lists(last, commas):
+                # "X, Y, and Z" is a list in a relative clause, too.
+                for rest, stop in self.lists(last, commas or last == comma > end):
                     # A comma alone joins only what an "and" goes on with.
                     if (last > comma or len(rest) > 1) and self._alike(phrase, rest[0]):
                         found.append(((phrase, *rest), stop))
@@ -570,12 +699,17 @@ class Sentence:
     def _alike(self, one: Phrase, other: Phrase) -> bool:
         """Whether two phrases may be coordinated: blocks with blocks, shapes with shapes."""
         containers = self.ontology.containers
-        known = bool(one.kind and other.kind)
-        return not known or (one.kind in containers) == (other.kind in containers)
+        if not one.kind and not other.kind:
+            return True
+        holding = [bool(phrase.names) or phrase.kind in containers for phrase in (one, other)]
+        known = all(phrase.kind or phrase.names for phrase in (one, other))
+        return not known or holding[0] == holding[1]
 
     def _on_a_level(self, core: Phrase, clause: Predicate) -> bool:
         """Whether a relation may hold of what it is said of: blocks lie beside blocks."""
         ontology = self.ontology
+        if core.kind in ontology.containers and clause.relation in ontology.of_container.values():
+            return False  # the edges of a block are touched from within
         within = ontology.within
         crossing = {clause.relation, ontology.converse.get(clause.relation, "")} & within
         if crossing or core.kind not in ontology.containers:
@@ -603,6 +737,7 @@ class Sentence:
     def _relative(self, position: int, core: Phrase) -> Iterator[tuple[tuple[Predicate, ...], int]]:
         """What a relative clause, whole, reduced or in brackets, says of a phrase."""
         if self.kind(position) == "(":
+            position = self._skip(position + 1, "relative") - 1
             for clauses, end in self.predicates(position + 1, single=True):
                 if self.kind(end) == ")":
                     yield clauses, end + 1
@@ -614,17 +749,52 @@ class Sentence:
                 yield (Predicate(relation, objects, False, position, end),), end
             return
         pronoun = self._skip(position, ",")
-        if self.kind(pronoun) == "relative":
-            yield from self.predicates(pronoun + 1, single=True)
+        if self.kind(pronoun) == "relative" and self.kind(pronoun + 1) == "existential":
+            # "block A, which mentions a square"
+            for objects, end in self.lists(pronoun + 2) if self.ontology.having else ():
+                said = (Predicate(self.ontology.having, objects, False, pronoun, end),)
+                yield said, self._closed(end) if pronoun > position else end
+        elif self.kind(pronoun) == "relative":
+            for clauses, end in self.predicates(pronoun + 1, single=True):
+                yield clauses, self._closed(end) if pronoun > position else end
         elif self.kind(position) == "," and self.kind(pronoun) in ("copula", "relation"):
             # "Block B, positioned to the right of block A, has ..."
             for clauses, end in self.predicates(pronoun, single=True):
                 if self.kind(end) == ",":
                     yield clauses, end + 1
         elif core.determiner != PRONOUN or self.kind(position) != "relation":
+            start = position
+            while self._text(position).lower() in self._participles:
+                position += 1
             reduced = self._relation(position, False)
-            if reduced is not None and not reduced.verb:
-                yield from self.predicates(position, single=True)
+            if reduced is not None and (position > start or not reduced.verb):
+                for clauses, end in self.predicates(position, single=True):
+                    yield from self._resumed(clauses, end)
+                    yield clauses, end
+
+    def _closed(self, end: int) -> int:
+        """The position after the comma that closes a clause, where the verb follows: "X,
+        which is above Y, is left of Z".
+        """
+        if self.kind(end) != ",":
+            return end
+        follows = self.tokens[end + 1].entry if end + 1 < len(self.tokens) else None
+        verb = self.kind(end + 1) == "copula" or (follows is not None and follows.finite)
+        return end + 1 if verb else end
+
+    def _resumed(
+        self, clauses: tuple[Predicate, ...], end: int
+    ) -> Iterator[tuple[tuple[Predicate, ...], int]]:
+        """`the square in block A, which is near Y`: what no block is said to be."""
+        resumes = self._skip(end, ",")
+        if resumes == end or self.kind(resumes) != "relative":
+            return
+        containers = self.ontology.containers
+        within = self.ontology.within
+        if all(p.relation in within for p in clauses):
+            for more, last in self.predicates(resumes + 1, single=True):
+                if not any(p.kind in containers or p.names for m in more for p in m.objects):
+                    yield (*clauses, *more), self._closed(last)
 
     def _core(self, position: int) -> Phrase | None:
         """A noun phrase without its relative clauses."""
@@ -634,6 +804,8 @@ class Sentence:
             return Phrase(PRONOUN, position, position + 1, plural=plural)
         if kind == "possessive" and self.kind(position + 1) in ("relation", "copula"):
             return Phrase(PRONOUN, position, position + 1)  # "its" for "it"
+        if kind == "reflexive":
+            return Phrase(NONE, position, position + 1)  # no thing is in a relation to itself
         if kind == "reciprocal":
             return Phrase(RECIPROCAL, position, position + 1)
         start = position
@@ -644,6 +816,8 @@ class Sentence:
             kind = self.kind(position)
             if kind == "negation" and self.kind(position + 1) in (EVERY, ANY, INDEFINITE):
                 determiner, position = NONE, position + 1  # "not all"
+            elif kind == "possessive" and self.kind(position + 1) == "noun":
+                determiner, position = DEFINITE, position + 1  # "its block"
             elif kind in _DETERMINERS or kind == "denial":
                 if self._is_name(position):
                     break
@@ -659,14 +833,13 @@ class Sentence:
                 number, position = int(self._value(position)), position + 1
             else:
                 break
-        attributes: list[tuple[str, str]] = []
-        while self.kind(position) == "attribute" or (
-            attributes and self.kind(position) == "," and self.kind(position + 1) == "attribute"
-        ):
-            if self.kind(position) == "attribute":
-                dimension, _, value = self._value(position).partition(":")
-                attributes.append((dimension, value))
-            position += 1
+        attributes, position = self._attributes(position)
+        modified = self._skip(position, "content")
+        known = determiner in (DEFINITE, DEMONSTRATIVE, EVERY) or self._marked(modified + 1)
+        if known and not self.naming and self.kind(modified) in ("noun", "attribute"):
+            # "the leftmost square"; "a different block" is another one, if it has no name
+            more, position = self._attributes(modified)
+            attributes += more
         noun = ""
         plural = False
         names: tuple[str, ...] = ()
@@ -720,6 +893,18 @@ class Sentence:
             given,
         )
 
+    def _attributes(self, position: int) -> tuple[list[tuple[str, str]], int]:
+        """Adjectives in a row, commas between them or none."""
+        found: list[tuple[str, str]] = []
+        while self.kind(position) == "attribute" or (
+            found and self.kind(position) == "," and self.kind(position + 1) == "attribute"
+        ):
+            if self.kind(position) == "attribute":
+                dimension, _, value = self._value(position).partition(":")
+                found.append((dimension, value))
+            position += 1
+        return found, position
+
     def _stranger(self, position: int) -> tuple[str, int]:
         """A noun that the lexicon does not have: `the desk lamp`."""
         start = position
@@ -742,6 +927,8 @@ class Sentence:
             return (names, True, end) if names else ((), False, position)
         if noun in self.ontology.containers or self._marked(position):
             names, end = self._names(position, many=plural)
+            if not names and noun in self.ontology.containers and self._text(position) == "A":
+                names, end = ("A",), position + 1
             if names:
                 return names, False, end
             if plural and spot > position:
@@ -792,9 +979,33 @@ class Sentence:
         token = self.tokens[position]
         if token.kind == "indefinite" and self.kind(position + 1) == "content":
             return False
-        if token.kind == "content" and token.text[:1].isupper() and position:
+        if self.naming and token.kind == "content" and token.text[:1].isupper() and position:
             return True
         return token.head in self.names and self.kind(position + 1) not in ("noun", "attribute")
+
+
+def _observed(tokens: Sequence[Token]) -> list[Token]:
+    """Tokens without who observes, and what there is where he observes a thing: "in A, the
+    text mentions a square", "I note that there is a square".
+    """
+    kept: list[Token] = []
+    start = 0
+    for n, token in enumerate(tokens):
+        if token.kind == "relative" and n - start < 6 and tokens[start].kind == "pronoun":
+            kept = [t for t in kept if t.start < tokens[start].start]  # "it is mentioned that"
+            continue
+        if token.kind not in ("copula", "stating", "content"):
+            start = n
+        after = tokens[n + 1].kind if n + 1 < len(tokens) else ""
+        if token.kind == "observing":
+            if after not in ("relative", "existential", "mark"):
+                kept.append(token._replace(kind="existential"))
+        elif not (
+            (token.kind in ("source", "pronoun") and after == "observing")
+            or (token.kind == "relative" and n and tokens[n - 1].kind == "observing")
+        ):
+            kept.append(token)
+    return kept
 
 
 def _without_asides(tokens: Sequence[Token]) -> list[Token]:
@@ -823,26 +1034,17 @@ def _introduced(phrase: Phrase) -> Phrase:
     return phrase
 
 
+def _preference(item: tuple[Clause, int]) -> tuple[int, bool, bool]:
+    """What goes first among the clauses from a position: the longest, the one that says more,
+    and what stands without a verb in the noun phrase that it is part of.
+    """
+    clause, end = item
+    return -end, not _says_more(clause), clause.strained and bool(clause.predicates)
+
+
 def _says_more(clause: Clause) -> bool:
     """Whether a clause has predicates of its own: "there is X in Y", but not "there is X
     with Y in it", where the end belongs to Y.
     """
     objects = [phrase for predicate in clause.predicates for phrase in predicate.objects]
     return any(phrase.determiner != PRONOUN for phrase in objects)
-
-
-def _sharing(clauses: Sequence[Clause]) -> Iterator[Clause]:
-    """Clauses with the landmark of a later one where they have none: "X is covered by and
-    Y is in Z".
-    """
-    for n, clause in enumerate(clauses):
-        objects: tuple[Phrase, ...] = ()
-        for later in clauses[n + 1 :]:
-            objects = next((p.objects for p in later.predicates if p.objects), ())
-            if objects:
-                break
-        predicates = tuple(
-            p if p.objects or p.attributes or not objects else replace(p, objects=objects)
-            for p in clause.predicates
-        )
-        yield replace(clause, predicates=predicates)

@@ -24,7 +24,7 @@ from symbouq.ontology import Ontology
 
 _CLASSES = (
     "hedge", "centre", "answer", "retraction", "existential", "inference", "reference", "citation",
-    "condition", "supposition", "modal",
+    "condition", "supposition", "modal", "former",
     "negation", "denial", "reason", "reciprocal", "between", "have", "copula", "relative",
     "possessive", "pronoun", "with", "and", "or", "link", "clock", "hour", "clockless", "kind",
     "filler", "article", "by", "respective",
@@ -33,7 +33,8 @@ _CLASSES = (
 
 _DESCRIBING = (
     "definite", "demonstrative", "indefinite", "additive", "every", "any", "both", "naming",
-    "numbering", "stating", "inquiry",
+    "numbering", "stating", "inquiry", "contrast", "source",
+    "observing", "topical", "reflexive", "relating",
 )  # fmt: skip
 """Word classes of ontology/descriptions.lp."""
 

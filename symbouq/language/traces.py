@@ -133,6 +133,12 @@ class TraceReader(ABC, Generic[N]):
     def _head(self, tokens: Sequence[Token], names: N) -> None:
         """Takes note of a heading: what follows is about the things that it names."""
 
+    def _lists(self, names: N) -> bool:
+        """Whether what a heading announced goes on, so that a line that relates nothing may
+        say something too.
+        """
+        return False
+
     # Whole traces --------------------------------------------------------------------
 
     def read(
@@ -249,7 +255,7 @@ class TraceReader(ABC, Generic[N]):
                 self._head(self.lexicon.itemized(analysis, first, last), names)
                 continue
             kinds = self.lexicon.kinds(analysis, first, last)
-            if "retraction" in kinds:
+            if "retraction" in kinds and kinds.isdisjoint(_BEFORE):
                 _retract(claims)
             supposing = "supposition" in kinds or (
                 supposing and ("modal" in kinds or self._infers(analysis, first, last))
@@ -258,7 +264,7 @@ class TraceReader(ABC, Generic[N]):
                 claims.append(Claim("reasoning", response[start:end], (), SUPPOSED))
             elif _is_quoted(response, analysis.stripped(first, last)[0], start, end):
                 claims.append(Claim("reasoning", response[start:end], (), QUOTED))
-            elif kinds.isdisjoint(_STATING):
+            elif kinds.isdisjoint(_STATING) and not self._lists(names):
                 claims.append(Claim("reasoning", response[start:end], ()))
             else:
                 for part in _parts(self.lexicon.itemized(analysis, first, last), start, end):
@@ -313,8 +319,11 @@ class TraceReader(ABC, Generic[N]):
         return (bullet.end(), end) if bullet else (start, end)
 
 
-_STATING = frozenset(("relation", "clock", "hour", "reference"))
+_STATING = frozenset(("relation", "clock", "hour", "reference", "observing"))
 """Kinds of words without which a sentence states no relation."""
+_BEFORE = frozenset(("former", "answer"))
+"""Kinds of words with which a retraction is of what was answered before the reasoning: "my
+first answer was wrong" takes back no claim."""
 
 _QUOTES = ('"', "\u201c", "\u201d")
 _BULLET = re.compile(r"(?:[-*#>•+]+\s*)*(?:\d+[.):]\s+)?")

@@ -48,6 +48,7 @@ def test_scene_and_question() -> None:
         ("What is the relation between the circle and the blue star?", ("circle", "blue star")),
         ("Relative to block K, where is the circle in block L?", ("circle", "block K")),
         ("Is the red star left of the circle?", None),
+        ("Where is the circle relative to the circle?", None),
         ("Where is the hexagon relative to the circle?", None),
         ("", None),
     ],
@@ -107,12 +108,61 @@ def test_lines_under_a_heading_are_about_it() -> None:
     ]
 
 
+def test_lines_of_a_list_are_in_what_its_heading_names() -> None:
+    claims = response(
+        "In block K, the description mentions the following:\n- A red star\n"
+        "- A blue star (near the red star)\nThe circle is far away. A red star.\nAnswer: far"
+    )
+    assert [triples(claim) for claim in claims[:-1]] == [
+        [],
+        [("red star", "ntpp", "block K")],
+        [("blue star", "near", "red star"), ("blue star", "ntpp", "block K")],
+        [],
+        [],
+    ]
+
+
+def test_what_the_text_turns_to_is_what_it_speaks_of() -> None:
+    claims = response("I looked at block L and found that it contains a circle. Answer: far")
+    assert triples(claims[0]) == [("block L", "ntppi", "circle")]
+
+
+def test_things_in_general_are_none_of_the_scene() -> None:
+    claims = response("The red star is above objects in block L. Answer: far")
+    assert triples(claims[0]) == []
+    claims = response("I speak of the objects in block K. Answer: far")
+    assert triples(claims[0]) == []
+
+
+def test_things_in_several_blocks_are_each_in_their_own() -> None:
+    claims = response("The shapes in blocks K and L are small. Answer: far")
+    placed = [("red star", "K"), ("blue star", "K"), ("circle", "L")]
+    assert set(triples(claims[0])) == {(n, "ntpp", f"block {k}") for n, k in placed}
+    assert set(
+        triples(response("Blocks K and L contain the red star and the circle. Answer: far")[0])
+    ) == {
+        ("block K", "ntppi", "red star"),
+        ("block L", "ntppi", "circle"),
+    }
+
+
 STANCES = {
     "The red star might be near the circle.": (ASSERTED, []),
     "If the red star is near the circle, it is not far.": (SUPPOSED, []),
     "Suppose the red star is near the circle.": (SUPPOSED, []),
     "The red star is in block K or block L.": (ASSERTED, []),
     "The story is about stars.": (ASSERTED, []),
+    "The red star is in block K, but it might be near the circle.": (
+        ASSERTED,
+        [("red star", "ntpp", "block K")],
+    ),
+    "Since the question asks for a star, the red star is in block K.": (
+        ASSERTED,
+        [("red star", "ntpp", "block K")],
+    ),
+    "Block K does not have a circle.": (ASSERTED, []),
+    "Block K has a red star and no circle.": (ASSERTED, [("block K", "ntppi", "red star")]),
+    "The Reasoning is near block K.": (ASSERTED, []),
     "The stars are near the circle because they are in block L.": (
         ASSERTED,
         [
@@ -143,6 +193,13 @@ def test_what_is_taken_back_states_nothing() -> None:
         (ASSERTED, []),
         (ASSERTED, [("red star", "far", "circle")]),
     ]
+
+
+def test_a_mistake_in_an_earlier_answer_takes_nothing_back() -> None:
+    claims = response("The red star is near the circle. My first answer was wrong. Answer: far")
+    assert [claim.stance for claim in claims] == [ASSERTED] * 3
+    claims = response("The red star is near the circle. My original pick was wrong. Answer: far")
+    assert [claim.stance for claim in claims] == [ASSERTED] * 3
 
 
 @pytest.mark.parametrize(
