@@ -120,7 +120,7 @@ def test_a_source_model_is_adapted_without_labels(folder: Path) -> None:
 
 
 def test_another_ontology_warns_or_refuses(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "mine.lp").write_text('phrase(above, "perched over").\n')
+    (tmp_path / "mine.lp").write_text('extends(nine_way). phrase(above, "perched over").\n')
     arguments = (
         "predict",
         folder / "new.jsonl",

@@ -108,7 +108,7 @@ def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
 def test_another_ontology_is_a_fault(tmp_path: Path) -> None:
     model = plain()
     assert model.fault(READER) is None
-    (tmp_path / "mine.lp").write_text('phrase(above, "perched over").\n')
+    (tmp_path / "mine.lp").write_text('extends(nine_way). phrase(above, "perched over").\n')
     fault = model.fault(model.reader(ontology=tmp_path))
     assert fault is not None and "another version of the ontology" in fault
 
