@@ -4,7 +4,8 @@
 
 Models are fitted on one part of the traces and predict the rest, as `symbouq fit` and
 `symbouq predict` do; parts are by a hash of the id (StepGame: a quarter is fitted on) or of the
-scene (SpartQA: a half), so that what several models answered about one scene is on one side. Rows are per answering model; `all` pools them. Compared are
+scene (SpartQA: a half), so that what several models answered about one scene is on one side. Rows
+are per answering model; `all` pools them. Compared are
 
 - `rule`: Constraint-Rule alone, calibrated by a positive-slope Platt map on the fitted part;
 - `paper`: the paper's composition, restricted to the scores that text allows, which are
