@@ -8,7 +8,7 @@ from symbouq.records import json_schema
 
 def test_schema_documents_every_field_and_names_the_features() -> None:
     schema = json_schema()
-    assert set(schema) == {"Trace", "Audit"}
+    assert set(schema) == {"Trace", "Audit", "Reliability"}
     for model in schema.values():
         for definition in (model, *model["$defs"].values()):
             for name, field in definition.get("properties", {}).items():
