@@ -130,8 +130,7 @@ def rendered(table: Table, form: str) -> str:
 
 def _latex(table: Table) -> str:
     def line(row: Sequence[str]) -> str:
-        escaped = (cell.replace("\\", r"\textbackslash{}") for cell in row)
-        return " & ".join(_escaped(cell) for cell in escaped) + r" \\"
+        return " & ".join(cell.translate(_ESCAPED) for cell in row) + r" \\"
 
     return "\n".join(
         [
@@ -146,10 +145,7 @@ def _latex(table: Table) -> str:
     )
 
 
-def _escaped(text: str) -> str:
-    for sign in "&%$#_":
-        text = text.replace(sign, f"\\{sign}")
-    return text
+_ESCAPED = {ord(sign): f"\\{sign}" for sign in "&%$#_{}"} | {ord("\\"): r"\textbackslash{}"}
 
 
 def _spread(values: Sequence[float]) -> str:

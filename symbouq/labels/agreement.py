@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from symbouq.errors import SymboUQError
 from symbouq.labels.records import Labels
+from symbouq.metrics import cohen_kappa
 
 ALL = "all"
 """Name of the row over all datasets."""
@@ -70,13 +71,11 @@ def _agreement(dataset: str, pairs: Iterable[tuple[str, int, int]]) -> Agreement
     traces, claims = len({identity for identity, _, _ in found}), len(found)
     if not found:
         return Agreement(dataset, 0, 0, None, None, "no claim is labelled by both")
-    same = sum(a == b for _, a, b in found)
-    ones = sum(a for _, a, _ in found), sum(b for _, _, b in found)
-    # Times claims squared: whole numbers, so that the undefined case is exact.
-    chance = ones[0] * ones[1] + (claims - ones[0]) * (claims - ones[1])
-    if chance == claims**2:
-        label = "right" if ones[0] else "wrong"
+    first, second = [a for _, a, _ in found], [b for _, _, b in found]
+    rate = sum(a == b for a, b in zip(first, second, strict=True)) / claims
+    kappa = cohen_kappa(first, second)
+    if kappa is None:
+        label = "right" if first[0] else "wrong"
         told = f"both call every claim {label}, so there is nothing beyond chance"
-        return Agreement(dataset, traces, claims, same / claims, None, told)
-    kappa = (same * claims - chance) / (claims**2 - chance)
-    return Agreement(dataset, traces, claims, same / claims, kappa)
+        return Agreement(dataset, traces, claims, rate, None, told)
+    return Agreement(dataset, traces, claims, rate, kappa)
