@@ -20,15 +20,22 @@ from symbouq.experiments.config import (
     ExperimentConfig,
     Split,
 )
-from symbouq.experiments.questions import GOLD, QUESTIONS, dataset_file, write_questions
+from symbouq.experiments.questions import (
+    GOLD,
+    QUESTIONS,
+    dataset_file,
+    write_questions,
+    write_splits,
+)
 from symbouq.experiments.stages import Run, Stage
 from symbouq.generation.engine import Engine, Options, load_engine
 
 TRACES, AUDITS, SIGNALS, LABELS = "traces.jsonl", "audits.jsonl", "signals", "labels.jsonl"
-SCORES, SCORERS = "scores.parquet", "scorers"
+SCORES, SCORERS, SPLITS = "scores.parquet", "scorers", "splits.json"
 
 _VERSIONS = {
     "questions": 1,
+    "splits": 1,
     "traces": 1,
     "audits": 1,
     "signals": 1,
@@ -81,6 +88,7 @@ class Bank:
         for dataset in config.datasets:
             for split in dataset.sizes:
                 self._add_questions(dataset, split)
+            self._add_splits(dataset)
         for backbone in config.backbones:
             for dataset in config.datasets:
                 for split in dataset.sizes:
@@ -139,6 +147,20 @@ class Bank:
             (QUESTIONS, GOLD),
             dataset.model_dump(mode="json", exclude={"sizes"}) | {"size": dataset.sizes[split]},
             files,
+        )
+
+    def _add_splits(self, dataset: DatasetConfig) -> None:
+        asked = {split: self._questions[dataset.name, split] for split in dataset.sizes}
+        self._stage(
+            "splits",
+            (dataset.name,),
+            lambda out: write_splits(
+                {split: self.run.output(stage, QUESTIONS) for split, stage in asked.items()},
+                out / SPLITS,
+            ),
+            (SPLITS,),
+            {},
+            [(stage, QUESTIONS) for stage in asked.values()],
         )
 
     def _add_cell(self, backbone: BackboneConfig, dataset: DatasetConfig, split: Split) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from symbouq.errors import RecordError
-from symbouq.experiments.config import ConfigError, DatasetConfig, Split
+from symbouq.experiments.config import SPLITS, ConfigError, DatasetConfig, Split
 from symbouq.records import Instance, parse_record
 from symbouq.scenes.families import problems
 from symbouq.stream import read_lines
@@ -51,9 +52,9 @@ def _records(
     dataset: DatasetConfig, split: Split, data: Path | None, count: int
 ) -> Iterator[dict[str, Any]]:
     if dataset.family is not None:
-        seed = int(hashlib.sha256(f"{dataset.seed}/{split}".encode()).hexdigest()[:8], 16)
-        made = problems(dataset.family, count, seed, dataset.hops or _MOST_HOPS)
-        for number, problem in enumerate(made):
+        made = problems(dataset.family, None, dataset.seed, dataset.hops or _MOST_HOPS)
+        mine = (problem for problem in made if _split_of(problem.scene) == split)
+        for number, problem in enumerate(islice(mine, count)):
             yield problem.record(f"{dataset.name}-{split}-{number:05d}")
         return
     file = dataset_file(dataset, split, data)
@@ -69,6 +70,51 @@ def _records(
         rows, key=lambda name: hashlib.sha256(f"{dataset.seed}/{name}".encode()).hexdigest()
     )
     yield from (rows[name] for name in sorted(drawn[:count]))
+
+
+def _split_of(scene: Sequence[str]) -> Split:
+    """The split of a generated scene, so that no scene is on two sides."""
+    return SPLITS[int(scene_key(scene)[:8], 16) % len(SPLITS)]
+
+
+def scene_key(scene: str | Sequence[str]) -> str:
+    """SHA-256 of a scene's words, whatever their case, spacing and division into sentences."""
+    text = scene if isinstance(scene, str) else " ".join(scene)
+    return hashlib.sha256(" ".join(text.casefold().split()).encode()).hexdigest()
+
+
+def write_splits(questions: Mapping[str, Path], out: Path) -> None:
+    """Makes sure that no scene is in two splits, and writes how many questions and scenes each
+    has, with a hash of them.
+
+    Args:
+        questions: The questions file of each split.
+        out: The JSON file to write.
+
+    Raises:
+        ConfigError: If a scene is in two splits; names the questions.
+    """
+    owner: dict[str, tuple[str, str]] = {}
+    told: dict[str, dict[str, Any]] = {}
+    for split, file in questions.items():
+        keys = []
+        for line in file.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            key = scene_key(row["scene"])
+            other, name = owner.setdefault(key, (split, row["id"]))
+            if other != split:
+                raise ConfigError(
+                    f"the scene of {row['id']} ({split}) is that of {name} ({other}): change "
+                    "the dataset's seed or sizes",
+                    str(file),
+                )
+            keys.append(key + hashlib.sha256(row["question"].encode()).hexdigest())
+        told[split] = {
+            "questions": len(keys),
+            "scenes": len({key[:64] for key in keys}),
+            "sha256": hashlib.sha256("".join(keys).encode()).hexdigest(),
+        }
+    out.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
 
 
 def dataset_file(dataset: DatasetConfig, split: Split, data: Path | None) -> Path:

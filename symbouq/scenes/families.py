@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -310,17 +311,17 @@ FAMILIES: dict[str, Callable[[int, random.Random], Problem]] = {
 
 
 def problems(
-    family: str, count: int, seed: int, hops: Sequence[int] = (1, 2, 3)
+    family: str, count: int | None, seed: int, hops: Sequence[int] = (1, 2, 3)
 ) -> Iterator[Problem]:
     """Problems of a family, the same ones for the same seed.
 
     Args:
         family: A name of `FAMILIES`.
-        count: How many.
+        count: How many; without end where None.
         seed: Draws them.
         hops: Numbers of hops, taken in turn.
     """
-    for number in range(count):
+    for number in itertools.count() if count is None else range(count):
         draw = random.Random(f"{family}/{seed}/{number}")
         yield FAMILIES[family](hops[number % len(hops)], draw)
 

@@ -43,7 +43,7 @@ def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
     assert not any("answer" in record for record in records)
 
     # Nothing that is made is made again, and test labels change no score.
-    assert "44 stages are made" in CliRunner().invoke(main, arguments).output
+    assert "46 stages are made" in CliRunner().invoke(main, arguments).output
     scores = bank.run.output(bank.scores[test], SCORES).read_bytes()
     labels = bank.run.output(bank.cells[test].labels, LABELS)
     rows = [json.loads(line) for line in labels.read_text().splitlines()]

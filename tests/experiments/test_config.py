@@ -11,7 +11,12 @@ import pytest
 pytest.importorskip("yaml", reason="the extra `fit` is not installed")
 
 from symbouq.experiments.config import ConfigError, DatasetConfig, read_config
-from symbouq.experiments.questions import GOLD, QUESTIONS, write_questions
+from symbouq.experiments.questions import (
+    GOLD,
+    QUESTIONS,
+    write_questions,
+    write_splits,
+)
 
 GOOD = """
 name: small
@@ -70,16 +75,27 @@ def test_questions_hold_no_answers(tmp_path: Path) -> None:
     assert all(row["answer"] and row["meta"]["facts"] for row in gold)
 
 
-def test_splits_of_a_family_differ(tmp_path: Path) -> None:
-    dataset = DatasetConfig(name="b", family="blocks", sizes={"validation": 40, "test": 40})
-    scenes = []
-    for split in ("validation", "test"):
-        out = tmp_path / split
-        out.mkdir()
-        write_questions(dataset, split, None, out)
-        rows = map(json.loads, (out / QUESTIONS).read_text().splitlines())
-        scenes.append({json.dumps(row["scene"]) + row["question"] for row in rows})
-    assert not scenes[0] & scenes[1]
+def test_no_scene_of_a_family_is_in_two_splits(tmp_path: Path) -> None:
+    sizes = {"train": 150, "validation": 150, "test": 150}
+    dataset = DatasetConfig(name="b", family="regions", hops=(1,), sizes=sizes)
+    files = {}
+    for split in sizes:
+        (tmp_path / split).mkdir()
+        write_questions(dataset, split, None, tmp_path / split)
+        files[split] = tmp_path / split / QUESTIONS
+    write_splits(files, tmp_path / "splits.json")
+    told = json.loads((tmp_path / "splits.json").read_text())
+    assert [told[split]["questions"] for split in sizes] == [150, 150, 150]
+    files["test"].write_text(
+        files["train"]
+        .read_text()
+        .upper()
+        .replace('"ID"', '"id"')
+        .replace('"SCENE"', '"scene"')
+        .replace('"QUESTION"', '"question"')
+    )
+    with pytest.raises(ConfigError, match=r"\(test\) is that of b-train-00000 \(train\)"):
+        write_splits(files, tmp_path / "splits.json")
 
 
 def test_rows_of_a_file_are_drawn_by_their_ids(tmp_path: Path) -> None:
