@@ -10,13 +10,14 @@ from itertools import pairwise
 from string import ascii_uppercase
 from typing import Any
 
-from symbouq.generation.contract import Structured
+from symbouq.generation.contract import STEP_LENGTH, Structured
 from symbouq.scenes.geometry import (
     DIRECTIONS,
     OPPOSITE,
     STEPS,
     Boxes,
     Fact,
+    converse,
     direction,
 )
 from symbouq.scenes.wording import PLAIN, SCENE, STEP, Wordings, atom, sentence
@@ -97,7 +98,7 @@ def chains(hops: int, draw: random.Random, wordings: Wordings = SCENE) -> Proble
         u, _, v = links[-1]
         links[-1] = (u, "overlap", v)
     asides = [(name, draw.choice(ways), draw.choice(path)) for name in others]
-    facts = shuffled([*links, *asides], draw)
+    facts = _stated([*links, *asides], draw, wordings)
     first, last = path[0], path[-1]
     asked = draw.choice(
         (
@@ -113,21 +114,37 @@ def chains(hops: int, draw: random.Random, wordings: Wordings = SCENE) -> Proble
         asked,
         direction(*_difference(links)),
         NINE,
-        _steps_along(path, links),
+        _steps_along(links, facts),
         tuple(facts),
     )
 
 
-def _steps_along(path: Sequence[str], links: Sequence[Fact]) -> tuple[str, ...]:
+def _steps_along(links: Sequence[Fact], facts: Sequence[Fact]) -> tuple[str, ...]:
     """The reasoning along a chain: each link, joined to what was found before."""
-    first = path[0]
-    steps = [atom(links[0])]
+    first = links[0][0]
+    steps = _read(links[0], facts)
     before = links[0]
     for number, link in enumerate(links[1:], start=2):
         joined = (first, direction(*_difference(links[:number])), link[2])
+        steps += _turned(link, facts)
         steps.append(f"{atom(before)} and {atom(link)}, so {atom(joined)}")
         before = joined
     return tuple(steps)
+
+
+def _read(fact: Fact, facts: Sequence[Fact]) -> list[str]:
+    """The step that takes a fact from the scene, turned round if it is stated so."""
+    return _turned(fact, facts) or [atom(fact)]
+
+
+def _turned(fact: Fact, facts: Sequence[Fact]) -> list[str]:
+    """What turns a fact round, in two steps where one is too long for the contract; nothing where
+    the scene states it as it is.
+    """
+    if fact in facts:
+        return []
+    step = f"{atom(converse(fact))}, so {atom(fact)}"
+    return [step] if len(step) <= STEP_LENGTH else [atom(converse(fact)), atom(fact)]
 
 
 def _difference(links: Sequence[Fact]) -> tuple[int, int]:
@@ -155,27 +172,28 @@ def blocks(hops: int, draw: random.Random) -> Problem:
         (names[2], draw.choice(ways), names[1]),
         (shapes[3], "inside", names[2]),
     ]
+    facts = _stated(facts, draw)
     if hops == 1:
-        u, v, relation = shapes[0], shapes[2], within[1]
-        steps = [atom(within)]
+        u, v = shapes[0], shapes[2]
+        steps = _read(within, facts)
     else:
         u, v, relation = shapes[0], names[1], across[1]
         steps = [
-            atom((u, "inside", names[0])),
+            *_read((u, "inside", names[0]), facts),
+            *_turned(across, facts),
             f"{atom(across)}, so {atom((u, relation, v))}",
         ]
         if hops > 2:
             v = shapes[1]
-            steps.append(f"{atom((v, 'inside', names[1]))}, so {atom((u, relation, v))}")
-    facts = shuffled(facts, draw)
+            lying = (v, "inside", names[1])
+            steps += [*_turned(lying, facts), f"{atom(lying)}, so {atom((u, relation, v))}"]
     boxes = Boxes(facts)
-    answer = [side for side in SIDES if boxes.holds(u, side, v)]
     return Problem(
         "blocks",
         hops,
         tuple(sentence(fact, draw, PLAIN) for fact in facts),
         f"Where is {u} relative to {v}?",
-        answer,
+        [side for side in SIDES if boxes.holds(u, side, v)],
         (*SIDES, "inside", "contains"),
         tuple(steps),
         tuple(facts),
@@ -186,33 +204,35 @@ def regions(hops: int, draw: random.Random) -> Problem:
     """Places in places: is one inside, around, outside or touching another?"""
     names = [f"the {name}" for name in draw.sample([*_PLACES, *_OBJECTS], 6)]
     kind = draw.choice(("inside", "contains", "outside") if hops > 1 else NESTING[:4])
+    aside = (names[5], draw.choice(("inside", "outside")), names[4])
     if kind in ("inside", "contains"):
         nested = names[: hops + 1]
         links = [(u, "inside", v) for u, v in pairwise(nested)]
-        u, v = (nested[0], nested[-1])
-        steps = [atom(links[0])]
-        steps += [f"{atom(link)}, so {atom((u, 'inside', link[2]))}" for link in links[1:]]
+        facts = _stated([*links, aside], draw)
+        u, v = nested[0], nested[-1]
+        steps = _read(links[0], facts)
+        for link in links[1:]:
+            steps += [*_turned(link, facts), f"{atom(link)}, so {atom((u, 'inside', link[2]))}"]
         if kind == "contains":
+            steps.append(f"{atom((u, 'inside', v))}, so {atom((v, 'contains', u))}")
             u, v = v, u
-            steps.append(f"{atom((v, 'inside', u))}, so {atom((u, 'contains', v))}")
     else:
         inner, outer, second, other = names[:4]
-        links = [(outer, kind, other)]
+        link = (outer, kind, other)
+        links = [link, (inner, "inside", outer), (second, "inside", other)][:hops]
+        facts = _stated([*links, aside], draw)
         u, v = outer, other
-        steps = [atom(links[0])]
+        steps = _read(link, facts)
         if hops > 1:
             u = inner
-            links.append((inner, "inside", outer))
             steps = [
-                atom(links[1]),
-                f"{atom(links[0])}, so {atom((u, kind, v))}",
+                *_read(links[1], facts),
+                *_turned(link, facts),
+                f"{atom(link)}, so {atom((u, kind, v))}",
             ]
         if hops > 2:
             v = second
-            links.append((second, "inside", other))
-            steps.append(f"{atom(links[2])}, so {atom((u, kind, v))}")
-    aside = (names[5], draw.choice(("inside", "outside")), names[4])
-    facts = shuffled([*links, aside], draw)
+            steps += [*_turned(links[2], facts), f"{atom(links[2])}, so {atom((u, kind, v))}"]
     return Problem(
         "regions",
         hops,
@@ -231,22 +251,21 @@ def distances(hops: int, draw: random.Random) -> Problem:
     things = [f"the {name}" for name in draw.sample(_OBJECTS, 4)]
     relation = draw.choice(("near", "far", "touching") if hops == 1 else ("far", "far", "near"))
     link = (places[0], relation, places[1])
-    links: list[Fact] = [link]
+    links = [link, (things[0], "inside", places[0]), (things[1], "inside", places[1])][:hops]
+    aside = (things[2], draw.choice(("near", "touching")), things[3])
+    facts = _stated([*links, aside, (things[3], "inside", places[2])], draw)
     u, v = places[0], places[1]
-    steps = [atom(link)]
+    steps = _read(link, facts)
     if hops > 1:
         u = things[0]
-        links.append((u, "inside", places[0]))
-        follows = relation == "far"
-        told = f", so {atom((u, 'far', v))}" if follows else ""
-        steps = [atom(links[1]), f"{atom(link)}{told}"]
-        if hops > 2:
-            v = things[1]
-            links.append((v, "inside", places[1]))
-            told = f", so {atom((u, 'far', v))}" if follows else ""
-            steps.append(f"{atom(links[2])}{told}")
-    aside = (things[2], draw.choice(("near", "touching")), things[3])
-    facts = shuffled([*links, aside, (things[3], "inside", places[2])], draw)
+        steps = [*_read(links[1], facts), *_turned(link, facts)]
+        steps.append(f"{atom(link)}, so {atom((u, 'far', v))}" if relation == "far" else atom(link))
+    if hops > 2:
+        v, lying = things[1], links[2]
+        steps += _turned(lying, facts)
+        steps.append(
+            f"{atom(lying)}, so {atom((u, 'far', v))}" if relation == "far" else atom(lying)
+        )
     boxes = Boxes(facts)
     holding = [label for label in DISTANCES[:3] if boxes.holds(u, label, v)]
     return Problem(
@@ -273,7 +292,7 @@ def inference(hops: int, draw: random.Random) -> Problem:
         cut = draw.randrange(hops)
         u, _, v = links[cut]
         links[cut] = (u, OPPOSITE[side], v) if hops > 1 else (u, side, names[-2])
-    facts = shuffled([*links, (names[-1], draw.choice(SIDES), draw.choice(path[:-1]))], draw)
+    facts = _stated([*links, (names[-1], draw.choice(SIDES), draw.choice(path[:-1]))], draw)
     u, v = path[0], path[-1]
     boxes = Boxes(facts)
     stated = (u, side if label != "contradiction" else OPPOSITE[side], v)
@@ -283,11 +302,11 @@ def inference(hops: int, draw: random.Random) -> Problem:
         label = "contradiction"
     else:
         label = "neutral"
-    steps = [atom(links[0])]
+    steps = _read(links[0], facts)
     for link in links[1:]:
         joined = (u, side, link[2])
         told = f", so {atom(joined)}" if boxes.holds(*joined) else ""
-        steps.append(f"{atom(link)}{told}")
+        steps += [*_turned(link, facts), f"{atom(link)}{told}"]
     return Problem(
         "inference",
         hops,
@@ -326,6 +345,9 @@ def problems(
         yield FAMILIES[family](hops[number % len(hops)], draw)
 
 
-def shuffled(facts: Sequence[Fact], draw: random.Random) -> list[Fact]:
-    """The facts in a drawn order."""
-    return draw.sample(list(facts), len(facts))
+def _stated(facts: Sequence[Fact], draw: random.Random, wordings: Wordings = SCENE) -> list[Fact]:
+    """The facts in a drawn order, each said of a drawn one of its two things."""
+    return [
+        converse(fact) if OPPOSITE[fact[1]] in wordings and draw.random() < 0.5 else fact
+        for fact in draw.sample(list(facts), len(facts))
+    ]

@@ -45,6 +45,12 @@ OPPOSITE |= {other: name for name, other in OPPOSITE.items()}
 """Each relation's converse."""
 
 
+def converse(fact: Fact) -> Fact:
+    """The same fact, said of the other thing."""
+    u, relation, v = fact
+    return v, OPPOSITE[relation], u
+
+
 def direction(dx: int, dy: int) -> str:
     """The direction of a difference of coordinates."""
     return DIRECTIONS[(dx > 0) - (dx < 0), (dy > 0) - (dy < 0)]

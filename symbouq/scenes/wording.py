@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from symbouq.scenes.geometry import OPPOSITE, Fact
+from symbouq.scenes.geometry import Fact
 
 _AXIAL = {
     "left": ("left", "west", "9", ""),
@@ -117,12 +117,10 @@ def sentence(fact: Fact, draw: random.Random, wordings: Wordings = SCENE) -> str
 
     Args:
         fact: What is to be said.
-        draw: Chooses the wording, and whether the converse is said.
+        draw: Chooses the wording.
         wordings: Wordings of each relation that may be drawn.
     """
     u, relation, v = fact
-    if draw.random() < 0.5 and OPPOSITE[relation] in wordings:
-        u, relation, v = v, OPPOSITE[relation], u
     text = draw.choice(wordings[relation]).format(u=u, v=v)
     return text[0].upper() + text[1:]
 
