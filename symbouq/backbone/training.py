@@ -61,7 +61,7 @@ class Plan:
     """
 
     size: Size
-    steps: int = 4500
+    steps: int = 3000
     tokens: int = 2048
     rate: float = 3e-3
     seed: int = 2026
