@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-
 from symbouq_cli.main import main
 
 
@@ -33,8 +32,10 @@ def test_a_model_is_trained_with_the_wordings_of_a_file(tmp_path: Path) -> None:
     out = tmp_path / "model"
     done = CliRunner().invoke(
         main,
-        ["backbone", "train", "--size", "tiny", "--steps", "2", "--threads", "1"]
-        + ["--wordings", str(rows), "--out", str(out)],
+        [
+            *("backbone", "train", "--size", "tiny", "--steps", "2", "--threads", "1"),
+            *("--wordings", str(rows), "--out", str(out)),
+        ],
     )
     assert done.exit_code == 0, done.output
     assert "step 2 of 2: loss" in done.output
