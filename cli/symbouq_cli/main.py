@@ -21,6 +21,7 @@ from symbouq_cli.options import (
     JOBS,
     ONTOLOGY,
     PROFILE,
+    REPORT,
     TRACE,
     TRACES,
     UNUSABLE,
@@ -82,7 +83,8 @@ def main() -> None:
 @CONTEXT
 @reading_options
 @JOBS
-def audit(files: tuple[str, ...], out: str, **options: Any) -> None:
+@REPORT
+def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) -> None:
     """Audit every trace of FILES: one JSON line each, and a table at the end.
 
     Each claim comes out entailed, contradicted, unknown or not evaluable, with its
@@ -90,18 +92,30 @@ def audit(files: tuple[str, ...], out: str, **options: Any) -> None:
     Samples of lm-evaluation-harness, logs of inspect_ai, OpenAI chat completions, vLLM
     outputs, CSV, Parquet and saved Hugging Face data sets are read as well.
 
-    Example: symbouq audit traces.jsonl.gz --out audits.jsonl --profile unit-grid
+    Example: symbouq audit traces.jsonl.gz --out audits.jsonl --report report.html
     """
-    from symbouq.jobs import auditing
+    from symbouq.jobs import auditing, reporting
     from symbouq.records import Trace
-    from symbouq.stream import Job
+    from symbouq.report.html import Report
+    from symbouq.stream import Job, Outcome
     from symbouq_cli.report import SummaryTable
-    from symbouq_cli.run import run
+    from symbouq_cli.run import refuse_overwriting, run
 
     arguments = (options["profile"], options["ontology"], options["context"])
     table = SummaryTable()
-    job = Job(auditing, arguments, Trace)
-    failed = run(traced(files, options), out, job, options["jobs"], table.add)
+    sources = traced(files, options)
+    if report is None:
+        failed = run(sources, out, Job(auditing, arguments, Trace), options["jobs"], table.add)
+    else:
+        refuse_overwriting([*sources, out], report, "--report")
+        with Report(report) as page:
+
+            def keep(outcome: Outcome) -> None:
+                summary, entry = outcome.summary
+                table.add(outcome._replace(summary=summary))
+                page.add(entry)
+
+            failed = run(sources, out, Job(reporting, arguments, Trace), options["jobs"], keep)
     table.show()
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)
 

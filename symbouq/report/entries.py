@@ -13,7 +13,7 @@ from symbouq.ontology import Ontology
 from symbouq.pipeline import TraceAuditor
 from symbouq.records import Trace
 from symbouq.report.layout import picture
-from symbouq.report.overview import first_conflict
+from symbouq.report.overview import Point
 
 UNREAD = "unread"
 """Stands in place of a verdict where a claim states no supported relation."""
@@ -26,12 +26,14 @@ class Entry:
     Attributes:
         row: What the list filters and sorts by.
         sheet: Everything else, encoded as JSON.
-        label: Whether the answer is right, where that is known.
+        point: What the overview counts.
+        about: What the page's head says: file, profile, ontology and context.
     """
 
     row: dict[str, Any]
     sheet: bytes
-    label: bool | None
+    point: Point
+    about: dict[str, str | None]
 
 
 def entry(auditor: TraceAuditor, trace: Trace, audit: Mapping[str, Any]) -> Entry:
@@ -44,22 +46,30 @@ def entry(auditor: TraceAuditor, trace: Trace, audit: Mapping[str, Any]) -> Entr
     """
     ontology = auditor.ontology_for(trace)
     label = label_of(trace)
+    point = Point.of(audit, label)
+    about = {
+        "file": audit["source"]["file"] if audit["source"] else None,
+        "profile": audit["ontology"]["profile"],
+        "ontology": audit["ontology"]["name"],
+        "context": audit["context"],
+    }
     return Entry(
         row={
             "id": audit["id"],
             "verdicts": [shown_verdict(claim) for claim in audit["claims"]],
-            "score": audit["constraint_rule"],
-            "first": first_conflict(audit),
+            "score": point.score,
+            "first": point.first,
             "feasible": audit["scene"]["feasible"],
             "conditional": sum(claim["conditional"] for claim in audit["claims"]),
             "determinacy": audit["profile"]["determinacy"],
             "label": label,
             "model": trace.model,
-            "profile": audit["ontology"]["profile"],
-            "file": audit["source"]["file"] if audit["source"] else None,
+            "profile": about["profile"],
+            "file": about["file"],
         },
         sheet=to_json(_sheet(ontology, trace, audit, auditor.sentences(trace))),
-        label=label,
+        point=point,
+        about=about,
     )
 
 
@@ -78,11 +88,9 @@ def label_of(trace: Trace) -> bool | None:
     return agrees(delivered(text, space, trace.question), trace.answer, space.kind)
 
 
-def shown_verdict(claim: Mapping[str, Any], context: str = "assumed") -> str:
+def shown_verdict(claim: Mapping[str, Any]) -> str:
     """A claim's verdict, or `unread` where no relation was read in it."""
-    if not claim["relations"]:
-        return UNREAD
-    return str(claim["verdict" if context == "assumed" else "grounded_verdict"])
+    return str(claim["verdict"]) if claim["relations"] else UNREAD
 
 
 def marked(text: str, relations: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
@@ -114,7 +122,6 @@ def _sheet(
     source = audit["source"]
     return {
         "source": f"{source['file']}:{source['line']}" if source else None,
-        "ontology": audit["ontology"]["name"],
         "context": audit["context"],
         "question": trace.question,
         "answer": None if trace.answer is None else str(trace.answer),

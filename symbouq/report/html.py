@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -66,26 +66,15 @@ class Report:
                 return
         self._path.unlink()
 
-    def add(self, audit: Mapping[str, Any], entry: Entry) -> None:
-        """Takes one trace.
-
-        Args:
-            audit: Its audit, in the shape of `symbouq.records.Audit`.
-            entry: What the page shows of it.
-        """
-        self._overall.add(audit, entry.label)
-        rules = audit["ontology"]
-        for name, value in (
-            ("profiles", rules["profile"]),
-            ("ontologies", rules["name"]),
-            ("contexts", audit["context"]),
-            ("files", entry.row["file"]),
-        ):
+    def add(self, entry: Entry) -> None:
+        """Takes one trace."""
+        self._overall.add(entry.point)
+        for name, value in entry.about.items():
             if value is not None:
                 self._about.setdefault(name, {})[value] = None
         model = entry.row["model"]
         if model is not None:
-            self._models.setdefault(model, Overview()).add(audit, entry.label)
+            self._models.setdefault(model, Overview()).add(entry.point)
         if len(self._rows) < self._limit:
             self._rows.append(entry.row)
             self._sheets.write(entry.sheet + b"\n")

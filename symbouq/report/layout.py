@@ -160,13 +160,21 @@ def _nesting(ontology: Ontology, scene: Iterable[Triple]) -> dict[int, int]:
 
 
 def _groups(ontology: Ontology, scene: Iterable[Triple], known: int) -> list[list[int]]:
-    """The things, grouped by what ties their places together."""
+    """The things, grouped by what ties their places together; among those without a place,
+    any relation does.
+    """
+    tied = [
+        (u, v)
+        for u, r, v in scene
+        if r in ontology.within
+        or ontology.converse.get(r) in ontology.within
+        or ontology.axes[ontology.readings[ASSERTED, r]]
+    ]
+    placed = {slot for pair in tied for slot in pair}
     group = list(range(known))
-    for u, r, v in scene:
-        nested = r in ontology.within or ontology.converse.get(r) in ontology.within
-        if nested or ontology.axes[ontology.readings[ASSERTED, r]]:
-            old, new = group[v], group[u]
-            group = [new if number == old else number for number in group]
+    for u, v in [*tied, *((u, v) for u, _, v in scene if u not in placed and v not in placed)]:
+        old, new = group[v], group[u]
+        group = [new if number == old else number for number in group]
     return [[slot for slot in range(known) if group[slot] == g] for g in dict.fromkeys(group)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from symbouq.summary import Summary
 
@@ -17,6 +17,37 @@ PROFILE = ("symbolizability", "unknown_rate", "determinacy", "applicability")
 
 _POINTS = 200
 """Points of a curve that a page draws; more would not be seen."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """What an overview takes from one audit.
+
+    Attributes:
+        summary: Its counts.
+        shares: The Determinacy Profile, by name.
+        first: Number of the claim that first makes the context infeasible; 0 for none.
+        score: Constraint-Rule.
+        label: Whether the answer is right, where that is known.
+    """
+
+    summary: Summary
+    shares: dict[str, float]
+    first: int
+    score: float
+    label: bool | None
+
+    @classmethod
+    def of(cls, audit: Mapping[str, Any], label: bool | None = None) -> Self:
+        """The point of an audit in its dictionary form."""
+        first = (claim["index"] for claim in audit["claims"] if claim["first_conflict"])
+        return cls(
+            Summary.of(audit),
+            {name: audit["profile"][name] for name in PROFILE},
+            next(first, 0),
+            audit["constraint_rule"],
+            label,
+        )
 
 
 @dataclass
@@ -40,21 +71,16 @@ class Overview:
     scores: list[float] = field(default_factory=list)
     labels: list[bool] = field(default_factory=list)
 
-    def add(self, audit: Mapping[str, Any], label: bool | None = None) -> None:
-        """Counts one audit in its dictionary form.
-
-        Args:
-            audit: The audit.
-            label: Whether the trace's answer is right, where that is known.
-        """
-        self.summary.add(Summary.of(audit))
+    def add(self, point: Point) -> None:
+        """Counts one audit."""
+        self.summary.add(point.summary)
         for name, bins in self.histograms.items():
-            bins[min(int(audit["profile"][name] * BINS), BINS - 1)] += 1
-        if audit["scene"]["feasible"]:
-            self.conflicts[first_conflict(audit)] += 1
-        if label is not None:
-            self.scores.append(audit["constraint_rule"])
-            self.labels.append(label)
+            bins[min(int(point.shares[name] * BINS), BINS - 1)] += 1
+        if point.summary.feasible:
+            self.conflicts[point.first] += 1
+        if point.label is not None:
+            self.scores.append(point.score)
+            self.labels.append(point.label)
 
     def as_json(self) -> dict[str, Any]:
         """The figures as a JSON object; `reliability` is None without labels."""
@@ -96,7 +122,3 @@ class Overview:
 
 _METRICS = ("auroc", "aurc", "ece")
 
-
-def first_conflict(audit: Mapping[str, Any]) -> int:
-    """Number of the claim that first makes the context infeasible; 0 where none does."""
-    return next((claim["index"] for claim in audit["claims"] if claim["first_conflict"]), 0)

@@ -7,10 +7,10 @@ function about() {
   const said = DATA.about;
   const parts = [
     count(DATA.overview.traces, "trace"),
-    said.files && (said.files.length > 3 ? count(said.files.length, "file") : said.files.join(", ")),
-    said.profiles && `${said.profiles.length > 1 ? "profiles" : "profile"} ${said.profiles.join(", ")}`,
-    said.ontologies && `ontology ${said.ontologies.join(", ")}`,
-    said.contexts && `${said.contexts.join(", ")} context`,
+    said.file && (said.file.length > 3 ? count(said.file.length, "file") : said.file.join(", ")),
+    said.profile && `${said.profile.length > 1 ? "profiles" : "profile"} ${said.profile.join(", ")}`,
+    said.ontology && `ontology ${said.ontology.join(", ")}`,
+    said.context && `${said.context.join(", ")} context`,
   ];
   document.getElementById("about").textContent = parts.filter(Boolean).join(" · ");
 }
@@ -27,7 +27,7 @@ function overview() {
 
 function verdictCard(all) {
   const share = (context, name) => [make("span", {}, name), shareBar(all[context])];
-  return card("Verdicts of the claims in which a relation was read", 5,
+  return card("Verdicts of the claims in which a relation was read", 4,
     figures([
       ["traces", number(all.traces)],
       ["claims", number(all.claims)],
@@ -44,7 +44,7 @@ function verdictCard(all) {
 function profileCard(all) {
   const names = { symbolizability: "symbolizability", unknown_rate: "unknown rate", determinacy: "determinacy", applicability: "applicability" };
   const titles = [...Array(10).keys()].map((n) => `${n / 10} to ${(n + 1) / 10}`);
-  return card("Determinacy Profile: traces by share of claims", 7,
+  return card("Determinacy Profile: traces by share of claims", 5,
     make("div", { class: "histograms" }, Object.entries(all.histograms).map(([name, bins]) =>
       make("div", { class: "histogram" }, make("h4", {}, names[name]), columns(bins, titles, names[name]),
         make("div", { class: "scale", "aria-hidden": "true" }, make("span", {}, "0"), make("span", {}, "0.5"), make("span", {}, "1"))))),
@@ -61,8 +61,8 @@ function conflictCard(all) {
   }
   const some = bins.reduce((sum, n) => sum + n, 0);
   const titles = bins.map((_, n) => (n === LAST - 1 ? `claim ${LAST} or later` : `claim ${n + 1}`));
-  return card("Where the first conflict is", DATA.overview.reliability ? 4 : 12,
-    figures([["a claim conflicts", number(some)], ["no conflict", number(none)], ["scene contradicts itself", number(all.traces - all.feasible)]]),
+  return card("Where the first conflict is", 3,
+    figures([["with conflict", number(some)], ["without", number(none)], ["in the scene", number(all.traces - all.feasible)]]),
     columns(bins, titles, "Traces by claim of the first conflict", "conflict"),
     make("div", { class: "scale each", "aria-hidden": "true" }, bins.map((_, n) => make("span", {}, n === LAST - 1 ? `${LAST}+` : n + 1))),
     make("p", { class: "note" }, "Number of the claim that first makes the context infeasible."));
@@ -103,7 +103,7 @@ function reliabilityCard(found) {
   const curve = plotArea("coverage", "risk", `Risk-coverage curve: risk ${total.toFixed(2)} at full coverage`,
     (at) => draw("path", { class: "ideal", d: `M${at(0, total)}L${at(1, total)}` }),
     (at) => draw("path", { class: "curve", d: `M${found.curve.map(([u, v]) => at(u, v)).join("L")}` }));
-  return card("Constraint-Rule against the labels", 8,
+  return card("Constraint-Rule against the labels", Object.keys(DATA.models).length ? 5 : 12,
     figures([["labelled", number(found.count)], ["right", percent(found.right, found.count)], ["AUROC", decimal(found.auroc)], ["AURC", decimal(found.aurc)], ["ECE", decimal(found.ece)]]),
     make("div", { class: "plots" },
       make("div", {}, make("h4", {}, "Reliability"), diagram),
@@ -119,7 +119,7 @@ function modelCard() {
       percent(found.parsed, found.claims), ...VERDICTS.map((v) => percent(found.assumed[v] || 0, found.parsed)),
       percent(conflicts, found.traces), decimal(found.reliability && found.reliability.auroc)];
   });
-  return card("Models", 12, make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Models" }, make("table", {},
+  return card("Models", DATA.overview.reliability ? 7 : 12, make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Models" }, make("table", {},
     make("thead", {}, make("tr", {}, heads.map((head) => make("th", { scope: "col" }, head)))),
     make("tbody", {}, rows.map(([first, ...rest]) => make("tr", {}, make("th", { scope: "row" }, first), rest.map((cell) => make("td", {}, cell))))))));
 }
@@ -180,7 +180,7 @@ function traces() {
 
   const tally = (test) => number(rows.filter(test).length);
   const search = make("input", { type: "search", placeholder: "id, scene, question, claims", oninput: later(120, () => sift()) });
-  const conclusion = chips("Conclusion", ["unread", ...VERDICTS].reverse().filter((v) => rows.some((row) => last(row) === v))
+  const conclusion = chips("Conclusion", [...VERDICTS, "unread"].filter((v) => rows.some((row) => last(row) === v))
     .map((v) => [v, `${GLYPHS[v]} ${NAMES[v]} ${tally((row) => last(row) === v)}`, v]), () => sift());
   const present = (tests) => Object.entries(tests).filter(([, [, test]]) => rows.some(test));
   const has = chips("Has", present(HAS).map(([name, [text, test]]) => [name, `${text} ${tally(test)}`]), () => sift());
@@ -368,7 +368,7 @@ function wordsOf(line) {
 function readAs(line) {
   if (!line.parts.length) return [];
   return line.relations.map((relation) => make("span", { class: "relation" }, `${relation.subject} `, make("b", {}, relation.relation.replaceAll("_", " ")), ` ${relation.object}`,
-    relation.confidence !== undefined && ` (${relation.confidence} sure)`));
+    relation.confidence !== undefined && ` (confidence ${relation.confidence})`));
 }
 
 function sentence(line, n, sheet) {
@@ -386,7 +386,8 @@ function claimItem(claim, n, sheet) {
     empty ? make("span", { class: "said soft" }, "(no answer)") : wordsOf(claim),
     make("span", { class: "side" }, regions.filter(Boolean).slice(0, 2).map((region) => compass(region)), tag(verdict)),
     make("span", { class: "detail" },
-      readAs(claim),
+      // The message says what was read, but not how surely, nor all of several relations.
+      (claim.relations.length > 1 || claim.relations.some((relation) => relation.confidence !== undefined)) && readAs(claim),
       claim.type === "conclusion" && make("span", { class: "tag" }, "conclusion"),
       claim.stance !== "asserted" && make("span", { class: "tag" }, claim.stance),
       claim.conditional && make("span", { class: `tag outline ${claim.grounded_verdict}` }, `conditional: ${NAMES[claim.grounded_verdict]} by the scene alone`),
@@ -425,10 +426,11 @@ function pictured(sheet) {
   const id = `tip${++drawings}`;
   const { things, groups } = sheet.picture;
   const canvas = make("div", { class: "canvas", tabindex: "0", role: "region", "aria-label": "Layout" });
-  const cycle = make("div", { class: "canvas", hidden: true });
+  const cycle = make("div", { class: "canvas clash", hidden: true });
   const caption = make("div", { class: "caption", role: "status" });
-  const title = make("h3", {}, sheet.feasible ? "One layout of the scene, of possibly many" : "The scene contradicts itself");
-  const node = make("aside", { class: "picture", "aria-label": "Picture" }, title, canvas, caption, cycle);
+  const title = make("h3", {}, !sheet.feasible ? "The scene contradicts itself" : things.length ? "One layout of the scene, of possibly many" : "The scene places nothing");
+  const hint = make("p", { class: "hint" }, "Arrows lead to the thing that is placed. What nothing places together stands apart.");
+  const node = make("aside", { class: "picture", "aria-label": "Picture" }, title, canvas, caption, cycle, hint);
   const plan = things.length ? (sheet.picture.extent ? boxPlan(things, groups) : pointPlan(things, groups)) : null;
   const stated = sheet.sentences.flatMap((line, n) => line.relations.map((relation) => ({ ...relation, source: `scene:${n + 1}` })));
   const claimed = sheet.claims.flatMap((claim, n) => claim.relations.map((relation) => ({ ...relation, source: `claim:${n + 1}` })));
@@ -445,26 +447,28 @@ function pictured(sheet) {
     canvas.hidden = !plan;
     if (plan) canvas.replaceChildren(plan.draw(id, stated, claim, n, premises, index, sheet.picture.regions[n] || []));
     const circular = !sheet.feasible ? stated.filter((relation) => sheet.clash.includes(relation.source)) : wrong.length ? [...conflict, ...wrong] : [];
-    cycle.hidden = circular.length < 2;
+    cycle.hidden = !circular.length;
     cycle.replaceChildren(...(cycle.hidden ? [] : [make("h3", {}, "What cannot hold together"), ring(circular, id)]));
-    caption.replaceChildren(...captions(sheet, claim, n, plan));
+    caption.replaceChildren(...captions(sheet, claim, n));
   }
   return { node, show };
 }
 
-function captions(sheet, claim, n, plan) {
-  if (!claim) return [make("p", { class: "soft" }, plan ? "Things that nothing places relative to each other stand apart." : "")];
+function captions(sheet, claim, n) {
+  if (!claim) return [];
   const regions = (sheet.picture.regions[n] || []).map((region, k) => [region, claim.relations[k]]).filter(([region]) => region);
   return [
     make("p", {}, make("strong", {}, `Claim ${n + 1}: `), claim.relations.map(spelled).join("; ") || "nothing read"),
     ...regions.flatMap(([region, relation]) => [
-      make("p", {}, make("span", { class: "key claimed" }), `claimed: ${relation.subject} ${sayCells(region.claimed)} from ${relation.object}`),
-      make("p", {}, make("span", { class: "key possible" }), `the scene alone allows: ${sayCells(region.possible)}`),
+      make("p", {}, make("span", { class: "key claimed" }), `claimed, seen from ${relation.object}: ${sayCells(region.claimed)}`),
+      region.object === null || region.subject === null
+        ? make("p", {}, `The scene does not name ${region.object === null ? relation.object : relation.subject}.`)
+        : make("p", {}, make("span", { class: "key possible" }), `the scene alone allows: ${sayCells(region.possible)}`),
     ]),
   ];
 }
 
-const PAD = 24; // room around a group, for what lies beyond its things
+const PAD = 28; // room around a group, for what lies beyond its things
 
 /** Points: a cell for each pair of coordinates; what lies in a thing is drawn in its box. */
 function pointPlan(things, groups) {
@@ -509,19 +513,22 @@ function pointPlan(things, groups) {
     const roots = group.filter(root);
     if (!roots.length) continue;
     const stacks = new Map();
-    for (const n of roots) {
-      const key = `${things[n].x?.[0] ?? 0},${things[n].y?.[0] ?? 0}`;
-      if (!stacks.has(key)) stacks.set(key, { x: things[n].x?.[0] ?? 0, y: things[n].y?.[0] ?? 0, boxes: [] });
+    const placed = roots.some(own);
+    roots.forEach((n, k) => {
+      // What has no coordinates stands in rows of three.
+      const [x, y] = placed ? [things[n].x?.[0] ?? 0, things[n].y?.[0] ?? 0] : [k % 3, -Math.floor(k / 3)];
+      const key = `${x},${y}`;
+      if (!stacks.has(key)) stacks.set(key, { x, y, boxes: [] });
       stacks.get(key).boxes.push(sized(n));
-    }
+    });
     const all = [...stacks.values()];
-    const [xs, widths] = lines(all.map((s) => s.x), all.map((s) => Math.max(...s.boxes.map((b) => b.width)) + 12), 34);
-    const [ys, heights] = lines(all.map((s) => s.y), all.map((s) => s.boxes.reduce((sum, b) => sum + b.height + 4, 8)), 30);
-    const pad = roots.some(own) ? PAD : 2;
+    const [xs, widths] = lines(all.map((s) => s.x), all.map((s) => Math.max(...s.boxes.map((b) => b.width)) + 30), 40);
+    const [ys, heights] = lines(all.map((s) => s.y), all.map((s) => s.boxes.reduce((sum, b) => sum + b.height + 4, 26)), 40);
+    const pad = placed ? PAD : 2;
     const width = xs.reduce((sum, x) => sum + widths.get(x), 2 * pad);
     const height = ys.reduce((sum, y) => sum + heights.get(y), 2 * pad);
-    if (left && left + width > 430) { left = 0; top += deep + 12; deep = 0; }
-    const frame = { x: left, y: top, width, height, lone: pad !== PAD };
+    if (left && left + width > 350) { left = 0; top += deep + 12; deep = 0; }
+    const frame = { x: left, y: top, width, height, lone: !placed };
     frames.push(frame);
     const edge = (list, size, value, start) => list.slice(0, list.indexOf(value)).reduce((sum, other) => sum + size.get(other), start);
     const downward = [...ys].reverse();
@@ -569,7 +576,7 @@ function boxPlan(things, groups) {
     const xs = axisLines("x", (n) => widthOf(label(n)) + 20 + 8 * around.get(n));
     const ys = axisLines("y", (n) => 26 + 22 * inward(n) + 22 * around.get(n));
     const frame = { x: left, y: top, width: xs.size + 2 * PAD, height: ys.size + 2 * PAD };
-    if (left && left + frame.width > 430) { left = 0; top += deep + 12; deep = 0; [frame.x, frame.y] = [left, top]; }
+    if (left && left + frame.width > 350) { left = 0; top += deep + 12; deep = 0; [frame.x, frame.y] = [left, top]; }
     frames.push(frame);
     for (const n of [...group].sort((a, b) => around.get(a) - around.get(b))) {
       const inset = around.get(n);
@@ -633,8 +640,18 @@ function overlay(region, cell, id) {
   const which = (bits) => [...bits].flatMap((bit, n) => (bit === "1" ? [n] : []));
   return draw("g", { "data-region": id },
     which(region.possible).map((n) => draw("rect", { class: "possible", ...around(n, 0) })),
-    which(region.claimed).map((n) => draw("rect", { class: "claimed-fill", ...around(n, 1) })),
-    which(region.claimed).map((n) => draw("rect", { class: "claimed", ...around(n, 1) })));
+    which(region.claimed).map((n) => draw("rect", { class: "claimed-fill", ...around(n, 0) })),
+    outlines(which(region.claimed)).map(([first, end]) => {
+      const [a, b] = [around(first, 1), around(end, 1)];
+      return draw("rect", { class: "claimed", x: a.x, y: a.y, width: b.x + b.width - a.x, height: b.y + b.height - a.y });
+    }));
+}
+
+/** Cells as rectangles, by their first and last cells: one, where together they make one. */
+function outlines(cells) {
+  const [columns, rows] = [(n) => n % 3, (n) => Math.floor(n / 3)].map((of) => [Math.min(...cells.map(of)), Math.max(...cells.map(of))]);
+  const whole = cells.length === (columns[1] - columns[0] + 1) * (rows[1] - rows[0] + 1);
+  return whole && cells.length ? [[3 * rows[0] + columns[0], 3 * rows[1] + columns[1]]] : cells.map((n) => [n, n]);
 }
 
 /** A line from one rectangle to another, from border to border. */
@@ -653,44 +670,49 @@ function edge(from, to, kind, tipId) {
 /** Relations that cannot hold together, as a ring of things with labelled arrows. */
 function ring(relations, id) {
   const names = [...new Set(relations.flatMap((relation) => [relation.object, relation.subject]))];
-  const radius = Math.max(64, names.length * 21);
   const texts = names.map((name) => short(name, 18));
   const widths = texts.map((text) => widthOf(text) + 18);
-  const side = Math.max(...widths) / 2 + 70;
-  const middle = [radius + side, radius + 30];
-  const at = (n) => {
-    const angle = -Math.PI / 2 + (2 * Math.PI * n) / names.length;
-    return [middle[0] + radius * Math.cos(angle), middle[1] + radius * Math.sin(angle)];
-  };
+  const labels = relations.map((relation) => `${relation.relation.replaceAll("_", " ")} · ${relation.source.replace(":", " ")}`);
+  const across = Math.max(78, names.length * 26), down = Math.max(56, names.length * 20);
+  const side = Math.max(...labels.map(widthOf), ...widths) * 0.92 + 24;
+  const centre = [across + side, down + 44];
+  // Two things stand side by side, more in a circle from the top.
+  const first = names.length === 2 ? Math.PI : -Math.PI / 2;
+  const angle = (n) => first + (2 * Math.PI * n) / names.length;
+  const at = (n) => [centre[0] + across * Math.cos(angle(n)), centre[1] + down * Math.sin(angle(n))];
   const rects = names.map((_, n) => { const [x, y] = at(n); return { x: x - widths[n] / 2, y: y - 13, width: widths[n], height: 26 }; });
   const seen = new Map();
-  const arrows = relations.map((relation) => {
+  const arrows = relations.map((relation, k) => {
     const [a, b] = [names.indexOf(relation.object), names.indexOf(relation.subject)];
     const pair = [Math.min(a, b), Math.max(a, b)].join();
     const nth = seen.get(pair) || 0;
     seen.set(pair, nth + 1);
-    const label = `${relation.relation.replaceAll("_", " ")} · ${relation.source.replace(":", " ")}`;
     const kind = `cycle ${relation.claim ? "claim" : ""}`;
     if (a === b) {
       const r = rects[a];
       return [draw("path", { class: kind, d: `M${r.x + 10},${r.y}C${r.x - 14},${r.y - 30} ${r.x + r.width + 14},${r.y - 30} ${r.x + r.width - 10},${r.y}`, "marker-end": `url(#${id}c)` }),
-        draw("text", { class: "label cycle-text", x: r.x + r.width / 2, y: r.y - 26, "text-anchor": "middle" }, label)];
+        draw("text", { class: "label cycle-text", x: r.x + r.width / 2, y: r.y - 26, "text-anchor": "middle" }, labels[k])];
     }
     const [p, q] = [at(a), at(b)];
-    const bend = (names.length === 2 ? 34 : 14) + 26 * Math.floor(nth / 2);
-    const flip = nth % 2 ? -1 : 1;
-    const [dx, dy] = [q[0] - p[0], q[1] - p[1]];
-    const far = Math.hypot(dx, dy) || 1;
-    const turn = names.length === 2 && a > b ? 1 : flip;
-    const c = [(p[0] + q[0]) / 2 - (turn * bend * dy) / far * (a < b ? -1 : 1), (p[1] + q[1]) / 2 + (turn * bend * dx) / far * (a < b ? -1 : 1)];
+    const mid = [(p[0] + q[0]) / 2, (p[1] + q[1]) / 2];
+    // Outwards from the middle of the ring; through it, where the things face each other.
+    let out = [mid[0] - centre[0], mid[1] - centre[1]];
+    if (Math.hypot(...out) < 1) out = [0, nth % 2 ? 1 : -1];
+    const length = Math.hypot(...out);
+    const bend = (names.length === 2 ? 40 : 22) + 30 * (names.length === 2 ? Math.floor(nth / 2) : nth);
+    const turn = [out[0] / length, out[1] / length];
+    const c = [mid[0] + bend * turn[0], mid[1] + bend * turn[1]];
     const start = toBorder(rects[a], c), end = toBorder(rects[b], c);
-    const mid = [(start[0] + 2 * c[0] + end[0]) / 4, (start[1] + 2 * c[1] + end[1]) / 4];
+    const top = [(start[0] + 2 * c[0] + end[0]) / 4, (start[1] + 2 * c[1] + end[1]) / 4];
+    const anchor = turn[0] > 0.3 ? "start" : turn[0] < -0.3 ? "end" : "middle";
     return [draw("path", { class: kind, d: `M${start}Q${c} ${end}`, "marker-end": `url(#${id}c)` }),
-      draw("text", { class: "label cycle-text", x: mid[0], y: mid[1] + 4, "text-anchor": "middle" }, label)];
+      draw("text", { class: "label cycle-text", x: top[0] + 6 * turn[0], y: top[1] + 4 + 10 * turn[1], "text-anchor": anchor }, labels[k])];
   });
-  const [width, height] = [2 * middle[0], 2 * middle[1] - (names.length === 3 ? radius / 2 : 0)];
+  const ys = [...rects.flatMap((r) => [r.y, r.y + r.height])];
+  const [width, upper, lower] = [2 * centre[0], Math.min(...ys) - 34, Math.max(...ys) + 40];
+  const shrink = Math.min(1, 360 / width);
   const said = relations.map((relation) => `${spelled(relation)} (${relation.source.replace(":", " ")})`).join("; ");
-  return draw("svg", { width: Math.min(width, 420), height: height * Math.min(1, 420 / width), viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Conflict: ${said}` },
+  return draw("svg", { width: width * shrink, height: (lower - upper) * shrink, viewBox: `0 ${upper} ${width} ${lower - upper}`, role: "img", "aria-label": `Conflict: ${said}` },
     draw("defs", {}, tip(`${id}c`, "cycle-tip")),
     arrows.map(([path]) => path),
     names.map((name, n) => draw("g", { class: "named" }, draw("title", {}, name), draw("rect", { class: "thing", ...rects[n], rx: 5 }), draw("text", { x: at(n)[0], y: at(n)[1] + 4.5, "text-anchor": "middle" }, texts[n]))),
