@@ -6,6 +6,7 @@ wrong, 130 interrupted.
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Any
 
@@ -140,6 +141,58 @@ def parse(files: tuple[str, ...], out: str, **options: Any) -> None:
     job = Job(parsing, (options["profile"], options["ontology"]), Trace)
     failed = run(traced(files, options), out, job, options["jobs"], lambda outcome: None)
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)
+
+
+@main.command()
+@click.argument("first", type=click.Path(exists=True, dir_okay=False))
+@click.argument("second", type=click.Path(exists=True, dir_okay=False))
+@click.option(
+    "--examples",
+    default=3,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="How many flips of each kind to print.",
+)
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
+@REPORT
+def compare(first: str, second: str, examples: int, form: str, report: str | None) -> None:
+    """Show how the audits in FIRST and SECOND differ: two models, contexts or versions.
+
+    Both are what `symbouq audit` wrote; traces belong together by their ids. Where the
+    responses are the same, all claims are compared, else the scene and the conclusion.
+    Audits made with another --context are compared by that context's verdicts.
+
+    Example: symbouq compare before.jsonl after.jsonl --report changes.html
+    """
+    from symbouq.compare import comparison
+    from symbouq.report.compared import ComparedSides
+    from symbouq_cli.report import show_flips
+    from symbouq_cli.run import refuse_overwriting
+
+    if report is not None:
+        refuse_overwriting((first, second), report, "--report")
+    sides = ComparedSides()
+    found = comparison(first, second, examples, sides.add)
+    for failure in found.failed:
+        click.echo(failure, err=True)
+    notes = [f"one response in both: {found.same} of {found.traces} traces"]
+    notes += [
+        f"only in {name}: {count} trace{'' if count == 1 else 's'}"
+        for name, count in zip((first, second), found.only, strict=True)
+        if count
+    ]
+    if report is not None:
+        sides.write(report, (first, second), found, notes=notes)
+    if form == "json":
+        click.echo(json.dumps(found.as_json(), indent=2, ensure_ascii=False))
+    else:
+        told = {kind: [(flip, ()) for flip in some] for kind, some in found.examples.items()}
+        show_flips((first, second), found, told, notes)
+    if found.failed and not found.traces:
+        click.get_current_context().exit(UNUSABLE)
+    click.get_current_context().exit(FAILED_RECORDS if found.failed else 0)
 
 
 @main.command()

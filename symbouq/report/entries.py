@@ -13,7 +13,7 @@ from symbouq.ontology import Ontology
 from symbouq.pipeline import TraceAuditor
 from symbouq.records import Trace
 from symbouq.report.layout import picture
-from symbouq.report.overview import Point
+from symbouq.overview import Point
 
 UNREAD = "unread"
 """Stands in place of a verdict where a claim states no supported relation."""

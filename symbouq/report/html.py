@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from symbouq.report.entries import Entry
-from symbouq.report.overview import Overview
+from symbouq.overview import Overview
 from symbouq.report.page import page
 
 LIMIT = 5_000

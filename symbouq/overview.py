@@ -1,4 +1,4 @@
-"""Figures over many audits: what the report's overview, tables and plots show."""
+"""Figures over many audits: what reports and plots show."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ BINS = 10
 
 PROFILE = ("symbolizability", "unknown_rate", "determinacy", "applicability")
 """The shares of the Determinacy Profile that are shown as histograms."""
+
+MEANS = (*PROFILE, "constraint_rule")
+"""What means are taken of."""
 
 _POINTS = 200
 """Points of a curve that a page draws; more would not be seen."""
@@ -59,6 +62,7 @@ class Overview:
         histograms: For each share of the profile how many traces are in each bin.
         conflicts: Number of the claim that first makes the context infeasible to how many
             traces; 0 for those without a conflict, whose scene is feasible.
+        sums: Sums of the profile's shares and of Constraint-Rule.
         scores: Constraint-Rule of each labelled trace.
         labels: Whether its answer is right.
     """
@@ -68,6 +72,7 @@ class Overview:
         default_factory=lambda: {name: [0] * BINS for name in PROFILE}
     )
     conflicts: Counter[int] = field(default_factory=Counter)
+    sums: dict[str, float] = field(default_factory=lambda: dict.fromkeys(MEANS, 0.0))
     scores: list[float] = field(default_factory=list)
     labels: list[bool] = field(default_factory=list)
 
@@ -76,6 +81,8 @@ class Overview:
         self.summary.add(point.summary)
         for name, bins in self.histograms.items():
             bins[min(int(point.shares[name] * BINS), BINS - 1)] += 1
+        for name, value in {**point.shares, "constraint_rule": point.score}.items():
+            self.sums[name] += value
         if point.summary.feasible:
             self.conflicts[point.first] += 1
         if point.label is not None:
@@ -93,6 +100,7 @@ class Overview:
             "assumed": dict(found.assumed),
             "grounded": dict(found.grounded),
             "histograms": self.histograms,
+            "means": {name: total / (found.traces or 1) for name, total in self.sums.items()},
             "conflicts": sorted(self.conflicts.items()),
             "reliability": self.reliability(),
         }
