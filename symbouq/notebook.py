@@ -195,8 +195,10 @@ def plot_claims(audit: Mapping[str, Any]) -> Figure:
     for row, name in enumerate(("verdict", "grounded_verdict")):
         for claim in claims:
             verdict = _shown(claim, name)
-            fill, ink, _ = COLOURS[verdict]
-            axes.barh(row, 0.92, left=claim["index"] - 0.46, color=fill, height=0.8)
+            fill, ink, ground = COLOURS[verdict]
+            axes.barh(
+                row, 0.9, left=claim["index"] - 0.45, height=0.8, color=ground, edgecolor=fill
+            )
             axes.text(claim["index"], row, _LETTERS[verdict], color=ink, ha="center", va="center")
     axes.set_yticks([0, 1], ["assumed", "grounded"])
     axes.invert_yaxis()

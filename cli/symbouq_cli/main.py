@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -108,7 +109,9 @@ def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) 
     if report is None:
         failed = run(sources, out, Job(auditing, arguments, Trace), options["jobs"], table.add)
     else:
-        refuse_overwriting([*sources, out], report, "--report")
+        refuse_overwriting(sources, report, "--report")
+        if out != "-" and Path(out).resolve() == Path(report).resolve():
+            raise click.UsageError("--report and --out name the same file")
         with Report(report) as page:
 
             def keep(outcome: Outcome) -> None:

@@ -384,7 +384,7 @@ function claimItem(claim, n, sheet) {
   return make("li", { role: "option", tabindex: "-1", "aria-selected": "false", class: `${verdict} ${claim.type === "conclusion" ? "final" : ""}` },
     make("span", { class: "number" }, n + 1),
     empty ? make("span", { class: "said soft" }, "(no answer)") : wordsOf(claim),
-    make("span", { class: "side" }, regions.filter(Boolean).slice(0, 2).map((region) => compass(region)), tag(verdict)),
+    make("span", { class: "side" }, regions.filter(Boolean).slice(0, 2).map((region) => compass(region, sheet.picture.extent)), tag(verdict)),
     make("span", { class: "detail" },
       // The message says what was read, but not how surely, nor all of several relations.
       (claim.relations.length > 1 || claim.relations.some((relation) => relation.confidence !== undefined)) && readAs(claim),
@@ -399,11 +399,13 @@ function claimItem(claim, n, sheet) {
 
 // Where a claim puts its subject, seen from its object -------------------------------------
 
-const cellsIn = (bits) => CELLS.filter((_, n) => bits[n] === "1");
-const sayCells = (bits) => (bits.includes("0") ? listed(cellsIn(bits), "or") || "nowhere" : "anywhere");
+function sayCells(bits, extent) {
+  const names = CELLS.map((name, n) => (extent && n === 4 ? "overlapping" : name)).filter((_, n) => bits[n] === "1");
+  return names.length === CELLS.length ? "anywhere" : listed(names, "or") || "nowhere";
+}
 
-function compass(region) {
-  const label = `claimed: ${sayCells(region.claimed)}; by the scene alone: ${sayCells(region.possible)}`;
+function compass(region, extent) {
+  const label = `claimed: ${sayCells(region.claimed, extent)}; by the scene alone: ${sayCells(region.possible, extent)}`;
   const cells = CELLS.map((_, n) => ({ n, claimed: region.claimed[n] === "1", possible: region.possible[n] === "1" }))
     .sort((a, b) => a.claimed - b.claimed); // outlines go above their neighbours
   return draw("svg", { class: "compass", width: 40, height: 40, viewBox: "0 0 40 40", role: "img", "aria-label": label },
@@ -426,11 +428,11 @@ function pictured(sheet) {
   const id = `tip${++drawings}`;
   const { things, groups } = sheet.picture;
   const canvas = make("div", { class: "canvas", tabindex: "0", role: "region", "aria-label": "Layout" });
-  const cycle = make("div", { class: "canvas clash", hidden: true });
+  const cycle = make("div", { class: "canvas clash", hidden: true, tabindex: "0", role: "region", "aria-label": "Conflict" });
   const caption = make("div", { class: "caption", role: "status" });
   const title = make("h3", {}, !sheet.feasible ? "The scene contradicts itself" : things.length ? "One layout of the scene, of possibly many" : "The scene places nothing");
   const hint = make("p", { class: "hint" }, "Arrows lead to the thing that is placed. What nothing places together stands apart.");
-  const node = make("aside", { class: "picture", "aria-label": "Picture" }, title, canvas, caption, cycle, hint);
+  const node = make("section", { class: "picture", "aria-label": "Picture" }, title, canvas, caption, cycle, hint);
   const plan = things.length ? (sheet.picture.extent ? boxPlan(things, groups) : pointPlan(things, groups)) : null;
   const stated = sheet.sentences.flatMap((line, n) => line.relations.map((relation) => ({ ...relation, source: `scene:${n + 1}` })));
   const claimed = sheet.claims.flatMap((claim, n) => claim.relations.map((relation) => ({ ...relation, source: `claim:${n + 1}` })));
@@ -460,10 +462,10 @@ function captions(sheet, claim, n) {
   return [
     make("p", {}, make("strong", {}, `Claim ${n + 1}: `), claim.relations.map(spelled).join("; ") || "nothing read"),
     ...regions.flatMap(([region, relation]) => [
-      make("p", {}, make("span", { class: "key claimed" }), `claimed, seen from ${relation.object}: ${sayCells(region.claimed)}`),
+      make("p", {}, make("span", { class: "key claimed" }), `claimed, seen from ${relation.object}: ${sayCells(region.claimed, sheet.picture.extent)}`),
       region.object === null || region.subject === null
         ? make("p", {}, `The scene does not name ${region.object === null ? relation.object : relation.subject}.`)
-        : make("p", {}, make("span", { class: "key possible" }), `the scene alone allows: ${sayCells(region.possible)}`),
+        : make("p", {}, make("span", { class: "key possible" }), `the scene alone allows: ${sayCells(region.possible, sheet.picture.extent)}`),
     ]),
   ];
 }
