@@ -159,7 +159,9 @@ def endings(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[str, s
 
 def same_response(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     """Whether two audits are of one response, however it was cut into claims."""
-    texts = ["".join("".join(c["text"].split()) for c in audit["claims"]) for audit in (first, second)]
+    texts = [
+        "".join("".join(c["text"].split()) for c in audit["claims"]) for audit in (first, second)
+    ]
     if any(texts):
         return texts[0] == texts[1]
     stated = [[list(map(_spelled, c["relations"])) for c in a["claims"]] for a in (first, second)]
@@ -306,7 +308,7 @@ def comparison(first: str, second: str, examples: int = 3, each: Each = nothing)
             some = found.examples.setdefault(flip.kind, [])
             if len(some) < examples:
                 some.append(flip)
-        each(*(Point.of(audit) if audit is not None else None for audit in (a, b)), here)
+        each(a and Point.of(a), b and Point.of(b), here)
     return found
 
 

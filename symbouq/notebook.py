@@ -210,7 +210,13 @@ def plot_claims(audit: Mapping[str, Any]) -> Figure:
     return figure
 
 
-_LETTERS = {"entailed": "E", "contradicted": "C", "unknown": "U", "not-evaluable": "N", "unread": ""}
+_LETTERS = {
+    "entailed": "E",
+    "contradicted": "C",
+    "unknown": "U",
+    "not-evaluable": "N",
+    "unread": "",
+}
 
 
 def plot(audits: Iterable[Any], labels: Iterable[bool | None] | None = None) -> Figure:

@@ -129,4 +129,3 @@ class Overview:
 
 
 _METRICS = ("auroc", "aurc", "ece")
-

@@ -190,9 +190,7 @@ def diff(
         refuse_overwriting((*corpus, *files), report, "--report")
     sides = ComparedSides()
     with progress() as advance:
-        found = difference(
-            old, new, (*corpus, *files), profile, examples, jobs, advance, sides.add
-        )
+        found = difference(old, new, (*corpus, *files), profile, examples, jobs, advance, sides.add)
     for failure in found.failed:
         click.echo(failure, err=True)
     if report is not None:

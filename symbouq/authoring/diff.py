@@ -120,9 +120,9 @@ def difference(
         if outcome.output is None:
             found.failed.append(f"{outcome.file}:{outcome.number}: {outcome.error}")
             continue
-        claims, ends, points, here, trace = outcome.summary
+        claims, ends, (first, second), here, trace = outcome.summary
         found.count(claims, ends, here)
-        each(*points, here)
+        each(first, second, here)
         for flip in here:
             some = kept.setdefault(flip.kind, [])
             if len(some) < examples:

@@ -10,10 +10,10 @@ from pydantic_core import to_json
 
 from symbouq.benchmarks.matching import agrees, delivered, space_of
 from symbouq.ontology import Ontology
+from symbouq.overview import Point
 from symbouq.pipeline import TraceAuditor
 from symbouq.records import Trace
 from symbouq.report.layout import picture
-from symbouq.overview import Point
 
 UNREAD = "unread"
 """Stands in place of a verdict where a claim states no supported relation."""

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from symbouq.report.entries import Entry
 from symbouq.overview import Overview
+from symbouq.report.entries import Entry
 from symbouq.report.page import page
 
 LIMIT = 5_000
@@ -51,7 +51,7 @@ class Report:
 
     def __enter__(self) -> Self:
         self._page: IO[bytes] = self._path.open("wb")
-        self._sheets: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed at the end
+        self._sheets: IO[bytes] = tempfile.TemporaryFile()
         return self
 
     def __exit__(

@@ -221,9 +221,7 @@ def _signs(ontology: Ontology) -> _Signs:
     return _Signs(ontology)
 
 
-def _cells(
-    solver: TraceSolver, context: Sequence[Atom], signs: _Signs, u: int, v: int
-) -> str:
+def _cells(solver: TraceSolver, context: Sequence[Atom], signs: _Signs, u: int, v: int) -> str:
     """The cells around a thing in which a context lets another one be."""
     return "".join(
         "1" if solver.feasible([*context, *signs.atoms(cell, u, v)]) else "0" for cell in CELLS

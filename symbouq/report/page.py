@@ -22,7 +22,9 @@ from symbouq.version import __version__
 _ESCAPES = ((b"<", b"\\u003c"), (b">", b"\\u003e"), (b"&", b"\\u0026"))
 
 
-def page(title: str, kind: str, data: Any, sheets: Iterable[Iterable[bytes]] = ()) -> Iterator[bytes]:
+def page(
+    title: str, kind: str, data: Any, sheets: Iterable[Iterable[bytes]] = ()
+) -> Iterator[bytes]:
     """The pieces of a page, to be written one after the other.
 
     Args:

@@ -6,10 +6,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-THINGS = (
-    "anchor barrel candle drum easel ferry globe harp inkwell jar kettle ladder mirror needle oar "
-    "piano quilt rope stool teapot umbrella vase wagon"
-).split()
+THINGS = ["anchor", "barrel", "candle", "drum", "easel", "ferry", "globe", "harp", "inkwell", "jar", "kettle", "ladder", "mirror", "needle", "oar", "piano", "quilt", "rope", "stool", "teapot", "umbrella", "vase", "wagon"]
 WORDS = {
     (0, 1): "above",
     (0, -1): "below",
@@ -20,11 +17,25 @@ WORDS = {
     (-1, -1): "to the lower left of",
     (1, -1): "to the lower right of",
 }
-LABELS = ["above", "below", "left", "right", "upper-left", "upper-right", "lower-left", "lower-right"]
+LABELS = [
+    "above",
+    "below",
+    "left",
+    "right",
+    "upper-left",
+    "upper-right",
+    "lower-left",
+    "lower-right",
+]
 
 
 def sign(n: int) -> int:
     return (n > 0) - (n < 0)
+
+
+def said(a: tuple[int, int], b: tuple[int, int]) -> str:
+    """Where the first place lies as seen from the second."""
+    return WORDS[sign(a[0] - b[0]), sign(a[1] - b[1])]
 
 
 def traces(count: int, seed: int = 7) -> Iterator[dict[str, Any]]:
@@ -41,21 +52,23 @@ def traces(count: int, seed: int = 7) -> Iterator[dict[str, Any]]:
             if place not in places:
                 places.append(place)
 
-        def said(a: int, b: int) -> str:
-            return WORDS[sign(places[a][0] - places[b][0]), sign(places[a][1] - places[b][1])]
-
         scene = [
-            f"The {names[n]} is {said(n, n - 1)} the {names[n - 1]}." for n in range(1, size)
+            f"The {names[n]} is {said(places[n], places[n - 1])} the {names[n - 1]}."
+            for n in range(1, size)
         ]
         chance.shuffle(scene)
         skill = chance.choice([0.55, 0.8, 0.97])
         claims = []
         for n in range(1, size):
-            word = said(n, 0) if chance.random() < skill else chance.choice(list(WORDS.values()))
+            word = (
+                said(places[n], places[0])
+                if chance.random() < skill
+                else chance.choice(list(WORDS.values()))
+            )
             claims.append(f"The {names[n]} is {word} the {names[0]}.")
             if chance.random() < 0.2:
                 claims.append("Now look at the next one.")
-        truth = said(size - 1, 0)
+        truth = said(places[-1], places[0])
         given = truth if chance.random() < skill else chance.choice(list(WORDS.values()))
         yield {
             "id": f"made-{number + 1}",

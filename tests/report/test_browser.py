@@ -37,7 +37,9 @@ class Browser:
         self.driver = driver
 
     def open(self, path: Path, anchor: str = "", **media: str) -> None:
-        features = [{"name": name.replace("_", "-"), "value": value} for name, value in media.items()]
+        features = [
+            {"name": name.replace("_", "-"), "value": value} for name, value in media.items()
+        ]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
         self.driver.get("about:blank")  # else another anchor of one page loads nothing
         self.driver.get(f"{path.as_uri()}{anchor}")
@@ -128,7 +130,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, options in (("first", []), ("second", ["--profile", "half-plane"])):
         out = str(folder / f"{name}.jsonl")
         command = ["audit", str(EXAMPLES), str(made), "--jobs", "1", "--out", out, *options]
-        assert CliRunner().invoke(main, [*command, "--report", str(folder / f"{name}.html")]).exit_code == 0
+        assert (
+            CliRunner().invoke(main, [*command, "--report", str(folder / f"{name}.html")]).exit_code
+            == 0
+        )
     files = [str(folder / f"{name}.jsonl") for name in ("first", "second")]
     page = str(folder / "compared.html")
     assert CliRunner().invoke(main, ["compare", *files, "--report", page]).exit_code == 0
@@ -205,9 +210,9 @@ def test_filters_add_up(page: Browser) -> None:
     assert names(page) == [row["id"] for row in ends][:50]
     page.choose("conditional")
     both = [row["id"] for row in ends if row["conditional"]]
-    assert names(page) == both
+    assert names(page) == both[:50]
     page.choose("wrong")
-    assert names(page) == [r["id"] for r in ends if r["conditional"] and r["label"] is False]
+    assert names(page) == [r["id"] for r in ends if r["conditional"] and r["label"] is False][:50]
 
 
 def test_search_reads_scenes_and_claims(page: Browser) -> None:
@@ -309,7 +314,9 @@ def test_keyboard_alone(page: Browser) -> None:
     page.press(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_DOWN)
     assert lit(page, "scene") == [1, 2]
     page.press(Keys.ARROW_UP, Keys.ARROW_UP, Keys.ARROW_UP, Keys.ENTER)
-    chosen = page.run("return document.querySelector('.claims > [aria-selected=true] .number').textContent")
+    chosen = page.run(
+        "return document.querySelector('.claims > [aria-selected=true] .number').textContent"
+    )
     assert chosen == "1"
     # The list is one stop: the next one is outside of it.
     page.press(Keys.TAB)

@@ -21,7 +21,9 @@ from symbouq.report.html import Report
 from symbouq.report.page import json_block, page
 
 AUDITOR = TraceAuditor()
-HOSTILE = "</script><script>window.hit = 1</script><img src=x onerror='hit=1'> \"'&\u2028{{style}} <!--"
+HOSTILE = (
+    "</script><script>window.hit = 1</script><img src=x onerror='hit=1'> \"'&\u2028{{style}} <!--"
+)
 
 
 def hostile(number: int = 0) -> dict[str, Any]:
