@@ -308,7 +308,7 @@ def comparison(first: str, second: str, examples: int = 3, each: Each = nothing)
             some = found.examples.setdefault(flip.kind, [])
             if len(some) < examples:
                 some.append(flip)
-        each(a and Point.of(a), b and Point.of(b), here)
+        each(Point.of(a) if a else None, Point.of(b) if b else None, here)
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from pydantic_core import to_json
@@ -111,7 +112,7 @@ def marked(text: str, relations: Sequence[Mapping[str, Any]]) -> list[list[Any]]
     cuts = sorted({0, len(text), *(cut for _, start, end in spans for cut in (start, end))})
     return [
         [text[start:end], [n for n, first, last in spans if first <= start and end <= last]]
-        for start, end in zip(cuts, cuts[1:], strict=False)
+        for start, end in pairwise(cuts)
     ]
 
 

@@ -203,7 +203,8 @@ class _Signs:
                 key = self.readings[axis, sign] = len(facts)
                 bounds = {
                     -1: f"at_most({key},{high},{low},{-step}).",
-                    0: f"at_least({key},{high},{low},{1 - step}).at_most({key},{low},{high},{step - 1}).",
+                    0: f"at_least({key},{high},{low},{1 - step})."
+                    f"at_most({key},{low},{high},{step - 1}).",
                     1: f"at_least({key},{low},{high},{step}).",
                 }
                 facts.append(bounds[sign])

@@ -6,7 +6,31 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
-THINGS = ["anchor", "barrel", "candle", "drum", "easel", "ferry", "globe", "harp", "inkwell", "jar", "kettle", "ladder", "mirror", "needle", "oar", "piano", "quilt", "rope", "stool", "teapot", "umbrella", "vase", "wagon"]
+THINGS = [
+    "anchor",
+    "barrel",
+    "candle",
+    "drum",
+    "easel",
+    "ferry",
+    "globe",
+    "harp",
+    "inkwell",
+    "jar",
+    "kettle",
+    "ladder",
+    "mirror",
+    "needle",
+    "oar",
+    "piano",
+    "quilt",
+    "rope",
+    "stool",
+    "teapot",
+    "umbrella",
+    "vase",
+    "wagon",
+]
 WORDS = {
     (0, 1): "above",
     (0, -1): "below",
