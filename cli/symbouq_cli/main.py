@@ -98,7 +98,6 @@ def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) 
     """
     from symbouq.jobs import auditing, reporting
     from symbouq.records import Trace
-    from symbouq.report.html import Report
     from symbouq.stream import Job, Outcome
     from symbouq_cli.report import SummaryTable
     from symbouq_cli.run import refuse_overwriting, run
@@ -109,6 +108,8 @@ def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) 
     if report is None:
         failed = run(sources, out, Job(auditing, arguments, Trace), options["jobs"], table.add)
     else:
+        from symbouq.report.html import Report
+
         refuse_overwriting(sources, report, "--report")
         if out != "-" and Path(out).resolve() == Path(report).resolve():
             raise click.UsageError("--report and --out name the same file")
