@@ -11,6 +11,7 @@ from symbouq.version import __version__
 
 if TYPE_CHECKING:
     from symbouq.errors import OntologyError, RecordError, SymboUQError
+    from symbouq.notebook import claims_frame, plot, traces_frame
     from symbouq.pipeline import TraceAuditor, audit, relations_between
     from symbouq.records import Audit, Trace
 
@@ -23,7 +24,10 @@ __all__ = [
     "TraceAuditor",
     "__version__",
     "audit",
+    "claims_frame",
+    "plot",
     "relations_between",
+    "traces_frame",
 ]
 
 _HOMES = {
@@ -34,7 +38,10 @@ _HOMES = {
     "Trace": "records",
     "TraceAuditor": "pipeline",
     "audit": "pipeline",
+    "claims_frame": "notebook",
+    "plot": "notebook",
     "relations_between": "pipeline",
+    "traces_frame": "notebook",
 }
 
 

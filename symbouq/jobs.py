@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symbouq.pipeline import TraceAuditor
 from symbouq.records import Context, Trace
 from symbouq.stream import Work
 from symbouq.summary import Summary
+
+if TYPE_CHECKING:  # what only a report needs
+    from symbouq.report.entries import Entry
 
 
 def auditing(profile: str | None, ontology: str | None, context: Context) -> Work:
@@ -17,6 +20,19 @@ def auditing(profile: str | None, ontology: str | None, context: Context) -> Wor
     def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], Summary]:
         record = auditor.audited(trace, file, line)
         return record, Summary.of(record)
+
+    return work
+
+
+def reporting(profile: str | None, ontology: str | None, context: Context) -> Work:
+    """A worker that audits for a report; it keeps a `Summary` and an `Entry`."""
+    from symbouq.report.entries import entry
+
+    auditor = TraceAuditor(profile, ontology, context)
+
+    def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], tuple[Summary, Entry]]:
+        record = auditor.audited(trace, file, line)
+        return record, (Summary.of(record), entry(auditor, trace, record))
 
     return work
 

@@ -20,6 +20,7 @@ from pydantic_core import from_json
 
 from symbouq.errors import RecordError
 from symbouq.features import CLAIM_FEATURES, TRACE_FEATURES
+from symbouq.notebook import NotebookAudit
 
 SCHEMA_VERSION = 1
 """Version of the output records."""
@@ -253,7 +254,7 @@ class FeatureRecord(_Record):
     """16 numbers."""
 
 
-class Audit(_Record):
+class Audit(NotebookAudit, _Record):
     """The audit of one trace."""
 
     id: str
@@ -300,7 +301,7 @@ class Reliability(_Record):
     """Scores that the model knows and the trace has not; their validation mean stands for them."""
 
 
-AnyRecord = TypeVar("AnyRecord", bound=Instance)
+AnyRecord = TypeVar("AnyRecord", bound=_Record)
 
 
 def parse_record(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +31,7 @@ class Summary:
     grounded: Counter[str] = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, audit: dict[str, Any]) -> Summary:
+    def of(cls, audit: Mapping[str, Any]) -> Summary:
         """The counts of one audit in its dictionary form."""
         parsed = [claim for claim in audit["claims"] if claim["relations"]]
         return cls(

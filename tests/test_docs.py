@@ -25,7 +25,9 @@ def timeless(text: str) -> str:
     return re.sub(r"in \d+\.\d s", "in N s", text)
 
 
-@pytest.mark.parametrize("page", ["rules/tutorial.md", "rules/profiles.md", "traces.md"])
+@pytest.mark.parametrize(
+    "page", ["rules/tutorial.md", "rules/profiles.md", "traces.md", "report.md"]
+)
 def test_commands_print_what_the_page_says(page: str, tmp_path: Path) -> None:
     ran = 0
     here = Path.cwd()
@@ -48,3 +50,15 @@ def test_commands_print_what_the_page_says(page: str, tmp_path: Path) -> None:
     finally:
         os.chdir(here)
     assert ran > 0
+
+
+def test_notebook_code_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pandas", reason="pandas is not installed")
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    monkeypatch.chdir(tmp_path)
+    found = blocks("report.md")
+    Path("kitchen.jsonl").write_text(found[0][2], encoding="utf-8")
+    command = ["audit", "kitchen.jsonl", "--out", "audits.jsonl"]
+    assert CliRunner().invoke(main, command).exit_code == 0
+    (code,) = (text for kind, _, text in found if kind == "python")
+    exec(code, {})

@@ -134,7 +134,7 @@ def merge(files: tuple[str, ...], out: str) -> None:
     from symbouq.labels.records import read_labels
     from symbouq_cli.run import refuse_overwriting
 
-    refuse_overwriting(files, out)
+    refuse_overwriting(files, out, "--out")
     _write(out, merged([read_labels(file) for file in files]))
 
 
@@ -153,7 +153,7 @@ def agree(first: str, second: str, out: str) -> None:
     from symbouq.labels.records import read_labels
     from symbouq_cli.run import refuse_overwriting
 
-    refuse_overwriting([first, second], out)
+    refuse_overwriting([first, second], out, "--out")
     rows = agreement(read_labels(first), read_labels(second))
     _write(out, [asdict(row) for row in rows])
     _show(rows)
@@ -183,7 +183,7 @@ def write_labels(
 
     failed: list[RecordError] = []
     found: list[Labels] = []
-    refuse_overwriting([traces, audits or "-"], out)
+    refuse_overwriting([traces, audits or "-"], out, "--out")
     for record in read_claims(traces, audits):
         try:
             if isinstance(record, RecordError):

@@ -6,7 +6,9 @@ wrong, 130 interrupted.
 
 from __future__ import annotations
 
+import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -25,6 +27,7 @@ from symbouq_cli.options import (
     JOBS,
     ONTOLOGY,
     PROFILE,
+    REPORT,
     TRACE,
     TRACES,
     UNUSABLE,
@@ -88,7 +91,8 @@ def main() -> None:
 @CONTEXT
 @reading_options
 @JOBS
-def audit(files: tuple[str, ...], out: str, **options: Any) -> None:
+@REPORT
+def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) -> None:
     """Audit every trace of FILES: one JSON line each, and a table at the end.
 
     Each claim comes out entailed, contradicted, unknown or not evaluable, with its
@@ -96,18 +100,33 @@ def audit(files: tuple[str, ...], out: str, **options: Any) -> None:
     Samples of lm-evaluation-harness, logs of inspect_ai, OpenAI chat completions, vLLM
     outputs, CSV, Parquet and saved Hugging Face data sets are read as well.
 
-    Example: symbouq audit traces.jsonl.gz --out audits.jsonl --profile unit-grid
+    Example: symbouq audit traces.jsonl.gz --out audits.jsonl --report report.html
     """
-    from symbouq.jobs import auditing
+    from symbouq.jobs import auditing, reporting
     from symbouq.records import Trace
-    from symbouq.stream import Job
+    from symbouq.stream import Job, Outcome
     from symbouq_cli.report import SummaryTable
-    from symbouq_cli.run import run
+    from symbouq_cli.run import refuse_overwriting, run
 
     arguments = (options["profile"], options["ontology"], options["context"])
     table = SummaryTable()
-    job = Job(auditing, arguments, Trace)
-    failed = run(traced(files, options), out, job, options["jobs"], table.add)
+    sources = traced(files, options)
+    if report is None:
+        failed = run(sources, out, Job(auditing, arguments, Trace), options["jobs"], table.add)
+    else:
+        from symbouq.report.html import Report
+
+        refuse_overwriting(sources, report, "--report")
+        if out != "-" and Path(out).resolve() == Path(report).resolve():
+            raise click.UsageError("--report and --out name the same file")
+        with Report(report) as page:
+
+            def keep(outcome: Outcome) -> None:
+                summary, entry = outcome.summary
+                table.add(outcome._replace(summary=summary))
+                page.add(entry)
+
+            failed = run(sources, out, Job(reporting, arguments, Trace), options["jobs"], keep)
     table.show()
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)
 
@@ -132,6 +151,58 @@ def parse(files: tuple[str, ...], out: str, **options: Any) -> None:
     job = Job(parsing, (options["profile"], options["ontology"]), Trace)
     failed = run(traced(files, options), out, job, options["jobs"], lambda outcome: None)
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)
+
+
+@main.command()
+@click.argument("first", type=click.Path(exists=True, dir_okay=False))
+@click.argument("second", type=click.Path(exists=True, dir_okay=False))
+@click.option(
+    "--examples",
+    default=3,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="How many flips of each kind to print.",
+)
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+)
+@REPORT
+def compare(first: str, second: str, examples: int, form: str, report: str | None) -> None:
+    """Show how the audits in FIRST and SECOND differ: two models, contexts or versions.
+
+    Both are what `symbouq audit` wrote; traces belong together by their ids. Where the
+    responses are the same, all claims are compared, else the scene and the conclusion.
+    Audits made with another --context are compared by that context's verdicts.
+
+    Example: symbouq compare before.jsonl after.jsonl --report changes.html
+    """
+    from symbouq.compare import comparison
+    from symbouq.report.compared import ComparedSides
+    from symbouq_cli.report import show_flips
+    from symbouq_cli.run import refuse_overwriting
+
+    if report is not None:
+        refuse_overwriting((first, second), report, "--report")
+    sides = ComparedSides()
+    found = comparison(first, second, examples, sides.add)
+    for failure in found.failed:
+        click.echo(failure, err=True)
+    notes = [f"one response in both: {found.same} of {found.traces} traces"]
+    notes += [
+        f"only in {name}: {count} trace{'' if count == 1 else 's'}"
+        for name, count in zip((first, second), found.only, strict=True)
+        if count
+    ]
+    if report is not None:
+        sides.write(report, (first, second), found, notes=notes)
+    if form == "json":
+        click.echo(json.dumps(found.as_json(), indent=2, ensure_ascii=False))
+    else:
+        told = {kind: [(flip, ()) for flip in some] for kind, some in found.examples.items()}
+        show_flips((first, second), found, told, notes)
+    if found.failed and not found.traces:
+        click.get_current_context().exit(UNUSABLE)
+    click.get_current_context().exit(FAILED_RECORDS if found.failed else 0)
 
 
 @main.command()

@@ -45,6 +45,12 @@ CONTEXT = click.option(
 JOBS = click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; all cores by default."
 )
+REPORT = click.option(
+    "--report",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="Also write a page (HTML) that shows everything, and needs nothing but a browser.",
+)
 
 
 def out_option(default: str) -> Callable[[Any], Any]:

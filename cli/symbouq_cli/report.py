@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import click
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from symbouq.auditor import Verdict
+from symbouq.compare import Flip, Flips, Kind
 from symbouq.explain import Explanation
 from symbouq.stream import Outcome
 from symbouq.summary import Summary
@@ -126,3 +129,39 @@ def show_explanation(explanation: Explanation) -> None:
         console.print("\nOne layout of the scene, of possibly many:")
         for line in explanation.sketch:
             console.print(escape(line))
+
+
+def show_flips(
+    names: tuple[str, str],
+    found: Flips,
+    examples: Mapping[Kind, Sequence[tuple[Flip, Sequence[str]]]],
+    notes: Sequence[str],
+) -> None:
+    """Prints what flips from one side to the other, kind by kind.
+
+    Args:
+        names: What the sides are called.
+        found: The counts.
+        examples: Flips of each kind, with what brings them about where that is known.
+        notes: Lines to print below the first one.
+    """
+    total = sum(found.counts.values())
+    click.echo(
+        f"{names[0]} -> {names[1]}: {total} verdict{'' if total == 1 else 's'} flip in "
+        f"{found.flipped} of {found.traces} traces ({found.claims} claims)"
+    )
+    for note in notes:
+        click.echo(note)
+    for kind, count in found.counts.most_common():
+        before, after, grounded = kind
+        click.echo(f"\n{before} -> {after}{', by the scene alone' if grounded else ''}: {count}")
+        for flip, because in examples.get(kind, ()):
+            where = f"{flip.file}:{flip.line} " if flip.file else ""
+            what = f"claim {flip.claim}: {flip.text}" if flip.claim else flip.text
+            click.echo(f"  {where}{flip.id}, {what}")
+            click.echo(f"    was: {flip.was or before}")
+            click.echo(f"    now: {flip.now or after}")
+            if because:
+                click.echo("    because of")
+            for change in because:
+                click.echo(f"      {change}")

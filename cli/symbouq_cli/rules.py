@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from symbouq_cli.options import JOBS, ONTOLOGY, PROFILE, UNUSABLE
+from symbouq_cli.options import JOBS, ONTOLOGY, PROFILE, REPORT, UNUSABLE
 
 FOUND = 1
 
@@ -162,6 +162,7 @@ def _nothing(folder: str | None, pattern: str | None) -> Exception:
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
 )
+@REPORT
 def diff(
     old: str,
     new: str,
@@ -171,6 +172,7 @@ def diff(
     examples: int,
     jobs: int | None,
     form: str,
+    report: str | None,
 ) -> None:
     """Show which verdicts flip over a corpus from the rules in OLD to those in NEW.
 
@@ -180,43 +182,39 @@ def diff(
     Example: symbouq rules diff builtin my-rules --corpus traces.jsonl
     """
     from symbouq.authoring.diff import difference
-    from symbouq_cli.run import progress
+    from symbouq.report.compared import ComparedSides
+    from symbouq_cli.report import show_flips
+    from symbouq_cli.run import progress, refuse_overwriting
 
+    if report is not None:
+        refuse_overwriting((*corpus, *files), report, "--report")
+    sides = ComparedSides()
     with progress() as advance:
-        found = difference(old, new, (*corpus, *files), profile, examples, jobs, advance)
+        found = difference(old, new, (*corpus, *files), profile, examples, jobs, advance, sides.add)
     for failure in found.failed:
         click.echo(failure, err=True)
+    if report is not None:
+        sides.write(
+            report, (old, new), found, list(map(str, found.changes)), title="SymboUQ rules diff"
+        )
     if form == "json":
         click.echo(json.dumps(found.as_json(), indent=2, ensure_ascii=False))
     else:
-        _show_difference(found, old, new)
+        added = sum(not change.before for change in found.changes)
+        removed = sum(not change.after for change in found.changes)
+        edited = len(found.changes) - added - removed
+        show_flips(
+            (old, new),
+            found,
+            {
+                kind: [(example.flip, list(map(str, example.because))) for example in some]
+                for kind, some in found.examples.items()
+            },
+            [f"facts and rules: {added} added, {removed} removed, {edited} edited"],
+        )
     if found.failed and not found.traces:
         click.get_current_context().exit(UNUSABLE)
     _exit(bool(found.counts or found.failed))
-
-
-def _show_difference(found: Any, old: str, new: str) -> None:
-    total = sum(found.counts.values())
-    click.echo(
-        f"{old} -> {new}: {total} verdict{'' if total == 1 else 's'} flip in {found.flipped} of "
-        f"{found.traces} traces ({found.claims} claims)"
-    )
-    added = sum(not change.before for change in found.changes)
-    removed = sum(not change.after for change in found.changes)
-    edited = len(found.changes) - added - removed
-    click.echo(f"facts and rules: {added} added, {removed} removed, {edited} edited")
-    for (before, after, grounded), count in found.counts.most_common():
-        click.echo(f"\n{before} -> {after}{', by the scene alone' if grounded else ''}: {count}")
-        for example in found.examples[before, after, grounded]:
-            flip = example.flip
-            where = f"{flip.file}:{flip.line} " if flip.file else ""
-            what = f"claim {flip.claim}: {flip.text}" if flip.claim else flip.text
-            click.echo(f"  {where}{flip.id}, {what}")
-            click.echo(f"    was: {flip.was or before}")
-            click.echo(f"    now: {flip.now or after}")
-            click.echo("    because of")
-            for change in example.because:
-                click.echo(f"      {change}")
 
 
 @rules.command()

@@ -37,7 +37,7 @@ def run(
     Returns:
         How many records failed.
     """
-    refuse_overwriting(files, out)
+    refuse_overwriting(files, out, "--out")
     job.setup(*job.arguments)  # wrong options or rules end the run before anything is written
     failed = 0
     with writing(out) as stream, progress() as advance:
@@ -53,12 +53,16 @@ def run(
     return failed
 
 
-def refuse_overwriting(files: Sequence[str], out: str) -> None:
-    """Ends the command where it would write to one of its inputs."""
+def refuse_overwriting(files: Sequence[str], out: str, option: str) -> None:
+    """Ends the command where an output is one of the files that are read (or written).
+
+    Raises:
+        click.UsageError: If it is.
+    """
     read = set(files)
     read.update(f.reading.batch_input or "-" for f in files if isinstance(f, TraceFile))
     if out != "-" and any(Path(file).resolve() == Path(out).resolve() for file in read - {"-"}):
-        raise click.UsageError(f"--out {out} is one of the input files")
+        raise click.UsageError(f"{option} {out} is one of the input files")
 
 
 @contextmanager

@@ -4,7 +4,6 @@ change is responsible.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
@@ -12,9 +11,10 @@ from typing import Any
 
 import clingo
 
-from symbouq.compare import Flip, flips
+from symbouq.compare import Each, Flip, Flips, Kind, endings, flips, nothing
 from symbouq.errors import OntologyError, RecordError
 from symbouq.ontology import OntologyLibrary
+from symbouq.overview import Point
 from symbouq.pipeline import TraceAuditor
 from symbouq.records import Trace
 from symbouq.source import Place, Source, shown
@@ -54,47 +54,28 @@ class Example:
 
 
 @dataclass
-class Difference:
+class Difference(Flips):
     """What a change of the rules flips over a corpus.
 
     Attributes:
         changes: The statements in which the ontologies differ.
-        traces: How many traces were audited.
-        claims: How many claims the new ontology has in them.
-        flipped: How many traces have a flip.
-        counts: How often each kind of flip occurs.
-        examples: Examples of each kind.
+        examples: Examples of each kind of flip.
         failed: Records that could not be audited, with the reason.
     """
 
-    changes: tuple[Change, ...]
-    traces: int = 0
-    claims: int = 0
-    flipped: int = 0
-    counts: Counter[tuple[str, str, bool]] = field(default_factory=Counter)
-    examples: dict[tuple[str, str, bool], list[Example]] = field(default_factory=dict)
+    changes: tuple[Change, ...] = ()
+    examples: dict[Kind, list[Example]] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
         """The difference as a JSON object."""
+        examples = {
+            kind: [{**asdict(e.flip), "because": list(map(str, e.because))} for e in some]
+            for kind, some in self.examples.items()
+        }
         return {
-            "traces": self.traces,
-            "claims": self.claims,
-            "flipped_traces": self.flipped,
+            **self.described(examples),
             "changes": [str(change) for change in self.changes],
-            "flips": [
-                {
-                    "before": before,
-                    "after": after,
-                    "only_grounded": grounded,
-                    "count": count,
-                    "examples": [
-                        {**asdict(e.flip), "because": [str(change) for change in e.because]}
-                        for e in self.examples[before, after, grounded]
-                    ],
-                }
-                for (before, after, grounded), count in self.counts.most_common()
-            ],
             "failed": self.failed,
         }
 
@@ -112,6 +93,7 @@ def difference(
     examples: int = 3,
     jobs: int | None = None,
     advance: Callable[[], None] = lambda: None,
+    each: Each = nothing,
 ) -> Difference:
     """Audits a corpus under two ontologies and collects what differs.
 
@@ -122,14 +104,15 @@ def difference(
         profile: Profile for every trace; else each ontology's own choice.
         examples: How many examples of each kind of flip to keep and explain.
         jobs: Number of processes.
-        advance: Called after each trace.
+        advance: Called after each record.
+        each: Called with each trace.
 
     Raises:
         OntologyError: If an ontology or the profile cannot be used.
     """
     before, after = library(old), library(new)
-    found = Difference(changes(before.source, after.source))
-    kept: dict[tuple[str, str, bool], list[tuple[Flip, Trace]]] = {}
+    found = Difference(changes=changes(before.source, after.source))
+    kept: dict[Kind, list[tuple[Flip, Trace]]] = {}
     job = Job(differing, (old, new, profile), Trace)
     job.setup(*job.arguments)  # wrong options end the run before it starts
     for outcome in process(corpus, job, jobs):
@@ -137,12 +120,10 @@ def difference(
         if outcome.output is None:
             found.failed.append(f"{outcome.file}:{outcome.number}: {outcome.error}")
             continue
-        claims, here, trace = outcome.summary
-        found.traces += 1
-        found.claims += claims
-        found.flipped += bool(here)
+        claims, ends, (first, second), here, trace = outcome.summary
+        found.count(claims, ends, here)
+        each(first, second, here)
         for flip in here:
-            found.counts[flip.kind] += 1
             some = kept.setdefault(flip.kind, [])
             if len(some) < examples:
                 some.append((flip, trace))
@@ -159,7 +140,9 @@ def differing(old: str, new: str, profile: str | None) -> Work:
     def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], Any]:
         first, second = (auditor.audited(trace, file, line) for auditor in auditors)
         here = list(flips(first, second))
-        return {}, (len(second["claims"]), here, trace if here else None)
+        points = Point.of(first), Point.of(second)
+        ends = endings(first, second)
+        return {}, (len(second["claims"]), ends, points, here, trace if here else None)
 
     return work
 

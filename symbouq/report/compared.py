@@ -1,0 +1,69 @@
+"""The page of a comparison: two files of audits, or two ontologies over one corpus."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from symbouq.compare import Flip, Flips
+from symbouq.overview import Overview, Point
+from symbouq.report.page import page
+
+FLIPS = 2_000
+"""Flips that a page lists; its counts are of all."""
+
+
+class ComparedSides:
+    """Takes what is compared, trace by trace, for a page.
+
+    Args:
+        limit: How many flips are listed.
+    """
+
+    def __init__(self, limit: int = FLIPS) -> None:
+        self._sides = (Overview(), Overview())
+        self._flips: list[Flip] = []
+        self._limit = limit
+
+    def add(self, first: Point | None, second: Point | None, here: Sequence[Flip]) -> None:
+        """Takes one trace: the points of its audits, and its flips."""
+        for side, point in zip(self._sides, (first, second), strict=True):
+            if point is not None:
+                side.add(point)
+        self._flips += here[: self._limit - len(self._flips)]
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        names: tuple[str, str],
+        found: Flips,
+        changes: Sequence[str] = (),
+        notes: Sequence[str] = (),
+        title: str = "SymboUQ comparison",
+    ) -> None:
+        """Writes the page.
+
+        Args:
+            path: Where it goes.
+            names: What the two sides are called.
+            found: The counts.
+            changes: Statements in which two ontologies differ.
+            notes: What else is to be said about how the two were compared.
+            title: The page's title.
+        """
+        told = found.described({})
+        data: dict[str, Any] = {
+            "title": title,
+            "names": names,
+            "sides": [side.as_json() for side in self._sides],
+            **told,
+            "listed": [asdict(flip) for flip in self._flips],
+            "changes": list(changes),
+            "notes": list(notes),
+        }
+        with Path(path).open("wb") as stream:
+            for piece in page(title, "compare", data):
+                stream.write(piece)

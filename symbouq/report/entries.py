@@ -1,0 +1,191 @@
+"""From a trace and its audit to what the page shows of it: a row of the list, and a sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from pydantic_core import to_json
+
+from symbouq.benchmarks.matching import agrees, delivered, space_of
+from symbouq.ontology import Ontology
+from symbouq.overview import Point
+from symbouq.pipeline import TraceAuditor
+from symbouq.records import Trace
+from symbouq.report.layout import picture
+
+UNREAD = "unread"
+"""Stands in place of a verdict where a claim states no supported relation."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One trace of a report.
+
+    Attributes:
+        row: What the list filters and sorts by.
+        sheet: Everything else, encoded as JSON.
+        point: What the overview counts.
+        about: What the page's head says: file, profile, ontology and context.
+    """
+
+    row: dict[str, Any]
+    sheet: bytes
+    point: Point
+    about: dict[str, str | None]
+
+
+def entry(auditor: TraceAuditor, trace: Trace, audit: Mapping[str, Any]) -> Entry:
+    """A trace of the report.
+
+    Args:
+        auditor: What audited the trace.
+        trace: The trace.
+        audit: Its audit, in the shape of `symbouq.records.Audit`.
+    """
+    ontology = auditor.ontology_for(trace)
+    label = label_of(trace)
+    point = Point.of(audit, label)
+    about = {
+        "file": audit["source"]["file"] if audit["source"] else None,
+        "profile": audit["ontology"]["profile"],
+        "ontology": audit["ontology"]["name"],
+        "context": audit["context"],
+    }
+    return Entry(
+        row={
+            "id": audit["id"],
+            "verdicts": [shown_verdict(claim) for claim in audit["claims"]],
+            "score": point.score,
+            "first": point.first,
+            "feasible": audit["scene"]["feasible"],
+            "conditional": sum(claim["conditional"] for claim in audit["claims"]),
+            "determinacy": audit["profile"]["determinacy"],
+            "label": label,
+            "model": trace.model,
+            "profile": about["profile"],
+            "file": about["file"],
+        },
+        sheet=to_json(_sheet(ontology, trace, audit, auditor.sentences(trace))),
+        point=point,
+        about=about,
+    )
+
+
+def label_of(trace: Trace) -> bool | None:
+    """Whether a trace's answer is right: what `correct` says, else whether the delivered
+    answer matches `answer` among the labels of `answer_space`; None where neither is there.
+    """
+    if isinstance(trace.correct, bool) or trace.correct in (0, 1):
+        return bool(trace.correct)
+    if trace.answer is None or not isinstance(trace.answer_space, list) or not trace.answer_space:
+        return None
+    space = space_of(map(str, trace.answer_space))
+    text = trace.response if trace.response is not None else trace.conclusion
+    if text is None:
+        text = trace.claims[-1].text if trace.claims else ""
+    return agrees(delivered(text, space, trace.question), trace.answer, space.kind)
+
+
+def shown_verdict(claim: Mapping[str, Any]) -> str:
+    """A claim's verdict, or `unread` where no relation was read in it."""
+    return str(claim["verdict"]) if claim["relations"] else UNREAD
+
+
+def marked(text: str, relations: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
+    """A text cut at the ends of the words that were read as relations.
+
+    Args:
+        text: A sentence or claim.
+        relations: What was read in it; a `span` outside of the text marks nothing.
+
+    Returns:
+        Pieces that add up to the text, each with the numbers of its relations, from 0.
+    """
+    spans = [
+        (number, *relation["span"])
+        for number, relation in enumerate(relations)
+        if relation["span"] and 0 <= relation["span"][0] < relation["span"][1] <= len(text)
+    ]
+    cuts = sorted({0, len(text), *(cut for _, start, end in spans for cut in (start, end))})
+    return [
+        [text[start:end], [n for n, first, last in spans if first <= start and end <= last]]
+        for start, end in pairwise(cuts)
+    ]
+
+
+def _sheet(
+    ontology: Ontology, trace: Trace, audit: Mapping[str, Any], sentences: Sequence[str]
+) -> dict[str, Any]:
+    scene = audit["scene"]
+    source = audit["source"]
+    return {
+        "source": f"{source['file']}:{source['line']}" if source else None,
+        "context": audit["context"],
+        "question": trace.question,
+        "answer": None if trace.answer is None else str(trace.answer),
+        "sentences": _sentences(ontology, scene["relations"], sentences),
+        "feasible": scene["feasible"],
+        "clash": scene["clash"],
+        "message": scene["message"],
+        "claims": [
+            {
+                **{name: claim[name] for name in _CLAIM},
+                "parts": marked(claim["text"], claim["relations"]),
+                "relations": [_worded(ontology, relation) for relation in claim["relations"]],
+            }
+            for claim in audit["claims"]
+        ],
+        "shares": audit["profile"],
+        "discounted": audit["discounted"],
+        "picture": picture(ontology, audit),
+    }
+
+
+_CLAIM = (
+    "type",
+    "stance",
+    "verdict",
+    "grounded_verdict",
+    "conditional",
+    "repair_cost",
+    "repair_cost_exact",
+    "first_conflict",
+    "premises",
+    "message",
+)
+
+
+def _sentences(
+    ontology: Ontology, relations: Sequence[Mapping[str, Any]], texts: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The scene's premises: their texts, where there are any, and what was read in them."""
+    read: dict[int, list[Mapping[str, Any]]] = {}
+    for number, relation in enumerate(relations, start=1):
+        read.setdefault(relation["sentence"] or number, []).append(relation)
+    last = max(len(texts), *read) if read else len(texts)
+    return [
+        {
+            "parts": marked(texts[number - 1], read.get(number, []))
+            if number <= len(texts)
+            else [],
+            "relations": [_worded(ontology, relation) for relation in read.get(number, [])],
+        }
+        for number in range(1, last + 1)
+    ]
+
+
+def _worded(ontology: Ontology, relation: Mapping[str, Any]) -> dict[str, Any]:
+    """A relation with the words for it, and how sure the parser was where it was not."""
+    name = relation["relation"]
+    worded = {
+        "subject": relation["subject"],
+        "relation": name,
+        "words": ontology.wordings.get(name, (name.replace("_", " "),))[0],
+        "object": relation["object"],
+    }
+    if relation["confidence"] < 1:
+        worded["confidence"] = relation["confidence"]
+    return worded

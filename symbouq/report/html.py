@@ -1,0 +1,100 @@
+"""Writes audits, as they come, into one page."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from symbouq.overview import Overview
+from symbouq.report.entries import Entry
+from symbouq.report.page import page
+
+LIMIT = 5_000
+"""Traces that a page lists and shows; the overview counts all."""
+
+BATCH = 50
+"""Sheets that the page decodes at once."""
+
+
+class Report:
+    """A report that is being made: a context manager that writes the page at its end.
+
+    Sheets wait in a temporary file, so that memory holds a row a trace (about 1 kB), for
+    `LIMIT` of them, and beyond that a score and a label. The page is written when the block
+    ends, also by the interrupt key, and then shows what was finished; after an error there
+    is none.
+
+    Args:
+        path: Where the page goes.
+        title: Its title.
+        limit: How many traces it lists.
+
+    Raises:
+        OSError: If the page cannot be written, at the start already.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], title: str = "SymboUQ audit", limit: int = LIMIT
+    ) -> None:
+        self._path = Path(path)
+        self._title = title
+        self._limit = limit
+        self._rows: list[dict[str, Any]] = []
+        self._overall = Overview()
+        self._models: dict[str, Overview] = {}
+        self._about: dict[str, dict[str, None]] = {}
+
+    def __enter__(self) -> Self:
+        self._page: IO[bytes] = self._path.open("wb")
+        self._sheets: IO[bytes] = tempfile.TemporaryFile()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with self._page, self._sheets:
+            if kind is None or issubclass(kind, KeyboardInterrupt):
+                self._write()
+                return
+        self._path.unlink()
+
+    def add(self, entry: Entry) -> None:
+        """Takes one trace."""
+        self._overall.add(entry.point)
+        for name, value in entry.about.items():
+            if value is not None:
+                self._about.setdefault(name, {})[value] = None
+        model = entry.row["model"]
+        if model is not None:
+            self._models.setdefault(model, Overview()).add(entry.point)
+        if len(self._rows) < self._limit:
+            self._rows.append(entry.row)
+            self._sheets.write(entry.sheet + b"\n")
+
+    def _write(self) -> None:
+        self._sheets.seek(0)
+        data = {
+            "title": self._title,
+            "about": {name: list(values) for name, values in self._about.items()},
+            "overview": self._overall.as_json(),
+            "models": {name: found.as_json() for name, found in self._models.items()}
+            if len(self._models) > 1
+            else {},
+            "rows": self._rows,
+            "batch": BATCH,
+        }
+        for piece in page(self._title, "audit", data, _batches(self._sheets)):
+            self._page.write(piece)
+
+
+def _batches(lines: IO[bytes]) -> Iterator[Sequence[bytes]]:
+    while batch := list(islice(lines, BATCH)):
+        yield batch

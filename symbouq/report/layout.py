@@ -1,0 +1,259 @@
+"""What the page draws of a trace: one layout of its scene, and where each claim would have
+what it speaks of.
+
+A scene mostly leaves many layouts open. The coordinates are one of them, the first that
+clingo-dl finds; what the scene says of two things is the cells around the one in which the
+other can be: before it, level with it or beyond it on each of the two axes of a picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from symbouq.auditor import Triple, current_scene
+from symbouq.logic import Atom, TraceSolver
+from symbouq.ontology import ASSERTED, QUERIED, Ontology
+
+AXES = ("x", "y")
+"""The axes of a picture: to the right, and upwards."""
+
+CELLS = tuple((x, y) for y in (1, 0, -1) for x in (-1, 0, 1))
+"""Signs on the two axes of the nine cells around a thing, row by row from the upper left."""
+
+
+def picture(ontology: Ontology, audit: Mapping[str, Any]) -> dict[str, Any]:
+    """What there is to draw of an audited trace.
+
+    Args:
+        ontology: The tables of the audit's profile.
+        audit: The audit, in the shape of `symbouq.records.Audit`.
+
+    Returns:
+        `things`, each with its `name`, its ends on the axes (`x`, `y`: `[low, high]`, None
+        where nothing is said), its coordinates on `other` axes as text, and the thing that it
+        lies `in` (an index, or None); `groups` of things, by index, that the scene ties
+        together; whether things have an
+        `extent`; and `regions`: for each claim and each of its relations None, or the
+        `subject` and `object` (indices into `things`, None for what the scene does not
+        name) with the cells around the object that are `claimed` and, by the scene alone,
+        `possible`: nine characters, 1 or 0, in the order of `CELLS`. No things where the
+        scene contradicts itself.
+    """
+    names: dict[str, int] = {}
+    scene = _scene(ontology, audit["scene"]["relations"], names)
+    known = len(names)
+    claims = [
+        [
+            (slots[0], relation["relation"], slots[1])
+            for relation in claim["relations"]
+            for slots in [[names.setdefault(relation[end], len(names)) for end in _ENDS]]
+        ]
+        for claim in audit["claims"]
+    ]
+    if not audit["scene"]["feasible"]:
+        return {"things": [], "groups": [], "extent": ontology.extent, "regions": []}
+    pairs = {
+        (u, v): None
+        for claim in claims
+        for u, r, v in claim
+        if u != v and _claimed(ontology, r) is not None
+    }
+    signs = _signs(ontology)
+    context = [(ontology.readings[ASSERTED, r], u, v) for u, r, v in scene]
+    probes = [(key, u, v) for u, v in pairs for key in signs.readings.values()]
+    atoms = dict.fromkeys([*context, *probes])
+    solver = TraceSolver(signs.ontology, atoms, ()) if atoms else None
+    places = solver.layout(context) or {} if solver is not None else {}
+    possible = {
+        (u, v): _cells(solver, context, signs, u, v) for u, v in pairs if solver is not None
+    }
+    inside = _nesting(ontology, scene)
+    return {
+        "things": [
+            _thing(ontology, scene, places, inside, name, slot)
+            for name, slot in list(names.items())[:known]
+        ],
+        "groups": _groups(ontology, scene, known),
+        "extent": ontology.extent,
+        "regions": [
+            [_region(ontology, triple, possible, known) for triple in claim] for claim in claims
+        ],
+    }
+
+
+_ENDS = ("subject", "object")
+
+
+def _scene(
+    ontology: Ontology, relations: Sequence[Mapping[str, Any]], names: dict[str, int]
+) -> list[Triple]:
+    """The scene's relations over slots, without those that a later one replaces."""
+    premises: list[tuple[int, list[Triple]]] = []
+    for number, relation in enumerate(relations, start=1):
+        u, v = (names.setdefault(relation[end], len(names)) for end in _ENDS)
+        premises.append((relation["sentence"] or number, [(u, relation["relation"], v)]))
+    if ontology.updates:
+        premises = current_scene(ontology, premises)
+    return list(dict.fromkeys(triple for _, triples in premises for triple in triples))
+
+
+# Where things are ------------------------------------------------------------------------
+
+
+def _thing(
+    ontology: Ontology,
+    scene: Iterable[Triple],
+    places: Mapping[tuple[int, int], int],
+    inside: Mapping[int, int],
+    name: str,
+    slot: int,
+) -> dict[str, Any]:
+    said = {
+        axis
+        for u, r, v in scene
+        if slot in (u, v)
+        for axis in ontology.axes[ontology.readings[ASSERTED, r]]
+    }
+    ends: dict[str, list[int]] = {}
+    for number, (axis, _) in enumerate(ontology.coordinates):
+        # A coordinate that only a claim asks about has a value too, which says nothing.
+        if (slot, number) in places and (ontology.extent or axis in said):
+            ends.setdefault(axis, []).append(places[slot, number])
+    spans = {axis: [min(values), max(values)] for axis, values in ends.items()}
+    return {
+        "name": name,
+        **{axis: spans.pop(axis, None) for axis in AXES},
+        "other": ", ".join(
+            f"{axis} {low}" if low == high else f"{axis} {low} to {high}"
+            for axis, (low, high) in spans.items()
+        ),
+        "in": inside.get(slot),
+    }
+
+
+def _nesting(ontology: Ontology, scene: Iterable[Triple]) -> dict[int, int]:
+    """For each thing that lies within others the innermost of these."""
+    wholes: dict[int, set[int]] = {}
+    for u, r, v in scene:
+        converse = ontology.converse.get(r)
+        if r in ontology.within and converse not in ontology.within:
+            wholes.setdefault(u, set()).add(v)
+        elif converse in ontology.within and r not in ontology.within:
+            wholes.setdefault(v, set()).add(u)
+
+    def around(thing: int, seen: frozenset[int]) -> set[int]:
+        found: set[int] = set()
+        for whole in wholes.get(thing, set()) - seen:
+            found |= {whole, *around(whole, seen | {whole})}
+        return found
+
+    depths = {whole: len(around(whole, frozenset([whole]))) for s in wholes.values() for whole in s}
+    return {
+        thing: max(candidates, key=lambda whole: (depths[whole], -whole))
+        for thing, several in wholes.items()
+        # Two things may each be part of the other: then neither is drawn in the other.
+        if (candidates := {w for w in several if thing not in around(w, frozenset([w]))})
+    }
+
+
+def _groups(ontology: Ontology, scene: Iterable[Triple], known: int) -> list[list[int]]:
+    """The things, grouped by what ties their places together; among those without a place,
+    any relation does.
+    """
+    tied = [
+        (u, v)
+        for u, r, v in scene
+        if r in ontology.within
+        or ontology.converse.get(r) in ontology.within
+        or ontology.axes[ontology.readings[ASSERTED, r]]
+    ]
+    placed = {slot for pair in tied for slot in pair}
+    group = list(range(known))
+    for u, v in [*tied, *((u, v) for u, _, v in scene if u not in placed and v not in placed)]:
+        old, new = group[v], group[u]
+        group = [new if number == old else number for number in group]
+    return [[slot for slot in range(known) if group[slot] == g] for g in dict.fromkeys(group)]
+
+
+# Where things can be ---------------------------------------------------------------------
+
+
+class _Signs:
+    """An ontology with one reading more for each sign on each axis of a picture: the subject
+    before the object, level with it (for things with an extent: overlapping it), beyond it.
+    """
+
+    def __init__(self, ontology: Ontology) -> None:
+        facts, axes = list(ontology.facts), list(ontology.axes)
+        numbers = {place: n for n, place in enumerate(ontology.coordinates, start=1)}
+        self.readings: dict[tuple[str, int], int] = {}
+        for axis in AXES:
+            if (axis, "point") in numbers:
+                low = high = numbers[axis, "point"]
+                step = 1
+            elif (axis, "low") in numbers:
+                low, high = numbers[axis, "low"], numbers[axis, "high"]
+                step = 0  # what ends where another one begins is before it
+            else:
+                continue
+            for sign in (-1, 0, 1):
+                key = self.readings[axis, sign] = len(facts)
+                bounds = {
+                    -1: f"at_most({key},{high},{low},{-step}).",
+                    0: f"at_least({key},{high},{low},{1 - step})."
+                    f"at_most({key},{low},{high},{step - 1}).",
+                    1: f"at_least({key},{low},{high},{step}).",
+                }
+                facts.append(bounds[sign])
+                axes.append(frozenset([axis]))
+        self.ontology = replace(ontology, facts=tuple(facts), axes=tuple(axes))
+
+    def atoms(self, cell: tuple[int, int], u: int, v: int) -> list[Atom]:
+        """What puts a thing into a cell around another one."""
+        wanted = zip(AXES, cell, strict=True)
+        return [(self.readings[key], u, v) for key in wanted if key in self.readings]
+
+
+@lru_cache(maxsize=32)
+def _signs(ontology: Ontology) -> _Signs:
+    return _Signs(ontology)
+
+
+def _cells(solver: TraceSolver, context: Sequence[Atom], signs: _Signs, u: int, v: int) -> str:
+    """The cells around a thing in which a context lets another one be."""
+    return "".join(
+        "1" if solver.feasible([*context, *signs.atoms(cell, u, v)]) else "0" for cell in CELLS
+    )
+
+
+@lru_cache(maxsize=4096)
+def _claimed(ontology: Ontology, relation: str) -> str | None:
+    """The cells in which a claimed relation puts its subject; None where it leaves all open."""
+    signs = _signs(ontology)
+    if not signs.readings:
+        return None
+    stated = (ontology.readings[QUERIED, relation], 0, 1)
+    atoms = [stated, *((key, 0, 1) for key in signs.readings.values())]
+    found = _cells(TraceSolver(signs.ontology, atoms, ()), [stated], signs, 0, 1)
+    return found if "0" in found else None
+
+
+def _region(
+    ontology: Ontology,
+    triple: Triple,
+    possible: Mapping[tuple[int, int], str],
+    known: int,
+) -> dict[str, Any] | None:
+    u, r, v = triple
+    if (u, v) not in possible or (claimed := _claimed(ontology, r)) is None:
+        return None
+    subject, thing = (slot if slot < known else None for slot in (u, v))
+    return {
+        "subject": subject,
+        "object": thing,
+        "claimed": claimed,
+        "possible": possible[u, v],
+    }

@@ -1,0 +1,71 @@
+"""The page itself: template, style and script in one file that needs nothing else.
+
+Whatever comes from traces goes into the page as JSON in blocks that a browser does not run,
+with no `<` in it, and the script shows it as text only. The page's policy (CSP) admits the
+one script and the one style sheet by their hashes, and no connection at all.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from pydantic_core import to_json
+
+from symbouq.version import __version__
+
+_ESCAPES = ((b"<", b"\\u003c"), (b">", b"\\u003e"), (b"&", b"\\u0026"))
+
+
+def page(
+    title: str, kind: str, data: Any, sheets: Iterable[Iterable[bytes]] = ()
+) -> Iterator[bytes]:
+    """The pieces of a page, to be written one after the other.
+
+    Args:
+        title: Its title.
+        kind: Which script shows the data: `audit` or `compare`.
+        data: What the script needs at once, as JSON types.
+        sheets: Batches of JSON objects, each encoded, that it reads when they are needed.
+    """
+    style = _asset("style.css")
+    script = _asset("common.js") + _asset(f"{kind}.js")
+    yield _filled(
+        _asset("head.html"),
+        title=escape(title),
+        style=style,
+        script_hash=_hash(script),
+        style_hash=_hash(style),
+        version=escape(__version__),
+    ).encode()
+    yield b'<script type="application/json" id="data">' + json_block(to_json(data)) + b"</script>\n"
+    for batch in sheets:
+        yield b'<script type="application/json" class="sheets">['
+        for number, sheet in enumerate(batch):
+            yield (b",\n" if number else b"") + json_block(sheet)
+        yield b"]</script>\n"
+    yield f"<script>{script}</script>\n</body>\n</html>\n".encode()
+
+
+def json_block(encoded: bytes) -> bytes:
+    """JSON in which nothing can end the block that it stands in, or begin another."""
+    for character, escaped in _ESCAPES:
+        encoded = encoded.replace(character, escaped)
+    return encoded
+
+
+def _asset(name: str) -> str:
+    return files("symbouq.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _filled(template: str, **values: str) -> str:
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], template)
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
