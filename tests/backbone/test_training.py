@@ -14,6 +14,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
 from symbouq.backbone.corpus import corpus  # noqa: E402
 from symbouq.backbone.training import CARD, Plan, Size, batches, encoded, train  # noqa: E402
+from symbouq.generation.contract import Structured  # noqa: E402
 
 SMALL = Size(width=64, layers=2, feed_forward=128)
 
@@ -61,16 +62,26 @@ def test_only_the_answer_is_learnt(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_one_hop_is_learnt_in_a_minute(tmp_path: Path) -> None:
-    """Most plain one-hop answers are right: the model finds them from nothing but its text."""
-    plan = Plan(Size(width=128, layers=2, feed_forward=256), steps=220, tokens=2048, hops=(1,))
-    model = train(plan, tmp_path)
+    """Traces keep to the form, and far more answers are right than a guess would have."""
+    torch.set_num_threads(1)
+    plan = Plan(Size(width=128, layers=4, feed_forward=256), steps=400, tokens=2048, hops=(1,))
+    model = train(plan, tmp_path).float()
     tokenizer = AutoTokenizer.from_pretrained(tmp_path)
-    right = 0
-    for pair in islice(corpus(99, (1,)), 60):
+    asked = [pair for pair in islice(corpus(99, (1,)), 75) if pair.completion.startswith("{")][:60]
+    traces = []
+    for pair in asked:
         ids, prompt = encoded(pair, tokenizer)
         with torch.inference_mode():
-            written = model.float().generate(
+            written = model.generate(
                 torch.tensor([ids[:prompt]]), max_new_tokens=120, do_sample=False
             )
-        right += tokenizer.decode(written[0][prompt:]) == pair.completion + "</s>"
-    assert right >= 6
+        text = tokenizer.decode(written[0][prompt:], skip_special_tokens=True)
+        traces.append(Structured.of(text))
+    assert sum(trace is not None for trace in traces) >= 54
+    gold = [Structured.of(pair.completion) for pair in asked]
+    right = sum(
+        trace is not None and known is not None and trace.conclusion == known.conclusion
+        for trace, known in zip(traces, gold, strict=True)
+    )
+    # Families have 3 to 9 answers: a guess is right in less than a quarter of them.
+    assert right >= 20
