@@ -27,7 +27,7 @@ class Report:
     Sheets wait in a temporary file, so that memory holds a row a trace (about 1 kB), for
     `LIMIT` of them, and beyond that a score and a label. The page is written when the block
     ends, also by the interrupt key, and then shows what was finished; after an error there
-    is none.
+    is none, or the one that was there before.
 
     Args:
         path: Where the page goes.
@@ -50,7 +50,8 @@ class Report:
         self._about: dict[str, dict[str, None]] = {}
 
     def __enter__(self) -> Self:
-        self._page: IO[bytes] = self._path.open("wb")
+        self._new = not self._path.exists()
+        self._page: IO[bytes] = self._path.open("ab")  # an older page stays until the end
         self._sheets: IO[bytes] = tempfile.TemporaryFile()
         return self
 
@@ -64,7 +65,8 @@ class Report:
             if kind is None or issubclass(kind, KeyboardInterrupt):
                 self._write()
                 return
-        self._path.unlink()
+        if self._new:
+            self._path.unlink()
 
     def add(self, entry: Entry) -> None:
         """Takes one trace."""
@@ -80,6 +82,7 @@ class Report:
             self._sheets.write(entry.sheet + b"\n")
 
     def _write(self) -> None:
+        self._page.truncate(0)
         self._sheets.seek(0)
         data = {
             "title": self._title,

@@ -126,10 +126,16 @@ def test_interrupted_report_shows_what_was_finished(tmp_path: Path) -> None:
     assert len(data["rows"]) == 1
 
 
-def test_failed_report_leaves_no_page(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), Report(tmp_path / "r.html"):
+def test_failed_report_leaves_no_page_or_the_older_one(tmp_path: Path) -> None:
+    path = tmp_path / "r.html"
+    with pytest.raises(RuntimeError), Report(path):
         raise RuntimeError
-    assert not (tmp_path / "r.html").exists()
+    assert not path.exists()
+    path.write_text("<p>before</p>")
+    with pytest.raises(RuntimeError), Report(path):
+        raise RuntimeError
+    assert path.read_text() == "<p>before</p>"
+    assert "<p>before</p>" not in written(path, [])
 
 
 # Commands ------------------------------------------------------------------------------
