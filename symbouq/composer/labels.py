@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from symbouq.errors import RecordError
-from symbouq.evidence.traces import SEGMENTED, is_structured
-from symbouq.labels.answers import answer_labels
+from symbouq.labels.answers import answer_label
 from symbouq.records import Trace
 
 _FIELDS = ("id", "dataset", "question", "response", "conclusion", "answer", "answer_space",
@@ -63,9 +62,6 @@ def label_of(gold: Gold, spaces: dict[str | None, list[str]]) -> int:
     if gold.get("correct") is not None:
         return int(gold["correct"])
     space = gold.get("answer_space") or spaces.get(gold.get("dataset"), [])
-    conclusion = gold.get("conclusion") or ""
-    segmented = {} if is_structured(gold) else {SEGMENTED: True}
-    record = {**gold, "answer_space": space, "reasoning": [], "conclusion": conclusion, **segmented}
-    label = answer_labels(record)[-1]
+    label = answer_label({**gold, "answer_space": space})
     assert label is not None  # an answer either agrees or does not
     return label

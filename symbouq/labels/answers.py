@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from symbouq.benchmarks.matching import Kind, agrees, delivered, space_of
 from symbouq.errors import RecordError
-from symbouq.evidence.traces import SEGMENTED, status_of
+from symbouq.evidence.traces import SEGMENTED, Record, is_structured, status_of
 from symbouq.labels.records import Label
 
 SOURCE = "answer"
@@ -43,3 +43,17 @@ def answer_labels(record: dict[str, Any]) -> list[Label]:
         delivered(text, choices, record.get("question") or ""), answer, choices.kind
     )
     return [None] * len(record["reasoning"]) + [int(right)]
+
+
+def answer_label(record: Record) -> Label:
+    """The label of a trace's answer alone, whether it brings its claims or a response.
+
+    Args:
+        record: The trace, as `answer_labels` takes it but for its claims.
+
+    Raises:
+        RecordError: If the trace has no right answer to compare with.
+    """
+    segmented = {} if is_structured(record) else {SEGMENTED: True}
+    conclusion = record.get("conclusion") or ""
+    return answer_labels({**record, "reasoning": [], "conclusion": conclusion, **segmented})[-1]

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from symbouq.benchmarks.matching import agrees, delivered, space_of
+from symbouq.labels.answers import answer_label
 from symbouq.ontology import Ontology
 from symbouq.overview import Point
 from symbouq.pipeline import TraceAuditor
@@ -82,11 +82,10 @@ def label_of(trace: Trace) -> bool | None:
         return bool(trace.correct)
     if trace.answer is None or not isinstance(trace.answer_space, list) or not trace.answer_space:
         return None
-    space = space_of(map(str, trace.answer_space))
-    text = trace.response if trace.response is not None else trace.conclusion
-    if text is None:
-        text = trace.claims[-1].text if trace.claims else ""
-    return agrees(delivered(text, space, trace.question), trace.answer, space.kind)
+    record = trace.model_dump(exclude_unset=True)
+    if trace.claims:
+        record["conclusion"] = trace.claims[-1].text
+    return bool(answer_label(record))
 
 
 def shown_verdict(claim: Mapping[str, Any]) -> str:
