@@ -174,7 +174,10 @@ def verdict(claim: Mapping[str, Any] | None, context: str = "assumed") -> str:
         return ABSENT
     if not claim["relations"]:
         return UNREAD
-    return str(claim["grounded_verdict" if context == "grounded" else "verdict"])
+    assumed, grounded = str(claim["verdict"]), str(claim["grounded_verdict"])
+    if context == "non-committal" and (grounded, assumed) == ("unknown", "contradicted"):
+        return assumed
+    return assumed if context == "assumed" else grounded
 
 
 def _common(audit: Mapping[str, Any]) -> tuple[str, str | None, int | None]:

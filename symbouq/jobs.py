@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from symbouq.pipeline import TraceAuditor
@@ -20,6 +22,25 @@ def auditing(profile: str | None, ontology: str | None, context: Context) -> Wor
     def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], Summary]:
         record = auditor.audited(trace, file, line)
         return record, Summary.of(record)
+
+    return work
+
+
+def auditing_in(profile: str | None, contexts: Sequence[Context]) -> Work:
+    """A worker that audits under several contexts: the record is the first one's, with the
+    features of all of them side by side.
+    """
+    auditor = TraceAuditor(profile)
+
+    def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], None]:
+        audits = list(auditor.channels(trace, contexts, file, line).values())
+        given = [audit["features"] for audit in audits]
+        rows = zip(*(features["claims"] for features in given), strict=True)
+        features = {
+            "claims": [list(chain.from_iterable(row)) for row in rows],
+            "trace": list(chain.from_iterable(features["trace"] for features in given)),
+        }
+        return audits[0] | {"features": features}, None
 
     return work
 

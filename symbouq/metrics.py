@@ -334,7 +334,8 @@ def paired_bootstrap(
     what `scipy.stats.bootstrap` draws from `numpy.random.default_rng(seed)`.
 
     Args:
-        first: Scores of one method.
+        first: Scores of one method, `[n]`, or of several runs of it, `[runs, n]`: the metric is
+            then the mean over runs.
         second: Scores of the other, of the same traces.
         labels: 1 right, 0 wrong.
         metric: One of METRICS.
@@ -348,10 +349,11 @@ def paired_bootstrap(
         SymboUQError: If the metric is unknown, lengths differ, or a score or label is none.
     """
     function = _metric(metric)
-    a, right = _checked(first, labels)
-    b, _ = _checked(second, labels)
-    here = evaluate(metric, a, right), evaluate(metric, b, right)
-    if here[0] is None or here[1] is None:
+    both = [[_checked(run, labels)[0] for run in np.atleast_2d(given)] for given in (first, second)]
+    right = np.asarray(labels, np.float64)
+    here = [[evaluate(metric, run, right) for run in runs] for runs in both]
+    known = [[value for value in values if value is not None] for values in here]
+    if not known[0] or not known[1]:
         return None
     n = len(right)
     drawn = np.random.default_rng(seed).integers(0, n, (resamples, n))
@@ -362,14 +364,19 @@ def paired_bootstrap(
         offsets = np.arange(len(rows))[:, None] * n
         counts = np.bincount((rows + offsets).ravel(), minlength=len(rows) * n)
         weights = counts.reshape(len(rows), n).astype(np.float64)
-        parts.append(function(a, right, weights) - function(b, right, weights))
+        means = [sum(function(run, right, weights) for run in runs) / len(runs) for runs in both]
+        parts.append(means[0] - means[1])
     differences = np.concatenate(parts)
     differences = differences[~np.isnan(differences)]
     if not len(differences):
         return None
     low, high = np.percentile(differences, (2.5, 97.5))
     return Comparison(
-        here[0] - here[1], float(low), float(high), _two_sided(differences), len(differences)
+        sum(known[0]) / len(known[0]) - sum(known[1]) / len(known[1]),
+        float(low),
+        float(high),
+        _two_sided(differences),
+        len(differences),
     )
 
 

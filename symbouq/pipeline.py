@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbouq import features as _features
 from symbouq.auditor import (
+    REPAIR_BUDGET,
     ClaimResult,
     Clashes,
     Premise,
@@ -463,16 +464,16 @@ def _findings(
     ontology: Ontology, parsed: ParsedTrace, result: TraceResult, context: Context
 ) -> dict[str, Any]:
     """Everything in the audit that depends on relations and verdicts."""
-    grounded = context == "grounded"
     claims = result.claims
-    verdicts = [c.grounded if grounded else c.verdict for c in claims]
+    assumed = [_reads_assumed(c, context) for c in claims]
+    verdicts = [c.verdict if a else c.grounded for c, a in zip(claims, assumed, strict=True)]
     is_parsed = [bool(claim.relations) for claim in parsed.claims]
     resting = [
-        [p.number for p in c.premises if p.source == "claim"] if not grounded else []
-        for c in claims
+        [p.number for p in c.premises if p.source == "claim"] if a else []
+        for c, a in zip(claims, assumed, strict=True)
     ]
     facts = [
-        _facts(ontology, claim, finding, verdict, result.feasible, grounded)
+        _facts(ontology, claim, finding, verdict, result.feasible, context)
         for claim, finding, verdict in zip(parsed.claims, claims, verdicts, strict=True)
     ]
     scene_relations = [ontology.oriented(stated.triple) for _, stated in parsed.scene]
@@ -522,19 +523,32 @@ def _record(profile: Profile) -> dict[str, float | int]:
     return dict(vars(profile))
 
 
+def _reads_assumed(finding: ClaimResult, context: Context) -> bool:
+    """Whether a context has a claim's assumed verdict, not its grounded one.
+
+    The non-committal one never admits an unresolved claim, and still tells that a claim
+    contradicts earlier ones.
+    """
+    if context == "non-committal":
+        unresolved = finding.grounded is Verdict.UNKNOWN
+        return unresolved and finding.verdict is Verdict.CONTRADICTED
+    return context == "assumed"
+
+
 def _facts(
     ontology: Ontology,
     claim: ParsedClaim,
     finding: ClaimResult,
     verdict: Verdict,
     scene_feasible: bool,
-    grounded: bool,
+    context: Context,
 ) -> ClaimFacts:
     relations = [stated.triple[1] for stated in claim.relations]
     moves = [ontology.moves[r] for r in relations if r in ontology.moves]
     repair = finding.bounded_repair
-    if grounded:
-        repair = 4 if verdict is Verdict.CONTRADICTED else 0
+    if not _reads_assumed(finding, context):
+        # What contradicts the scene cannot be repaired by dropping claims.
+        repair = REPAIR_BUDGET + 1 if verdict is Verdict.CONTRADICTED else 0
     return ClaimFacts(
         relations=tuple(ontology.oriented(stated.triple) for stated in claim.relations),
         confidences=tuple(stated.record["confidence"] for stated in claim.relations),
@@ -544,8 +558,8 @@ def _facts(
         axial=moves.count(1),
         diagonal=sum(n > 1 for n in moves),
         verdict=verdict,
-        first_conflict=finding.first_conflict and not grounded,
-        feasible_after=scene_feasible if grounded else finding.feasible_after,
+        first_conflict=finding.first_conflict and context != "grounded",
+        feasible_after=finding.feasible_after if context == "assumed" else scene_feasible,
         repair=repair,
         conclusion=claim.type == "conclusion",
     )

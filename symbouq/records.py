@@ -25,7 +25,10 @@ from symbouq.notebook import NotebookAudit
 SCHEMA_VERSION = 1
 """Version of the output records."""
 
-Context = Literal["assumed", "grounded"]
+Context = Literal["assumed", "grounded", "non-committal"]
+"""Which earlier claims a claim is judged with: all of them (Eq. prefix); those that the scene
+entails (Eq. trusted); the latter, but what contradicts earlier claims is told (appendix Assumed
+and Grounded Contexts)."""
 ClaimType = Literal["reasoning", "conclusion"]
 VerdictName = Literal["entailed", "contradicted", "unknown", "not-evaluable"]
 

@@ -21,7 +21,7 @@ def backbone() -> None:
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path))
 @click.option("--size", type=click.Choice(["small", "tiny"]), default="small", show_default=True)
 @click.option("--steps", type=click.IntRange(min=1), default=3000, show_default=True)
-@click.option("--rate", default=3e-3, show_default=True, help="Peak learning rate.")
+@click.option("--rate", default=2e-2, show_default=True, help="Peak learning rate.")
 @click.option("--seed", default=2026, show_default=True)
 @click.option(
     "--hops",

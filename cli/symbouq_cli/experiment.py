@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from symbouq.experiments.bank import Bank
+    from symbouq.experiments.experiment import Experiment
 
 CONFIG = click.argument(
     "config", metavar="CONFIG", type=click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -43,7 +43,7 @@ def run(config: Path, out: Path | None, data: Path | None, dry_run: bool) -> Non
 
     Example: symbouq experiment run experiments/bank.yaml --data benchmarks
     """
-    bank = _bank(config, out, data)
+    bank = _experiment(config, out, data)
     if dry_run:
         _plan(bank)
         return
@@ -63,9 +63,25 @@ def status(config: Path, out: Path | None, data: Path | None) -> None:
 
     Example: symbouq experiment status experiments/bank.yaml
     """
-    for state in _bank(config, out, data).run.states():
+    for state in _experiment(config, out, data).run.states():
         told = f"made in {state.seconds:.1f} s" if state.done else "to do"
         click.echo(f"{state.stage.name}: {told}")
+
+
+@experiment.command("list")
+def listed() -> None:
+    """List the tables and figures.
+
+    Example: symbouq experiment list
+    """
+    from symbouq.experiments.figures import FIGURES
+    from symbouq.experiments.tables import TABLES
+
+    for kind, known in (("tables", TABLES), ("figures", FIGURES)):
+        click.echo(f"{kind}:")
+        for name, make in known.items():
+            told = " ".join((make.__doc__ or "").split()).partition(". ")[0].rstrip(".")
+            click.echo(f"  {name:<16} {told}")
 
 
 @experiment.command()
@@ -79,24 +95,81 @@ def status(config: Path, out: Path | None, data: Path | None) -> None:
     default="markdown",
     show_default=True,
 )
-def table(name: str, config: Path, out: Path | None, data: Path | None, form: str) -> None:
-    """Print the table NAME of the experiment of CONFIG.
+@click.option(
+    "--to",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write a file into this folder in place of printing.",
+)
+def table(
+    name: str, config: Path, out: Path | None, data: Path | None, form: str, to: Path | None
+) -> None:
+    """Print the table NAME of the experiment of CONFIG; `all` is every table.
 
-    Example: symbouq experiment table scorers experiments/bank.yaml
+    Example: symbouq experiment table result experiments/tiny.yaml --form latex
     """
-    from symbouq.experiments.tables import TABLES, rendered
+    from symbouq.experiments.rendering import rendered
+    from symbouq.experiments.results import Results
+    from symbouq.experiments.tables import TABLES
 
-    if name not in TABLES:
+    if name != "all" and name not in TABLES:
         raise click.UsageError(f"there is no table {name}; there are {', '.join(TABLES)}")
-    click.echo(rendered(TABLES[name](_bank(config, out, data)), form))
+    results = Results(_experiment(config, out, data))
+    for one in TABLES if name == "all" else (name,):
+        text = rendered(TABLES[one](results), form, results.footer)
+        if to is None:
+            click.echo(text + ("\n" if name == "all" else ""))
+        else:
+            to.mkdir(parents=True, exist_ok=True)
+            file = to / f"{one}.{_ENDINGS[form]}"
+            file.write_text(text + "\n", encoding="utf-8")
+            click.echo(str(file), err=True)
 
 
-def _bank(config: Path, out: Path | None, data: Path | None) -> Bank:
-    from symbouq.experiments.bank import Bank
+_ENDINGS = {"markdown": "md", "csv": "csv", "latex": "tex"}
+
+
+@experiment.command()
+@click.argument("name")
+@CONFIG
+@OUT
+@DATA
+@click.option("--form", type=click.Choice(["png", "svg"]), default="png", show_default=True)
+@click.option(
+    "--to",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path(),
+    help="The folder to write into.  [default: the current one]",
+)
+def figure(
+    name: str, config: Path, out: Path | None, data: Path | None, form: str, to: Path
+) -> None:
+    """Draw the figure NAME of the experiment of CONFIG; `all` is every figure.
+
+    Example: symbouq experiment figure risk-coverage experiments/tiny.yaml --form svg
+    """
+    from symbouq.experiments.figures import FIGURES
+    from symbouq.experiments.results import Results
+
+    if name != "all" and name not in FIGURES:
+        raise click.UsageError(f"there is no figure {name}; there are {', '.join(FIGURES)}")
+    results = Results(_experiment(config, out, data))
+    to.mkdir(parents=True, exist_ok=True)
+    for one in FIGURES if name == "all" else (name,):
+        drawn = FIGURES[one](results)
+        drawn.supxlabel(results.footer, fontsize=6, color="gray")
+        file = to / f"{one}.{form}"
+        drawn.savefig(file, dpi=150)
+        click.echo(str(file), err=True)
+
+
+def _experiment(config: Path, out: Path | None, data: Path | None) -> Experiment:
     from symbouq.experiments.config import read_config
+    from symbouq.experiments.experiment import Experiment
 
     read = read_config(config)
-    return Bank(read, out or Path("runs") / read.name, data)
+    return Experiment(read, out or Path("runs") / read.name, data)
 
 
 def _plan(bank: Any) -> None:

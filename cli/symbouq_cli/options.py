@@ -37,7 +37,7 @@ ONTOLOGY = click.option(
 )
 CONTEXT = click.option(
     "--context",
-    type=click.Choice(["assumed", "grounded"]),
+    type=click.Choice(["assumed", "grounded", "non-committal"]),
     default="assumed",
     show_default=True,
     help="Which verdicts feed profile, features and Constraint-Rule.",

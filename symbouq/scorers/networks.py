@@ -47,8 +47,9 @@ class Batch:
         spans: Which tokens are each claim's, bool `[B, K, T]`; all of the trace's for a claim
             without any.
         claims: Which claims there are, bool `[B, K]`; a trace's claims come first.
-        claim_features: The auditor's, float32 `[B, K, 23]`; zeros where none are read.
-        trace_features: Likewise, float32 `[B, 16]`.
+        claim_features: The auditor's, float32 `[B, K, 23 C]` for C contexts side by side; zeros
+            where none are read.
+        trace_features: Likewise, float32 `[B, 16 C]`.
     """
 
     tokens: Tensor
@@ -278,9 +279,10 @@ class Network(nn.Module):
     Args:
         tokens: Width of the tokens' features.
         hidden: W, a multiple of the number of heads.
+        contexts: C, under how many contexts the auditor's features are given.
     """
 
-    def __init__(self, tokens: int, hidden: int) -> None:
+    def __init__(self, tokens: int, hidden: int, contexts: int = 1) -> None:
         super().__init__()
 
     def forward(self, batch: Batch) -> Tensor:
@@ -299,8 +301,8 @@ class Network(nn.Module):
 class MLP(Network):
     """Mean of a claim's tokens, then a perceptron with two hidden layers."""
 
-    def __init__(self, tokens: int, hidden: int) -> None:
-        super().__init__(tokens, hidden)
+    def __init__(self, tokens: int, hidden: int, contexts: int = 1) -> None:
+        super().__init__(tokens, hidden, contexts)
         self.standardise = Standardise(tokens, _token_rows)
         self.layers = nn.Sequential(
             nn.Linear(tokens, hidden), nn.GELU(), nn.Dropout(DROPOUT), *_head(hidden, hidden)
@@ -313,8 +315,8 @@ class MLP(Network):
 class UHead(Network):
     """A claim Transformer with span marker and a head."""
 
-    def __init__(self, tokens: int, hidden: int) -> None:
-        super().__init__(tokens, hidden)
+    def __init__(self, tokens: int, hidden: int, contexts: int = 1) -> None:
+        super().__init__(tokens, hidden, contexts)
         self.claims = ClaimTransformer(tokens, hidden)
         self.head = _head(hidden, hidden)
 
@@ -329,8 +331,8 @@ class Factoscope(Network):
     global, difference and product as the contrast.
     """
 
-    def __init__(self, tokens: int, hidden: int) -> None:
-        super().__init__(tokens, hidden)
+    def __init__(self, tokens: int, hidden: int, contexts: int = 1) -> None:
+        super().__init__(tokens, hidden, contexts)
         self.trace = TraceTransformer(tokens, hidden)
         self.local = nn.Linear(hidden, hidden)
         self.contrast = nn.Linear(3 * hidden, hidden, bias=False)
@@ -349,8 +351,8 @@ class NeuralSeq(Network):
     the auditor's.
     """
 
-    def __init__(self, tokens: int, hidden: int) -> None:
-        super().__init__(tokens, hidden)
+    def __init__(self, tokens: int, hidden: int, contexts: int = 1) -> None:
+        super().__init__(tokens, hidden, contexts)
         self.claims = ClaimTransformer(tokens, hidden)
         self.order = ClaimOrder(hidden)
         self.head = _head(2 * hidden, hidden)
@@ -364,16 +366,16 @@ def _with_trace(claims: Tensor, trace: Tensor) -> Tensor:
 
 
 def _all_features(batch: Batch) -> Tensor:
-    """The auditor's features of each claim with those of its trace, `[B, K, 39]`."""
+    """The auditor's features of each claim with those of its trace, `[B, K, 39 C]`."""
     return _with_trace(batch.claim_features, batch.trace_features)
 
 
 class ConstraintOnly(Network):
     """One hidden layer over the auditor's 23 claim and 16 trace features."""
 
-    def __init__(self, tokens: int, hidden: int) -> None:
-        super().__init__(tokens, hidden)
-        width = len(CLAIM_FEATURES) + len(TRACE_FEATURES)
+    def __init__(self, tokens: int, hidden: int, contexts: int = 1) -> None:
+        super().__init__(tokens, hidden, contexts)
+        width = contexts * (len(CLAIM_FEATURES) + len(TRACE_FEATURES))
         self.standardise = Standardise(width, lambda batch: _all_features(batch)[batch.claims])
         self.head = _head(width, hidden)
 
@@ -387,11 +389,11 @@ class Constraint(Network):
     contradicted is added to the logit.
     """
 
-    def __init__(self, tokens: int, hidden: int) -> None:
-        super().__init__(tokens, hidden)
+    def __init__(self, tokens: int, hidden: int, contexts: int = 1) -> None:
+        super().__init__(tokens, hidden, contexts)
         self.claims = ClaimTransformer(tokens, hidden)
-        self.claim_features = _encoder(len(CLAIM_FEATURES), hidden, _claim_rows)
-        self.trace_features = _encoder(len(TRACE_FEATURES), hidden, _trace_rows)
+        self.claim_features = _encoder(contexts * len(CLAIM_FEATURES), hidden, _claim_rows)
+        self.trace_features = _encoder(contexts * len(TRACE_FEATURES), hidden, _trace_rows)
         self.joined = nn.Linear(3 * hidden, hidden)
         self.order = ClaimOrder(hidden)
         self.head = _head(2 * hidden, hidden)

@@ -38,7 +38,7 @@ except ImportError as error:
 if TYPE_CHECKING:
     from symbouq.scorers.base import Values
 
-FORMAT = 1
+FORMAT = 2
 """Version of a saved model."""
 WEIGHTS, DESCRIPTION = "model.safetensors", "model.json"
 """The files of a saved model."""
@@ -116,6 +116,7 @@ class Learned:
         self.history: tuple[Epoch, ...] = ()
         self.network: Network | None = None
         self._tokens = 0
+        self._contexts = 1
 
     # Fitting -------------------------------------------------------------------------
 
@@ -148,6 +149,7 @@ class Learned:
         require(examples, self.needs, self.name)
         require([item.example for item in validation], self.needs, self.name)
         self._tokens = self._width(examples[0])
+        self._contexts = _contexts(examples[0]) if "audit" in self.needs else 1
         settings = self.settings
         weights = _Weights.of(train, settings.loss)
         truth = [item.correct for item in validation]
@@ -155,7 +157,7 @@ class Learned:
         best: dict[str, Tensor] = {}
         with torch.random.fork_rng():
             torch.manual_seed(settings.seed)
-            network = NETWORKS[self.name](self._tokens, settings.width)
+            network = NETWORKS[self.name](self._tokens, settings.width, self._contexts)
             for module in network.modules():
                 if isinstance(module, Standardise):
                     module.fit(map(self._collated, _chunks(examples, settings.batch)))
@@ -249,6 +251,12 @@ class Learned:
         return collate(examples, "tokens" in self.needs, "audit" in self.needs)
 
     def _check_widths(self, examples: Sequence[Example]) -> None:
+        for example in examples if "audit" in self.needs else ():
+            if _contexts(example) != self._contexts:
+                raise SymboUQError(
+                    f"trace {example.id}: {self.name} was trained on audits under {self._contexts} "
+                    f"context(s), its audit has {_contexts(example)}"
+                )
         for example in examples if "tokens" in self.needs else ():
             if _features(example) != self._tokens:
                 raise SymboUQError(
@@ -277,6 +285,7 @@ class Learned:
             "name": self.name,
             "settings": asdict(self.settings),
             "token_features": self._tokens,
+            "contexts": self._contexts,
             "parameters": network.parameter_count,
             "torch": torch.__version__,
             "history": [asdict(epoch) for epoch in self.history],
@@ -303,7 +312,8 @@ class Learned:
             scorer = cls(given["name"], Settings(**given["settings"] | {"device": device}))
             scorer._tokens = given["token_features"]
             scorer.history = tuple(Epoch(**epoch) for epoch in given["history"])
-            network = NETWORKS[scorer.name](scorer._tokens, scorer.settings.width)
+            scorer._contexts = given["contexts"]
+            network = NETWORKS[scorer.name](scorer._tokens, scorer.settings.width, scorer._contexts)
             network.load_state_dict(load_file(path / WEIGHTS))
         except FileNotFoundError as error:
             raise SymboUQError(f"{path} holds no trained scorer: {error.filename}") from error
@@ -442,6 +452,11 @@ def _features(example: Example) -> int:
     return int(sum(part.shape[1] for part in (signals.hidden, signals.top, signals.lookback)))
 
 
+def _contexts(example: Example) -> int:
+    """Under how many contexts the features of its audit are given, side by side."""
+    return len(example.audit["features"]["trace"]) // len(TRACE_FEATURES) if example.audit else 1
+
+
 def collate(examples: Sequence[Example], tokens: bool = True, audit: bool = True) -> Batch:
     """Traces as one padded batch.
 
@@ -461,8 +476,9 @@ def collate(examples: Sequence[Example], tokens: bool = True, audit: bool = True
     present = np.zeros((count, length), bool)
     spans = np.zeros((count, most, length), bool)
     claims = np.zeros((count, most), bool)
-    of_claims = np.zeros((count, most, len(CLAIM_FEATURES)), np.float32)
-    of_trace = np.zeros((count, len(TRACE_FEATURES)), np.float32)
+    contexts = _contexts(examples[0]) if audit else 1
+    of_claims = np.zeros((count, most, contexts * len(CLAIM_FEATURES)), np.float32)
+    of_trace = np.zeros((count, contexts * len(TRACE_FEATURES)), np.float32)
     for n, example in enumerate(examples):
         claims[n, : len(example.claims)] = True
         signals = example.signals

@@ -12,7 +12,7 @@ pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from symbouq_cli.main import main
 
-from symbouq.experiments.bank import LABELS, SCORES, TRACES, Bank, Cell
+from symbouq.experiments.experiment import LABELS, SCORES, TRACES, Experiment, Cell
 from symbouq.experiments.config import read_config
 from symbouq.scorers.base import SCORERS
 
@@ -34,7 +34,7 @@ def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
     arguments = ["experiment", "run", str(SMOKE), "--out", str(tmp_path)]
     done = CliRunner().invoke(main, arguments)
     assert done.exit_code == 0, done.output
-    bank = Bank(read_config(SMOKE), tmp_path)
+    bank = Experiment(read_config(SMOKE), tmp_path)
     test = Cell("tiny", "chains", "test")
     traces = bank.run.output(bank.cells[test].traces, TRACES)
     records = [json.loads(line) for line in traces.read_text().splitlines()]
@@ -50,7 +50,7 @@ def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
     for row in rows:
         row["labels"][-1] = 1 - row["labels"][-1]
     labels.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    again = Bank(read_config(SMOKE), tmp_path)
+    again = Experiment(read_config(SMOKE), tmp_path)
     again.run.make()
     assert again.run.output(again.scores[test], SCORES).read_bytes() == scores
 

@@ -1,4 +1,5 @@
-"""The evidence bank as stages: questions, traces, audits, signals, labels, scorers, scores.
+"""An experiment as stages: questions, traces, audits, signals, labels, scorers, scores,
+predictions.
 
 Questions and their answers lie in different files. Answers are read by the label stages
 alone, and the labels of a test split by nothing before the tables.
@@ -8,17 +9,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from symbouq.errors import RecordError, SymboUQError
+from symbouq.experiments.composition import Seen, composed, write_predictions
 from symbouq.experiments.config import (
     BackboneConfig,
     DatasetConfig,
     ExperimentConfig,
     Split,
+    View,
 )
 from symbouq.experiments.questions import (
     GOLD,
@@ -29,9 +32,13 @@ from symbouq.experiments.questions import (
 )
 from symbouq.experiments.stages import Run, Stage
 from symbouq.generation.engine import Engine, Options, load_engine
+from symbouq.labels.records import read_labels
+from symbouq.records import Context
 
 TRACES, AUDITS, SIGNALS, LABELS = "traces.jsonl", "audits.jsonl", "signals", "labels.jsonl"
 SCORES, SCORERS, SPLITS = "scores.parquet", "scorers", "splits.json"
+PREDICTIONS, COMPOSERS = "predictions.parquet", "composers.json"
+COSTS, PAIRS = "costs.json", "pairs.jsonl"
 
 _VERSIONS = {
     "questions": 1,
@@ -40,13 +47,32 @@ _VERSIONS = {
     "audits": 1,
     "signals": 1,
     "labels": 1,
-    "scorer": 1,
+    "scorer": 2,
     "scores": 1,
+    "judged": 1,
+    "predictions": 1,
+    "costs": 1,
+    "counterfactual": 1,
 }
 """Raised where a stage of that kind would write something else from the same inputs."""
 
 # Seconds on two CPU cores for a backbone of a few million parameters, for the plan.
-_SECONDS = {"trace": 0.1, "sample": 0.06, "audit": 0.004, "signals": 0.02, "fit": 7e-5}
+_SECONDS = {
+    "trace": 0.1,
+    "sample": 0.06,
+    "audit": 0.004,
+    "signals": 0.02,
+    "fit": 7e-5,
+    "compose": 10,
+}
+
+CONTEXTS: dict[View | None, tuple[Context, ...]] = {
+    None: ("assumed",),
+    "grounded": ("grounded",),
+    "non-committal": ("non-committal",),
+    "dual": ("assumed", "grounded"),
+}
+"""The contexts whose features the constraint scorers see, by view."""
 
 
 class Cell(NamedTuple):
@@ -62,13 +88,13 @@ class Parts:
     """The stages of a cell."""
 
     traces: Stage
-    audits: Stage
+    audits: dict[View | None, Stage]
     signals: Stage
     labels: Stage
 
 
-class Bank:
-    """All stages up to the scores of every trace.
+class Experiment:
+    """All stages up to the predictions of every method.
 
     Args:
         config: The experiment.
@@ -82,8 +108,12 @@ class Bank:
         self.datasets = {dataset.name: dataset for dataset in config.datasets}
         self.stages: list[Stage] = []
         self.cells: dict[Cell, Parts] = {}
-        self.scorers: dict[str, dict[str, Stage]] = {}
-        self.scores: dict[Cell, Stage] = {}
+        self.scorers: dict[tuple[str, View | None], dict[str, Stage]] = {}
+        self.scores: dict[tuple[Cell, View | None], Stage] = {}
+        self.predictions: dict[Cell, Stage] = {}
+        self.judged: dict[tuple[str, Cell], Stage] = {}
+        self.costs: dict[str, Stage] = {}
+        self.pairs: Stage | None = None
         self._questions: dict[tuple[str, Split], Stage] = {}
         for dataset in config.datasets:
             for split in dataset.sizes:
@@ -93,19 +123,27 @@ class Bank:
             for dataset in config.datasets:
                 for split in dataset.sizes:
                     self._add_cell(backbone, dataset, split)
-            self._add_scorers(backbone)
+            for view in (None, *config.views):
+                self._add_scorers(backbone, view)
             for dataset in config.datasets:
                 for split in ("validation", "test"):
                     if dataset.sizes.get(split):
-                        self._add_scores(backbone, Cell(backbone.name, dataset.name, split))
+                        cell = Cell(backbone.name, dataset.name, split)
+                        for view in (None, *config.views):
+                            self._add_scores(backbone, cell, view)
+                if dataset.sizes.get("validation") and dataset.sizes.get("test"):
+                    self._add_predictions(backbone, dataset)
+            self._add_costs(backbone)
+        self._add_counterfactual()
         self.run = Run(folder, self.stages)
 
-    def split(self, cell: Cell, labelled: bool = True) -> Any:
+    def split(self, cell: Cell, labelled: bool = True, view: View | None = None) -> Any:
         """The files of a cell as `symbouq.scorers.bank.Split`.
 
         Args:
             cell: The cell.
             labelled: Whether its labels are among them.
+            view: Whose audits.
         """
         from symbouq.scorers.bank import Split as Files
 
@@ -113,7 +151,7 @@ class Bank:
         return Files(
             self.run.output(parts.traces, TRACES),
             self.run.output(parts.signals, SIGNALS),
-            self.run.output(parts.audits, AUDITS),
+            self.run.output(parts.audits[view], AUDITS),
             self.run.output(parts.labels, LABELS) if labelled else None,
         )
 
@@ -174,6 +212,7 @@ class Bank:
         generation = {
             **settings.model_dump(mode="json", exclude={"batch", "samples"}),
             "samples": samples,
+            "free_form": dataset.free_form,
             "model": backbone.model if not weights else model.name,
         }
 
@@ -184,7 +223,7 @@ class Bank:
             instances, failed = read_instances([str(self.run.output(asked, QUESTIONS))])
             _raise_first(failed)
             engine = _engine(settings.engine, backbone.model, settings.batch)
-            chosen = Settings(samples, settings.temperature, settings.seed)
+            chosen = Settings(samples, settings.temperature, settings.seed, dataset.free_form)
             for _ in generated(instances, engine, chosen, out / TRACES):
                 pass
             (out / TRACES).touch()
@@ -198,15 +237,23 @@ class Bank:
             ((asked, QUESTIONS), *weights),
             count * (_SECONDS["trace"] + samples * _SECONDS["sample"]),
         )
-        audits = self._stage(
-            "audits",
-            cell,
-            lambda out: _audit(self.run.output(traces, TRACES), self.config.profile, out / AUDITS),
-            (AUDITS,),
-            {"profile": self.config.profile, "ontology": _ontology_hash()},
-            ((traces, TRACES),),
-            count * _SECONDS["audit"],
-        )
+        audited = {
+            view: self._stage(
+                "audits",
+                (*cell, *([view] if view else [])),
+                partial(self._audit, traces, CONTEXTS[view]),
+                (AUDITS,),
+                {
+                    "profile": self.config.profile,
+                    "ontology": _ontology_hash(),
+                    "contexts": CONTEXTS[view],
+                },
+                ((traces, TRACES),),
+                count * _SECONDS["audit"],
+            )
+            for view in (None, *self.config.views)
+        }
+        audits = audited[None]
 
         def extract(out: Path) -> None:
             from symbouq.evidence.extract import Extraction, extract
@@ -229,6 +276,10 @@ class Bank:
             ((traces, TRACES), (audits, AUDITS), *weights),
             count * _SECONDS["signals"],
         )
+        judges = [self.config.judge] if self.config.judge else []
+        for judge in (*judges, *self.config.reference_judges):
+            self._add_judged(judge, cell, traces, audits)
+        judged = self.judged.get((self.config.judge.name, cell)) if self.config.judge else None
         labels = self._stage(
             "labels",
             cell,
@@ -236,20 +287,60 @@ class Bank:
                 self.run.output(traces, TRACES),
                 self.run.output(asked, GOLD),
                 self.run.output(audits, AUDITS),
+                self.run.output(judged, LABELS) if judged else None,
                 out / LABELS,
             ),
             (LABELS,),
             {},
-            ((traces, TRACES), (audits, AUDITS), (asked, GOLD)),
+            (
+                (traces, TRACES),
+                (audits, AUDITS),
+                (asked, GOLD),
+                *([(judged, LABELS)] if judged else []),
+            ),
         )
-        self.cells[cell] = Parts(traces, audits, signals, labels)
+        self.cells[cell] = Parts(traces, audited, signals, labels)
 
-    def _files(self, cell: Cell, labelled: bool) -> list[tuple[Stage, str]]:
+    def _audit(self, traces: Stage, contexts: tuple[Context, ...], out: Path) -> None:
+        _audit(self.run.output(traces, TRACES), self.config.profile, contexts, out / AUDITS)
+
+    def _add_judged(self, judge: BackboneConfig, cell: Cell, traces: Stage, audits: Stage) -> None:
+        model = Path(judge.model)
+
+        def work(out: Path) -> None:
+            from symbouq.labels.judge import Judge, judging
+
+            settings = self.config.generation
+            engine = _engine(settings.engine, judge.model, settings.batch)
+            found = judging(
+                self.run.output(traces, TRACES),
+                Judge(engine),
+                out / LABELS,
+                self.run.output(audits, AUDITS),
+            )
+            _raise_first([one for one in found if isinstance(one, RecordError)])
+            (out / LABELS).touch()
+
+        self.judged[judge.name, cell] = self._stage(
+            "judged",
+            (judge.name, *cell),
+            work,
+            (LABELS,),
+            {"judge": judge.model if not model.is_dir() else model.name},
+            ((traces, TRACES), (audits, AUDITS), *([model] if model.is_dir() else [])),
+            self.datasets[cell.dataset].sizes[cell.split] * _SECONDS["trace"],
+        )
+
+    def _files(
+        self, cell: Cell, labelled: bool, view: View | None = None
+    ) -> list[tuple[Stage, str]]:
         parts = self.cells[cell]
-        files = [(parts.traces, TRACES), (parts.audits, AUDITS), (parts.signals, SIGNALS)]
+        files = [(parts.traces, TRACES), (parts.audits[view], AUDITS), (parts.signals, SIGNALS)]
         return [*files, (parts.labels, LABELS)] if labelled else files
 
-    def _add_scorers(self, backbone: BackboneConfig) -> None:
+    def _add_scorers(self, backbone: BackboneConfig, view: View | None) -> None:
+        """Stages that fit the scorers; on a view those that see it."""
+        from symbouq.composer.variants import CONSTRAINT_FAMILY
         from symbouq.scorers.bank import seeds_of
         from symbouq.scorers.base import SCORERS as KNOWN
         from symbouq.scorers.base import entry
@@ -258,6 +349,8 @@ class Bank:
         train = Cell(backbone.name, source, "train")
         validation = Cell(backbone.name, source, "validation")
         names = [entry(name).name for name in self.config.scorers] or list(KNOWN)
+        if view is not None:
+            names = [name for name in names if name in CONSTRAINT_FAMILY]
         size = self.datasets[source].sizes["train"]
 
         def add(name: str) -> Stage:
@@ -268,8 +361,8 @@ class Bank:
                 from symbouq.scorers import bank
                 from symbouq.scorers.training import Settings
 
-                learned = self.split(train).labelled()
-                judged = self.split(validation).labelled()
+                learned = self.split(train, view=view).labelled()
+                judged = self.split(validation, view=view).labelled()
                 settings = Settings(width=width, epochs=epochs) if known.trained else None
                 for seed in seeds_of(known, self.config.seeds):
                     resources = _resources(known.needs, backbone)
@@ -279,7 +372,7 @@ class Bank:
             trained = len(self.config.seeds) if known.trained else 0
             return self._stage(
                 "scorer",
-                (backbone.name, name),
+                (backbone.name, name, *([view] if view else [])),
                 fit,
                 (SCORERS,),
                 {
@@ -287,51 +380,170 @@ class Bank:
                     "seeds": list(seeds_of(known, self.config.seeds)),
                     **({"epochs": epochs, "width": width} if known.trained else {}),
                 },
-                (*self._files(train, True), *self._files(validation, True)),
+                (*self._files(train, True, view), *self._files(validation, True, view)),
                 size * epochs * width * trained * _SECONDS["fit"],
             )
 
-        self.scorers[backbone.name] = {name: add(name) for name in names}
+        self.scorers[backbone.name, view] = {name: add(name) for name in names}
 
-    def _add_scores(self, backbone: BackboneConfig, cell: Cell) -> None:
+    def _add_scores(self, backbone: BackboneConfig, cell: Cell, view: View | None) -> None:
         validation = Cell(backbone.name, cell.dataset, "validation")
-        stages = self.scorers[backbone.name]
+        stages = self.scorers[backbone.name, view]
 
         def score(out: Path) -> None:
-            from dataclasses import replace
-
             from symbouq.scorers import bank
             from symbouq.scorers.base import entry
 
-            examples = self.split(cell, labelled=False).examples()
-            judged = self.split(validation).labelled()
+            examples = self.split(cell, labelled=False, view=view).examples()
+            judged = self.split(validation, view=view).labelled()
+            calibrated = len({item.correct for item in judged if item.correct is not None}) == 2
 
             def parts() -> Iterator[tuple[Any, list[Any]]]:
                 for name, stage in stages.items():
                     resources = _resources(entry(name).needs, backbone)
                     for folder in bank.kept(self.run.output(stage, SCORERS)):
                         fitted = bank.load(folder, resources)
-                        calibrator = bank.calibrate(fitted.scorer, judged)
-                        fitted = replace(fitted, calibrator=calibrator)
+                        if calibrated:  # one class teaches nothing: the source's map stays
+                            calibrator = bank.calibrate(fitted.scorer, judged)
+                            fitted = replace(fitted, calibrator=calibrator)
                         yield fitted, list(bank.scores(fitted, examples))
 
             bank.write_scores(out / SCORES, parts())
 
-        self.scores[cell] = self._stage(
+        self.scores[cell, view] = self._stage(
             "scores",
-            cell,
+            (*cell, *([view] if view else [])),
             score,
             (SCORES,),
             {},
             tuple(
                 dict.fromkeys(
                     (
-                        *self._files(cell, False),
-                        *self._files(validation, True),
+                        *self._files(cell, False, view),
+                        *self._files(validation, True, view),
                         *((stage, SCORERS) for stage in stages.values()),
                     )
                 )
             ),
+        )
+
+    def _add_predictions(self, backbone: BackboneConfig, dataset: DatasetConfig) -> None:
+        validation = Cell(backbone.name, dataset.name, "validation")
+        test = Cell(backbone.name, dataset.name, "test")
+        views = (None, *self.config.views)
+
+        def seen(cell: Cell, view: View | None) -> Seen:
+            parts = self.cells[cell]
+            return Seen.read(
+                self.run.output(parts.traces, TRACES),
+                self.run.output(parts.audits[view], AUDITS),
+                self.run.output(self.scores[cell, view], SCORES),
+            )
+
+        def compose(out: Path) -> None:
+            labels = read_labels(self.run.output(self.cells[validation].labels, LABELS))
+            known = {
+                name: label.labels[-1]
+                for name, label in labels.items()
+                if label.labels[-1] is not None
+            }
+            found = composed(
+                {view: (seen(validation, view), seen(test, view)) for view in views},
+                known,
+                self.config.seeds,
+                self.config.validation_sizes,
+            )
+            write_predictions(found, out / PREDICTIONS, out / COMPOSERS)
+
+        self.predictions[test] = self._stage(
+            "predictions",
+            test[:2],
+            compose,
+            (PREDICTIONS, COMPOSERS),
+            {
+                "seeds": self.config.seeds,
+                "validation_sizes": self.config.validation_sizes,
+                "views": self.config.views,
+            },
+            (
+                (self.cells[validation].labels, LABELS),
+                *(
+                    file
+                    for cell in (validation, test)
+                    for view in views
+                    for file in (
+                        (self.cells[cell].audits[view], AUDITS),
+                        (self.scores[cell, view], SCORES),
+                    )
+                ),
+                *((self.cells[cell].traces, TRACES) for cell in (validation, test)),
+            ),
+            _SECONDS["compose"] * len(self.config.seeds) * len(views),
+        )
+
+    def _add_costs(self, backbone: BackboneConfig) -> None:
+        """How fast the scorers are, on the source's test traces."""
+        from symbouq.scorers.base import SCORERS as KNOWN
+
+        cell = Cell(backbone.name, self.config.source, "test")
+        stages = self.scorers[backbone.name, None]
+        if not self.datasets[self.config.source].sizes.get("test"):
+            return
+
+        def measure(out: Path) -> None:
+            from symbouq.scorers import bank
+            from symbouq.scorers.efficiency import PATH, cost, path_cost
+
+            examples = self.split(cell, labelled=False).examples()
+            fitted = [
+                bank.load(
+                    bank.kept(self.run.output(stage, SCORERS))[0], _resources(needs, backbone)
+                )
+                for name, stage in stages.items()
+                for needs in [KNOWN[name].needs]
+            ]
+            found = [cost(one, examples) for one in fitted]
+            path = [one for name in PATH for one in fitted if one.name == name]
+            if len(path) == len(PATH):
+                found.append(path_cost(path, examples))
+            (out / COSTS).write_text(json.dumps([asdict(row) for row in found], indent=1) + "\n")
+
+        self.costs[backbone.name] = self._stage(
+            "costs",
+            (backbone.name,),
+            measure,
+            (COSTS,),
+            {},
+            (*self._files(cell, False), *((stage, SCORERS) for stage in stages.values())),
+        )
+
+    def _add_counterfactual(self) -> None:
+        """The counterfactual audit of the source's test questions."""
+        asked = self._questions.get((self.config.source, "test"))
+        if asked is None:
+            return
+
+        def work(out: Path) -> None:
+            from symbouq.counterfactual import countering
+            from symbouq.records import Instance
+            from symbouq.stream import Job, process
+
+            job = Job(countering, (self.config.profile, None), Instance)
+            with (out / PAIRS).open("wb") as stream:
+                for outcome in process([str(self.run.output(asked, QUESTIONS))], job):
+                    if outcome.output is None:
+                        raise RecordError(
+                            outcome.error or "not audited", outcome.file, outcome.number
+                        )
+                    stream.write(outcome.output + b"\n")
+
+        self.pairs = self._stage(
+            "counterfactual",
+            (self.config.source,),
+            work,
+            (PAIRS,),
+            {"profile": self.config.profile, "ontology": _ontology_hash()},
+            ((asked, QUESTIONS),),
         )
 
 
@@ -355,17 +567,17 @@ def _ontology_hash() -> str:
     return TraceAuditor().ontology_for(Instance(id="none", scene="")).hash
 
 
-def _audit(traces: Path, profile: str | None, out: Path) -> None:
+def _audit(traces: Path, profile: str | None, contexts: tuple[Context, ...], out: Path) -> None:
     """Audits a traces file, with as many processes as there are cores.
 
     Raises:
         RecordError: If a trace cannot be audited.
     """
-    from symbouq.jobs import auditing
+    from symbouq.jobs import auditing_in
     from symbouq.records import Trace
     from symbouq.stream import Job, process
 
-    job = Job(auditing, (profile, None, "assumed"), Trace)
+    job = Job(auditing_in, (profile, contexts), Trace)
     with out.open("wb") as stream:
         for outcome in process([str(traces)], job):
             if outcome.output is None:
@@ -373,8 +585,9 @@ def _audit(traces: Path, profile: str | None, out: Path) -> None:
             stream.write(outcome.output + b"\n")
 
 
-def _label(traces: Path, gold: Path, audits: Path, out: Path) -> None:
-    """Labels a traces file: conclusions by their answers, steps of generated scenes by the truth.
+def _label(traces: Path, gold: Path, audits: Path, judged: Path | None, out: Path) -> None:
+    """Labels a traces file: conclusions by their answers, steps of generated scenes by the truth,
+    other steps by the judge, where there is one.
 
     Raises:
         RecordError: If a trace has no answer to compare with.
@@ -385,6 +598,7 @@ def _label(traces: Path, gold: Path, audits: Path, out: Path) -> None:
     from symbouq.scenes import truth
 
     answers = {row["id"]: row for row in map(json.loads, gold.read_text("utf-8").splitlines())}
+    by_judge = read_labels(judged) if judged else {}
     with out.open("w", encoding="utf-8") as stream:
         for item in read_claims(traces, audits):
             if isinstance(item, RecordError):
@@ -396,6 +610,8 @@ def _label(traces: Path, gold: Path, audits: Path, out: Path) -> None:
             sources = [labelled(record, "answer", answer_labels)]
             if "facts" in (record.get("meta") or {}):
                 sources.append(labelled(record, "truth", truth.labels))
+            elif item["id"] in by_judge:
+                sources.append(by_judge[item["id"]])
             merged = merge([{record["id"]: source} for source in sources])[0]
             stream.write(json.dumps(merged.record()) + "\n")
 

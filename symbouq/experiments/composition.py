@@ -1,0 +1,227 @@
+"""Predictions of the composer and its variants (section DARC, Table ablation, Table valsize).
+
+Everything here is decided on validation: test traces come without labels.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symbouq.composer.darc import Composer
+from symbouq.composer.reading import GROUNDED_RULE, RULE
+from symbouq.composer.variants import CONSTRAINT_FAMILY, VARIANTS, Pool, compose
+from symbouq.errors import SymboUQError, missing_extra
+from symbouq.experiments.config import View
+from symbouq.experiments.questions import scene_key
+from symbouq.scorers.base import SCORERS
+
+Values = NDArray[np.float64]
+
+CANDIDATES = tuple(name for name, known in SCORERS.items() if known.banked)
+"""What DARC composes: six supervised and five training-free scores (appendix DARC Protocol)."""
+
+METHOD = "SymboUQ"
+"""The name of the paper's composition: the variant `full`."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a composer may see of the traces of a cell.
+
+    Attributes:
+        ids: The traces.
+        groups: The same for all traces about one scene.
+        audits: Their profiles.
+        scores: By method and seed the calibrated scores of the traces that have one, by id.
+    """
+
+    ids: tuple[str, ...]
+    groups: tuple[str, ...]
+    audits: tuple[Mapping[str, Mapping[str, float]], ...]
+    scores: Mapping[tuple[str, int], Mapping[str, float]]
+
+    @classmethod
+    def read(cls, traces: Path, audits: Path, scores: Path) -> Seen:
+        """What files hold."""
+        from symbouq.scorers.bank import read_scores
+
+        records = [json.loads(line) for line in traces.read_text("utf-8").splitlines()]
+        audited = {
+            audit["id"]: {name: audit[name] for name in ("profile", "discounted")}
+            for audit in map(json.loads, audits.read_text("utf-8").splitlines())
+        }
+        known: dict[tuple[str, int], dict[str, float]] = {}
+        for row in read_scores(scores):
+            there = known.setdefault((row.method, row.seed), {})
+            if row.score is not None:
+                there[row.id] = row.score
+        ids = tuple(str(record["id"]) for record in records)
+        groups = tuple(scene_key(record["scene"]) for record in records)
+        return cls(ids, groups, tuple(audited[name] for name in ids), known)
+
+    def of(self, wanted: Sequence[int]) -> Seen:
+        """The traces with some numbers."""
+        return replace(
+            self,
+            ids=tuple(self.ids[n] for n in wanted),
+            groups=tuple(self.groups[n] for n in wanted),
+            audits=tuple(self.audits[n] for n in wanted),
+        )
+
+    def seeds(self, name: str) -> list[int]:
+        """The seeds that a method has."""
+        return [seed for method, seed in self.scores if method == name]
+
+    def column(self, name: str, seed: int) -> Mapping[str, float] | None:
+        """A method's scores by id; of one that draws nothing, the same for every seed."""
+        seeds = self.seeds(name)
+        if not seeds:
+            return None
+        return self.scores[name, seed if seed in seeds else seeds[0]]
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """The predictions of one composer.
+
+    Attributes:
+        method: `SymboUQ`, a variant, `view ...`, or `valsize SIZE`.
+        seed: Of its trained scores, or the number of the subsample.
+        ids: The test traces.
+        scores: Probability that each answer is right.
+        composer: What was fitted.
+    """
+
+    method: str
+    seed: int
+    ids: tuple[str, ...]
+    scores: Values
+    composer: Composer
+
+
+def composed(
+    views: Mapping[View | None, tuple[Seen, Seen]],
+    labels: Mapping[str, int],
+    seeds: Sequence[int],
+    sizes: Sequence[int],
+) -> Iterator[Predicted]:
+    """Fits every variant on validation and predicts the test traces.
+
+    Args:
+        views: Validation and test as each view shows them; None is the assumed context. A view has
+            its own profiles and constraint scores, the others are shared.
+        labels: Labels of validation by id.
+        seeds: Seeds of the trained scores.
+        sizes: Validation sizes of Table valsize: for each seed a subsample of its own, forced to
+            the determinacy design.
+    """
+    validation, test = views[None]
+    labelled = [n for n, name in enumerate(validation.ids) if name in labels]
+    for seed in seeds:
+        for view, (known, new) in views.items():
+            known = known.of([known.ids.index(validation.ids[n]) for n in labelled])
+            pools = _pools(known, new, views, view, seed)
+            y = [labels[name] for name in known.ids]
+            names = VARIANTS if view is None else ("full",)
+            for name in names:
+                if not set(VARIANTS[name].average) <= set(pools[0].names):
+                    continue
+                p, composer = compose(name, pools[0], y, pools[1], groups=known.groups, seed=seed)
+                called = METHOD if name == "full" else name
+                yield Predicted(f"{view} view" if view else called, seed, new.ids, p, composer)
+    for size in sizes:
+        for seed in seeds:
+            if size > len(labelled):
+                continue
+            drawn = np.random.default_rng(seed).permutation(labelled)[:size].tolist()
+            known = validation.of(sorted(drawn))
+            pools = _pools(known, test, views, None, seed)
+            y = [labels[name] for name in known.ids]
+            p, composer = compose("determinacy", pools[0], y, pools[1], groups=known.groups)
+            yield Predicted(f"valsize {size}", seed, test.ids, p, composer)
+
+
+def _pools(
+    known: Seen,
+    new: Seen,
+    views: Mapping[View | None, tuple[Seen, Seen]],
+    view: View | None,
+    seed: int,
+) -> tuple[Pool, Pool]:
+    """Validation and test with their candidate scores; a missing score is the candidate's mean
+    over validation.
+    """
+    shared = views[None]
+    columns: dict[str, tuple[Mapping[str, float], Mapping[str, float]]] = {}
+    for name in CANDIDATES:
+        source = (known, new) if name in CONSTRAINT_FAMILY else shared
+        pair = source[0].column(name, seed), source[1].column(name, seed)
+        if pair[0] is not None and pair[1] is not None:
+            columns[name] = pair[0], pair[1]
+    if view == "dual":
+        grounded = views["grounded"]
+        pair = grounded[0].column(RULE, seed), grounded[1].column(RULE, seed)
+        if pair[0] is not None and pair[1] is not None:
+            columns[GROUNDED_RULE] = pair[0], pair[1]
+    if not columns:
+        raise SymboUQError("the composer needs scores of its candidates; the bank has none")
+    rows: tuple[list[Values], list[Values]] = ([], [])
+    for pair in columns.values():
+        there = [pair[0][name] for name in known.ids if name in pair[0]]
+        mean = float(np.mean(there)) if there else 0.5
+        for side, seen, column in zip(rows, (known, new), pair, strict=True):
+            side.append(np.array([column.get(name, mean) for name in seen.ids]))
+    made = [
+        Pool(tuple(columns), np.stack(side, axis=1), seen.audits)
+        for side, seen in zip(rows, (known, new), strict=True)
+    ]
+    return made[0], made[1]
+
+
+def write_predictions(found: Iterator[Predicted], out: Path, composers: Path) -> None:
+    """Writes predictions as Parquet (`id`, `method`, `seed`, `score`) and the fitted composers as
+    JSON.
+    """
+    pa, pq = _arrow()
+    tables, described = [], []
+    for one in found:
+        count = len(one.ids)
+        columns = {
+            "id": pa.array(one.ids, pa.string()),
+            "method": pa.array([one.method] * count, pa.string()),
+            "seed": pa.array([one.seed] * count, pa.int64()),
+            "score": pa.array(one.scores, pa.float64()),
+        }
+        tables.append(pa.table(columns))
+        told = {"method": one.method, "seed": one.seed, "composer": one.composer.record()}
+        described.append(told)
+    pq.write_table(pa.concat_tables(tables), out)
+    composers.write_text(json.dumps(described, indent=1) + "\n", encoding="utf-8")
+
+
+def read_predictions(path: Path) -> dict[tuple[str, int], dict[str, float]]:
+    """Predictions by method and seed, then by id."""
+    _, pq = _arrow()
+    columns = pq.read_table(path).to_pydict()
+    found: dict[tuple[str, int], dict[str, float]] = {}
+    for name, method, seed, score in zip(
+        *(columns[key] for key in ("id", "method", "seed", "score")), strict=True
+    ):
+        found.setdefault((method, seed), {})[name] = score
+    return found
+
+
+def _arrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise missing_extra("fit", error) from error
+    return pa, pq

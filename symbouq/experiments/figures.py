@@ -1,0 +1,116 @@
+"""The figures of the paper, and reliability diagrams, from the files of an experiment's stages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symbouq.errors import missing_extra
+from symbouq.experiments.composition import METHOD
+from symbouq.experiments.results import CellResults, Results
+from symbouq.metrics import SEPARATION_BINS, calibration_bins, risk_coverage, separation_by_bin
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CONSTRAINT = "Constraint-Rule"
+"""The constraint score whose separation is shown: nothing of it was learned on the source."""
+
+COMPARED = (METHOD, "scores only", "Constraint", "Constraint-Rule", "Neural-Seq", "Perplexity")
+"""Methods of the risk-coverage curves and the reliability diagrams, those of them that ran."""
+
+
+def separation(results: Results) -> Figure:
+    """Constraint-score separation over within-dataset bins of determinacy and of parse coverage
+    (figure analysis, left), over traces with a parsed claim: Somers' D of Constraint-Rule in
+    each of the bins, mean over datasets.
+    """
+    figure, panels = _panels(1, len(results.backbones))
+    for axes, backbone in zip(panels, results.backbones, strict=True):
+        found = [_applicable(results.cell(backbone, dataset)) for dataset in results.datasets]
+        names = [
+            dataset
+            for dataset, rows in zip(results.datasets, found, strict=True)
+            for _ in range(len(rows))
+        ]
+        rows = np.concatenate(found) if found else np.empty((0, 4))
+        for column, label, style in ((2, "determinacy", "o-"), (3, "parse coverage", "s--")):
+            if not len(rows):
+                continue
+            bins = separation_by_bin(rows[:, column], rows[:, 0], rows[:, 1], names)
+            heights = [np.nan if one.separation is None else one.separation for one in bins]
+            axes.plot(range(1, len(bins) + 1), heights, style, label=label)
+        axes.set(
+            xlabel=f"bin of {SEPARATION_BINS}, low to high", ylabel="separation", title=backbone
+        )
+        axes.axhline(0, color="gray", linewidth=0.8)
+        axes.legend()
+    return figure
+
+
+def _applicable(cell: CellResults) -> Any:
+    """Constraint score, label, determinacy and parse coverage of the traces with a parsed claim,
+    `[n, 4]`.
+    """
+    profiles = {audit["id"]: audit["profile"] for audit in cell.audits()}
+    scores = next(iter(cell.by_method.get(CONSTRAINT, {0: {}}).values()))
+    rows = [
+        (scores[name], label, profiles[name]["determinacy"], profiles[name]["symbolizability"])
+        for name, label in cell.truth.items()
+        if name in scores and not profiles[name]["unparsed"]
+    ]
+    return np.array(rows, np.float64).reshape(-1, 4)
+
+
+def risk(results: Results) -> Figure:
+    """Risk over coverage on the targets (figure analysis, right), of the first seed of each method;
+    on the source where there is no target.
+    """
+    targets = [d for d in results.datasets if d != results.config.source]
+    targets = targets or results.datasets
+    figure, panels = _panels(len(results.backbones), len(targets))
+    cells = [results.cell(b, d) for b in results.backbones for d in targets]
+    for axes, cell in zip(panels, cells, strict=True):
+        for method in COMPARED:
+            for scores, labels in cell.runs(method)[:1]:
+                curve = risk_coverage(scores, labels)
+                axes.plot(curve.coverage, curve.risk, label=method)
+        axes.set(xlabel="coverage", ylabel="risk", title=f"{cell.cell.backbone}, {cell.cell[1]}")
+        axes.set_ylim(0, 1)
+    panels[0].legend(fontsize="small")
+    return figure
+
+
+def reliability(results: Results) -> Figure:
+    """Share of right answers over predicted probability of the full method, 10 bins of equal width,
+    first seed.
+    """
+    figure, panels = _panels(len(results.backbones), len(results.datasets))
+    for axes, cell in zip(panels, results.cells(), strict=True):
+        axes.plot([0, 1], [0, 1], color="gray", linewidth=0.8)
+        for scores, labels in cell.runs(METHOD)[:1]:
+            bins = [one for one in calibration_bins(scores, labels) if one.count]
+            axes.plot([one.confidence for one in bins], [one.accuracy for one in bins], "o-")
+        axes.set(xlabel="predicted", ylabel="right", title=f"{cell.cell.backbone}, {cell.cell[1]}")
+        axes.set_xlim(0, 1)
+        axes.set_ylim(0, 1)
+    return figure
+
+
+FIGURES: dict[str, Callable[[Results], Figure]] = {
+    "separation": separation,
+    "risk-coverage": risk,
+    "reliability": reliability,
+}
+"""Figures by name."""
+
+
+def _panels(rows: int, columns: int) -> tuple[Figure, Sequence[Any]]:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise missing_extra("notebook", error) from error
+    figure = Figure(figsize=(3.4 * columns, 3.0 * rows), layout="constrained")
+    return figure, list(figure.subplots(rows, columns, squeeze=False).flat)

@@ -1,0 +1,173 @@
+"""Tables as Markdown, CSV and LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Mark = Literal["", "best", "second", "gray"]
+"""How a value is set off: the best of its column, the second best, or a score that does not
+discriminate."""
+
+NOT_RUN = "not run"
+"""What a cell says that the configuration cannot fill."""
+UNDEFINED = "undefined"
+"""What a metric says on traces of one class."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A cell.
+
+    Attributes:
+        text: What it says.
+        mark: How it is set off.
+    """
+
+    text: str
+    mark: Mark = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Attributes:
+        title: What it shows.
+        columns: Heads.
+        rows: Cells; a plain text is a cell that is not set off.
+        note: How to read it.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | Value, ...], ...]
+    note: str = ""
+
+
+def rendered(tables: Sequence[Table], form: str, footer: str = "") -> str:
+    """Tables as text.
+
+    Args:
+        tables: The tables.
+        form: One of FORMS.
+        footer: A line below them: what they were made from.
+    """
+    return FORMS[form](tables, footer)
+
+
+def _markdown(tables: Sequence[Table], footer: str) -> str:
+    parts = []
+    for table in tables:
+        rows = [table.columns, *([_marked(cell, _MARKDOWN) for cell in row] for row in table.rows)]
+        widths = [max(len(row[n]) for row in rows) for n in range(len(table.columns))]
+        lines = [
+            "| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |"
+            for row in rows
+        ]
+        rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
+        text = "\n".join([f"**{table.title}**", "", lines[0], rule, *lines[1:]])
+        parts.append(f"{text}\n\n{table.note}" if table.note else text)
+    return "\n\n".join([*parts, *([f"<sub>{footer}</sub>"] if footer else [])])
+
+
+def _csv(tables: Sequence[Table], footer: str) -> str:
+    parts = []
+    for table in tables:
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(table.columns)
+        writer.writerows([_plain(cell) for cell in row] for row in table.rows)
+        title = f"# {table.title}\n" if len(tables) > 1 else ""
+        parts.append(title + stream.getvalue().rstrip("\n"))
+    return "\n\n".join(parts) + (f"\n# {footer}" if footer else "")
+
+
+def _latex(tables: Sequence[Table], footer: str) -> str:
+    parts = []
+    for table in tables:
+        rows = [[_marked(cell, _LATEX, _escaped) for cell in row] for row in table.rows]
+        caption = _escaped(" ".join(text for text in (f"{table.title}.", table.note) if text))
+        lines = [
+            r"\begin{table}",
+            r"\centering",
+            rf"\begin{{tabular}}{{l{'c' * (len(table.columns) - 1)}}}",
+            r"\toprule",
+            " & ".join(map(_escaped, table.columns)) + r" \\",
+            r"\midrule",
+            *(" & ".join(row) + r" \\" for row in rows),
+            r"\bottomrule",
+            r"\end{tabular}",
+            rf"\caption{{{caption}}}",
+            r"\end{table}",
+        ]
+        parts.append("\n".join(lines))
+    return "\n\n".join([*parts, *([f"% {footer}"] if footer else [])])
+
+
+FORMS: dict[str, Callable[[Sequence[Table], str], str]] = {
+    "markdown": _markdown,
+    "csv": _csv,
+    "latex": _latex,
+}
+"""The forms by name; LaTeX needs the packages booktabs and xcolor."""
+
+_MARKDOWN: dict[Mark, str] = {
+    "": "{}",
+    "best": "**{}**",
+    "second": "<u>{}</u>",
+    "gray": "*{}*",
+}
+_LATEX: dict[Mark, str] = {
+    "": "{}",
+    "best": r"\textbf{{{}}}",
+    "second": r"\underline{{{}}}",
+    "gray": r"\textcolor{{gray}}{{{}}}",
+}
+_ESCAPED = {ord(sign): f"\\{sign}" for sign in "&%$#_{}"} | {
+    ord("\\"): r"\textbackslash{}",
+    ord("<"): r"\textless{}",
+    ord(">"): r"\textgreater{}",
+}
+
+
+def _escaped(text: str) -> str:
+    return text.translate(_ESCAPED)
+
+
+def _plain(cell: str | Value) -> str:
+    return cell.text if isinstance(cell, Value) else cell
+
+
+def _marked(cell: str | Value, marks: dict[Mark, str], escaped: Callable[[str], str] = str) -> str:
+    mark: Mark = cell.mark if isinstance(cell, Value) else ""
+    return marks[mark].format(escaped(_plain(cell)))
+
+
+def highlighted(
+    values: Sequence[float | None], higher: bool, digits: int = 3, ranked: Sequence[bool] = ()
+) -> list[Value]:
+    """The cells of a column, its best value and its second best set off; values that look alike
+    share their mark.
+
+    Args:
+        values: The column; None is a metric that is not defined.
+        higher: Whether larger values are better.
+        digits: How many are shown.
+        ranked: Which values take part in the ranking; all where empty.
+    """
+    shown = [None if value is None else round(value, digits) for value in values]
+    among = [
+        value for n, value in enumerate(shown) if value is not None and (not ranked or ranked[n])
+    ]
+    order = sorted(set(among), reverse=higher)
+    marks: dict[float, Mark] = dict(zip(order, ("best", "second"), strict=False))
+    return [
+        Value(UNDEFINED)
+        if value is None
+        else Value(f"{value:.{digits}f}", marks.get(value, "") if not ranked or ranked[n] else "")
+        for n, value in enumerate(shown)
+    ]

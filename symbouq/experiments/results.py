@@ -1,0 +1,170 @@
+"""What an experiment found: scores, predictions and labels of the test traces.
+
+Test labels are read here, after predictions are written, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symbouq.experiments.composition import METHOD, read_predictions
+from symbouq.experiments.config import View
+from symbouq.experiments.experiment import (
+    AUDITS,
+    LABELS,
+    PREDICTIONS,
+    SCORES,
+    TRACES,
+    Cell,
+    Experiment,
+)
+from symbouq.labels.records import Label, read_labels
+from symbouq.metrics import Comparison, evaluate, paired_bootstrap
+from symbouq.version import __version__
+
+Values = NDArray[np.float64]
+
+
+class CellResults:
+    """The test traces of a backbone on a dataset.
+
+    Args:
+        experiment: The experiment, its stages made.
+        cell: The cell.
+    """
+
+    def __init__(self, experiment: Experiment, cell: Cell) -> None:
+        self.cell = cell
+        self._experiment = experiment
+        self._parts = experiment.cells[cell]
+
+    def _file(self, stage: Any, name: str) -> Path:
+        return self._experiment.run.output(stage, name)
+
+    @cached_property
+    def claim_labels(self) -> dict[str, tuple[Label, ...]]:
+        """The labels of each trace's claims, by id; the last one is the conclusion's."""
+        labels = read_labels(self._file(self._parts.labels, LABELS))
+        return {name: known.labels for name, known in labels.items()}
+
+    @cached_property
+    def truth(self) -> dict[str, int]:
+        """Whether each trace's answer is right, by id."""
+        last = {name: labels[-1] for name, labels in self.claim_labels.items()}
+        return {name: label for name, label in last.items() if label is not None}
+
+    @cached_property
+    def traces(self) -> list[dict[str, Any]]:
+        """The traces as they were written."""
+        return _lines(self._file(self._parts.traces, TRACES))
+
+    def audits(self, view: View | None = None) -> list[dict[str, Any]]:
+        """Their audits."""
+        return _lines(self._file(self._parts.audits[view], AUDITS))
+
+    @cached_property
+    def by_method(self) -> dict[str, dict[int, dict[str, float]]]:
+        """For each method and seed the scores by id: single scores and compositions."""
+        from symbouq.scorers.bank import read_scores
+
+        found: dict[str, dict[int, dict[str, float]]] = {}
+        scored = self._experiment.scores.get((self.cell, None))
+        for row in read_scores(self._file(scored, SCORES)) if scored else ():
+            there = found.setdefault(row.method, {}).setdefault(row.seed, {})
+            if row.score is not None:
+                there[row.id] = row.score
+        predicted = self._experiment.predictions.get(self.cell)
+        if predicted is not None:
+            of = read_predictions(self._file(predicted, PREDICTIONS))
+            for (method, seed), scores in of.items():
+                found.setdefault(method, {})[seed] = scores
+        return found
+
+    def runs(self, method: str) -> list[tuple[Values, Values]]:
+        """Scores and labels of each seed; a trace without a score is left out of that seed."""
+        found = []
+        for scores in self.by_method.get(method, {}).values():
+            names = [name for name in self.truth if name in scores]
+            given = np.array([scores[name] for name in names], np.float64)
+            found.append((given, np.array([self.truth[name] for name in names], np.float64)))
+        return found
+
+    def metric(self, method: str, metric: str) -> float | None:
+        """The mean of a metric over seeds; None where it is not defined."""
+        values = [evaluate(metric, scores, labels) for scores, labels in self.runs(method)]
+        known = [value for value in values if value is not None]
+        return sum(known) / len(known) if known else None
+
+    def has(self, method: str) -> bool:
+        """Whether there is anything of a method."""
+        return method in self.by_method
+
+    def gain(self, method: str = METHOD, over: str = "scores only") -> Comparison | None:
+        """The AUROC gain of a composition over another by paired bootstrap over test traces: each
+        resample's gain is the mean over seeds.
+        """
+        first, second = self.by_method.get(method, {}), self.by_method.get(over, {})
+        seeds = [seed for seed in first if seed in second]
+        names = list(self.truth)
+        if not seeds:
+            return None
+
+        def matrix(of: dict[int, dict[str, float]]) -> Values:
+            return np.array([[of[seed][name] for name in names] for seed in seeds])
+
+        labels = [self.truth[name] for name in names]
+        return paired_bootstrap(matrix(first), matrix(second), labels)
+
+
+class Results:
+    """What an experiment found.
+
+    Args:
+        experiment: The experiment, its stages made.
+    """
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.experiment = experiment
+        self.config = experiment.config
+        self._cells: dict[Cell, CellResults] = {}
+
+    @property
+    def footer(self) -> str:
+        """What tables and figures were made from: the configuration by name and hash."""
+        # Where a model's folder lies says nothing of what was run.
+        places = {"backbones": {"__all__": {"model"}}, "judge": {"model"}}
+        dumped = self.config.model_dump(mode="json", exclude=places)
+        text = json.dumps(dumped, sort_keys=True)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+        seeds = ", ".join(map(str, self.config.seeds))
+        return f"symbouq {__version__}, configuration {self.config.name} {digest}, seeds {seeds}"
+
+    @property
+    def backbones(self) -> list[str]:
+        """Their names."""
+        return [backbone.name for backbone in self.config.backbones]
+
+    @property
+    def datasets(self) -> list[str]:
+        """Names of those whose traces are structured and tested."""
+        return [d.name for d in self.config.datasets if d.sizes.get("test") and not d.free_form]
+
+    def cell(self, backbone: str, dataset: str) -> CellResults:
+        """The test traces of a backbone on a dataset."""
+        cell = Cell(backbone, dataset, "test")
+        return self._cells.setdefault(cell, CellResults(self.experiment, cell))
+
+    def cells(self) -> list[CellResults]:
+        """All of them, backbone by backbone."""
+        return [self.cell(b, d) for b in self.backbones for d in self.datasets]
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
