@@ -30,7 +30,10 @@ DATA = click.option(
 
 @click.group()
 def experiment() -> None:
-    """Run whole experiments: generate, audit, label, fit, score, and tell how it went."""
+    """Run whole experiments: generate, audit, label, fit, score, and tell how it went.
+
+    Example: symbouq experiment run experiments/smoke.yaml
+    """
 
 
 @experiment.command()
@@ -68,8 +71,15 @@ def status(config: Path, out: Path | None, data: Path | None) -> None:
         click.echo(f"{state.stage.name}: {told}")
 
 
+def _tables(_context: click.Context, _argument: click.Parameter, begun: str) -> list[str]:
+    """Tables that the shell may complete to."""
+    from symbouq.experiments.tables import TABLES
+
+    return [name for name in TABLES if name.startswith(begun)]
+
+
 @experiment.command()
-@click.argument("name")
+@click.argument("name", shell_complete=_tables)
 @CONFIG
 @OUT
 @DATA
@@ -78,6 +88,7 @@ def status(config: Path, out: Path | None, data: Path | None) -> None:
     type=click.Choice(["markdown", "csv", "latex"]),
     default="markdown",
     show_default=True,
+    help="How to print the table.",
 )
 def table(name: str, config: Path, out: Path | None, data: Path | None, form: str) -> None:
     """Print the table NAME of the experiment of CONFIG.
