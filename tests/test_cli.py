@@ -206,6 +206,8 @@ def test_schema_of_a_record_and_of_all() -> None:
     assert json.loads(run("schema", "audit").stdout) == Audit.model_json_schema()
     assert json.loads(run("schema").stdout) == json_schema()
     assert run("schema", "layout").exit_code == 2
+    (argument,) = (one for one in main.commands["schema"].params if one.name == "name")
+    assert list(argument.type.choices) == list(json_schema())
 
 
 def completed(words: str) -> list[str]:
@@ -277,6 +279,22 @@ def test_errors_are_one_line_and_with_debug_a_traceback(
     assert result.stdout == ""
     if how == "plainly":
         assert not before
+
+
+@pytest.mark.parametrize("debug", [True, False])
+def test_a_fault_at_one_record_costs_only_that(
+    debug: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise ZeroDivisionError("by nothing")
+
+    monkeypatch.setattr("symbouq.pipeline.TraceAuditor.audited", fail)
+    options = ["--debug"] if debug else []
+    result = run(*options, "audit", "-", "--jobs", "1", stdin=json.dumps(GOOD).encode())
+    assert result.exit_code == 1
+    told = "<stdin>:1: internal error, please report it: ZeroDivisionError: by nothing"
+    assert told in result.stderr
+    assert ("Traceback (most recent call last):" in result.stderr) == debug
 
 
 def test_a_wrong_option_has_no_traceback_even_with_debug() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -185,6 +186,6 @@ def test_extras_and_gpu_are_looked_at_without_their_packages(tmp_path: Path) -> 
         capture_output=True,
         text=True,
         check=True,
-        env={"PATH": str(tmp_path)},
+        env=os.environ | {"PATH": str(tmp_path)},
     )
     assert done.stdout == "[]\n"

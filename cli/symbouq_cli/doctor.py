@@ -66,12 +66,15 @@ def installed() -> tuple[Extra, list[Extra]]:
     """What of the package's requirements is installed: without extras, and extra by extra.
 
     Raises:
-        SymboUQError: If the package itself is not installed, but run from its files.
+        SymboUQError: If the package itself is not installed, but run from its files, or what reads
+            its requirements is missing.
     """
-    from packaging.requirements import Requirement
-
     from symbouq.errors import SymboUQError
 
+    try:
+        from packaging.requirements import Requirement
+    except ImportError as error:
+        raise SymboUQError(f"packaging is missing: {command_for('')}") from error
     try:
         package = metadata.distribution(PACKAGE)
     except metadata.PackageNotFoundError as error:

@@ -6,6 +6,7 @@ import json
 
 import click
 
+# As `symbouq.records.RECORDS` has them; reading that here would slow every command's help.
 _NAMES = ("trace", "question", "audit", "answer", "reliability")
 
 
