@@ -361,6 +361,16 @@ def _is_internal(part: int | str) -> bool:
     return isinstance(part, str) and ("[" in part or part in ("str", "function-before"))
 
 
+RECORDS: dict[str, type[_Record]] = {
+    "trace": Trace,
+    "question": Instance,
+    "audit": Audit,
+    "answer": AnswerRecord,
+    "reliability": Reliability,
+}
+"""The records that commands read and write, by name."""
+
+
 def json_schema() -> dict[str, Any]:
     """JSON Schema of the input and output records, by name."""
-    return {model.__name__: model.model_json_schema() for model in (Trace, Audit, Reliability)}
+    return {name: model.model_json_schema() for name, model in RECORDS.items()}

@@ -12,6 +12,7 @@ import gzip
 import multiprocessing
 import os
 import signal
+import traceback
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -53,6 +54,7 @@ class Outcome(NamedTuple):
         output: The encoded result, without line break; None on failure.
         error: What was wrong, None on success.
         summary: What the job keeps of the result for a summary.
+        traceback: Where a fault of ours came from.
     """
 
     file: str
@@ -61,6 +63,7 @@ class Outcome(NamedTuple):
     output: bytes | None
     error: str | None
     summary: Any = None
+    traceback: str | None = None
 
 
 def read_lines(path: str) -> Iterator[Line | RecordError]:
@@ -157,7 +160,8 @@ def _done(work: Work, kind: type[Instance], line: Line) -> Outcome:
         # A fault of ours must not cost the other records; it is reported like any other.
         reason = " ".join(str(error).split()) or "no reason given"
         message = f"internal error, please report it: {type(error).__name__}: {reason}"
-        return Outcome(line.file, line.number, identity, None, message)
+        where = traceback.format_exc()
+        return Outcome(line.file, line.number, identity, None, message, traceback=where)
 
 
 def process(files: Iterable[str], job: Job, processes: int | None = None) -> Iterator[Outcome]:

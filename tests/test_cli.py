@@ -5,6 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,16 +15,22 @@ import time
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner, Result
+from command_lines import check, commands
 from symbouq_cli.main import main
 
-from symbouq.records import Audit
+from symbouq.errors import SymboUQError
+from symbouq.records import Audit, json_schema
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples" / "traces.jsonl"
 COMMAND = [sys.executable, "-c", "from symbouq_cli.main import main; main()"]
 GOOD = {"id": "g", "scene": ["A is above B."], "question": "", "response": "Answer: A is above B."}
+EVERY_COMMAND = pytest.mark.parametrize(
+    ("path", "command"), [pytest.param(*pair, id=" ".join(pair[0])) for pair in commands()]
+)
 
 
 def run(*arguments: str | Path, stdin: bytes | None = None) -> Result:
@@ -150,13 +159,181 @@ def test_counterfactual() -> None:
             assert pair["incompatible"]["verdict"] == "contradicted"
 
 
-@pytest.mark.parametrize("command", ["audit", "parse", "explain", "counterfactual"])
-def test_help_has_an_example(command: str) -> None:
-    assert f"Example: symbouq {command}" in " ".join(run(command, "--help").stdout.split())
+@EVERY_COMMAND
+def test_help_says_what_it_does_with_an_example(
+    path: tuple[str, ...], command: click.Command
+) -> None:
+    text = " ".join(run(*path[1:], "--help").stdout.split())
+    assert command.help and command.help.split("\n")[0] in text
+    _, _, example = text.partition("Example: symbouq ")
+    assert example.split()[: len(path) - 1] == list(path[1:])
+    for option in command.params:
+        assert not isinstance(option, click.Option) or option.help, option.opts
+
+
+@EVERY_COMMAND
+def test_the_example_is_a_command(path: tuple[str, ...], command: click.Command) -> None:
+    said = f"{command.help}\n{command.epilog}"
+    (example,) = re.findall(r"Example: symbouq (.*)", said)
+    for part in example.split(" | "):
+        words = shlex.split(part.partition(" > ")[0].removeprefix("symbouq "))
+        check(words)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "audits traces.jsonl",
+        "audit traces.jsonl --fast",
+        "audit",
+        "audit traces.jsonl --context both",
+        "rules",
+        "rules table more",
+        "compare one.jsonl",
+        "scores fit train validation",
+    ],
+)
+def test_what_is_no_command_is_found(words: str) -> None:
+    with pytest.raises(click.UsageError):
+        check(words.split())
 
 
 def test_version() -> None:
     assert run("--version").stdout.startswith("symbouq, version ")
+
+
+def test_schema_of_a_record_and_of_all() -> None:
+    assert json.loads(run("schema", "audit").stdout) == Audit.model_json_schema()
+    assert json.loads(run("schema").stdout) == json_schema()
+    assert run("schema", "layout").exit_code == 2
+    (argument,) = (one for one in main.commands["schema"].params if one.name == "name")
+    assert list(argument.type.choices) == list(json_schema())
+
+
+def completed(words: str) -> list[str]:
+    """What the shell is told where the cursor stands after the words."""
+    environment = {
+        **os.environ,
+        "_SYMBOUQ_COMPLETE": "bash_complete",
+        "COMP_WORDS": f"symbouq {words}",
+        "COMP_CWORD": str(len(words.split())),
+    }
+    # The variable's name comes from the program's.
+    code = "from symbouq_cli.main import main; main(prog_name='symbouq')"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    return [line.partition(",")[2] for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("comp", ["compare"]),
+        ("audit --rep", ["--report"]),
+        ("audit --profile n", ["nine-way"]),
+        ("data import spartq", ["spartqa"]),
+        ("experiment table s", ["scorers"]),
+        ("scores fit --method Self", ["SelfCheckGPT"]),
+    ],
+)
+def test_completion(words: str, found: list[str]) -> None:
+    assert completed(words) == found
+
+
+def test_completion_knows_the_profiles_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "mine.lp").write_text("profile(loose). extends(loose, half_plane).\n")
+    assert "loose" in completed(f"audit --ontology {tmp_path} --profile lo")
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """Makes `symbouq schema` raise an error."""
+
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr("symbouq.records.json_schema", fail)
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (ZeroDivisionError("by\nnothing"), "internal error: ZeroDivisionError: by nothing; please"),
+        (KeyError(), "internal error: KeyError: no reason given; please report it"),
+        (ImportError("No module named 'x'"), "No module named 'x': `symbouq doctor` says"),
+        (OSError(28, "No space left", "out.jsonl"), "out.jsonl: No space left"),
+        (SymboUQError("mend it"), "Error: mend it"),
+    ],
+)
+@pytest.mark.parametrize("how", ["plainly", "option", "variable"])
+def test_errors_are_one_line_and_with_debug_a_traceback(
+    how: str, error: Exception, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing(monkeypatch, error)
+    monkeypatch.setenv("SYMBOUQ_DEBUG", "1" if how == "variable" else "0")
+    result = run(*(["--debug"] if how == "option" else []), "schema")
+    assert result.exit_code == 2
+    *before, last = result.stderr.rstrip("\n").split("\n")
+    assert message in last
+    assert ("Traceback (most recent call last):" in before) == (how != "plainly")
+    assert result.stdout == ""
+    if how == "plainly":
+        assert not before
+
+
+@pytest.mark.parametrize("debug", [True, False])
+def test_a_fault_at_one_record_costs_only_that(
+    debug: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise ZeroDivisionError("by nothing")
+
+    monkeypatch.setattr("symbouq.pipeline.TraceAuditor.audited", fail)
+    options = ["--debug"] if debug else []
+    result = run(*options, "audit", "-", "--jobs", "1", stdin=json.dumps(GOOD).encode())
+    assert result.exit_code == 1
+    told = "<stdin>:1: internal error, please report it: ZeroDivisionError: by nothing"
+    assert told in result.stderr
+    assert ("Traceback (most recent call last):" in result.stderr) == debug
+
+
+def test_a_wrong_option_has_no_traceback_even_with_debug() -> None:
+    result = run("--debug", "audit", "nowhere.jsonl")
+    assert (result.exit_code, "Traceback" in result.stderr) == (2, False)
+
+
+def coloured(*arguments: str, tmp_path: Path, **variables: str) -> bool:
+    """Whether a command that runs on a terminal prints colours."""
+    script = shlex.join([*COMMAND, *arguments])
+    environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
+    done = subprocess.run(
+        ["script", "-qec", script, "/dev/null"],
+        env=environment | {"TERM": "xterm-256color"} | variables,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert b"kitchen-wrong" in done.stdout or b"FAIL" in done.stdout, done
+    return re.search(rb"\x1b\[[0-9;]*3[0-9]m", done.stdout) is not None
+
+
+@pytest.mark.skipif(shutil.which("script") is None, reason="needs a terminal, by script(1)")
+def test_colours_are_for_terminals_and_heed_no_color(tmp_path: Path) -> None:
+    (tmp_path / "wrong.test").write_text(
+        "test: wrong\nscene:\n  a left b\nclaims:\n  unknown: a left b\n"
+    )
+    (tmp_path / "mine.lp").write_text("extends(nine_way).\n")
+    for arguments in (
+        ("explain", str(EXAMPLES), "--id", "kitchen-wrong"),  # by rich
+        ("rules", "test", "."),  # by click
+    ):
+        assert coloured(*arguments, tmp_path=tmp_path)
+        assert not coloured(*arguments, tmp_path=tmp_path, NO_COLOR="1")
+        piped = subprocess.run(
+            [*COMMAND, *arguments], capture_output=True, cwd=tmp_path, check=False
+        )
+        assert b"\x1b" not in piped.stdout + piped.stderr
 
 
 def test_help_loads_nothing_heavy() -> None:

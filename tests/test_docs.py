@@ -1,64 +1,208 @@
-"""The documentation's commands, typed as written, print what it says they print."""
+"""The commands of the README and of the documentation are run, or at least parsed.
+
+`console` blocks hold commands and what they print, `bash` blocks commands alone; a block with a file
+name after its kind is that file. Both kinds are run, page by page, unless a comment before the block
+says `<!-- not run: REASON -->`; then the commands must at least exist with their options. `<!-- needs:
+PACKAGES -->` skips the rest of a page where a package is missing. In what is printed, `...` stands for
+anything.
+"""
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shlex
+import shutil
+from collections.abc import Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import click
 import pytest
 from click.testing import CliRunner
+from command_lines import check
 from symbouq_cli.main import main
 
-DOCS = Path(__file__).parents[1] / "docs"
-BLOCK = re.compile(r"^```(?P<kind>\w+)(?: (?P<name>\S+))?\n(?P<text>.*?)^```$", re.M | re.S)
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = ["README.md", *sorted(str(page.relative_to(ROOT)) for page in DOCS.rglob("*.md"))]
+FENCE = re.compile(
+    r"(?P<notes>(?:^<!-- [^\n]* -->\n)*)"
+    r"^```(?P<kind>\w*)(?: (?P<name>\S+))?\n(?P<text>.*?)^```$",
+    re.M | re.S,
+)
+INLINE = re.compile(r"`symbouq ([^`]+)`")
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)[^)]*\)")
+COMMANDS = ("bash", "console")
 
 
-def blocks(page: str) -> list[tuple[str, str, str]]:
-    """Kind, file name and text of the fenced blocks of a page, in order."""
-    text = (DOCS / page).read_text(encoding="utf-8")
-    return [(m["kind"], m["name"] or "", m["text"]) for m in BLOCK.finditer(text)]
+class Block(NamedTuple):
+    """A fenced block: its kind, the file it is, the comments before it, and its text."""
+
+    kind: str
+    name: str
+    notes: dict[str, str]
+    text: str
 
 
-def timeless(text: str) -> str:
-    return re.sub(r"in \d+\.\d s", "in N s", text)
+def blocks(page: str) -> list[Block]:
+    """The fenced blocks of a page, in order."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = []
+    for m in FENCE.finditer(text):
+        notes = re.findall(r"^<!-- ([\w ]+)(?:: (.+))? -->$", m["notes"], re.M)
+        found.append(Block(m["kind"], m["name"] or "", dict(notes), m["text"]))
+    return found
+
+
+def typed(block: Block) -> Iterator[tuple[str, str]]:
+    """The commands of a block, with what the page says that they print."""
+    if block.kind == "console":
+        for part in re.split(r"^\$ ", block.text, flags=re.M)[1:]:
+            command, _, said = part.partition("\n")
+            yield command, said
+    else:
+        for line in block.text.splitlines():
+            yield line, ""
+
+
+def simple(command: str) -> Iterator[list[str]]:
+    """The words of each program that a line runs, without comments and redirections."""
+    lexer = shlex.shlex(command, posix=True, punctuation_chars="|&;<>")
+    lexer.whitespace_split = True
+    words: list[str] = []
+    for word in lexer:
+        if set(word) <= set("|&;"):
+            yield words
+            words = []
+        else:
+            words.append(word)
+    yield words
+
+
+def pattern(said: str) -> str:
+    """A regular expression for what is printed; time spent, and spaces at line ends, vary."""
+    text = "\n".join(line.rstrip() for line in said.rstrip("\n").split("\n"))
+    text = re.escape(re.sub(r"in \d+\.\d s", "in N s", text))
+    return text.replace(re.escape("..."), ".*").replace(re.escape("in N s"), r"in \d+\.\d s")
+
+
+def printed(output: str) -> str:
+    return "\n".join(line.rstrip() for line in output.rstrip("\n").split("\n"))
+
+
+def pages(*kinds: str) -> list[str]:
+    """The pages with blocks of some kinds that are to be run."""
+    return [
+        page
+        for page in PAGES
+        if any(block.kind in kinds and "not run" not in block.notes for block in blocks(page))
+    ]
+
+
+@pytest.mark.parametrize("page", pages("python", *COMMANDS))
+def test_commands_print_what_the_page_says(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "examples", "examples")
+    names: dict[str, Any] = {}
+    for block in blocks(page):
+        for package in block.notes.get("needs", "").split():
+            pytest.importorskip(package, reason=f"{package} is not installed")
+        if block.name:
+            Path(block.name).parent.mkdir(parents=True, exist_ok=True)
+            Path(block.name).write_text(block.text, encoding="utf-8")
+        elif block.kind == "python":
+            with redirect_stdout(io.StringIO()):
+                exec(block.text, names)
+        elif block.kind in COMMANDS and "not run" not in block.notes:
+            for command, said in typed(block):
+                program, *arguments = shlex.split(command)
+                assert Path(program).name == "symbouq", command
+                result = CliRunner().invoke(main, arguments)
+                assert result.exit_code in (0, 1), result.output
+                if said:
+                    found = printed(result.output)
+                    assert re.fullmatch(pattern(said), found, re.S), f"{command}\n{found}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_is_run_or_says_why_not(page: str) -> None:
+    for block in blocks(page):
+        assert block.kind, f"a block without a kind: {block.text[:60]}"
+        if "not run" not in block.notes:
+            continue
+        assert block.kind in COMMANDS and block.notes["not run"]
+        for command, _ in typed(block):
+            for words in simple(command):
+                exists(words)
+
+
+def exists(words: list[str]) -> None:
+    """Whether a program that is not run could be: ours by its parser, a script by its options."""
+    if not words:
+        return
+    program, *arguments = words
+    if Path(program).name == "symbouq":
+        check(arguments)
+    elif program == "python" and arguments[0].endswith(".py"):
+        source = (ROOT / arguments[0]).read_text(encoding="utf-8")
+        for word in arguments[1:]:
+            assert not word.startswith("--") or f'"{word}"' in source, f"{arguments[0]} {word}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_within_sentences_exist(page: str) -> None:
+    for said in INLINE.findall((ROOT / page).read_text(encoding="utf-8")):
+        mentioned(said.split())
+
+
+def mentioned(words: list[str]) -> None:
+    """Whether the commands and options of a sentence exist; it may leave out anything."""
+    command: click.Command = main
+    while isinstance(command, click.Group) and words and words[0] not in ("...", "COMMAND"):
+        if words[0].startswith("-"):
+            break
+        assert words[0] in command.commands, words
+        command, words = command.commands[words[0]], words[1:]
+    known = {name for option in command.params for name in option.opts} | {"--help", "-"}
+    assert {word for word in words if word.startswith("-")} <= known, words
 
 
 @pytest.mark.parametrize(
-    "page", ["rules/tutorial.md", "rules/profiles.md", "traces.md", "report.md"]
+    ("notes", "text"),
+    [
+        ("<!-- not run: why -->\n", "symbouq audit\n"),
+        ("<!-- not run: why -->\n", "cd x && symbouq audit t.jsonl --fast\n"),
+        ("<!-- not run: why -->\n", "python experiments/answers_table.py --fast\n"),
+        ("<!-- not run -->\n", "symbouq schema\n"),
+    ],
 )
-def test_commands_print_what_the_page_says(page: str, tmp_path: Path) -> None:
-    ran = 0
-    here = Path.cwd()
-    os.chdir(tmp_path)
-    try:
-        for kind, name, text in blocks(page):
-            if name:
-                Path(name).parent.mkdir(parents=True, exist_ok=True)
-                Path(name).write_text(text, encoding="utf-8")
-            elif kind == "console":
-                for part in re.split(r"^\$ ", text, flags=re.M)[1:]:
-                    command, _, said = part.partition("\n")
-                    program, *arguments = shlex.split(command)
-                    assert program == "symbouq"
-                    result = CliRunner().invoke(main, arguments)
-                    assert result.exit_code in (0, 1), result.output
-                    if said:
-                        assert timeless(result.output) == timeless(said), command
-                    ran += 1
-    finally:
-        os.chdir(here)
-    assert ran > 0
+def test_a_command_that_does_not_exist_is_found(notes: str, text: str, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"{notes}```bash\n{text}```\n")
+    with pytest.raises((click.UsageError, AssertionError)):
+        test_every_command_is_run_or_says_why_not(os.path.relpath(page, ROOT))
 
 
-def test_notebook_code_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pandas", reason="pandas is not installed")
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-    monkeypatch.chdir(tmp_path)
-    found = blocks("report.md")
-    Path("kitchen.jsonl").write_text(found[0][2], encoding="utf-8")
-    command = ["audit", "kitchen.jsonl", "--out", "audits.jsonl"]
-    assert CliRunner().invoke(main, command).exit_code == 0
-    (code,) = (text for kind, _, text in found if kind == "python")
-    exec(code, {})
+@pytest.mark.parametrize("said", ["rule check", "rules checks", "audit FILES --fast", "--fast"])
+def test_a_mention_of_what_does_not_exist_is_found(said: str) -> None:
+    with pytest.raises(AssertionError):
+        mentioned(said.split())
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_files_that_are_linked_from_outside_the_site_exist(page: str) -> None:
+    """Links within it are checked by `mkdocs build --strict`."""
+    for target in LINK.findall((ROOT / page).read_text(encoding="utf-8")):
+        assert (ROOT / target).exists(), target
+
+
+def test_what_is_printed_is_compared() -> None:
+    said = pattern("one ... three\n2 passed in 0.6 s\n")
+    assert re.fullmatch(said, printed("one two three   \n2 passed in 12.0 s\n"), re.S)
+    assert not re.fullmatch(said, printed("one two three\n3 passed in 0.6 s\n"), re.S)
+    assert not re.fullmatch(said, printed("one three\n2 passed in 0.6 s\nmore\n"), re.S)

@@ -14,15 +14,38 @@ if TYPE_CHECKING:
 
 @click.group()
 def backbone() -> None:
-    """Train small language models that reason, rightly and wrongly, about generated scenes."""
+    """Train small language models that reason, rightly and wrongly, about generated scenes.
+
+    Example: symbouq backbone train --size tiny --out backbones/tiny
+    """
 
 
 @backbone.command()
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path))
-@click.option("--size", type=click.Choice(["small", "tiny"]), default="small", show_default=True)
-@click.option("--steps", type=click.IntRange(min=1), default=3000, show_default=True)
+@click.option(
+    "--out",
+    metavar="DIR",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where to write the model.",
+)
+@click.option(
+    "--size",
+    type=click.Choice(["small", "tiny"]),
+    default="small",
+    show_default=True,
+    help="Width and depth of the model.",
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(min=1),
+    default=3000,
+    show_default=True,
+    help="Steps of training.",
+)
 @click.option("--rate", default=2e-2, show_default=True, help="Peak learning rate.")
-@click.option("--seed", default=2026, show_default=True)
+@click.option(
+    "--seed", default=2026, show_default=True, help="Decides weights, scenes and their order."
+)
 @click.option(
     "--hops",
     multiple=True,

@@ -16,11 +16,21 @@ SHOWN = 20
 
 @click.group()
 def data() -> None:
-    """Import the paper's benchmarks and list what is known of them."""
+    """Import the paper's benchmarks and list what is known of them.
+
+    Example: symbouq data import stepgame StepGame/Dataset/TrainVersion --out stepgame
+    """
+
+
+def _benchmarks(_context: click.Context, _argument: click.Parameter, begun: str) -> list[str]:
+    """Benchmarks that the shell may complete to."""
+    from symbouq.benchmarks.catalog import BENCHMARKS
+
+    return [name for name in BENCHMARKS if name.startswith(begun)]
 
 
 @data.command("import")
-@click.argument("name")
+@click.argument("name", shell_complete=_benchmarks)
 @click.argument("path")
 @click.option(
     "--out", metavar="DIR", required=True, type=click.Path(file_okay=False), help="Where to write."

@@ -30,7 +30,10 @@ DATA = click.option(
 
 @click.group()
 def experiment() -> None:
-    """Run whole experiments: generate, audit, label, fit, score, and tell how it went."""
+    """Run whole experiments: generate, audit, label, fit, score, and tell how it went.
+
+    Example: symbouq experiment run experiments/smoke.yaml
+    """
 
 
 @experiment.command()
@@ -84,8 +87,15 @@ def listed() -> None:
             click.echo(f"  {name:<16} {told}")
 
 
+def _tables(_context: click.Context, _argument: click.Parameter, begun: str) -> list[str]:
+    """Tables that the shell may complete to."""
+    from symbouq.experiments.tables import TABLES
+
+    return [name for name in TABLES if name.startswith(begun)]
+
+
 @experiment.command()
-@click.argument("name")
+@click.argument("name", shell_complete=_tables)
 @CONFIG
 @OUT
 @DATA
@@ -94,6 +104,7 @@ def listed() -> None:
     type=click.Choice(["markdown", "csv", "latex"]),
     default="markdown",
     show_default=True,
+    help="How to print the table.",
 )
 @click.option(
     "--to",
@@ -129,12 +140,25 @@ def table(
 _ENDINGS = {"markdown": "md", "csv": "csv", "latex": "tex"}
 
 
+def _figures(_context: click.Context, _argument: click.Parameter, begun: str) -> list[str]:
+    """Figures that the shell may complete to."""
+    from symbouq.experiments.figures import FIGURES
+
+    return [name for name in FIGURES if name.startswith(begun)]
+
+
 @experiment.command()
-@click.argument("name")
+@click.argument("name", shell_complete=_figures)
 @CONFIG
 @OUT
 @DATA
-@click.option("--form", type=click.Choice(["png", "svg"]), default="png", show_default=True)
+@click.option(
+    "--form",
+    type=click.Choice(["png", "svg"]),
+    default="png",
+    show_default=True,
+    help="Kind of the file.",
+)
 @click.option(
     "--to",
     metavar="DIR",

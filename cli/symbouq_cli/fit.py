@@ -126,17 +126,16 @@ def _gathered(
 ) -> tuple[list[tuple[str, Any]], int]:
     """What the job keeps of each record, with its place; and how many records failed."""
     from symbouq.stream import process
-    from symbouq_cli.run import progress
+    from symbouq_cli.run import progress, tell_failure
 
     found, failed = [], 0
     with progress() as advance:
         for outcome in process(files, job, jobs):
-            place = f"{outcome.file}:{outcome.number}"
             if outcome.error is None:
-                found.append((place, outcome.summary))
+                found.append((f"{outcome.file}:{outcome.number}", outcome.summary))
             else:
                 failed += 1
-                click.echo(f"{place}: {outcome.error}", err=True)
+                tell_failure(outcome)
             advance()
     return found, failed
 

@@ -36,6 +36,8 @@ def labels() -> None:
 
     A record of labels has `id`, `source` and `labels`: 1 (right), 0 (wrong) or null for each
     claim, the last one for the conclusion.
+
+    Example: symbouq labels answer traces.jsonl --out labels.jsonl
     """
 
 

@@ -1,13 +1,15 @@
 """The `symbouq` command: options in, library calls, output.
 
 Exit codes: 0 everything was read, 1 some records failed, 2 rules, options or output are
-wrong, 130 interrupted.
+wrong, or SymboUQ itself is, 130 interrupted.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ import symbouq.version
 from symbouq_cli.answer import answer
 from symbouq_cli.backbone import backbone
 from symbouq_cli.data import data
+from symbouq_cli.doctor import doctor
 from symbouq_cli.experiment import experiment
 from symbouq_cli.fit import fit, predict
 from symbouq_cli.generate import generate
@@ -37,6 +40,7 @@ from symbouq_cli.options import (
 )
 from symbouq_cli.rules import rules
 from symbouq_cli.scenes import scenes
+from symbouq_cli.schema import schema
 from symbouq_cli.scores import scores
 from symbouq_cli.signals import signals
 
@@ -56,15 +60,30 @@ class _Group(click.Group):
             # The reader of our output has enough.
             sys.stderr.close()
             context.exit(0)
-        except OSError as error:
-            place = f"{error.filename}: " if error.filename else ""
-            raise _Unusable(f"{place}{error.strerror or error}") from error
-        except Exception as error:
-            from symbouq.errors import SymboUQError
-
-            if isinstance(error, SymboUQError):
-                raise _Unusable(str(error)) from error
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
+        except Exception as error:
+            if context.params["debug"]:
+                click.echo(traceback.format_exc(), err=True)
+            raise _Unusable(_told(error)) from error
+
+
+def _told(error: Exception) -> str:
+    """What is wrong and what to do about it, in one line."""
+    from symbouq.errors import SymboUQError
+
+    if isinstance(error, SymboUQError):
+        return str(error)
+    if isinstance(error, OSError):
+        place = f"{error.filename}: " if error.filename else ""
+        return f"{place}{error.strerror or error}"
+    reason = " ".join(str(error).split()) or "no reason given"
+    if isinstance(error, ImportError):
+        return f"{reason}: `symbouq doctor` says what is missing and how to get it"
+    return (
+        f"internal error: {type(error).__name__}: {reason}; please report it with what "
+        "`symbouq doctor` prints and what the same command prints as `symbouq --debug ...`"
+    )
 
 
 class _Unusable(click.ClickException):
@@ -79,8 +98,17 @@ class _Unusable(click.ClickException):
     epilog="Example: symbouq audit traces.jsonl --out audits.jsonl",
 )
 @click.version_option(symbouq.version.__version__, prog_name="symbouq")
-def main() -> None:
+@click.option(
+    "--debug",
+    is_flag=True,
+    envvar="SYMBOUQ_DEBUG",
+    help="Print the traceback of an error; also with SYMBOUQ_DEBUG=1.",
+)
+@click.pass_context
+def main(context: click.Context, debug: bool) -> None:
     """Can this spatial reasoning trace be trusted? Audits it with logic."""
+    if os.environ.get("NO_COLOR"):
+        context.color = False  # rich looks itself, click does not
 
 
 @main.command()
@@ -164,7 +192,12 @@ def parse(files: tuple[str, ...], out: str, **options: Any) -> None:
     help="How many flips of each kind to print.",
 )
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How to print the flips.",
 )
 @REPORT
 def compare(first: str, second: str, examples: int, form: str, report: str | None) -> None:
@@ -257,6 +290,7 @@ def counterfactual(file: str, out: str, **options: Any) -> None:
 main.add_command(answer)
 main.add_command(backbone)
 main.add_command(data)
+main.add_command(doctor)
 main.add_command(experiment)
 main.add_command(fit)
 main.add_command(predict)
@@ -264,5 +298,6 @@ main.add_command(generate)
 main.add_command(labels)
 main.add_command(rules)
 main.add_command(scenes)
+main.add_command(schema)
 main.add_command(scores)
 main.add_command(signals)

@@ -26,8 +26,22 @@ TRACES = click.argument(
 """Trace files of any format, with `reading_options`; a folder may be one."""
 TRACE = click.argument("file", type=click.Path(exists=True, allow_dash=True))
 """The same, for one."""
+
+
+def _profiles(context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
+    """Profiles that the shell may complete to: those of `--ontology`, where it stands before."""
+    from symbouq.ontology import OntologyLibrary
+
+    library = OntologyLibrary(context.params.get("ontology"))
+    names = (profile.replace("_", "-") for profile in library.profiles)
+    return [name for name in names if name.startswith(begun)]
+
+
 PROFILE = click.option(
-    "--profile", metavar="NAME", help="Profile, in place of the trace's own or the default one."
+    "--profile",
+    metavar="NAME",
+    help="Profile, in place of the trace's own or the default one.",
+    shell_complete=_profiles,
 )
 ONTOLOGY = click.option(
     "--ontology",

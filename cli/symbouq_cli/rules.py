@@ -21,7 +21,10 @@ FOLDER = click.argument("folder", metavar="[DIR]", required=False, type=click.Pa
 
 @click.group()
 def rules() -> None:
-    """Check, test, compare and look up the rules and the ontology."""
+    """Check, test, compare and look up the rules and the ontology.
+
+    Example: symbouq rules new my-rules
+    """
 
 
 def _exit(found: bool) -> None:
@@ -157,10 +160,21 @@ def _nothing(folder: str | None, pattern: str | None) -> Exception:
 )
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False))
 @PROFILE
-@click.option("--examples", default=3, show_default=True, type=click.IntRange(min=0))
+@click.option(
+    "--examples",
+    default=3,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="How many flips of each kind to print.",
+)
 @JOBS
 @click.option(
-    "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How to print the flips.",
 )
 @REPORT
 def diff(
@@ -259,6 +273,7 @@ def show(relation: str, profile: str | None, ontology: str | None) -> None:
     type=click.Choice(["markdown", "csv", "json"]),
     default="markdown",
     show_default=True,
+    help="How to print the table.",
 )
 def table(profile: str | None, ontology: str | None, family: str | None, form: str) -> None:
     """Print the composition table of a profile, computed by its rules.

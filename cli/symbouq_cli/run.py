@@ -44,13 +44,20 @@ def run(
         for outcome in process(files, job, jobs):
             if outcome.output is None:
                 failed += 1
-                click.echo(f"{outcome.file}:{outcome.number}: {outcome.error}", err=True)
+                tell_failure(outcome)
             else:
                 with _uninterrupted():
                     stream.write(outcome.output + b"\n")
                 keep(outcome)
             advance()
     return failed
+
+
+def tell_failure(outcome: Outcome) -> None:
+    """Prints why a record failed; under `--debug`, where a fault of ours came from as well."""
+    if outcome.traceback and click.get_current_context().find_root().params["debug"]:
+        click.echo(outcome.traceback, err=True)
+    click.echo(f"{outcome.file}:{outcome.number}: {outcome.error}", err=True)
 
 
 def refuse_overwriting(files: Sequence[str], out: str, option: str) -> None:

@@ -11,7 +11,13 @@ _FAMILIES = ("chains", "blocks", "regions", "distances", "inference")
 
 @click.command()
 @click.argument("family", type=click.Choice(_FAMILIES))
-@click.option("--count", type=click.IntRange(min=1), default=300, show_default=True)
+@click.option(
+    "--count",
+    type=click.IntRange(min=1),
+    default=300,
+    show_default=True,
+    help="How many questions to make.",
+)
 @click.option("--seed", default=2026, show_default=True, help="The same seed, the same scenes.")
 @click.option(
     "--hops",

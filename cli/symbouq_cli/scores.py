@@ -53,11 +53,19 @@ def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return add
 
 
+def _scorers(_context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
+    """Scorers that the shell may complete to."""
+    from symbouq.scorers.base import SCORERS
+
+    return [name for name in SCORERS if name.startswith(begun)]
+
+
 METHODS = click.option(
     "--method",
     "methods",
     multiple=True,
     metavar="NAME",
+    shell_complete=_scorers,
     help="A scorer, as `symbouq scores list` names it; may be repeated. By default all that the "
     "data allows.",
 )
@@ -91,6 +99,8 @@ def scores() -> None:
 
     TRAIN, VALIDATION and SPLIT are folders with traces.jsonl, signals, audits.jsonl and
     labels.jsonl; what no scorer needs may be missing.
+
+    Example: symbouq scores list
     """
 
 
@@ -119,9 +129,11 @@ def list_() -> None:
 @METHODS
 @click.option("--seeds", callback=_seeds, default="0", show_default=True, help="Such as 0-4.")
 @click.option("--width", type=int, help="Hidden width.  [default: 256]")
-@click.option("--loss", type=click.Choice(["balanced", "bce"]), help="[default: balanced]")
+@click.option(
+    "--loss", type=click.Choice(["balanced", "bce"]), help="What is minimised.  [default: balanced]"
+)
 @click.option("--learning-rate", type=float, help="Of AdamW.  [default: 0.0002]")
-@click.option("--epochs", type=int, help="[default: 30]")
+@click.option("--epochs", type=int, help="Passes over TRAIN.  [default: 30]")
 @click.option("--batch", type=int, help="Traces in a step.  [default: 32]")
 @click.option(
     "--tuned", metavar="FILE", type=click.Path(exists=True, dir_okay=False),
@@ -217,14 +229,24 @@ def apply(models: str, split: str, out: str, **options: Any) -> None:
     help="File of JSON Lines with a row for each point; a stopped sweep goes on there.",
 )  # fmt: skip
 @METHODS
-@click.option("--width", callback=_values(int), default="64,128,256,512", show_default=True)
-@click.option("--loss", callback=_values(str), default="balanced,bce", show_default=True)
 @click.option(
-    "--learning-rate", callback=_values(float), default="0.0002,0.00002,0.002", show_default=True
-)
-@click.option("--epochs", callback=_values(int), default="20,30,40", show_default=True)
+    "--width", callback=_values(int), default="64,128,256,512", show_default=True,
+    help="Hidden widths.",
+)  # fmt: skip
+@click.option(
+    "--loss", callback=_values(str), default="balanced,bce", show_default=True,
+    help="Losses: balanced over the labels, or plain.",
+)  # fmt: skip
+@click.option(
+    "--learning-rate", callback=_values(float), default="0.0002,0.00002,0.002", show_default=True,
+    help="Learning rates of AdamW.",
+)  # fmt: skip
+@click.option(
+    "--epochs", callback=_values(int), default="20,30,40", show_default=True,
+    help="Passes over TRAIN.",
+)  # fmt: skip
 @click.option("--batch", type=int, default=32, show_default=True, help="Traces in a step.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed of every point.")
 @DEVICE
 def sweep(train: str, validation: str, out: str, **options: Any) -> None:
     """Tune the learned scorers on source data: TRAIN trains, VALIDATION judges.

@@ -139,8 +139,9 @@ class Results:
     def footer(self) -> str:
         """What tables and figures were made from: the configuration by name and hash."""
         # Where a model's folder lies says nothing of what was run.
-        places = {"backbones": {"__all__": {"model"}}, "judge": {"model"}}
-        dumped = self.config.model_dump(mode="json", exclude=places)
+        dumped = self.config.model_dump(
+            mode="json", exclude={"backbones": {"__all__": {"model"}}, "judge": {"model"}}
+        )
         text = json.dumps(dumped, sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         seeds = ", ".join(map(str, self.config.seeds))

@@ -7,7 +7,7 @@ backbone and dataset are the paper's. Figures of learned scores are means over s
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, stdev
 
@@ -20,7 +20,7 @@ from symbouq.experiments.paper import paper_number
 from symbouq.experiments.rendering import NOT_RUN, UNDEFINED, Table, Value, highlighted
 from symbouq.experiments.results import CellResults, Results
 from symbouq.labels.agreement import agreement
-from symbouq.labels.records import read_labels
+from symbouq.labels.records import Labels, read_labels
 from symbouq.metrics import HIGHER_IS_BETTER, evaluate, oracle, weighted_determinacy
 from symbouq.scorers.base import SCORERS
 
@@ -50,8 +50,12 @@ _ORACLE = ("Constraint", "Neural-Seq")
 _PAPERS_VIEWS = ("grounded",)
 
 
+_Column = tuple[str, Sequence[str | Value], Sequence[str | None]]
+"""A column: its head, its cells and the paper's numbers."""
+
+
 def _with_paper(
-    columns: Sequence[tuple[str, Sequence[str | Value], Sequence[str | None]]],
+    columns: Sequence[_Column],
 ) -> tuple[list[str], list[list[str | Value]]]:
     """Columns with the paper's beside those of which it reports something."""
     heads: list[str] = []
@@ -67,8 +71,8 @@ def _with_paper(
 
 def _table(
     title: str,
-    names: dict[str, Sequence[str]],
-    columns: Sequence[tuple[str, Sequence[str | Value], Sequence[str | None]]],
+    names: Mapping[str, Sequence[str]],
+    columns: Sequence[_Column],
     note: str = "",
 ) -> Table:
     heads, made = _with_paper(columns)
@@ -103,7 +107,7 @@ def result(results: Results) -> list[Table]:
     groups = [*(FAMILIES[known.family] for known in SCORERS.values()), ""]
     tables = []
     for backbone in results.backbones:
-        columns = []
+        columns: list[_Column] = []
         for dataset in results.datasets:
             cell = results.cell(backbone, dataset)
             for metric in MAIN:
@@ -173,7 +177,7 @@ def ablation(results: Results) -> list[Table]:
     first, last = ["Constraint", "MLP", "fixed average"], [*learned, *papers, METHOD, *beyond]
     tables = []
     for backbone in results.backbones:
-        columns = []
+        columns: list[_Column] = []
         for dataset in results.datasets:
             cell = results.cell(backbone, dataset)
             for metric in MAIN:
@@ -221,8 +225,8 @@ def _oracle(cell: CellResults, metric: str) -> str:
             len(scores) != len(labels) for scores in candidates.values()
         ):
             continue
-        _, scores = oracle(candidates, labels)
-        value = None if scores is None else evaluate(metric, scores, labels)
+        _, best = oracle(candidates, labels)
+        value = None if best is None else evaluate(metric, best, labels)
         if value is not None:
             found.append(value)
     return f"{fmean(found):.3f}" if found else NOT_RUN
@@ -358,7 +362,7 @@ def prefix(results: Results) -> list[Table]:
             )
     per["All"] = [pair for pairs in per.values() for pair in pairs]
     names = list(per)
-    columns: list[tuple[str, Sequence[str | Value], Sequence[str | None]]] = [
+    columns: list[_Column] = [
         (
             "Claims",
             [f"{len(per[name]):,}" for name in names],
@@ -469,7 +473,8 @@ def judge_agreement(results: Results) -> list[Table]:
         rates: list[str | Value] = []
         kappas: list[str | Value] = []
         for source in sources:
-            mine, theirs = {}, {}
+            mine: dict[str, Labels] = {}
+            theirs: dict[str, Labels] = {}
             for backbone in results.backbones:
                 cell = Cell(backbone, dataset, "test")
                 stage = experiment.judged[config.judge.name, cell]
@@ -597,18 +602,21 @@ def efficiency(results: Results) -> list[Table]:
         names = [cost["method"] for cost in costs]
         called = [METHOD if "+" in name else name for name in names]
         fields = {
-            "parameters (M)": ("parameters", lambda v: f"{v / 1e6:.2f}"),
-            "training (min)": ("training_minutes", lambda v: f"{v:.1f}"),
-            "traces/s": ("traces_per_second", lambda v: f"{v:.1f}"),
-            "memory (GB)": ("memory_gb", lambda v: f"{v:.1f}"),
+            "parameters (M)": ("parameters", 1e-6, 2),
+            "training (min)": ("training_minutes", 1, 1),
+            "traces/s": ("traces_per_second", 1, 1),
+            "memory (GB)": ("memory_gb", 1, 1),
         }
         columns = [
             (
                 head,
-                ["-" if cost[field] is None else form(cost[field]) for cost in costs],
+                [
+                    "-" if cost[field] is None else f"{unit * cost[field]:.{digits}f}"
+                    for cost in costs
+                ],
                 [paper_number("efficiency", head, dataset="StepGame", method=m) for m in called],
             )
-            for head, (field, form) in fields.items()
+            for head, (field, unit, digits) in fields.items()
         ]
         note = (
             "Signals are cached; generation, the teacher-forced pass and the audit are not "

@@ -12,8 +12,8 @@ pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from symbouq_cli.main import main
 
-from symbouq.experiments.experiment import LABELS, SCORES, TRACES, Experiment, Cell
 from symbouq.experiments.config import read_config
+from symbouq.experiments.experiment import LABELS, SCORES, TRACES, Cell, Experiment
 from symbouq.scorers.base import SCORERS
 
 SMOKE = Path(__file__).parents[2] / "experiments/smoke.yaml"

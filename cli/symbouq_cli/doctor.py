@@ -1,0 +1,178 @@
+"""`symbouq doctor`: what is installed, what is missing, and whether the core works.
+
+Exit codes: 0 the core works, 2 it does not.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+from importlib import metadata
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+import click
+
+from symbouq_cli.options import UNUSABLE
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+
+PACKAGE = "symbouq"
+
+
+class Extra(NamedTuple):
+    """An extra of the package.
+
+    Attributes:
+        name: Its name.
+        found: Versions of its packages that are installed.
+        missing: Requirements that nothing installed meets.
+    """
+
+    name: str
+    found: dict[str, str]
+    missing: list[str]
+
+
+@click.command()
+def doctor() -> None:
+    """Say what is installed and what is missing, and audit one trace to see that it works.
+
+    For every extra that is not complete it prints the command that completes it. Put what it
+    prints into a report of a fault.
+
+    Example: symbouq doctor
+    """
+    import symbouq
+
+    click.echo(f"symbouq {symbouq.__version__} in {symbouq.__path__[0]}")
+    click.echo(f"Python {platform.python_version()} on {platform.platform()}")
+    base, extras = installed()
+    for extra in (base, *extras):
+        click.echo(_line(extra))
+    click.echo(f"GPU: {gpu()}")
+    fault = trial()
+    click.echo(f"core: {fault or 'works, a trace was read and audited'}")
+    if base.missing or fault:
+        click.get_current_context().exit(UNUSABLE)
+
+
+def installed() -> tuple[Extra, list[Extra]]:
+    """What of the package's requirements is installed: without extras, and extra by extra.
+
+    Raises:
+        SymboUQError: If the package itself is not installed, but run from its files, or what reads
+            its requirements is missing.
+    """
+    from symbouq.errors import SymboUQError
+
+    try:
+        from packaging.requirements import Requirement
+    except ImportError as error:
+        raise SymboUQError(f"packaging is missing: {command_for('')}") from error
+    try:
+        package = metadata.distribution(PACKAGE)
+    except metadata.PackageNotFoundError as error:
+        raise SymboUQError(
+            "symbouq is not installed, only found; in its checkout: "
+            f"{shlex.quote(sys.executable)} -m pip install -e ."
+        ) from error
+    requirements = [Requirement(text) for text in package.requires or ()]
+
+    def look(extra: str) -> Extra:
+        found, missing = {}, []
+        for requirement in requirements:
+            if not _belongs(requirement, extra):
+                continue
+            version = version_of(requirement.name)
+            if version and requirement.specifier.contains(version, prereleases=True):
+                found[requirement.name] = version
+            else:
+                has = f" ({version} is installed)" if version else ""
+                missing.append(f"{requirement.name}{requirement.specifier}{has}")
+        return Extra(extra, found, missing)
+
+    names = package.metadata.get_all("Provides-Extra") or []
+    return look(""), [look(name) for name in sorted(names)]
+
+
+def _belongs(requirement: Requirement, extra: str) -> bool:
+    """Whether a requirement is one of an extra's, or without a name one that all need."""
+    marker = requirement.marker
+    always = marker is None or marker.evaluate({"extra": ""})
+    if not extra:
+        return always
+    return not always and marker is not None and marker.evaluate({"extra": extra})
+
+
+def version_of(package: str) -> str | None:
+    """The installed version of a package, without importing it."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def command_for(extra: str) -> str:
+    """The command that installs an extra, from where the package itself came."""
+    text = metadata.distribution(PACKAGE).read_text("direct_url.json")
+    origin = json.loads(text) if text else {}
+    wanted = f"{PACKAGE}[{extra}]" if extra else PACKAGE
+    arguments = [wanted]
+    if origin.get("dir_info", {}).get("editable"):
+        folder = unquote(urlsplit(origin["url"]).path)
+        arguments = ["-e", f"{folder}[{extra}]" if extra else folder]
+    elif origin:
+        arguments = [f"{wanted} @ {origin['url']}"]
+    return shlex.join([sys.executable, "-m", "pip", "install", *arguments])
+
+
+def _line(extra: Extra) -> str:
+    told = f"extra {extra.name}" if extra.name else "required"
+    found = ", ".join(f"{name} {version}" for name, version in extra.found.items())
+    if not extra.missing:
+        return f"{told}: complete ({found})"
+    has = f"; has {found}" if found else ""
+    return f"{told}: lacks {', '.join(extra.missing)}{has}\n  {command_for(extra.name)}"
+
+
+def gpu() -> str:
+    """The GPUs that torch can use; torch is imported only where the driver finds one."""
+    if version_of("torch") is None:
+        return "not looked for, torch is not installed"
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return "none (no nvidia-smi)"
+    query = [program, "--query-gpu=name,memory.total", "--format=csv,noheader"]
+    asked = subprocess.run(query, capture_output=True, text=True, check=False)
+    names = "; ".join(asked.stdout.splitlines())
+    if asked.returncode or not names:
+        return "none that nvidia-smi finds"
+    import torch
+
+    if torch.cuda.is_available():
+        return f"{names}; torch {torch.__version__} uses it"
+    return f"{names}; torch {torch.__version__} cannot use it, for want of CUDA or of a fitting one"
+
+
+def trial() -> str | None:
+    """Audits one small trace.
+
+    Returns:
+        What is wrong, or None where it came out as it must.
+    """
+    try:
+        import symbouq
+
+        audit = symbouq.audit("A is above B. B is right of C.", ["A is upper right of C."])
+        found = (audit.claims[-1].verdict, audit.claims[-1].premises)
+    except Exception as error:  # whatever it is, it is what the doctor has to tell
+        return f"does not work: {type(error).__name__}: {error}"
+    if found != ("entailed", ["scene:1", "scene:2"]):
+        return f"is wrong: a claim that follows came out as {found[0]} by {found[1]}"
+    return None
