@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from pydantic_core import from_json, to_json
 
@@ -77,7 +77,7 @@ def write_shard(file: str, folder: str, job: Job, worker: Worker, stamped: str) 
         gzip.GzipFile("", "wb", 6, raw, mtime=0) as stream,
     ):
         outcomes = distinct(map(worker, _hashed(file, key)))
-        note["total"] = job.total(_written(outcomes, stream, note))
+        note["total"] = job.total(_written(outcomes, stream.write, note))
     note["key"] = key.hexdigest()
     with system.open_output_stream(f"{place}.json") as stream:
         stream.write(to_json(note))
@@ -117,6 +117,6 @@ def _written(outcomes: Iterable[Outcome], stream: IO[bytes], note: dict[str, Any
             place = {"file": outcome.file, "line": outcome.number}
             note["failed"].append({**place, "error": outcome.error})
         else:
-            stream.write(outcome.output + b"\n")
+            write(outcome.output + b"\n")
             note["records"] += 1
             yield outcome.summary
