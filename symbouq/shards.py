@@ -110,7 +110,9 @@ def _hashed(file: str, key: Any) -> Iterator[Line | RecordError]:
         yield item
 
 
-def _written(outcomes: Iterable[Outcome], stream: IO[bytes], note: dict[str, Any]) -> Iterator[Any]:
+def _written(
+    outcomes: Iterable[Outcome], write: Callable[[bytes], object], note: dict[str, Any]
+) -> Iterator[Any]:
     """The summaries of the outcomes, which are written or noted as they pass."""
     for outcome in outcomes:
         if outcome.output is None:
