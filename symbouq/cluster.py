@@ -31,6 +31,11 @@ _BLOCK = 1 << 18
 _WORKERS_A_READER = 16
 """Reading is that much faster than any job, Parquet too."""
 
+_RETRIES = 5
+"""Workers that may die over one piece of work. Nodes come and go, but a record that kills
+whoever reads it must end the run some time.
+"""
+
 _COLUMN = "value"
 
 
@@ -153,6 +158,8 @@ def _worked(dataset: Any, job: Job, act: Callable[[Worker, bytes], bytes], size:
         batch_format="pyarrow",
         compute=ActorPoolStrategy(size=size),
         num_cpus=1,
+        max_restarts=-1,
+        max_task_retries=_RETRIES,
         fn_constructor_args=(job, act, str(Path.cwd())),
     )
 

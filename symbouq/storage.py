@@ -38,9 +38,9 @@ def listed(uri: str) -> list[str]:
     Raises:
         SymboUQError: If there is nothing, or it cannot be looked at.
     """
+    system, place = located(uri)
     from pyarrow import fs
 
-    system, place = located(uri)
     base, mark, query = uri.partition("?")
     try:
         found = system.get_file_info(place)
