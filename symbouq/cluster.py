@@ -101,6 +101,7 @@ def _outcomes(files: Iterable[str], job: Job, workers: int | None) -> Iterator[O
 def _cluster(workers: int | None) -> Iterator[int]:
     """The cluster, while it is used; gives the number of workers."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what ends the work is raised
     try:
         import ray
         import ray.data

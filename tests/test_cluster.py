@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from symbouq_cli.main import main
 
 from symbouq import cluster
+from symbouq.errors import SymboUQError
 from symbouq.jobs import auditing
 from symbouq.records import Trace
 from symbouq.shards import shard_name
@@ -48,6 +49,16 @@ def lines(start: int, count: int) -> bytes:
         if n % 41 == 0:
             made += ['{"id": 1', ""]
     return "\n".join(made).encode() + b"\n"
+
+
+def fitted() -> tuple[str, str]:
+    """The option that names a model."""
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    labelled = [json.dumps({**trace(n), "correct": n % 3 > 0}) for n in range(40)]
+    Path("labelled.jsonl").write_text("\n".join(labelled))
+    result = run("fit", "labelled.jsonl", "--out", "model.json", "--jobs", "1")
+    assert result.exit_code == 0, result.output
+    return "--model", "model.json"
 
 
 # Without Ray ----------------------------------------------------------------------------
@@ -102,6 +113,16 @@ def dying(folder: str) -> Work:
     return doomed
 
 
+def deadly() -> Work:
+    """A job that no process survives."""
+
+    def work(record: Trace, file: str, line: int) -> tuple[dict[str, Any], Any]:
+        os.kill(os.getpid(), signal.SIGKILL)
+        return {}, None
+
+    return work
+
+
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[None]:
     """A cluster of two nodes on this machine."""
@@ -146,12 +167,13 @@ slow = [
 class TestOnTwoNodes:
     pytestmark = slow
 
-    @pytest.mark.parametrize("command", ["audit", "parse", "answer"])
+    @pytest.mark.parametrize("command", ["audit", "parse", "answer", "predict"])
     def test_the_output_is_that_of_the_built_in_engine(
         self, command: str, files: list[str], nodes: None
     ) -> None:
-        expected = run(command, *files, "--jobs", "1")
-        found = run(command, *files, "--engine", "ray", "--jobs", "2")
+        model = fitted() if command == "predict" else ()
+        expected = run(command, *files, *model, "--jobs", "1")
+        found = run(command, *files, *model, "--engine", "ray", "--jobs", "2")
         assert found.stdout_bytes == expected.stdout_bytes
         assert found.stdout_bytes.count(b"\n") > 240
         assert found.exit_code == expected.exit_code == 1
@@ -170,10 +192,17 @@ class TestOnTwoNodes:
         self, files: list[str], nodes: None, capfd: pytest.CaptureFixture[str]
     ) -> None:
         job = Job(dying, (str(Path.cwd()),), Trace)
-        found = list(cluster.process(files, job, 2))
+        found = list(cluster.process(files, job, 3))  # one more than there are cores
         assert Path("flag").exists()
         assert found == list(process(files, Job(auditing, PLAIN, Trace), 1))
         assert capfd.readouterr().out == ""
+
+    def test_a_record_that_kills_every_worker_ends_the_run(
+        self, files: list[str], nodes: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(cluster, "_RETRIES", 1)
+        with pytest.raises(SymboUQError, match=r"^Ray: "):
+            list(cluster.process(files[:1], Job(deadly, (), Trace), 1))
 
     def test_shards_survive_and_are_not_computed_again(self, files: list[str], nodes: None) -> None:
         job = Job(dying, (str(Path.cwd()),), Trace)
