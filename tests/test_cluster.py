@@ -144,7 +144,7 @@ def nodes() -> Iterator[None]:
 
 
 @pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def files(nodes: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Files by relative path, as Parquet and by URI, among them one that cannot be read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -169,7 +169,7 @@ class TestOnTwoNodes:
 
     @pytest.mark.parametrize("command", ["audit", "parse", "answer", "predict"])
     def test_the_output_is_that_of_the_built_in_engine(
-        self, command: str, files: list[str], nodes: None
+        self, command: str, files: list[str]
     ) -> None:
         model = fitted() if command == "predict" else ()
         expected = run(command, *files, *model, "--jobs", "1")
@@ -180,7 +180,7 @@ class TestOnTwoNodes:
         assert expected.stderr.count("\n") > 10
         assert found.stderr == expected.stderr
 
-    def test_a_fault_in_a_worker_is_one_message(self, files: list[str], nodes: None) -> None:
+    def test_a_fault_in_a_worker_is_one_message(self, files: list[str]) -> None:
         Path("out").mkdir()
         Path("out", f"{shard_name(files[0])}.json").mkdir()
         result = run("audit", *files, "--engine", "ray", "--shards", "out")
@@ -189,7 +189,7 @@ class TestOnTwoNodes:
         assert "Traceback" not in result.stderr
 
     def test_a_killed_worker_loses_nothing(
-        self, files: list[str], nodes: None, capfd: pytest.CaptureFixture[str]
+        self, files: list[str], capfd: pytest.CaptureFixture[str]
     ) -> None:
         job = Job(dying, (str(Path.cwd()),), Trace)
         found = list(cluster.process(files, job, 3))  # one more than there are cores
@@ -198,13 +198,13 @@ class TestOnTwoNodes:
         assert capfd.readouterr().out == ""
 
     def test_a_record_that_kills_every_worker_ends_the_run(
-        self, files: list[str], nodes: None, monkeypatch: pytest.MonkeyPatch
+        self, files: list[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(cluster, "_RETRIES", 1)
         with pytest.raises(SymboUQError, match=r"^Ray: "):
             list(cluster.process(files[:1], Job(deadly, (), Trace), 1))
 
-    def test_shards_survive_and_are_not_computed_again(self, files: list[str], nodes: None) -> None:
+    def test_shards_survive_and_are_not_computed_again(self, files: list[str]) -> None:
         job = Job(dying, (str(Path.cwd()),), Trace)
         first = list(cluster.shards(files, job, "out", 2))
         assert Path("flag").exists()
