@@ -44,6 +44,10 @@ class Line(NamedTuple):
     content: bytes
 
 
+Batch = list[Line | RecordError]
+"""One unit of work: lines, and what is wrong where one could not be read."""
+
+
 class Outcome(NamedTuple):
     """What became of one line.
 
@@ -114,6 +118,11 @@ Work = Callable[[Any, str, int], tuple[dict[str, Any], Any]]
 """Takes a record with its file and line; gives what is written and what is kept."""
 
 
+def no_total(summaries: Iterable[Any]) -> None:
+    """Keeps nothing of a shard's summaries."""
+    deque(summaries, maxlen=0)
+
+
 @dataclass(frozen=True)
 class Job:
     """What is done to each record; it travels to the processes, so it is picklable.
@@ -122,46 +131,59 @@ class Job:
         setup: Makes a worker from the arguments; called once in each process.
         arguments: Its arguments.
         kind: The kind of record that the worker takes.
+        total: Makes of the summaries of a shard's records what is noted of them all, a
+            JSON value (`symbouq.shards`).
     """
 
     setup: Callable[..., Work]
     arguments: tuple[Any, ...]
     kind: type[Instance]
+    total: Callable[[Iterable[Any]], Any] = no_total
 
 
-_ready: tuple[Work, type[Instance]] | None = None
-"""This process's worker and the kind of record that it takes."""
+class Worker:
+    """A job made ready in one process: gives the outcome of each line."""
+
+    def __init__(self, job: Job) -> None:
+        self._work = job.setup(*job.arguments)
+        self._kind = job.kind
+
+    def __call__(self, item: Line | RecordError) -> Outcome:
+        """Does the job on one line; what could not be read is an outcome as well."""
+        if isinstance(item, RecordError):
+            return Outcome(item.file or "", item.line or 0, "", None, item.message)
+        identity = ""
+        where = None
+        try:
+            given = parse_record(self._kind, item.content, item.file, item.number)
+            identity = given.id
+            record, summary = self._work(given, item.file, item.number)
+            return Outcome(item.file, item.number, identity, to_json(record), None, summary)
+        except RecordError as error:
+            message = error.message
+        except Exception as error:
+            # A fault of ours must not cost the other records; it is reported like any other.
+            reason = " ".join(str(error).split()) or "no reason given"
+            message = f"internal error, please report it: {type(error).__name__}: {reason}"
+            where = traceback.format_exc()
+        return Outcome(item.file, item.number, identity, None, message, traceback=where)
+
+
+_worker: Worker | None = None
+"""This process's own."""
 
 
 def _start(job: Job) -> None:
     """Prepares a process; the interrupt key is the parent's to handle."""
-    global _ready
+    global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _ready = job.setup(*job.arguments), job.kind
+    _worker = Worker(job)
     gc.freeze()  # what is set up stays: the collector need not look at it again
 
 
-def _batch(lines: list[Line]) -> list[Outcome]:
-    assert _ready is not None  # _start has run in this process
-    work, kind = _ready
-    return [_done(work, kind, line) for line in lines]
-
-
-def _done(work: Work, kind: type[Instance], line: Line) -> Outcome:
-    identity = ""
-    try:
-        given = parse_record(kind, line.content, line.file, line.number)
-        identity = given.id
-        record, summary = work(given, line.file, line.number)
-        return Outcome(line.file, line.number, identity, to_json(record), None, summary)
-    except RecordError as error:
-        return Outcome(line.file, line.number, identity, None, error.message)
-    except Exception as error:
-        # A fault of ours must not cost the other records; it is reported like any other.
-        reason = " ".join(str(error).split()) or "no reason given"
-        message = f"internal error, please report it: {type(error).__name__}: {reason}"
-        where = traceback.format_exc()
-        return Outcome(line.file, line.number, identity, None, message, traceback=where)
+def _batch(batch: Batch) -> list[Outcome]:
+    assert _worker is not None  # _start has run in this process
+    return [_worker(item) for item in batch]
 
 
 def process(files: Iterable[str], job: Job, processes: int | None = None) -> Iterator[Outcome]:
@@ -172,9 +194,16 @@ def process(files: Iterable[str], job: Job, processes: int | None = None) -> Ite
         job: What to do.
         processes: How many processes; all cores by default.
     """
+    yield from distinct(_in_order(files, job, processes or os.cpu_count() or 1))
+
+
+def distinct(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+    """Outcomes in the order of the lines, where an id that a file has twice fails the
+    second time.
+    """
     seen: set[int] = set()
     current, last = "", 0
-    for outcome in _in_order(files, job, processes or os.cpu_count() or 1):
+    for outcome in outcomes:
         if outcome.file != current or outcome.number <= last:  # the same file may come twice
             seen.clear()
         current, last = outcome.file, outcome.number
@@ -190,29 +219,22 @@ def process(files: Iterable[str], job: Job, processes: int | None = None) -> Ite
 
 def _in_order(files: Iterable[str], job: Job, processes: int) -> Iterator[Outcome]:
     """Outcomes in the order of the lines, ids not yet compared."""
-    batches = _batches(files)
-    opening = list(islice(batches, 2))
-    rest = chain(opening, batches)
+    every = batches(files)
+    opening = list(islice(every, 2))
+    rest = chain(opening, every)
     if processes == 1 or len(opening) < 2:
-        work = job.setup(*job.arguments)
+        worker = Worker(job)
         for batch in rest:
-            for item in batch:
-                yield (
-                    _failed(item) if isinstance(item, RecordError) else _done(work, job.kind, item)
-                )
+            yield from map(worker, batch)
         return
-    pending: deque[tuple[list[Line | RecordError], Future[list[Outcome]]]] = deque()
+    pending: deque[Future[list[Outcome]]] = deque()
     with _executor(processes, job) as executor:
         while True:
             for batch in islice(rest, processes * _AHEAD - len(pending)):
-                lines = [item for item in batch if isinstance(item, Line)]
-                pending.append((batch, executor.submit(_batch, lines)))
+                pending.append(executor.submit(_batch, batch))
             if not pending:
                 return
-            batch, future = pending.popleft()
-            done = iter(future.result())
-            for item in batch:
-                yield _failed(item) if isinstance(item, RecordError) else next(done)
+            yield from pending.popleft().result()
 
 
 @contextmanager
@@ -229,8 +251,9 @@ def _executor(processes: int, job: Job) -> Iterator[ProcessPoolExecutor]:
         executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _batches(files: Iterable[str]) -> Iterator[list[Line | RecordError]]:
-    batch: list[Line | RecordError] = []
+def batches(files: Iterable[str]) -> Iterator[Batch]:
+    """The lines of some files in order, `BATCH` of them at a time."""
+    batch: Batch = []
     for file in files:
         for item in read_lines(file):
             batch.append(item)
@@ -239,7 +262,3 @@ def _batches(files: Iterable[str]) -> Iterator[list[Line | RecordError]]:
                 batch = []
     if batch:
         yield batch
-
-
-def _failed(error: RecordError) -> Outcome:
-    return Outcome(error.file or "", error.line or 0, "", None, error.message)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +42,20 @@ class Summary:
             assumed=Counter(claim["verdict"] for claim in parsed),
             grounded=Counter(claim["grounded_verdict"] for claim in parsed),
         )
+
+    @classmethod
+    def total(cls, summaries: Iterable[Summary]) -> dict[str, Any]:
+        """The sum of summaries, as JSON values."""
+        total = cls()
+        for summary in summaries:
+            total.add(summary)
+        return vars(total)
+
+    @classmethod
+    def from_total(cls, total: Mapping[str, Any]) -> Summary:
+        """What `total` gave, as a summary again."""
+        counts = {name: Counter(total[name]) for name in ("assumed", "grounded")}
+        return cls(**{**total, **counts})
 
     def add(self, other: Summary) -> None:
         """Adds another summary's counts to this one."""

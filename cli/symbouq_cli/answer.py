@@ -9,10 +9,10 @@ import click
 
 from symbouq_cli.options import (
     FAILED_RECORDS,
-    JOBS,
     ONTOLOGY,
     PROFILE,
     TRACES,
+    engine_options,
     out_option,
     reading_options,
     traced,
@@ -25,7 +25,7 @@ from symbouq_cli.options import (
 @PROFILE
 @ONTOLOGY
 @reading_options
-@JOBS
+@engine_options
 def answer(files: tuple[str, ...], out: str, **options: Any) -> None:
     """Answer the question of every record of FILES from its scene, without any model.
 
@@ -40,12 +40,12 @@ def answer(files: tuple[str, ...], out: str, **options: Any) -> None:
     from symbouq_cli.run import run
 
     statuses: Counter[str] = Counter()
-    job = Job(answering, (options["profile"], options["ontology"]), Instance)
+    job = Job(answering, (options["profile"], options["ontology"]), Instance, Counter)
 
     def count(outcome: Outcome) -> None:
         statuses[outcome.summary] += 1
 
-    failed = run(traced(files, options), out, job, options["jobs"], count)
+    failed = run(traced(files, options), out, job, options, count, statuses.update)
     told = ", ".join(f"{count} {status}" for status, count in statuses.most_common())
     click.echo(told or "no questions", err=True)
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +14,7 @@ from symbouq_cli.options import (
     PROFILE,
     TRACES,
     UNUSABLE,
+    engine_options,
     out_option,
     reading_options,
     traced,
@@ -184,7 +185,7 @@ def _tell(model: Model) -> None:
 @PROFILE
 @ONTOLOGY
 @reading_options
-@JOBS
+@engine_options
 def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> None:
     """Predict how likely the answer of each trace of FILES is right.
 
@@ -212,12 +213,25 @@ def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> Non
         click.echo(f"{model}: {fault}", err=True)
         click.get_current_context().exit(UNUSABLE)
     _warn(fault)
-    job = Job(predicting, (model, options["profile"], options["ontology"]), Trace)
-    values: list[float] = []
+    job = Job(predicting, (model, options["profile"], options["ontology"]), Trace, _summed)
+    sums: list[tuple[int, float]] = []
     failed = run(
-        traced(files, options), out, job, options["jobs"], lambda o: values.append(o.summary)
+        traced(files, options),
+        out,
+        job,
+        options,
+        lambda outcome: sums.append((1, outcome.summary)),
+        sums.append,
     )
-    if values:
-        mean = sum(values) / len(values)
-        click.echo(f"{len(values)} traces, mean reliability {mean:.3f}", err=True)
+    if count := sum(some for some, _ in sums):
+        mean = sum(part for _, part in sums) / count
+        click.echo(f"{count} traces, mean reliability {mean:.3f}", err=True)
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)
+
+
+def _summed(reliabilities: Iterable[float]) -> tuple[int, float]:
+    """How many there are, and their sum."""
+    count, total = 0, 0.0
+    for reliability in reliabilities:
+        count, total = count + 1, total + reliability
+    return count, total

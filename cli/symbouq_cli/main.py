@@ -34,6 +34,7 @@ from symbouq_cli.options import (
     TRACE,
     TRACES,
     UNUSABLE,
+    engine_options,
     out_option,
     reading_options,
     traced,
@@ -118,7 +119,7 @@ def main(context: click.Context, debug: bool) -> None:
 @ONTOLOGY
 @CONTEXT
 @reading_options
-@JOBS
+@engine_options
 @REPORT
 def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) -> None:
     """Audit every trace of FILES: one JSON line each, and a table at the end.
@@ -133,6 +134,7 @@ def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) 
     from symbouq.jobs import auditing, reporting
     from symbouq.records import Trace
     from symbouq.stream import Job, Outcome
+    from symbouq.summary import Summary
     from symbouq_cli.report import SummaryTable
     from symbouq_cli.run import refuse_overwriting, run
 
@@ -140,7 +142,10 @@ def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) 
     table = SummaryTable()
     sources = traced(files, options)
     if report is None:
-        failed = run(sources, out, Job(auditing, arguments, Trace), options["jobs"], table.add)
+        job = Job(auditing, arguments, Trace, Summary.total)
+        failed = run(sources, out, job, options, table.add, table.take)
+    elif options["shards"]:
+        raise click.UsageError("--report shows one --out; make it of some shards afterwards")
     else:
         from symbouq.report.html import Report
 
@@ -154,7 +159,7 @@ def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) 
                 table.add(outcome._replace(summary=summary))
                 page.add(entry)
 
-            failed = run(sources, out, Job(reporting, arguments, Trace), options["jobs"], keep)
+            failed = run(sources, out, Job(reporting, arguments, Trace), options, keep)
     table.show()
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)
 
@@ -165,7 +170,7 @@ def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) 
 @PROFILE
 @ONTOLOGY
 @reading_options
-@JOBS
+@engine_options
 def parse(files: tuple[str, ...], out: str, **options: Any) -> None:
     """Read every trace of FILES into relations, in a form that `audit` takes.
 
@@ -177,7 +182,7 @@ def parse(files: tuple[str, ...], out: str, **options: Any) -> None:
     from symbouq_cli.run import run
 
     job = Job(parsing, (options["profile"], options["ontology"]), Trace)
-    failed = run(traced(files, options), out, job, options["jobs"], lambda outcome: None)
+    failed = run(traced(files, options), out, job, options, lambda outcome: None)
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)
 
 
@@ -282,7 +287,7 @@ def counterfactual(file: str, out: str, **options: Any) -> None:
 
     job = Job(countering, (options["profile"], options["ontology"]), Instance)
     table = CounterfactualTable()
-    failed = run(traced((file,), options), out, job, options["jobs"], table.add)
+    failed = run(traced((file,), options), out, job, options, table.add)
     table.show()
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)
 

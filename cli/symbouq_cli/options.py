@@ -16,14 +16,22 @@ FAILED_RECORDS = 1
 UNUSABLE = 2
 """Exit codes: some records failed; rules, options or output cannot be used."""
 
+
+class _Source(click.Path):
+    """A path that exists, `-`, or a URI, which is looked at when the files are read."""
+
+    def convert(self, value: Any, param: Any, context: Any) -> Any:
+        return value if "://" in value else super().convert(value, param, context)
+
+
 TRACES = click.argument(
     "files",
     nargs=-1,
     required=True,
     metavar="FILES...",
-    type=click.Path(exists=True, allow_dash=True),
+    type=_Source(exists=True, allow_dash=True),
 )
-"""Trace files of any format, with `reading_options`; a folder may be one."""
+"""Trace files of any format, with `reading_options`; a folder or a URI may be one."""
 TRACE = click.argument("file", type=click.Path(exists=True, allow_dash=True))
 """The same, for one."""
 
@@ -59,12 +67,33 @@ CONTEXT = click.option(
 JOBS = click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; all cores by default."
 )
+_ENGINE = click.option(
+    "--engine",
+    type=click.Choice(["builtin", "ray"]),
+    default="builtin",
+    show_default=True,
+    help="What spreads the work: processes on this machine, or a Ray cluster (RAY_ADDRESS; "
+    "without it, one on this machine), where N of --jobs are its workers.",
+)
+_SHARDS = click.option(
+    "--shards",
+    metavar="DIR",
+    help="With --engine ray, in place of --out: write one compressed file for each of FILES into "
+    "this folder or URI, and leave out those that are there.",
+)
 REPORT = click.option(
     "--report",
     metavar="FILE",
     type=click.Path(dir_okay=False),
     help="Also write a page (HTML) that shows everything, and needs nothing but a browser.",
 )
+
+
+def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say where a job runs; `symbouq_cli.run.run` takes them."""
+    for option in (_SHARDS, _ENGINE, JOBS):
+        command = option(command)
+    return command
 
 
 def out_option(default: str) -> Callable[[Any], Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -36,6 +37,10 @@ class SummaryTable:
     def add(self, outcome: Outcome) -> None:
         """Counts one audit."""
         self._files.setdefault(outcome.file, Summary()).add(outcome.summary)
+
+    def take(self, total: Mapping[str, Any]) -> None:
+        """Counts the audits of one shard; all shards are one row."""
+        self._files.setdefault("all shards", Summary()).add(Summary.from_total(total))
 
     def show(self) -> None:
         """Prints the table to standard error."""

@@ -309,13 +309,14 @@ def memory(data: Path) -> None:
     auditor = TraceAuditor()
     print("\n### Memory: MiB resident after so many traces, new names in each\n")
     print("| traces | MiB |\n|---|---|")
-    for n, trace in enumerate(_renamed(traces, 100_000), start=1):
+    for n, trace in enumerate(renamed(traces, 100_000), start=1):
         auditor.audited(trace)
         if n in (1_000, 5_000, 10_000, 25_000, 50_000, 75_000, 100_000):
             print(f"| {n:,} | {_resident():.0f} |", flush=True)
 
 
-def _renamed(traces: Sequence[dict[str, Any]], count: int) -> Iterator[Trace]:
+def renamed(traces: Sequence[dict[str, Any]], count: int) -> Iterator[Trace]:
+    """Traces in turn, each with names of its own."""
     for n in range(count):
         trace = traces[n % len(traces)]
         text = json.dumps({key: trace[key] for key in ("scene", "question", "response")})

@@ -20,6 +20,7 @@ from pydantic_core import from_json
 
 from symbouq.adapters.documents import array_items
 from symbouq.errors import RecordError, SymboUQError
+from symbouq.storage import is_uri, located
 
 PROMPT = "prompt"
 """A field beside those of a trace: the text in which scene and question are found."""
@@ -55,7 +56,7 @@ class Reading:
 
 
 class TraceFile(str):
-    """A path, or `-`, with how it is to be read; a plain string is read as its content
+    """A path, a URI or `-`, with how it is to be read; a plain string is read as its content
     suggests.
     """
 
@@ -123,10 +124,12 @@ class Input:
         """The path, where the format needs a file of its own.
 
         Raises:
-            RecordError: If it is standard input.
+            RecordError: If it is standard input, or named by URI.
         """
         if self.path == "-":
             raise RecordError("this format cannot be read from standard input; give a file")
+        if is_uri(self.path):
+            raise RecordError("this format cannot be read by URI; copy the file")
         return Path(self.path)
 
     @property
@@ -182,7 +185,7 @@ class Input:
 
 @contextmanager
 def opened(path: str) -> Iterator[Input]:
-    """Opens a path for reading; compressed content is read transparently.
+    """Opens a path or URI for reading; compressed content is read transparently.
 
     Raises:
         OSError: If it cannot be opened.
@@ -190,6 +193,11 @@ def opened(path: str) -> Iterator[Input]:
     with ExitStack() as stack:
         if path == "-":
             yield Input(path, _unzipped(sys.stdin.buffer))
+        elif is_uri(path):
+            system, place = located(path)
+            yield Input(
+                path, _unzipped(stack.enter_context(system.open_input_stream(place, None, _HEAD)))
+            )
         elif Path(path).is_dir():
             yield Input(path, None)
         else:

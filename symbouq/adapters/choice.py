@@ -13,6 +13,7 @@ from symbouq.adapters import FORMATS, SYMBOUQ, adapter
 from symbouq.adapters.base import PROMPT, Adapter, Input, Reading, TraceFile, opened
 from symbouq.errors import SymboUQError
 from symbouq.records import Trace
+from symbouq.storage import is_uri, listed
 
 
 def adapter_for(given: Input, reading: Reading) -> Adapter | None:
@@ -71,10 +72,12 @@ def _pair(text: str) -> tuple[str, str]:
 
 def trace_files(paths: Sequence[str], reading: Reading) -> tuple[TraceFile, ...]:
     """Paths joined with how they are read, after a look at those that can be read twice.
+    A URI of a folder stands for the files in it.
 
     Raises:
-        SymboUQError: If a folder is no data set, or a package is missing.
+        SymboUQError: If a folder is no data set, a URI names nothing, or a package is missing.
     """
+    paths = [file for path in paths for file in (listed(path) if is_uri(path) else [path])]
     for path in paths:
         # A pipe is left alone; what cannot be read is reported when it is read.
         if path != "-" and (Path(path).is_file() or Path(path).is_dir()):

@@ -8,6 +8,7 @@ from typing import Any
 from symbouq.adapters.base import Found, Input, Reading, imported
 from symbouq.adapters.tables import traces
 from symbouq.errors import RecordError
+from symbouq.storage import is_uri, located
 
 _ROWS = 64
 """Rows decoded at a time."""
@@ -21,10 +22,10 @@ class _Parquet:
         _package()
 
     def read(self, given: Input, reading: Reading) -> Iterator[Found]:
-        path = str(given.file)
+        system, place = located(given.path) if is_uri(given.path) else (None, str(given.file))
         pyarrow = imported("pyarrow", "Parquet", _INSTALL)
         try:
-            with _package().ParquetFile(path) as table:
+            with _package().ParquetFile(place, filesystem=system) as table:
                 # No threads of its own: processes are started beside the reading.
                 batches = table.iter_batches(batch_size=_ROWS, use_threads=False)
                 rows = (row for batch in batches for row in batch.to_pylist())

@@ -1,0 +1,69 @@
+"""Files by path or by URI (`s3://`, `gs://`, `hdfs://`, `file://` ...), through pyarrow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from symbouq.errors import SymboUQError, missing_extra
+
+
+def is_uri(path: str) -> bool:
+    """Whether a path is a URI."""
+    return "://" in path
+
+
+def located(path: str) -> tuple[Any, str]:
+    """The `pyarrow.fs.FileSystem` of a path or URI, and the place in it.
+
+    Raises:
+        SymboUQError: If there is no such file system, or pyarrow is missing.
+    """
+    try:
+        from pyarrow import fs
+    except ImportError as error:
+        raise missing_extra("formats", error) from error
+    if not is_uri(path):
+        return fs.LocalFileSystem(), str(Path(path).absolute())
+    try:
+        system, place = fs.FileSystem.from_uri(path)
+    except (OSError, ValueError) as error:
+        raise SymboUQError(f"{_first_line(error)}", path) from error
+    return system, place
+
+
+def listed(uri: str) -> list[str]:
+    """The files that a URI names: itself, or what lies in a folder, in the order of their names.
+
+    Raises:
+        SymboUQError: If there is nothing, or it cannot be looked at.
+    """
+    system, place = located(uri)
+    from pyarrow import fs
+
+    base, mark, query = uri.partition("?")
+    try:
+        found = system.get_file_info(place)
+        if found.type == fs.FileType.File:
+            return [uri]
+        inside = system.get_file_info(fs.FileSelector(place, recursive=True, allow_not_found=True))
+    except OSError as error:
+        raise SymboUQError(f"cannot be read: {_first_line(error)}", uri) from error
+    start = place.rstrip("/") + "/"
+    files = sorted(
+        info.path.removeprefix(start)
+        for info in inside
+        if info.type == fs.FileType.File and not _hidden(info.path.removeprefix(start))
+    )
+    if not files:
+        raise SymboUQError("does not exist, or is an empty folder", uri)
+    return [f"{base.rstrip('/')}/{file}{mark}{query}" for file in files]
+
+
+def _hidden(place: str) -> bool:
+    """Whether other tools leave a file or its folder out as their own: `_SUCCESS`, `.part`."""
+    return any(part.startswith(("_", ".")) for part in place.split("/"))
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]
