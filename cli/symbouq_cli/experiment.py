@@ -197,6 +197,8 @@ def _experiment(config: Path, out: Path | None, data: Path | None) -> Experiment
 
 
 def _plan(bank: Any) -> None:
+    from symbouq.experiments.experiment import MACHINES
+
     left = 0.0
     for state in bank.run.states():
         if state.done:
@@ -205,4 +207,5 @@ def _plan(bank: Any) -> None:
             left += state.stage.cost
             told = f"about {state.stage.cost:.0f} s" if state.stage.cost >= 1 else "seconds"
         click.echo(f"{state.stage.name}: {told}")
-    click.echo(f"about {left / 60:.0f} minutes on two CPU cores")
+    machine = MACHINES[bank.config.generation.engine]
+    click.echo(f"about {left / 60:.0f} minutes on {machine}")

@@ -56,15 +56,15 @@ _VERSIONS = {
 }
 """Raised where a stage of that kind would write something else from the same inputs."""
 
-# Seconds on two CPU cores for a backbone of a few million parameters, for the plan.
+# Seconds, for the plan: measured on two CPU cores with a backbone of a few million parameters;
+# guessed for a GPU with one of eight billion.
 _SECONDS = {
-    "trace": 0.1,
-    "sample": 0.06,
-    "audit": 0.004,
-    "signals": 0.02,
-    "fit": 7e-5,
-    "compose": 10,
+    "transformers": {"trace": 0.1, "sample": 0.06, "signals": 0.02, "fit": 7e-5},
+    "vllm": {"trace": 0.05, "sample": 0.03, "signals": 0.05, "fit": 2e-6},
 }
+_COMPOSE, _AUDIT = 10.0, 0.004
+MACHINES = {"transformers": "two CPU cores, models of millions", "vllm": "one GPU, at a guess"}
+"""What the estimated costs are for, by engine."""
 
 CONTEXTS: dict[View | None, tuple[Context, ...]] = {
     None: ("assumed",),
@@ -105,6 +105,7 @@ class Experiment:
     def __init__(self, config: ExperimentConfig, folder: Path, data: Path | None = None) -> None:
         self.config = config
         self.data = data
+        self._seconds = _SECONDS[config.generation.engine]
         self.datasets = {dataset.name: dataset for dataset in config.datasets}
         self.stages: list[Stage] = []
         self.cells: dict[Cell, Parts] = {}
@@ -235,7 +236,7 @@ class Experiment:
             (TRACES,),
             generation,
             ((asked, QUESTIONS), *weights),
-            count * (_SECONDS["trace"] + samples * _SECONDS["sample"]),
+            count * (self._seconds["trace"] + samples * self._seconds["sample"]),
         )
         audited = {
             view: self._stage(
@@ -249,7 +250,7 @@ class Experiment:
                     "contexts": CONTEXTS[view],
                 },
                 ((traces, TRACES),),
-                count * _SECONDS["audit"],
+                count * _AUDIT,
             )
             for view in (None, *self.config.views)
         }
@@ -274,7 +275,7 @@ class Experiment:
             (SIGNALS,),
             {"lookback": self.config.lookback},
             ((traces, TRACES), (audits, AUDITS), *weights),
-            count * _SECONDS["signals"],
+            count * self._seconds["signals"],
         )
         judges = [self.config.judge] if self.config.judge else []
         for judge in (*judges, *self.config.reference_judges):
@@ -328,7 +329,7 @@ class Experiment:
             (LABELS,),
             {"judge": judge.model if not model.is_dir() else model.name},
             ((traces, TRACES), (audits, AUDITS), *([model] if model.is_dir() else [])),
-            self.datasets[cell.dataset].sizes[cell.split] * _SECONDS["trace"],
+            self.datasets[cell.dataset].sizes[cell.split] * self._seconds["trace"],
         )
 
     def _files(
@@ -381,7 +382,7 @@ class Experiment:
                     **({"epochs": epochs, "width": width} if known.trained else {}),
                 },
                 (*self._files(train, True, view), *self._files(validation, True, view)),
-                size * epochs * width * trained * _SECONDS["fit"],
+                size * epochs * width * trained * self._seconds["fit"],
             )
 
         self.scorers[backbone.name, view] = {name: add(name) for name in names}
@@ -478,7 +479,7 @@ class Experiment:
                 ),
                 *((self.cells[cell].traces, TRACES) for cell in (validation, test)),
             ),
-            _SECONDS["compose"] * len(self.config.seeds) * len(views),
+            _COMPOSE * len(self.config.seeds) * len(views),
         )
 
     def _add_costs(self, backbone: BackboneConfig) -> None:

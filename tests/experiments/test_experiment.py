@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -13,10 +14,20 @@ pytest.importorskip("torch", reason="the extra `models` is not installed")
 from symbouq_cli.main import main
 
 from symbouq.experiments.config import read_config
-from symbouq.experiments.experiment import LABELS, SCORES, TRACES, Cell, Experiment
-from symbouq.scorers.base import SCORERS
+from symbouq.experiments.experiment import (
+    AUDITS,
+    LABELS,
+    PREDICTIONS,
+    SCORES,
+    TRACES,
+    Cell,
+    Experiment,
+)
+from symbouq.experiments.figures import FIGURES
+from symbouq.experiments.results import Results
 
 SMOKE = Path(__file__).parents[2] / "experiments/smoke.yaml"
+PAPER = SMOKE.with_name("paper.yaml")
 
 
 def test_the_plan_needs_no_model_loaded(tmp_path: Path) -> None:
@@ -29,32 +40,89 @@ def test_the_plan_needs_no_model_loaded(tmp_path: Path) -> None:
     assert not any(tmp_path.iterdir())
 
 
+def test_the_papers_experiment_is_planned_without_weights_or_traces(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    row = {"id": "0", "scene": ["A is above B."], "question": "Where is A?", "answer": "above"}
+    for dataset in read_config(PAPER).datasets:
+        for name in dataset.files.values():
+            (data / name).parent.mkdir(parents=True, exist_ok=True)
+            with gzip.open(data / name, "wt") as stream:
+                stream.write(json.dumps(row) + "\n")
+    arguments = ["experiment", "run", str(PAPER), "--out", str(tmp_path / "run")]
+    done = CliRunner().invoke(main, [*arguments, "--data", str(data), "--dry-run"])
+    assert done.exit_code == 0, done.output
+    assert "judged-Llama-3.3-70B-Instruct-Qwen3-8B-SpaRP-test: about" in done.output
+    assert "scorer-Gemma-2-9B-it-Constraint-dual: about" in done.output
+    assert "predictions-Qwen3-8B-SpaceNLI_free-form: about" in done.output
+    assert "on one GPU" in done.output
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_view_that_needs_another_is_refused(tmp_path: Path) -> None:
+    config = tmp_path / "wrong.yaml"
+    text = SMOKE.read_text(encoding="utf-8").replace("[grounded, non-committal, dual]", "[dual]")
+    config.write_text(text, encoding="utf-8")
+    done = CliRunner().invoke(main, ["experiment", "run", str(config), "--dry-run"])
+    assert done.exit_code == 2
+    assert "the view `dual` needs the view `grounded` beside it" in done.output
+
+
+def test_tables_and_figures_are_listed() -> None:
+    done = CliRunner().invoke(main, ["experiment", "list"])
+    assert done.exit_code == 0
+    assert "  ablation         Variants of the composer" in done.output
+    assert "  risk-coverage    Risk over coverage" in done.output
+
+
 @pytest.mark.slow
 def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
-    arguments = ["experiment", "run", str(SMOKE), "--out", str(tmp_path)]
+    run = tmp_path / "run"
+    arguments = ["experiment", "run", str(SMOKE), "--out", str(run)]
     done = CliRunner().invoke(main, arguments)
     assert done.exit_code == 0, done.output
-    bank = Experiment(read_config(SMOKE), tmp_path)
+    made = Experiment(read_config(SMOKE), run)
     test = Cell("tiny", "chains", "test")
-    traces = bank.run.output(bank.cells[test].traces, TRACES)
+    traces = made.run.output(made.cells[test].traces, TRACES)
     records = [json.loads(line) for line in traces.read_text().splitlines()]
     assert len(records) == 40
     assert {record["generation"]["status"] for record in records} == {"valid"}
     assert not any("answer" in record for record in records)
+    assert {view for (_, view) in made.scores} == {None, "grounded", "non-committal", "dual"}
+    audits = made.run.output(made.cells[test].audits["dual"], AUDITS)
+    features = json.loads(audits.read_text().splitlines()[0])["features"]
+    assert (len(features["claims"][0]), len(features["trace"])) == (2 * 23, 2 * 16)
 
-    # Nothing that is made is made again, and test labels change no score.
-    assert "46 stages are made" in CliRunner().invoke(main, arguments).output
-    scores = bank.run.output(bank.scores[test], SCORES).read_bytes()
-    labels = bank.run.output(bank.cells[test].labels, LABELS)
-    rows = [json.loads(line) for line in labels.read_text().splitlines()]
-    for row in rows:
-        row["labels"][-1] = 1 - row["labels"][-1]
-    labels.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    again = Experiment(read_config(SMOKE), tmp_path)
-    again.run.make()
-    assert again.run.output(again.scores[test], SCORES).read_bytes() == scores
-
-    table = CliRunner().invoke(
-        main, ["experiment", "table", "scorers", str(SMOKE), "--out", str(tmp_path)]
+    # Every table and figure of the run.
+    told = CliRunner().invoke(main, ["experiment", "table", "all", str(SMOKE), "--out", str(run)])
+    assert told.exit_code == 0, told.output
+    assert told.output.count(f"configuration smoke {Results(made).footer.split()[4][:-1]}") == 18
+    assert Results(made).cell("tiny", "chains").metric("SymboUQ", "auroc") is not None
+    shown = tmp_path / "figures"
+    drawn = CliRunner().invoke(
+        main,
+        ["experiment", "figure", "all", str(SMOKE), "--out", str(run), "--to", str(shown)],
     )
-    assert [line.split("|")[1].strip() for line in table.output.splitlines()[2:]] == list(SCORERS)
+    assert drawn.exit_code == 0, drawn.output
+    assert {file.name for file in shown.iterdir()} == {f"{name}.png" for name in FIGURES}
+
+    # Nothing that is made is made again, and test labels change no score and no prediction.
+    assert "86 stages are made" in CliRunner().invoke(main, arguments).output
+    before = _predicted(made)
+    for cell, parts in made.cells.items():
+        if cell.split == "test":
+            labels = made.run.output(parts.labels, LABELS)
+            rows = [json.loads(line) for line in labels.read_text().splitlines()]
+            for row in rows:
+                row["labels"] = [label if label is None else 1 - label for label in row["labels"]]
+            labels.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    again = Experiment(read_config(SMOKE), run)
+    again.run.make()
+    assert _predicted(again) == before
+
+
+def _predicted(made: Experiment) -> dict[str, bytes]:
+    stages = [
+        *((stage, SCORES) for (cell, _), stage in made.scores.items() if cell.split == "test"),
+        *((stage, PREDICTIONS) for stage in made.predictions.values()),
+    ]
+    return {stage.name: made.run.output(stage, name).read_bytes() for stage, name in stages}

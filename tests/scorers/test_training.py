@@ -195,7 +195,7 @@ def test_what_cannot_be_loaded(tmp_path: Path) -> None:
     scorer.save(tmp_path)
     described = json.loads((tmp_path / "model.json").read_text())
     for change, message in (
-        ({"format": 9}, "a model of format 9, not 1"),
+        ({"format": 9}, "a model of format 9, not 2"),
         ({"token_features": 5}, "holds no trained scorer"),
         ({"name": "Random"}, "Random is not learned"),
     ):
