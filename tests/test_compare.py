@@ -62,6 +62,10 @@ def test_contexts_are_compared_by_their_own_verdicts() -> None:
     # The message is about the assumed verdict, so it is told of that one only.
     assert (bool(found[0].was), found[0].now) == (True, "")
     assert turns(flips(second, second)) == []
+    # What contradicts an earlier claim alone is told by a non-committal audit, not by a grounded.
+    broken = ("A is left of D.", "A is right of D.")
+    grounded, strict = (audited(*broken, context=c) for c in ("grounded", "non-committal"))
+    assert turns(flips(grounded, strict)) == [(2, "unknown", "contradicted", False)]
 
 
 def test_grounded_verdict_alone() -> None:

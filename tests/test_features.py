@@ -159,6 +159,30 @@ def test_grounded_context_feeds_profile_and_features() -> None:
     assert grounded.features.claims[0][names.index("first_conflict")] == 0
 
 
+def test_the_non_committal_context_admits_nothing_unresolved_and_tells_self_contradiction() -> None:
+    scene, claims = [AB], [[["C", "above", "A"]], [["A", "above", "C"]], [AB]]
+    found = {
+        context: symbouq.audit(scene, claims, context=context)
+        for context in ("assumed", "grounded", "non-committal")
+    }
+    index = list(CLAIM_FEATURES).index
+    status = ("entailed", "contradicted", "unknown", "not_evaluable")
+    verdicts = {
+        context: [next(s for s in status if row[index(s)]) for row in audit.features.claims]
+        for context, audit in found.items()
+    }
+    assert verdicts == {
+        "assumed": ["unknown", "contradicted", "not_evaluable"],
+        "grounded": ["unknown", "unknown", "entailed"],
+        "non-committal": ["unknown", "contradicted", "entailed"],
+    }
+    assert found["non-committal"].profile.determinacy == pytest.approx(2 / 3)
+    row = found["non-committal"].features.claims[1]
+    # Dropping the first claim repairs the second; the context itself stays feasible.
+    assert (row[index("first_conflict")], row[index("repair")]) == (1, 1)
+    assert found["non-committal"].features.claims[2][index("context_feasible")] == 1
+
+
 def test_no_feature_is_constant_over_the_real_traces(data: Path) -> None:
     auditor = TraceAuditor()
     claim_values: list[set[float]] = [set() for _ in CLAIM_FEATURES]

@@ -176,6 +176,18 @@ def test_p_value_agrees_with_a_permutation_test() -> None:
     assert ours.p == pytest.approx(theirs.pvalue, abs=0.03)
 
 
+def test_bootstrap_of_several_runs_is_that_of_their_mean() -> None:
+    labels = [0, 1, 0, 1]
+    good, bad = [0.1, 0.9, 0.2, 0.8], [0.9, 0.1, 0.8, 0.2]
+    # AUROC 1 and 0: the mean of both runs is 1/2 whatever is resampled.
+    found = metrics.paired_bootstrap([good, bad], [bad, good], labels, resamples=50)
+    assert found is not None
+    assert (found.difference, found.low, found.high, found.p) == (0.0, 0.0, 0.0, 1.0)
+    found = metrics.paired_bootstrap([good, good], [bad, good], labels, resamples=50)
+    assert found is not None
+    assert found.difference == found.low == 0.5
+
+
 def test_equal_scores_do_not_differ() -> None:
     first, _, labels = random_pool(5, 50)
     found = metrics.paired_bootstrap(first, first, labels, resamples=100)

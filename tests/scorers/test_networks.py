@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 import torch
@@ -73,6 +73,31 @@ def test_parameters_are_the_papers_within_ten_percent(name: str) -> None:
     with torch.device("meta"):
         made = NETWORKS[name](4096 + 4 + 32, 256)
     assert made.parameter_count / 1e6 == pytest.approx(TABLE[name], rel=0.1)
+
+
+@pytest.mark.parametrize("name", sorted(AUDITED))
+def test_features_of_two_contexts_stand_side_by_side(name: str) -> None:
+    items = [item.example for item in split(4, 1)]
+    both = [
+        replace(
+            example,
+            audit={
+                "features": {
+                    "claims": [[*row, *row] for row in (example.audit or {})["features"]["claims"]],
+                    "trace": 2 * (example.audit or {})["features"]["trace"],
+                }
+            },
+        )
+        for example in items
+    ]
+    given = collate(both)
+    assert given.claim_features.shape[-1] == 2 * 23
+    assert given.trace_features.shape[-1] == 2 * 16
+    torch.manual_seed(0)
+    made = NETWORKS[name](TOKENS, WIDTH, 2).eval()
+    other = Batch(*(getattr(given, field.name).clone() for field in fields(Batch)))
+    other.claim_features[..., 23:] += 1
+    assert not same(logits(made, given), logits(made, other))
 
 
 def test_parameters_by_hand() -> None:
