@@ -53,6 +53,8 @@ class DatasetConfig(_Part):
     """Draws scenes, or the rows of files."""
     free_form: bool = False
     """Whether models reason in prose, with no schema."""
+    optional: bool = False
+    """Whether it is left out where no data folder, or not this file, is given."""
 
     @property
     def questions(self) -> tuple[str | None, tuple[tuple[str, str], ...]]:

@@ -27,6 +27,7 @@ from symbouq.experiments.questions import (
     GOLD,
     QUESTIONS,
     dataset_file,
+    has_files,
     write_questions,
     write_splits,
 )
@@ -103,7 +104,8 @@ class Experiment:
     """
 
     def __init__(self, config: ExperimentConfig, folder: Path, data: Path | None = None) -> None:
-        self.config = config
+        there = [dataset for dataset in config.datasets if has_files(dataset, data)]
+        self.config = config = config.model_copy(update={"datasets": there})
         self.data = data
         self._seconds = _SECONDS[config.generation.engine]
         self.datasets = {dataset.name: dataset for dataset in config.datasets}
@@ -184,7 +186,8 @@ class Experiment:
             (dataset.name, split),
             lambda out: write_questions(dataset, split, self.data, out),
             (QUESTIONS, GOLD),
-            dataset.model_dump(mode="json", exclude={"sizes"}) | {"size": dataset.sizes[split]},
+            dataset.model_dump(mode="json", exclude={"sizes", "optional"})
+            | {"size": dataset.sizes[split]},
             files,
         )
 

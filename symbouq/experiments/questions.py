@@ -117,6 +117,13 @@ def write_splits(questions: Mapping[str, Path], out: Path) -> None:
     out.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
 
 
+def has_files(dataset: DatasetConfig, data: Path | None) -> bool:
+    """Whether a dataset is to be used: all are, but an optional one whose files are not there."""
+    if not dataset.optional or not dataset.files:
+        return True
+    return data is not None and all((data / name).exists() for name in dataset.files.values())
+
+
 def dataset_file(dataset: DatasetConfig, split: Split, data: Path | None) -> Path:
     """The file of a split.
 

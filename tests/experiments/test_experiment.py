@@ -58,6 +58,19 @@ def test_the_papers_experiment_is_planned_without_weights_or_traces(tmp_path: Pa
     assert not (tmp_path / "run").exists()
 
 
+def test_an_optional_dataset_is_left_out_where_its_files_are_not_there(tmp_path: Path) -> None:
+    read = read_config(SMOKE.with_name("tiny.yaml"))
+    families = ["chains", "blocks", "regions", "distances", "inference"]
+    assert list(Experiment(read, tmp_path).datasets) == families
+    assert list(Experiment(read, tmp_path, tmp_path).datasets) == families
+    row = {"id": "0", "scene": ["A is above B."], "question": "Where is A?", "answer": "above"}
+    (tmp_path / "stepgame").mkdir()
+    for split in ("validation", "test"):
+        with gzip.open(tmp_path / "stepgame" / f"{split}.jsonl.gz", "wt") as stream:
+            stream.write(json.dumps(row) + "\n")
+    assert list(Experiment(read, tmp_path, tmp_path).datasets) == [*families, "StepGame"]
+
+
 def test_a_view_that_needs_another_is_refused(tmp_path: Path) -> None:
     config = tmp_path / "wrong.yaml"
     text = SMOKE.read_text(encoding="utf-8").replace("[grounded, non-committal, dual]", "[dual]")
