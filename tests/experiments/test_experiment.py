@@ -24,7 +24,9 @@ from symbouq.experiments.experiment import (
     Experiment,
 )
 from symbouq.experiments.figures import FIGURES
+from symbouq.experiments.rendering import NOT_RUN
 from symbouq.experiments.results import Results
+from symbouq.experiments.tables import TABLES
 
 SMOKE = Path(__file__).parents[2] / "experiments/smoke.yaml"
 PAPER = SMOKE.with_name("paper.yaml")
@@ -131,6 +133,46 @@ def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
     again = Experiment(read_config(SMOKE), run)
     again.run.make()
     assert _predicted(again) == before
+
+
+JUDGED = """
+name: judged
+backbones: [{{name: tiny, model: {backbone}}}]
+judge: {{name: J, model: {backbone}}}
+reference_judges: [{{name: R, model: {backbone}}}]
+source: chains
+datasets:
+  - {{name: chains, family: chains, sizes: {{train: 8, validation: 8, test: 8}}}}
+  - {{name: prose, family: chains, sizes: {{validation: 4, test: 4}}, free_form: true}}
+generation: {{samples: 0}}
+scorers: [Random, Perplexity, MCP, Constraint-Rule]
+seeds: [2026]
+validation_sizes: [4]
+"""
+
+
+@pytest.mark.slow
+def test_judges_and_prose(tmp_path: Path) -> None:
+    config = tmp_path / "judged.yaml"
+    config.write_text(JUDGED.format(backbone=SMOKE.parent / "backbones/tiny"), encoding="utf-8")
+    run = tmp_path / "run"
+    done = CliRunner().invoke(main, ["experiment", "run", str(config), "--out", str(run)])
+    assert done.exit_code == 0, done.output
+    results = Results(Experiment(read_config(config), run))
+    (agreed,) = TABLES["judge_agreement"](results)
+    # The reference is the same model: it agrees with itself on every step.
+    assert agreed.rows[0][:2] == ("R", "100.0")
+    assert agreed.rows[1][0] == "generator's truth"
+    (prose,) = TABLES["freeform_cot"](results)
+    assert [row[:3] for row in prose.rows] == [
+        ("tiny", "chains", "structured"),
+        ("tiny", "chains", "free-form"),
+    ]
+    # Truth goes before the judge's opinion; scorers that did not run are not guessed.
+    labels = results.cell("tiny", "chains").claim_labels
+    assert any(label is not None for known in labels.values() for label in known[:-1])
+    (varied,) = TABLES["ablation"](results)
+    assert varied.rows[0][:2] == ("Constraint", NOT_RUN)
 
 
 def _predicted(made: Experiment) -> dict[str, bytes]:
