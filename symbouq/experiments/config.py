@@ -123,6 +123,8 @@ class ExperimentConfig(_Part):
     """Of their training."""
     width: Annotated[int, Field(ge=1)] = 256
     """Their hidden width."""
+    learning_rate: Annotated[float, Field(gt=0)] = 2e-4
+    """Theirs; with few traces, and so few steps, a larger one than the paper's."""
 
     @model_validator(mode="after")
     def _has_source(self) -> ExperimentConfig:

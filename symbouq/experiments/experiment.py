@@ -360,6 +360,8 @@ class Experiment:
         def add(name: str) -> Stage:
             known = entry(name)
             epochs, width = self.config.epochs, self.config.width
+            rate = self.config.learning_rate
+            training = {"epochs": epochs, "width": width, "learning_rate": rate}
 
             def fit(out: Path) -> None:
                 from symbouq.scorers import bank
@@ -367,7 +369,8 @@ class Experiment:
 
                 learned = self.split(train, view=view).labelled()
                 judged = self.split(validation, view=view).labelled()
-                settings = Settings(width=width, epochs=epochs) if known.trained else None
+                chosen = Settings(width=width, epochs=epochs, learning_rate=rate)
+                settings = chosen if known.trained else None
                 for seed in seeds_of(known, self.config.seeds):
                     resources = _resources(known.needs, backbone)
                     fitted = bank.fit(name, learned, judged, seed, settings, resources)
@@ -382,7 +385,7 @@ class Experiment:
                 {
                     "scorer": name,
                     "seeds": list(seeds_of(known, self.config.seeds)),
-                    **({"epochs": epochs, "width": width} if known.trained else {}),
+                    **(training if known.trained else {}),
                 },
                 (*self._files(train, True, view), *self._files(validation, True, view)),
                 size * epochs * width * trained * self._seconds["fit"],

@@ -655,7 +655,11 @@ def search_space(results: Results) -> list[Table]:
         ("Folds", str(FOLDS), "fixed"),
         ("Hidden width", listed(grid.width, 256), f"here {config.width}"),
         ("Loss", listed(grid.loss, "balanced"), "`symbouq scores sweep`; here balanced"),
-        ("Learning rate", listed(grid.learning_rate, 2e-4), "`symbouq scores sweep`; here 0.0002"),
+        (
+            "Learning rate",
+            listed(grid.learning_rate, 2e-4),
+            f"`symbouq scores sweep`; here {config.learning_rate}",
+        ),
         ("Training epochs", listed(grid.epochs, 30), f"here {config.epochs}"),
     )
     return [Table("Search space", ("Parameter", "Values", "Chosen by"), rows)]
