@@ -233,7 +233,7 @@ def completed(words: str) -> list[str]:
         ("audit --rep", ["--report"]),
         ("audit --profile n", ["nine-way"]),
         ("data import spartq", ["spartqa"]),
-        ("experiment table s", ["scorers"]),
+        ("experiment table sc", ["scorers"]),
         ("scores fit --method Self", ["SelfCheckGPT"]),
     ],
 )
@@ -367,6 +367,8 @@ def test_interrupt_keeps_what_was_finished(tmp_path: Path) -> None:
         [*COMMAND, "audit", str(file), "--out", str(out), "--jobs", "2"],
         stderr=subprocess.PIPE,
         text=True,
+        # Where the tests run in the background of a shell, the interrupt key is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     deadline = time.monotonic() + 60
     while not (out.exists() and out.stat().st_size > 0) and time.monotonic() < deadline:

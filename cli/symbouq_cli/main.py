@@ -64,7 +64,7 @@ class _Group(click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:
-            if context.params["debug"]:
+            if context.find_root().params.get("debug"):
                 click.echo(traceback.format_exc(), err=True)
             raise _Unusable(_told(error)) from error
 

@@ -64,7 +64,7 @@ def run(
 
 def tell_failure(outcome: Outcome) -> None:
     """Prints why a record failed; under `--debug`, where a fault of ours came from as well."""
-    if outcome.traceback and click.get_current_context().find_root().params["debug"]:
+    if outcome.traceback and click.get_current_context().find_root().params.get("debug"):
         click.echo(outcome.traceback, err=True)
     click.echo(f"{outcome.file}:{outcome.number}: {outcome.error}", err=True)
 

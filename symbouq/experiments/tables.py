@@ -205,8 +205,8 @@ def ablation(results: Results) -> list[Table]:
                 {"Variant": names},
                 columns,
                 "Gain kept: the mean over datasets of the variant's AUROC gain over scores only, "
-                f"as a share of that of {METHOD}. The oracle chooses by test AUROC and is no "
-                "method.",
+                f"as a share of that of {METHOD}, which means little where that is near 0. The "
+                "oracle chooses by test AUROC and is no method.",
             )
         )
     return tables
