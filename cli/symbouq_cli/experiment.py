@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 if TYPE_CHECKING:
     from symbouq.experiments.experiment import Experiment
+    from symbouq.experiments.stages import Stage
 
 CONFIG = click.argument(
     "config", metavar="CONFIG", type=click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -51,10 +56,32 @@ def run(config: Path, out: Path | None, data: Path | None, dry_run: bool) -> Non
         _plan(bank)
         return
     total = len(bank.stages)
-    made = sum(state.done for state in bank.run.states())
-    started = iter(range(made + 1, total + 1))
-    bank.run.make(lambda stage: click.echo(f"[{next(started)}/{total}] {stage.name}", err=True))
+    with _announcing(sum(state.done for state in bank.run.states()), total) as begun:
+        bank.run.make(begun)
     click.echo(f"{bank.run.folder}: {total} stages are made", err=True)
+
+
+@contextmanager
+def _announcing(made: int, total: int) -> Iterator[Callable[[Stage], None]]:
+    """Tells which stage is begun: a bar on a terminal, a line each elsewhere."""
+    console = Console(stderr=True)
+    started = iter(range(made, total))
+    if not console.is_terminal:
+        yield lambda stage: click.echo(f"[{next(started) + 1}/{total}] {stage.name}", err=True)
+        return
+    columns = (
+        MofNCompleteColumn(),
+        BarColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("", total=total, completed=made)
+
+        def begun(stage: Stage) -> None:
+            progress.update(task, completed=next(started), description=stage.name)
+
+        yield begun
 
 
 @experiment.command()

@@ -128,8 +128,8 @@ def result(results: Results) -> list[Table]:
                 f"Final-answer reliability on {backbone}",
                 {"Group": groups, "Method": methods},
                 columns,
-                "Best in bold, second best underlined; a loss is gray where the AUROC is within "
-                f"{EPSILON} of 0.5.",
+                "Best in bold, second best underlined; a loss is gray (in Markdown, italic) where "
+                f"the AUROC is within {EPSILON} of 0.5.",
             )
         )
     return tables
