@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symbouq_cli.options import FAILED_RECORDS, TRACES, reading_options, traced
+from symbouq_cli.options import CONTINUED, FAILED_RECORDS, TRACES, reading_options, traced
 
 if TYPE_CHECKING:
     from symbouq.generation.run import Progress
@@ -91,13 +91,7 @@ def quiet() -> None:
 
 @click.command()
 @TRACES
-@click.option(
-    "--out",
-    metavar="FILE",
-    required=True,
-    type=click.Path(dir_okay=False),
-    help="Where to write; what a stopped run wrote there is kept and continued.",
-)
+@CONTINUED
 @engine_options
 @click.option(
     "--samples",

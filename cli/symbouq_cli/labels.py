@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symbouq_cli.generate import engine_options, loaded
-from symbouq_cli.options import FAILED_RECORDS, out_option
+from symbouq_cli.options import CONTINUED, FAILED_RECORDS, out_option
 
 if TYPE_CHECKING:
     from symbouq.errors import RecordError
@@ -71,13 +71,7 @@ def truth(traces: str, out: str, audits: str | None) -> None:
 
 @labels.command()
 @TRACES
-@click.option(
-    "--out",
-    metavar="FILE",
-    required=True,
-    type=click.Path(dir_okay=False),
-    help="Where to write; what a stopped run wrote there is kept and continued.",
-)
+@CONTINUED
 @AUDITS
 @engine_options
 def judge(traces: str, out: str, audits: str | None, **options: Any) -> None:

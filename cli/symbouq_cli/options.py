@@ -64,6 +64,13 @@ CONTEXT = click.option(
     show_default=True,
     help="Which verdicts feed profile, features and Constraint-Rule.",
 )
+CONTINUED = click.option(
+    "--out",
+    metavar="FILE",
+    required=True,
+    type=click.Path(dir_okay=False),
+    help="Where to write; what a stopped run wrote there is kept and continued.",
+)
 JOBS = click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; all cores by default."
 )

@@ -28,7 +28,17 @@ if TYPE_CHECKING:
 _SAMPLES: Needs = frozenset({"samples"})
 
 
-class SemanticEntropy(TrainingFree):
+class _Agreement(TrainingFree):
+    """How far samples agree, by an equivalence of answers."""
+
+    orientation: Orientation = "uncertainty"
+
+    def __init__(self, equivalence: Equivalence | None = None) -> None:
+        self.equivalence = equivalence or AuditorEquivalence()
+        self.needs = _SAMPLES | self.equivalence.needs
+
+
+class SemanticEntropy(_Agreement):
     """Entropy, in nats, of the meanings of the K sampled answers,
 
     `SE = -sum over classes c of (n_c / K) * log(n_c / K)`.
@@ -44,11 +54,6 @@ class SemanticEntropy(TrainingFree):
     """
 
     name = "Semantic Entropy"
-    orientation: Orientation = "uncertainty"
-
-    def __init__(self, equivalence: Equivalence | None = None) -> None:
-        self.equivalence = equivalence or AuditorEquivalence()
-        self.needs = _SAMPLES | self.equivalence.needs
 
     def score(self, examples: Sequence[Example]) -> list[Values]:
         """The entropy of each trace, once for each claim.
@@ -81,7 +86,7 @@ def classes(samples: Sequence[Record], equivalence: Equivalence) -> list[list[Re
     return found
 
 
-class SelfCheckGPT(TrainingFree):
+class SelfCheckGPT(_Agreement):
     """One minus the share of the K samples that support a claim.
 
     Manakul et al. (2023) average, over samples, a score of how badly a sample supports a
@@ -93,11 +98,6 @@ class SelfCheckGPT(TrainingFree):
     """
 
     name = "SelfCheckGPT"
-    orientation: Orientation = "uncertainty"
-
-    def __init__(self, equivalence: Equivalence | None = None) -> None:
-        self.equivalence = equivalence or AuditorEquivalence()
-        self.needs = _SAMPLES | self.equivalence.needs
 
     def score(self, examples: Sequence[Example]) -> list[Values]:
         """The share of samples that do not support each claim.
