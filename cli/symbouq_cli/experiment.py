@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 if TYPE_CHECKING:
     from symbouq.experiments.experiment import Experiment
@@ -64,6 +62,15 @@ def run(config: Path, out: Path | None, data: Path | None, dry_run: bool) -> Non
 @contextmanager
 def _announcing(made: int, total: int) -> Iterator[Callable[[Stage], None]]:
     """Tells which stage is begun: a bar on a terminal, a line each elsewhere."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     console = Console(stderr=True)
     started = iter(range(made, total))
     if not console.is_terminal:
