@@ -32,6 +32,22 @@ class Verdict(StrEnum):
         return self in (Verdict.ENTAILED, Verdict.CONTRADICTED)
 
 
+def reads_assumed(assumed: str, grounded: str, context: str) -> bool:
+    """Whether a context has a claim's assumed verdict, not its grounded one.
+
+    The non-committal one never admits an unresolved claim, and still tells that a claim
+    contradicts earlier ones.
+
+    Args:
+        assumed: The claim's verdict under the assumed context.
+        grounded: Its verdict under the grounded one.
+        context: One of `symbouq.records.Context`.
+    """
+    if context == "non-committal":
+        return grounded == Verdict.UNKNOWN and assumed == Verdict.CONTRADICTED
+    return context == "assumed"
+
+
 Triple = tuple[int, str, int]
 """(subject slot, relation name, object slot)."""
 

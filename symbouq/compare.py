@@ -11,6 +11,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any
 
+from symbouq.auditor import reads_assumed
 from symbouq.errors import RecordError
 from symbouq.overview import Point
 from symbouq.records import Audit, parse_record
@@ -175,9 +176,7 @@ def verdict(claim: Mapping[str, Any] | None, context: str = "assumed") -> str:
     if not claim["relations"]:
         return UNREAD
     assumed, grounded = str(claim["verdict"]), str(claim["grounded_verdict"])
-    if context == "non-committal" and (grounded, assumed) == ("unknown", "contradicted"):
-        return assumed
-    return assumed if context == "assumed" else grounded
+    return assumed if reads_assumed(assumed, grounded, context) else grounded
 
 
 def _common(audit: Mapping[str, Any]) -> tuple[str, str | None, int | None]:

@@ -23,6 +23,7 @@ from symbouq.auditor import (
     Triple,
     Verdict,
     audit_relations,
+    reads_assumed,
 )
 from symbouq.errors import RecordError
 from symbouq.features import ClaimFacts
@@ -465,7 +466,7 @@ def _findings(
 ) -> dict[str, Any]:
     """Everything in the audit that depends on relations and verdicts."""
     claims = result.claims
-    assumed = [_reads_assumed(c, context) for c in claims]
+    assumed = [reads_assumed(c.verdict, c.grounded, context) for c in claims]
     verdicts = [c.verdict if a else c.grounded for c, a in zip(claims, assumed, strict=True)]
     is_parsed = [bool(claim.relations) for claim in parsed.claims]
     resting = [
@@ -523,18 +524,6 @@ def _record(profile: Profile) -> dict[str, float | int]:
     return dict(vars(profile))
 
 
-def _reads_assumed(finding: ClaimResult, context: Context) -> bool:
-    """Whether a context has a claim's assumed verdict, not its grounded one.
-
-    The non-committal one never admits an unresolved claim, and still tells that a claim
-    contradicts earlier ones.
-    """
-    if context == "non-committal":
-        unresolved = finding.grounded is Verdict.UNKNOWN
-        return unresolved and finding.verdict is Verdict.CONTRADICTED
-    return context == "assumed"
-
-
 def _facts(
     ontology: Ontology,
     claim: ParsedClaim,
@@ -546,7 +535,7 @@ def _facts(
     relations = [stated.triple[1] for stated in claim.relations]
     moves = [ontology.moves[r] for r in relations if r in ontology.moves]
     repair = finding.bounded_repair
-    if not _reads_assumed(finding, context):
+    if not reads_assumed(finding.verdict, finding.grounded, context):
         # What contradicts the scene cannot be repaired by dropping claims.
         repair = REPAIR_BUDGET + 1 if verdict is Verdict.CONTRADICTED else 0
     return ClaimFacts(

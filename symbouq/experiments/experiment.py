@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbouq.errors import RecordError, SymboUQError
 from symbouq.experiments.composition import Seen, composed, write_predictions
@@ -35,6 +35,9 @@ from symbouq.experiments.stages import Run, Stage
 from symbouq.generation.engine import Engine, Options, load_engine
 from symbouq.labels.records import read_labels
 from symbouq.records import Context
+
+if TYPE_CHECKING:
+    from symbouq.stream import Job
 
 TRACES, AUDITS, SIGNALS, LABELS = "traces.jsonl", "audits.jsonl", "signals", "labels.jsonl"
 SCORES, SCORERS, SPLITS = "scores.parquet", "scorers", "splits.json"
@@ -306,7 +309,12 @@ class Experiment:
         self.cells[cell] = Parts(traces, audited, signals, labels)
 
     def _audit(self, traces: Stage, contexts: tuple[Context, ...], out: Path) -> None:
-        _audit(self.run.output(traces, TRACES), self.config.profile, contexts, out / AUDITS)
+        from symbouq.jobs import auditing_in
+        from symbouq.records import Trace
+        from symbouq.stream import Job
+
+        job = Job(auditing_in, (self.config.profile, contexts), Trace)
+        _done(job, self.run.output(traces, TRACES), out / AUDITS)
 
     def _add_judged(self, judge: BackboneConfig, cell: Cell, traces: Stage, audits: Stage) -> None:
         model = Path(judge.model)
@@ -533,16 +541,10 @@ class Experiment:
         def work(out: Path) -> None:
             from symbouq.counterfactual import countering
             from symbouq.records import Instance
-            from symbouq.stream import Job, process
+            from symbouq.stream import Job
 
             job = Job(countering, (self.config.profile, None), Instance)
-            with (out / PAIRS).open("wb") as stream:
-                for outcome in process([str(self.run.output(asked, QUESTIONS))], job):
-                    if outcome.output is None:
-                        raise RecordError(
-                            outcome.error or "not audited", outcome.file, outcome.number
-                        )
-                    stream.write(outcome.output + b"\n")
+            _done(job, self.run.output(asked, QUESTIONS), out / PAIRS)
 
         self.pairs = self._stage(
             "counterfactual",
@@ -574,21 +576,18 @@ def _ontology_hash() -> str:
     return TraceAuditor().ontology_for(Instance(id="none", scene="")).hash
 
 
-def _audit(traces: Path, profile: str | None, contexts: tuple[Context, ...], out: Path) -> None:
-    """Audits a traces file, with as many processes as there are cores.
+def _done(job: Job, file: Path, out: Path) -> None:
+    """Does a job on every record of a file, with as many processes as there are cores.
 
     Raises:
-        RecordError: If a trace cannot be audited.
+        RecordError: At the first record that it cannot be done on.
     """
-    from symbouq.jobs import auditing_in
-    from symbouq.records import Trace
-    from symbouq.stream import Job, process
+    from symbouq.stream import process
 
-    job = Job(auditing_in, (profile, contexts), Trace)
     with out.open("wb") as stream:
-        for outcome in process([str(traces)], job):
+        for outcome in process([str(file)], job):
             if outcome.output is None:
-                raise RecordError(outcome.error or "not audited", outcome.file, outcome.number)
+                raise RecordError(outcome.error or "not done", outcome.file, outcome.number)
             stream.write(outcome.output + b"\n")
 
 
