@@ -1,5 +1,5 @@
-"""The same work as `symbouq.stream` on a cluster, by Ray Data: each of its workers makes the
-job's worker once and gives the outcomes of the lines that it is sent.
+"""The same work as on one machine on a cluster, by Ray Data: each of its workers is made ready
+once and works on what it is sent.
 
 `RAY_ADDRESS` names the cluster; without it, one is started on this machine and ended with
 the work. A worker that dies is started again, and what it was doing is done again.
@@ -12,18 +12,21 @@ import logging
 import os
 import pickle
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager, redirect_stdout, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic_core import from_json, to_json
 
 from symbouq.errors import SymboUQError, missing_extra
 from symbouq.shards import stamp, write_shard
 from symbouq.storage import located
-from symbouq.stream import Job, Outcome, Worker, batches, distinct
+from symbouq.stream import Batch, Job, Outcome, Worker, batches, distinct
 
 _BLOCK = 1 << 18
 """Bytes of lines that go to a worker together: about a second of auditing."""
@@ -37,6 +40,100 @@ whoever reads it must end the run some time.
 """
 
 _COLUMN = "value"
+
+_Item = TypeVar("_Item")
+_Made = TypeVar("_Made")
+_Source = TypeVar("_Source")
+
+_Act = Callable[[bytes], bytes]
+"""What a worker makes of a row."""
+
+
+@dataclass(frozen=True)
+class Crew:
+    """The workers of a cluster.
+
+    Attributes:
+        size: How many there are.
+        gpus: How many GPUs each of them has; 0 for a core alone.
+        on_cluster: How many GPUs the cluster has.
+    """
+
+    size: int
+    gpus: float = 0
+    on_cluster: float = 0
+
+    def submit(self, function: Callable[[], _Made], gpus: float = 0) -> Future[_Made]:
+        """Has a function called by a worker that has one core, and GPUs.
+
+        Args:
+            function: It can be pickled, by cloudpickle.
+            gpus: How many.
+        """
+        import ray
+
+        asked = ray.remote(num_cpus=1, num_gpus=gpus, max_retries=_RETRIES)(_at_home)
+        found: Future[_Made] = asked.remote(function, str(Path.cwd())).future()
+        return found
+
+    def each(
+        self, make: Callable[[], Callable[[_Item], _Made]], items: Iterable[_Item]
+    ) -> Iterator[_Made]:
+        """What the workers make of some items, in their order and as soon as it is made.
+
+        Args:
+            make: Called once by each worker; gives what it does to an item.
+            items: What is sent, one at a time; they can be pickled.
+        """
+        yield from map(pickle.loads, self._values(_items(items), partial(_pickling, make)))
+
+    def stream(
+        self,
+        make: Callable[[], Callable[[_Item], _Made]],
+        sources: Iterable[_Source],
+        read: Callable[[_Source], Iterator[_Item]],
+    ) -> Iterator[_Made]:
+        """The same for items that are read on the cluster, a few ahead of the workers.
+
+        Args:
+            make: As in `each`.
+            sources: What they are read from, such as files.
+            read: Gives the items of one.
+        """
+        from ray.data import TaskPoolStrategy
+
+        items = _items(sources).map_batches(
+            _read,
+            batch_size=1,
+            batch_format="pyarrow",
+            compute=TaskPoolStrategy(size=1 + self.size // _WORKERS_A_READER),
+            num_cpus=0,  # each core has a worker already
+            fn_kwargs={"read": read, "folder": str(Path.cwd())},
+        )
+        yield from map(pickle.loads, self._values(items, partial(_pickling, make)))
+
+    def _values(self, dataset: Any, make: Callable[[], _Act]) -> Iterator[bytes]:
+        """What the workers make of the rows of a dataset."""
+        from ray.data import ActorPoolStrategy
+
+        with warnings.catch_warnings():
+            # There is no other way yet to say it: "ray_remote_args is deprecated".
+            warnings.simplefilter("ignore", DeprecationWarning)
+            worked = dataset.map_batches(
+                _Actor,
+                batch_size=None,
+                batch_format="pyarrow",
+                compute=ActorPoolStrategy(size=self.size),
+                num_cpus=1,
+                num_gpus=self.gpus,
+                max_task_retries=_RETRIES,
+                fn_constructor_args=(make, str(Path.cwd())),
+            )
+        # Nothing is fetched ahead: what is finished must not wait for what comes after it.
+        for table in worked.iter_batches(
+            batch_size=None, batch_format="pyarrow", prefetch_batches=0
+        ):
+            yield from table[_COLUMN].to_pylist()
 
 
 def process(files: Iterable[str], job: Job, workers: int | None = None) -> Iterator[Outcome]:
@@ -74,32 +171,31 @@ def shards(
     """
     system, place = located(folder)
     system.create_dir(place)
-    act = partial(_shard, folder=folder, job=job, stamped=stamp(job))
-    with _cluster(workers) as size:
+    with crew(workers) as workers_there:
         # A file that is named twice would be written by two workers at once.
-        yield from map(from_json, _values(_worked(_files(dict.fromkeys(files)), job, act, size)))
+        there = _items(dict.fromkeys(files))
+        make = partial(_sharding, job, folder, stamp(job))
+        yield from map(from_json, workers_there._values(there, make))
 
 
 def _outcomes(files: Iterable[str], job: Job, workers: int | None) -> Iterator[Outcome]:
-    with _cluster(workers) as size:
-        from ray.data import TaskPoolStrategy
-
-        readers = TaskPoolStrategy(size=1 + size // _WORKERS_A_READER)
-        lines = _files(files).map_batches(
-            _read,
-            batch_size=1,
-            batch_format="pyarrow",
-            compute=readers,
-            num_cpus=0,  # each core has a worker already
-            fn_kwargs={"folder": str(Path.cwd())},
-        )
-        for encoded in _values(_worked(lines, job, _batch, size)):
-            yield from pickle.loads(encoded)
+    with crew(workers) as there:
+        for outcomes in there.stream(partial(_batching, job), files, _lines):
+            yield from outcomes
 
 
 @contextmanager
-def _cluster(workers: int | None) -> Iterator[int]:
-    """The cluster, while it is used; gives the number of workers."""
+def crew(workers: int | None, gpus: float | None = 0) -> Iterator[Crew]:
+    """The cluster, while it is used.
+
+    Args:
+        workers: How many workers; as many as it has cores, or GPUs for, by default.
+        gpus: GPUs of each worker; by default one where the cluster has any.
+
+    Raises:
+        SymboUQError: If Ray is missing or fails, the cluster has too few GPUs, or a worker
+            raises one.
+    """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what ends the work is raised
     try:
@@ -125,48 +221,42 @@ def _cluster(workers: int | None) -> Iterator[int]:
                     logging_level=logging.ERROR,
                 )
             logging.getLogger("ray.data").setLevel(logging.ERROR)
-            yield workers or int(ray.cluster_resources()["CPU"])
+            yield _crew(workers, gpus, ray.cluster_resources())
         except (ray.exceptions.RayError, ConnectionError) as error:
-            raise SymboUQError(f"Ray: {_reason(error)}") from error
+            raise _reason(error) from error
         finally:
             if ours:
                 ray.shutdown()
 
 
-def _reason(error: Exception) -> str:
+def _crew(workers: int | None, gpus: float | None, resources: dict[str, float]) -> Crew:
+    """The workers that a cluster has room for."""
+    there = resources.get("GPU", 0)
+    if gpus is None:
+        gpus = min(1, there)
+    if gpus > there:
+        raise SymboUQError(f"the cluster has {there:g} GPUs, a worker is to have {gpus:g}")
+    room = there / gpus if gpus else resources["CPU"]
+    return Crew(workers or int(room), gpus, there)
+
+
+def _reason(error: BaseException) -> SymboUQError:
     """What lies at the bottom of an error, in a line; the rest of it is Ray's traceback."""
     cause = getattr(error, "cause", None)
-    while isinstance(cause, Exception):
+    while isinstance(cause, BaseException):
         error, cause = cause, cause.__cause__
+    if isinstance(error, SymboUQError):
+        return error
     said = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return said[-1] if said else type(error).__name__
+    return SymboUQError(f"Ray: {said[-1] if said else type(error).__name__}")
 
 
-def _files(files: Iterable[str]) -> Any:
-    """Files as a dataset, each a block of its own."""
+def _items(items: Iterable[Any]) -> Any:
+    """Items as a dataset, each a block of its own."""
     import ray.data
 
-    rows = [{_COLUMN: pickle.dumps(file)} for file in files]
-    return ray.data.from_items(rows, override_num_blocks=len(rows))
-
-
-def _worked(dataset: Any, job: Job, act: Callable[[Worker, bytes], bytes], size: int) -> Any:
-    from ray.data import ActorPoolStrategy
-
-    return dataset.map_batches(
-        _Actor,
-        batch_size=None,
-        batch_format="pyarrow",
-        compute=ActorPoolStrategy(size=size),
-        num_cpus=1,
-        max_restarts=-1,
-        max_task_retries=_RETRIES,
-        fn_constructor_args=(job, act, str(Path.cwd())),
-    )
-
-
-def _values(dataset: Any) -> Iterator[bytes]:
-    return (row[_COLUMN] for row in dataset.iter_rows())
+    rows = [{_COLUMN: pickle.dumps(item)} for item in items]
+    return ray.data.from_items(rows, override_num_blocks=max(1, len(rows)))
 
 
 def _table(values: Iterable[bytes]) -> Any:
@@ -179,36 +269,50 @@ class _Actor:
     """One worker of the cluster.
 
     Args:
-        job: What to do.
-        act: Does it to one row.
+        make: Gives what it does to a row.
         folder: The folder that relative paths start from.
     """
 
-    def __init__(self, job: Job, act: Callable[[Worker, bytes], bytes], folder: str) -> None:
+    def __init__(self, make: Callable[[], _Act], folder: str) -> None:
         _enter(folder)
-        self._worker = Worker(job)
-        self._act = act
+        self._act = make()
         gc.freeze()  # what is set up stays: the collector need not look at it again
 
     def __call__(self, table: Any) -> Any:
         """Does it to some rows."""
-        return _table(self._act(self._worker, row) for row in table[_COLUMN].to_pylist())
+        return _table(map(self._act, table[_COLUMN].to_pylist()))
 
 
-def _read(table: Any, folder: str) -> Iterator[Any]:
-    """The lines of some files, one batch a row."""
+def _read(table: Any, read: Callable[[Any], Iterator[Any]], folder: str) -> Iterator[Any]:
+    """The items of some sources, one a row."""
     _enter(folder)
-    for file in table[_COLUMN].to_pylist():
-        for batch in batches([pickle.loads(file)]):
-            yield _table([pickle.dumps(batch)])
+    for source in table[_COLUMN].to_pylist():
+        for item in read(pickle.loads(source)):
+            yield _table([pickle.dumps(item)])
 
 
-def _batch(worker: Worker, row: bytes) -> bytes:
-    return pickle.dumps([worker(item) for item in pickle.loads(row)])
+def _lines(file: str) -> Iterator[Batch]:
+    return batches([file])
 
 
-def _shard(worker: Worker, row: bytes, *, folder: str, job: Job, stamped: str) -> bytes:
-    return to_json(write_shard(pickle.loads(row), folder, job, worker, stamped))
+def _pickling(make: Callable[[], Callable[[Any], Any]]) -> _Act:
+    act = make()
+    return lambda row: pickle.dumps(act(pickle.loads(row)))
+
+
+def _batching(job: Job) -> Callable[[Batch], list[Outcome]]:
+    worker = Worker(job)
+    return lambda batch: [worker(item) for item in batch]
+
+
+def _sharding(job: Job, folder: str, stamped: str) -> _Act:
+    worker = Worker(job)
+    return lambda row: to_json(write_shard(pickle.loads(row), folder, job, worker, stamped))
+
+
+def _at_home(function: Callable[[], Any], folder: str) -> Any:
+    _enter(folder)
+    return function()
 
 
 def _enter(folder: str) -> None:

@@ -13,7 +13,7 @@ to the last bit, which a sum of trapezoids does not promise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -402,6 +402,19 @@ def cohen_kappa(first: Sequence[Any], second: Sequence[Any]) -> float | None:
     from sklearn.metrics import cohen_kappa_score
 
     return _defined(float(cohen_kappa_score(list(first), list(second))))
+
+
+def micro_f1(found: Iterable[Set[Any]], wanted: Iterable[Set[Any]]) -> float | None:
+    """F1 over all items of some sets together, found against wanted; None where there are none.
+
+    Raises:
+        ValueError: If there are more sets of one than of the other.
+    """
+    right = total = 0
+    for mine, theirs in zip(found, wanted, strict=True):
+        right += len(mine & theirs)
+        total += len(mine) + len(theirs)
+    return 2 * right / total if total else None
 
 
 def weighted_determinacy(determinacy: ArrayLike, parsed: ArrayLike) -> float | None:

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Lets Ray warn of itself."""
+    for item in items:
+        if item.get_closest_marker("ray"):
+            item.add_marker(pytest.mark.filterwarnings("ignore"))
 
 
 @pytest.fixture(scope="session")
@@ -18,3 +26,33 @@ def data() -> Path:
     if not path.is_dir():
         pytest.fail(f"SYMBOUQ_DATA names {folder}, which is not a folder")
     return path
+
+
+@pytest.fixture(scope="session")
+def nodes() -> Iterator[None]:
+    """A Ray cluster of two nodes on this machine, which `RAY_ADDRESS` names."""
+    pytest.importorskip("ray", reason="ray is not installed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
+        from ray.cluster_utils import Cluster
+
+        started = Cluster(
+            initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
+        )
+        try:
+            started.add_node(num_cpus=1)
+            patch.setenv("RAY_ADDRESS", started.address)
+            yield
+        finally:
+            started.shutdown()
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """One thread for torch, as a worker of Ray has it: how sums are split shows in their digits."""
+    torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

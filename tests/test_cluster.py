@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -123,26 +122,6 @@ def deadly() -> Work:
     return work
 
 
-@pytest.fixture(scope="module")
-def nodes() -> Iterator[None]:
-    """A cluster of two nodes on this machine."""
-    pytest.importorskip("ray", reason="ray is not installed")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        patch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
-        from ray.cluster_utils import Cluster
-
-        started = Cluster(
-            initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
-        )
-        try:
-            started.add_node(num_cpus=1)
-            patch.setenv("RAY_ADDRESS", started.address)
-            yield
-        finally:
-            started.shutdown()
-
-
 @pytest.fixture
 def files(nodes: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Files by relative path, as Parquet and by URI, among them one that cannot be read."""
@@ -158,15 +137,9 @@ def files(nodes: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[
     return ["a.jsonl", "b.jsonl.gz", "empty.jsonl", "cut.jsonl.gz", f"file://{tmp_path}/c.parquet"]
 
 
-slow = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),  # Ray's own
-]
-
-
+@pytest.mark.ray
+@pytest.mark.slow
 class TestOnTwoNodes:
-    pytestmark = slow
-
     @pytest.mark.parametrize("command", ["audit", "parse", "answer", "predict"])
     def test_the_output_is_that_of_the_built_in_engine(
         self, command: str, files: list[str]

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from symbouq_cli.options import ENGINE, JOBS
+
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from symbouq.experiments.experiment import Experiment
     from symbouq.experiments.stages import Stage
 
@@ -44,19 +49,48 @@ def experiment() -> None:
 @OUT
 @DATA
 @click.option("--dry-run", is_flag=True, help="Show the plan with its estimated cost, and stop.")
-def run(config: Path, out: Path | None, data: Path | None, dry_run: bool) -> None:
+@ENGINE
+@JOBS
+def run(
+    config: Path,
+    out: Path | None,
+    data: Path | None,
+    dry_run: bool,
+    engine: str,
+    jobs: int | None,
+) -> None:
     """Run the experiment of CONFIG; what is made already is not made again.
+
+    On a Ray cluster, as many stages as there are workers run side by side, in a folder that
+    all machines share.
 
     Example: symbouq experiment run experiments/bank.yaml --data benchmarks
     """
-    bank = _experiment(config, out, data)
+    on_ray = engine == "ray"
+    bank = _experiment(config, out, data, 1 if on_ray else jobs)
     if dry_run:
         _plan(bank)
         return
     total = len(bank.stages)
     with _announcing(sum(state.done for state in bank.run.states()), total) as begun:
-        bank.run.make(begun)
+        if on_ray:
+            _make_on_ray(bank, begun, jobs)
+        else:
+            bank.run.make(begun)
     click.echo(f"{bank.run.folder}: {total} stages are made", err=True)
+
+
+def _make_on_ray(bank: Experiment, begun: Callable[[Stage], None], jobs: int | None) -> None:
+    from symbouq import cluster
+    from symbouq.experiments.stages import work_on
+
+    with cluster.crew(jobs) as crew:
+
+        def submit(stage: Stage, folder: Path) -> Future[float]:
+            gpus = min(1, crew.on_cluster) if stage.on_gpu else 0
+            return crew.submit(partial(work_on, stage, folder), gpus)
+
+        bank.run.make(begun, submit, crew.size)
 
 
 @contextmanager
@@ -222,12 +256,14 @@ def figure(
         click.echo(str(file), err=True)
 
 
-def _experiment(config: Path, out: Path | None, data: Path | None) -> Experiment:
+def _experiment(
+    config: Path, out: Path | None, data: Path | None, processes: int | None = None
+) -> Experiment:
     from symbouq.experiments.config import read_config
     from symbouq.experiments.experiment import Experiment
 
     read = read_config(config)
-    return Experiment(read, out or Path("runs") / read.name, data)
+    return Experiment(read, out or Path("runs") / read.name, data, processes)
 
 
 def _plan(bank: Any) -> None:

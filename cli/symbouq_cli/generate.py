@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -64,21 +65,25 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def loaded(options: dict[str, Any]) -> Any:
-    """The engine of a command; takes the options of `engine_options` out of the rest.
+def loading(options: dict[str, Any]) -> Callable[[], Any]:
+    """What loads the engine of a command; takes the options of `engine_options` out of the rest.
 
-    Raises:
-        SymboUQError: If it cannot be loaded.
+    It raises a SymboUQError where it cannot be loaded, and may be called in another process.
     """
-    from symbouq.generation.engine import Options, load_engine
+    from symbouq.generation.engine import Options
 
-    quiet()
     name, model = options.pop("engine"), options.pop("model")
     names = ("device", "dtype", "batch_size", "chat_template")
     chosen = {option: options.pop(option) for option in names}
-    return load_engine(
-        name, model, Options(**chosen, masked_logprobs=not options.pop("raw_logprobs"))
-    )
+    masked = not options.pop("raw_logprobs")
+    return partial(_load, name, model, Options(**chosen, masked_logprobs=masked))
+
+
+def _load(name: Any, model: str, options: Any) -> Any:
+    from symbouq.generation.engine import load_engine
+
+    quiet()
+    return load_engine(name, model, options)
 
 
 def quiet() -> None:
@@ -117,8 +122,33 @@ def quiet() -> None:
     help="Most tokens of a trace; by default enough for every structured one.",
 )
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first instances.")
+@click.option(
+    "--ray",
+    is_flag=True,
+    help="Generate on a Ray cluster (RAY_ADDRESS; without it, one on this machine).",
+)
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --ray: workers, each with the model; as many as there is room for by default.",
+)
+@click.option(
+    "--gpus",
+    type=click.FloatRange(min=0),
+    metavar="N",
+    help="With --ray: GPUs of each worker; by default one where the cluster has any.",
+)
 @reading_options
-def generate(files: tuple[str, ...], out: str, limit: int | None, **options: Any) -> None:
+def generate(
+    files: tuple[str, ...],
+    out: str,
+    limit: int | None,
+    ray: bool,
+    jobs: int | None,
+    gpus: float | None,
+    **options: Any,
+) -> None:
     """Let a language model reason about every instance of FILES: one trace a line.
 
     Records have `scene`, `question` and, where answers are restricted, `answer_space`. The
@@ -128,17 +158,23 @@ def generate(files: tuple[str, ...], out: str, limit: int | None, **options: Any
 
     Example: symbouq generate test.jsonl.gz --model models/small --out traces.jsonl
     """
-    from symbouq.generation.run import Settings, read_instances
+    from symbouq.generation.run import Settings, generate_on_ray, read_instances
     from symbouq.generation.run import generate as run
 
+    if not ray and (jobs is not None or gpus is not None):
+        raise click.UsageError("--jobs and --gpus need --ray")
     instances, failed = read_instances(traced(files, options), limit)
     for error in failed:
         click.echo(str(error), err=True)
-    engine = loaded(options)
+    load = loading(options)
     settings = Settings(**options)
+    if ray:
+        steps = generate_on_ray(instances, load, settings, out, jobs, gpus)
+    else:
+        steps = run(instances, load(), settings, out)
     progress = None
     with _shown() as show:
-        for progress in run(instances, engine, settings, out):
+        for progress in steps:
             show(progress)
     counts = progress.statuses if progress else {}
     click.echo(_summary(progress), err=True)

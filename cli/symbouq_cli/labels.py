@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symbouq_cli.generate import engine_options, loaded
+from symbouq_cli.generate import engine_options, loading
 from symbouq_cli.options import CONTINUED, FAILED_RECORDS, out_option
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def judge(traces: str, out: str, audits: str | None, **options: Any) -> None:
     failed = 0
     statuses: dict[str, int] = {}
     with progress() as advance:
-        for found in judging(traces, Judge(loaded(options)), out, audits):
+        for found in judging(traces, Judge(loading(options)()), out, audits):
             if isinstance(found, RecordError):
                 failed += 1
                 click.echo(str(found), err=True)

@@ -74,7 +74,7 @@ CONTINUED = click.option(
 JOBS = click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; all cores by default."
 )
-_ENGINE = click.option(
+ENGINE = click.option(
     "--engine",
     type=click.Choice(["builtin", "ray"]),
     default="builtin",
@@ -98,7 +98,7 @@ REPORT = click.option(
 
 def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say where a job runs; `symbouq_cli.run.run` takes them."""
-    for option in (_SHARDS, _ENGINE, JOBS):
+    for option in (_SHARDS, ENGINE, JOBS):
         command = option(command)
     return command
 

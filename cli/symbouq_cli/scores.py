@@ -6,7 +6,7 @@ what no scorer needs may be missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -192,29 +192,45 @@ def fit(train: str, validation: str, models: str, **options: Any) -> None:
     "scorers were fitted with.",
 )  # fmt: skip
 @RESOURCES
-def apply(models: str, split: str, out: str, **options: Any) -> None:
+@click.option(
+    "--engine", type=click.Choice(["builtin", "ray"]), default="builtin", show_default=True,
+    help="This process, or a Ray cluster (RAY_ADDRESS; without it, one on this machine).",
+)  # fmt: skip
+@click.option(
+    "--jobs", type=click.IntRange(min=1), metavar="N",
+    help="With --engine ray: workers; all cores, or GPUs, by default.",
+)  # fmt: skip
+def apply(models: str, split: str, out: str, engine: str, jobs: int | None, **options: Any) -> None:
     """Score the traces of SPLIT with the fitted scorers in MODELS; reads no labels of it.
 
     Example: symbouq scores apply scorers stepgame/test --out scores.parquet
     """
-    from dataclasses import replace
+    from functools import partial
 
+    from symbouq import cluster
     from symbouq.scorers import bank
-    from symbouq.scorers.base import readable
 
-    resources = _resources(options)
-    examples = bank.Split.of(split).examples()
-    judged = bank.Split.of(options["validation"]).labelled() if options["validation"] else None
+    if engine != "ray" and jobs is not None:
+        raise click.UsageError("--jobs needs --engine ray")
+    _check(options)
+    given = bank.Split.of(split)
+    judged = bank.Split.of(options["validation"]) if options["validation"] else None
+    folders = bank.kept(models, options["methods"])
+    make = partial(bank.Scoring, folders, partial(_resources, options), given, judged)
+    silent = 0
 
-    def parts() -> Any:
-        for folder in bank.kept(models, options["methods"]):
-            fitted = bank.load(folder, resources)
-            if judged is not None:
-                fitted = replace(fitted, calibrator=bank.calibrate(fitted.scorer, judged))
-            yield fitted, list(bank.scores(fitted, examples))
+    def told(parts: Iterable[Sequence[bank.Scored]]) -> Iterator[Sequence[bank.Scored]]:
+        nonlocal silent
+        for part in parts:
+            silent += sum(row.score is None for row in part[0].rows)
+            yield part
 
-    counts = bank.write_scores(out, parts())
-    silent = sum(not readable(example) for example in examples)
+    if engine == "ray":
+        with cluster.crew(jobs, 0 if options["device"] == "cpu" else 1) as crew:
+            parts = crew.stream(make, [given], bank.Split.chunks)
+            counts = bank.write_scores(out, told(parts))
+    else:
+        counts = bank.write_scores(out, told(map(make(), given.chunks())))
     for scorer, count in counts.items():
         click.echo(f"{scorer}: {count} traces", err=True)
     if silent:
@@ -325,14 +341,17 @@ def efficiency(models: str, split: str, out: str | None, **options: Any) -> None
 # Helpers -------------------------------------------------------------------------------
 
 
+def _check(options: dict[str, Any]) -> None:
+    if options["nli"] and options["answers_alone"]:
+        raise click.UsageError("--answers-alone is about the auditor; --nli takes its place")
+
+
 def _resources(options: dict[str, Any]) -> Resources:
     from symbouq.scorers.bank import Resources
     from symbouq.scorers.equivalence import AuditorEquivalence, Equivalence, NLIEquivalence
 
     equivalence: Equivalence = AuditorEquivalence(scene=not options["answers_alone"])
     if options["nli"]:
-        if options["answers_alone"]:
-            raise click.UsageError("--answers-alone is about the auditor; --nli takes its place")
         equivalence = NLIEquivalence(options["nli"], options["device"])
     backbone = None
     if options["model"]:

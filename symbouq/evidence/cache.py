@@ -233,6 +233,8 @@ def examples(
     traces: str | os.PathLike[str],
     cache: str | os.PathLike[str] | SignalsCache | None = None,
     audits: str | os.PathLike[str] | None = None,
+    *,
+    light: bool = False,
 ) -> Iterator[Example]:
     """Traces with all that a scorer may read, joined by id, in the order of the traces file.
 
@@ -243,6 +245,7 @@ def examples(
         traces: The traces file.
         cache: The signals cache; without one examples have no signals.
         audits: The audits; without them examples have no audit.
+        light: Leave the signals out, once it is sure that they are there.
 
     Raises:
         SymboUQError: If a trace has no signals or no audit, or they are of another trace
@@ -261,7 +264,7 @@ def examples(
             message = f"no signals of {_listed([record['id'], *absent])}"
             raise SymboUQError(message, str(stored.folder))
         claims = claim_texts(record, audit)
-        signals = stored.signals(record["id"]) if stored is not None else None
+        signals = None if stored is None or light else stored.signals(record["id"])
         _agree(record, claims, audit, stored)
         yield Example(
             record["id"], without_labels(record), claims, signals, audit, samples_of(record)

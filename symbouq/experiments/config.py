@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from symbouq.errors import SymboUQError, missing_extra
 from symbouq.scenes.families import FAMILIES
+from symbouq.scorers.base import SCORERS, entry
 
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
@@ -88,6 +89,20 @@ class GenerationConfig(_Part):
     """Texts side by side; the engine's own choice where absent."""
 
 
+class AnnotationConfig(_Part):
+    """What people read in the claims of a backbone's test traces, for the F1 of what the parser
+    reads.
+    """
+
+    backbone: str
+    """Whose traces."""
+    dataset: str
+    """About which questions."""
+    file: Path
+    """JSON Lines with `id`, `claim` (from 1) and `relations`, a list of [subject, relation,
+    object]; the path starts from the configuration."""
+
+
 class ExperimentConfig(_Part):
     """A whole experiment."""
 
@@ -113,6 +128,8 @@ class ExperimentConfig(_Part):
     """Labels the reasoning steps of traces that have no other labels."""
     reference_judges: list[BackboneConfig] = []
     """Judge the same steps, for the agreement of the judge with others."""
+    annotations: list[AnnotationConfig] = []
+    """Relations of some claims, as people read them."""
     validation_sizes: tuple[Annotated[int, Field(ge=2)], ...] = (8, 16, 32, 64, 128)
     """Target labels of Table valsize; there are as many subsamples of each as seeds."""
     replayed: Annotated[int, Field(ge=1)] = 250
@@ -136,6 +153,17 @@ class ExperimentConfig(_Part):
             raise ValueError(f"source {self.source} is none of the datasets")
         if not source.sizes.get("train"):
             raise ValueError(f"source {self.source} needs a `train` split")
+        try:
+            named = [entry(name) for name in self.scorers]
+        except SymboUQError as error:
+            raise ValueError(error.message) from error
+        if named and not any(one.banked for one in named):
+            bank = ", ".join(one.name for one in SCORERS.values() if one.banked)
+            raise ValueError(f"`scorers` has none that is composed; those are {bank}")
+        known = {(b.name, d.name) for b in self.backbones for d in self.datasets}
+        for one in self.annotations:
+            if (one.backbone, one.dataset) not in known:
+                raise ValueError(f"annotations of {one.backbone} on {one.dataset}: no such traces")
         if "dual" in self.views and "grounded" not in self.views:
             raise ValueError("the view `dual` needs the view `grounded` beside it")
         return self
@@ -181,5 +209,9 @@ def read_config(path: Path) -> ExperimentConfig:
             "backbones": [placed(backbone) for backbone in config.backbones],
             "judge": config.judge and placed(config.judge),
             "reference_judges": [placed(judge) for judge in config.reference_judges],
+            "annotations": [
+                one.model_copy(update={"file": path.parent / one.file})
+                for one in config.annotations
+            ],
         }
     )

@@ -8,8 +8,8 @@ alone, and the labels of a test split by nothing before the tables.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -52,7 +52,7 @@ _VERSIONS = {
     "signals": 1,
     "labels": 1,
     "scorer": 2,
-    "scores": 1,
+    "scores": 2,
     "judged": 1,
     "predictions": 1,
     "costs": 1,
@@ -104,12 +104,20 @@ class Experiment:
         config: The experiment.
         folder: The run's folder.
         data: Folder of the benchmarks, where a dataset reads files.
+        processes: For audits; all cores by default.
     """
 
-    def __init__(self, config: ExperimentConfig, folder: Path, data: Path | None = None) -> None:
+    def __init__(
+        self,
+        config: ExperimentConfig,
+        folder: Path,
+        data: Path | None = None,
+        processes: int | None = None,
+    ) -> None:
         there = [dataset for dataset in config.datasets if has_files(dataset, data)]
         self.config = config = config.model_copy(update={"datasets": there})
         self.data = data
+        self._processes = processes
         self._seconds = _SECONDS[config.generation.engine]
         self.datasets = {dataset.name: dataset for dataset in config.datasets}
         self.stages: list[Stage] = []
@@ -170,6 +178,7 @@ class Experiment:
         settings: dict[str, Any],
         inputs: Sequence[Path | tuple[Stage, str]],
         cost: float = 0.0,
+        on_gpu: bool = False,
     ) -> Stage:
         stage = Stage(
             "-".join((kind, *about)).replace("/", "_").replace(" ", "_"),
@@ -178,6 +187,7 @@ class Experiment:
             settings | {"version": _VERSIONS[kind]},
             tuple(inputs),
             cost,
+            on_gpu,
         )
         self.stages.append(stage)
         return stage
@@ -243,6 +253,7 @@ class Experiment:
             generation,
             ((asked, QUESTIONS), *weights),
             count * (self._seconds["trace"] + samples * self._seconds["sample"]),
+            on_gpu=True,
         )
         audited = {
             view: self._stage(
@@ -282,6 +293,7 @@ class Experiment:
             {"lookback": self.config.lookback},
             ((traces, TRACES), (audits, AUDITS), *weights),
             count * self._seconds["signals"],
+            on_gpu=True,
         )
         judges = [self.config.judge] if self.config.judge else []
         for judge in (*judges, *self.config.reference_judges):
@@ -314,7 +326,7 @@ class Experiment:
         from symbouq.stream import Job
 
         job = Job(auditing_in, (self.config.profile, contexts), Trace)
-        _done(job, self.run.output(traces, TRACES), out / AUDITS)
+        _done(job, self.run.output(traces, TRACES), out / AUDITS, self._processes)
 
     def _add_judged(self, judge: BackboneConfig, cell: Cell, traces: Stage, audits: Stage) -> None:
         model = Path(judge.model)
@@ -341,6 +353,7 @@ class Experiment:
             {"judge": judge.model if not model.is_dir() else model.name},
             ((traces, TRACES), (audits, AUDITS), *([model] if model.is_dir() else [])),
             self.datasets[cell.dataset].sizes[cell.split] * self._seconds["trace"],
+            on_gpu=True,
         )
 
     def _files(
@@ -409,21 +422,22 @@ class Experiment:
             from symbouq.scorers import bank
             from symbouq.scorers.base import entry
 
-            examples = self.split(cell, labelled=False, view=view).examples()
-            judged = self.split(validation, view=view).labelled()
-            calibrated = len({item.correct for item in judged if item.correct is not None}) == 2
-
-            def parts() -> Iterator[tuple[Any, list[Any]]]:
-                for name, stage in stages.items():
-                    resources = _resources(entry(name).needs, backbone)
-                    for folder in bank.kept(self.run.output(stage, SCORERS)):
-                        fitted = bank.load(folder, resources)
-                        if calibrated:  # one class teaches nothing: the source's map stays
-                            calibrator = bank.calibrate(fitted.scorer, judged)
-                            fitted = replace(fitted, calibrator=calibrator)
-                        yield fitted, list(bank.scores(fitted, examples))
-
-            bank.write_scores(out / SCORES, parts())
+            files = self.split(cell, labelled=False, view=view)
+            judged = self.split(validation, view=view)
+            correct = {item.correct for item in judged.labelled()}
+            folders = [
+                folder
+                for stage in stages.values()
+                for folder in bank.kept(self.run.output(stage, SCORERS))
+            ]
+            needs = frozenset().union(*(entry(name).needs for name in stages))
+            scoring = bank.Scoring(
+                folders,
+                lambda: _resources(needs, backbone),
+                files,
+                judged if {0, 1} <= correct else None,  # one class teaches nothing
+            )
+            bank.write_scores(out / SCORES, map(scoring, files.chunks()))
 
         self.scores[cell, view] = self._stage(
             "scores",
@@ -544,7 +558,7 @@ class Experiment:
             from symbouq.stream import Job
 
             job = Job(countering, (self.config.profile, None), Instance)
-            _done(job, self.run.output(asked, QUESTIONS), out / PAIRS)
+            _done(job, self.run.output(asked, QUESTIONS), out / PAIRS, self._processes)
 
         self.pairs = self._stage(
             "counterfactual",
@@ -576,8 +590,8 @@ def _ontology_hash() -> str:
     return TraceAuditor().ontology_for(Instance(id="none", scene="")).hash
 
 
-def _done(job: Job, file: Path, out: Path) -> None:
-    """Does a job on every record of a file, with as many processes as there are cores.
+def _done(job: Job, file: Path, out: Path, processes: int | None) -> None:
+    """Does a job on every record of a file.
 
     Raises:
         RecordError: At the first record that it cannot be done on.
@@ -585,7 +599,7 @@ def _done(job: Job, file: Path, out: Path) -> None:
     from symbouq.stream import process
 
     with out.open("wb") as stream:
-        for outcome in process([str(file)], job):
+        for outcome in process([str(file)], job, processes):
             if outcome.output is None:
                 raise RecordError(outcome.error or "not done", outcome.file, outcome.number)
             stream.write(outcome.output + b"\n")

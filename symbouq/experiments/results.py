@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from symbouq.errors import SymboUQError
 from symbouq.experiments.composition import METHOD, read_predictions
 from symbouq.experiments.config import View
 from symbouq.experiments.experiment import (
@@ -26,7 +28,7 @@ from symbouq.experiments.experiment import (
     Experiment,
 )
 from symbouq.labels.records import Label, read_labels
-from symbouq.metrics import Comparison, evaluate, paired_bootstrap
+from symbouq.metrics import Comparison, evaluate, micro_f1, paired_bootstrap
 from symbouq.version import __version__
 
 Values = NDArray[np.float64]
@@ -165,6 +167,57 @@ class Results:
     def cells(self) -> list[CellResults]:
         """All of them, backbone by backbone."""
         return [self.cell(b, d) for b in self.backbones for d in self.datasets]
+
+
+def relation_f1(audits: Iterable[dict[str, Any]], annotated: Path) -> float | None:
+    """F1 of the relations that were read from claims, over those that people read in them; a
+    relation and its converse are one.
+
+    Args:
+        audits: Audits of the traces.
+        annotated: As `symbouq.experiments.config.AnnotationConfig` has it.
+
+    Raises:
+        SymboUQError: If the file cannot be read, or names a claim that is not there.
+    """
+    from symbouq.pipeline import TraceAuditor
+    from symbouq.records import Instance
+
+    by_id = {audit["id"]: audit for audit in audits}
+    auditor = TraceAuditor()
+    found, wanted = [], []
+    for number, line in enumerate(_text(annotated).splitlines(), start=1):
+        try:
+            one = json.loads(line)
+            audit = by_id[one["id"]]
+            claim = audit["claims"][one["claim"] - 1]
+            stated = [(s, r.replace("-", "_"), o) for s, r, o in one["relations"]]
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+            raise SymboUQError(
+                f"is no claim of these traces: {error!r}", str(annotated), number
+            ) from error
+        profile = Instance(id=one["id"], scene="", profile=audit["ontology"]["profile"])
+        mirror = auditor.ontology_for(profile).mirror
+        read = ((r["subject"], r["relation"], r["object"]) for r in claim["relations"])
+        found.append({_one_way(triple, mirror) for triple in read})
+        wanted.append({_one_way(triple, mirror) for triple in stated})
+    return micro_f1(found, wanted)
+
+
+def _one_way(triple: tuple[str, str, str], mirror: Mapping[str, str]) -> tuple[str, str, str]:
+    """The same relation for a relation and its converse."""
+    subject, relation, other = triple
+    subject, other = subject.casefold(), other.casefold()
+    turned = mirror.get(relation)
+    forward = (subject, relation, other)
+    return forward if turned is None else min(forward, (other, turned, subject))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SymboUQError(f"cannot be read: {error}", str(path)) from error
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ from symbouq.errors import SymboUQError
 
 DONE = "stage.json"
 """Written last into a stage's folder: what it was made from, and how long that took."""
+
+TIMING = "timing.json"
+"""Says how long something took; a file of this name decides nothing."""
 
 _PIECE = 1 << 20
 
@@ -39,6 +43,7 @@ class Stage:
         settings: What decides its outputs besides its inputs; JSON values.
         inputs: Files or folders that it reads: paths, or `(stage, output)`.
         cost: Estimated seconds on two CPU cores, for the plan.
+        on_gpu: Whether a GPU does most of it, where there is one.
     """
 
     name: str
@@ -47,6 +52,39 @@ class Stage:
     settings: Mapping[str, Any] = field(default_factory=dict)
     inputs: tuple[Path | tuple[Stage, str], ...] = ()
     cost: float = 0.0
+    on_gpu: bool = False
+
+
+def work_on(stage: Stage, folder: Path) -> float:
+    """Does the work of a stage in its folder.
+
+    Returns:
+        Seconds that it took.
+
+    Raises:
+        StageError: If the stage does not leave its outputs.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    stage.work(folder)
+    missing = [name for name in stage.outputs if not (folder / name).exists()]
+    if missing:
+        raise StageError(f"stage {stage.name} did not write {', '.join(missing)}")
+    return round(time.monotonic() - started, 2)
+
+
+Submit = Callable[[Stage, Path], "Future[float]"]
+"""Has `work_on` done somewhere."""
+
+
+def here(stage: Stage, folder: Path) -> Future[float]:
+    """Does a stage at once, in this process."""
+    done: Future[float] = Future()
+    try:
+        done.set_result(work_on(stage, folder))
+    except Exception as error:
+        done.set_exception(error)
+    return done
 
 
 @dataclass(frozen=True)
@@ -84,37 +122,67 @@ class Run:
         """Where every stage stands, without running any."""
         return [self._state(stage) for stage in self.stages]
 
-    def make(self, begun: Callable[[Stage], None] | None = None) -> None:
-        """Runs what is not made yet, in order.
+    def make(
+        self, begun: Callable[[Stage], None] | None = None, submit: Submit = here, room: int = 1
+    ) -> None:
+        """Runs what is not made yet, each stage once those that it reads are made.
 
         Args:
-            begun: Told of each stage before it runs.
+            begun: Told of each stage before it is submitted.
+            submit: Has a stage worked on.
+            room: Stages that are worked on side by side.
 
         Raises:
             StageError: If an input is missing, or a stage does not leave its outputs.
+            Exception: The first that a stage raises, once the others that were begun are made.
         """
-        for stage in self.stages:
-            state = self._state(stage)
-            if state.done:
-                continue
-            folder = state.folder
-            if folder is None:
-                raise StageError(f"stage {stage.name}: a stage that it reads is not made")
-            if begun:
-                begun(stage)
-            folder.mkdir(parents=True, exist_ok=True)
-            started = time.monotonic()
-            stage.work(folder)
-            missing = [name for name in stage.outputs if not (folder / name).exists()]
-            if missing:
-                raise StageError(f"stage {stage.name} did not write {', '.join(missing)}")
-            written = {
-                "name": stage.name,
-                "settings": dict(stage.settings),
-                "inputs": [str(self._input(given)) for given in stage.inputs],
-                "seconds": round(time.monotonic() - started, 2),
-            }
-            (folder / DONE).write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+        waiting = [stage for stage in self.stages if not self._state(stage).done]
+        running: dict[Future[float], State] = {}
+        failed: list[BaseException] = []
+        while True:
+            while not failed and len(running) < room and (state := self._next(waiting)):
+                assert state.folder is not None  # what it reads is made
+                if begun:
+                    begun(state.stage)
+                running[submit(state.stage, state.folder)] = state
+            if not running:
+                break
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                error = future.exception()
+                if error is None:
+                    self._note(running[future], future.result())
+                else:
+                    failed.append(error)
+                del running[future]
+        if failed:
+            raise failed[0]
+        if waiting:
+            raise StageError(f"stage {waiting[0].name}: a stage that it reads is not made")
+
+    def _next(self, waiting: list[Stage]) -> State | None:
+        """Takes out the first stage that can be worked on, and those that prove to be made: where
+        an input is made anew, with the same content.
+        """
+        for stage in list(waiting):
+            if all(isinstance(given, Path) or given[0] in self._made for given in stage.inputs):
+                waiting.remove(stage)
+                state = self._state(stage)
+                if not state.done:
+                    return state
+        return None
+
+    def _note(self, state: State, seconds: float) -> None:
+        """Notes that a stage is made."""
+        stage, folder = state.stage, state.folder
+        assert folder is not None  # it was worked on there
+        written = {
+            "name": stage.name,
+            "settings": dict(stage.settings),
+            "inputs": [str(self._input(given)) for given in stage.inputs],
+            "seconds": seconds,
+        }
+        (folder / DONE).write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+        self._made[stage] = State(stage, folder, True, seconds)
 
     def output(self, stage: Stage, name: str) -> Path:
         """A file that a stage has made.
@@ -162,9 +230,10 @@ class Run:
         return state.folder / name if state.folder is not None and state.done else None
 
     def _digest(self, path: Path) -> str:
-        """Hash of a file's content, or of all files of a folder with their names."""
+        """Hash of a file's content, or of the files of a folder with their names."""
         if path.is_dir():
-            parts = sorted(file for file in path.rglob("*") if file.is_file())
+            files = (file for file in path.rglob("*") if file.is_file())
+            parts = sorted(file for file in files if file.name != TIMING)
             listed = [[str(file.relative_to(path)), self._digest(file)] for file in parts]
             return hashlib.sha256(json.dumps(listed).encode()).hexdigest()
         status = path.stat()

@@ -18,7 +18,7 @@ from symbouq.experiments.composition import METHOD
 from symbouq.experiments.experiment import COSTS, LABELS, PAIRS, Cell
 from symbouq.experiments.paper import paper_number
 from symbouq.experiments.rendering import NOT_RUN, UNDEFINED, Table, Value, highlighted
-from symbouq.experiments.results import CellResults, Results
+from symbouq.experiments.results import CellResults, Results, relation_f1
 from symbouq.labels.agreement import agreement
 from symbouq.labels.records import Labels, read_labels
 from symbouq.metrics import HIGHER_IS_BETTER, evaluate, oracle, weighted_determinacy
@@ -571,11 +571,17 @@ def freeform_cot(results: Results) -> list[Table]:
                 known = paper_number(
                     "freeform_cot", "gain", backbone=backbone, dataset=plain.name, method=form
                 )
+                annotated = [
+                    one.file
+                    for one in results.config.annotations
+                    if (one.backbone, one.dataset) == (backbone, name)
+                ]
                 rows.append(
                     (
                         backbone,
                         plain.name,
                         form,
+                        _shown(relation_f1(cell.audits(), annotated[0])) if annotated else NOT_RUN,
                         f"{fmean(profile['symbolizability'] for profile in profiles):.3f}",
                         f"{fmean(profile['determinacy'] for profile in profiles):.3f}",
                         *map(_shown, values),
@@ -583,11 +589,10 @@ def freeform_cot(results: Results) -> list[Table]:
                         known or "",
                     )
                 )
-    heads = ("Backbone", "Dataset", "Traces", "Symbolizability", "Determinacy")
+    heads = ("Backbone", "Dataset", "Traces", "Relation F1", "Symbolizability", "Determinacy")
     pairs = [f"{method}, {METRICS[k]}" for method in ("scores only", METHOD) for k in MAIN]
     note = (
-        "The F1 of the relations read is measured on annotated traces "
-        "(`experiments/described_table.py claims`)."
+        "The F1 of the relations read needs `annotations` of these traces."
         if rows
         else "The configuration has no dataset with `free_form: true`: not run."
     )

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic_core import from_json, to_json
 
@@ -178,29 +179,131 @@ def generate(
     Raises:
         SymboUQError: If the file cannot be used, or nothing can be generated.
     """
-    decided = run_settings(engine, settings)
-    size = max(1, engine.batch_size // (1 + settings.samples))
-    with Store(out, decided) as store:
+    generator = Generator(engine, settings)
+    yield from _continued(instances, generator.plan, out, partial(map, generator))
+
+
+def generate_on_ray(
+    instances: Sequence[Instance],
+    load: Callable[[], Engine],
+    settings: Settings,
+    out: str | Path,
+    workers: int | None = None,
+    gpus: float | None = None,
+) -> Iterator[Progress]:
+    """The same as `generate` on a cluster: the parts go to its workers, each of which loads the
+    model once, and come back to the file in their order.
+
+    Args:
+        instances: With different ids.
+        load: Gives the engine; called by the workers.
+        settings: What decides the traces.
+        out: The file; only this process writes to it.
+        workers: How many workers; as many as the cluster has room for by default.
+        gpus: GPUs of each; by default one where the cluster has any.
+
+    Yields:
+        The progress, at the start and after each part.
+
+    Raises:
+        SymboUQError: As `generate`; or Ray is missing, fails or has too few GPUs.
+    """
+    from symbouq import cluster
+
+    with cluster.crew(workers, gpus) as crew:
+        plan = crew.submit(partial(_plan, load, settings), crew.gpus).result()
+        make = partial(_generator, load, settings)
+        yield from _continued(instances, plan, out, partial(crew.each, make))
+
+
+class Plan(NamedTuple):
+    """What an engine and settings decide of a run.
+
+    Attributes:
+        decided: The run's settings (`run_settings`).
+        size: Instances of a part.
+    """
+
+    decided: dict[str, Any]
+    size: int
+
+
+class Part(NamedTuple):
+    """The traces of some instances.
+
+    Attributes:
+        records: One a trace.
+        tokens: How many were generated, those of samples too.
+    """
+
+    records: list[dict[str, Any]]
+    tokens: int
+
+
+class Generator:
+    """Makes the traces of instances, a part at a time.
+
+    Args:
+        engine: Runs the model.
+        settings: What decides the traces.
+    """
+
+    def __init__(self, engine: Engine, settings: Settings) -> None:
+        self._engine = engine
+        self._settings = settings
+        size = max(1, engine.batch_size // (1 + settings.samples))
+        self.plan = Plan(run_settings(engine, settings), size)
+
+    def __call__(self, instances: Sequence[Instance]) -> Part:
+        """The traces of some instances.
+
+        Raises:
+            SymboUQError: If nothing can be generated.
+        """
+        requests = [request for each in instances for request in requests_of(each, self._settings)]
+        completions = self._engine.generate(requests)
+        made = iter(completions)
+        records = [
+            trace_of(
+                instance,
+                [next(made) for _ in range(1 + self._settings.samples)],
+                self._engine,
+                self.plan.decided,
+            )
+            for instance in instances
+        ]
+        return Part(records, sum(len(completion.tokens) for completion in completions))
+
+
+def _generator(load: Callable[[], Engine], settings: Settings) -> Generator:
+    return Generator(load(), settings)
+
+
+def _plan(load: Callable[[], Engine], settings: Settings) -> Plan:
+    return _generator(load, settings).plan
+
+
+def _continued(
+    instances: Sequence[Instance],
+    plan: Plan,
+    out: str | Path,
+    make: Callable[[Iterable[Sequence[Instance]]], Iterator[Part]],
+) -> Iterator[Progress]:
+    """Writes the parts that a file does not have whole; `make` gives them in order."""
+    parts = [instances[n : n + plan.size] for n in range(0, len(instances), plan.size)]
+    with Store(out, plan.decided) as store:
         progress = Progress(len(instances))
         progress.kept = sum(instance.id in store.done for instance in instances)
         yield progress
-        for start in range(0, len(instances), size):
-            part = instances[start : start + size]
-            if all(instance.id in store.done for instance in part):
-                continue
-            began = time.monotonic()
-            requests = [request for each in part for request in requests_of(each, settings)]
-            completions = iter(engine.generate(requests))
-            records = []
-            for instance in part:
-                made = [next(completions) for _ in range(1 + settings.samples)]
-                record = trace_of(instance, made, engine, decided)
-                if instance.id not in store.done:
+        missing = [part for part in parts if not all(each.id in store.done for each in part)]
+        began = time.monotonic()
+        for part in make(missing) if missing else ():
+            for record in part.records:
+                if record["id"] not in store.done:
                     progress.statuses[record["generation"]["status"]] += 1
-                records.append(record)
-                progress.tokens += sum(len(completion.tokens) for completion in made)
-            store.append(records)
-            progress.seconds += time.monotonic() - began
+            store.append(part.records)
+            progress.tokens += part.tokens
+            progress.seconds = time.monotonic() - began
             yield progress
 
 

@@ -11,10 +11,11 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbouq.errors import SymboUQError, missing_extra
 from symbouq.evidence.example import Example
@@ -39,6 +40,11 @@ if TYPE_CHECKING:
 FORMAT = 1
 """Version of a kept scorer."""
 DESCRIPTION, TIMING = "scorer.json", "timing.json"
+
+CHUNK = 256
+"""Traces that are scored together. A network's last digits depend on what it is given side by
+side, so this is the same wherever they are scored.
+"""
 
 
 @dataclass(frozen=True)
@@ -312,6 +318,18 @@ class Score:
     reduction: str = ""
 
 
+class Scored(NamedTuple):
+    """What a scorer says of some traces.
+
+    Attributes:
+        description: The scorer's (`Fitted.description`).
+        rows: One a trace.
+    """
+
+    description: dict[str, Any]
+    rows: list[Score]
+
+
 def scores(fitted: Fitted, examples: Sequence[Example]) -> Iterator[Score]:
     """The scores of some traces, in their order; a trace with nothing to read has none.
 
@@ -348,15 +366,63 @@ def _schema() -> pa.Schema:
     )
 
 
-def write_scores(
-    path: str | Path, parts: Iterable[tuple[Fitted, Iterable[Score]]]
-) -> dict[str, int]:
-    """Writes a Parquet file with one row a trace, method and seed; its metadata `scorers` has the
-    descriptions of the scorers.
+class Scoring:
+    """Kept scorers, ready to score the traces of a split.
+
+    Args:
+        folders: The scorers' folders, as `kept` gives them.
+        resources: Gives what they use.
+        split: The split; its signals are read as they are needed.
+        validation: A split of the same dataset, which calibrates in place of the one that the
+            scorers were fitted with.
+
+    Raises:
+        SymboUQError: If a scorer cannot be loaded, or validation lacks labels or a class.
+    """
+
+    def __init__(
+        self,
+        folders: Sequence[Path],
+        resources: Callable[[], Resources],
+        split: Split,
+        validation: Split | None = None,
+    ) -> None:
+        from symbouq.evidence.cache import SignalsCache
+
+        given = resources()
+        self._fitted = [load(folder, given) for folder in folders]
+        if validation is not None:
+            judged = validation.labelled()
+            self._fitted = [
+                replace(fitted, calibrator=calibrate(fitted.scorer, judged))
+                for fitted in self._fitted
+            ]
+        self._signals = SignalsCache(split.signals) if split.signals is not None else None
+
+    def __call__(self, chunk: Sequence[Example]) -> list[Scored]:
+        """What each scorer says of some traces.
+
+        Raises:
+            SymboUQError: If a trace lacks what a scorer needs.
+        """
+        examples = [self._whole(example) for example in chunk]
+        return [
+            Scored(fitted.description, list(scores(fitted, examples))) for fitted in self._fitted
+        ]
+
+    def _whole(self, example: Example) -> Example:
+        if self._signals is None:
+            return example
+        return replace(example, signals=self._signals.signals(example.id))
+
+
+def write_scores(path: str | Path, parts: Iterable[Sequence[Scored]]) -> dict[str, int]:
+    """Writes a Parquet file with one row a trace, method and seed, scorer after scorer; its
+    metadata `scorers` has their descriptions.
 
     Args:
         path: The file; it is there only once it is whole.
-        parts: Scorers with their scores.
+        parts: What the same scorers say of some traces, and of more of them.
 
     Returns:
         How many rows each scorer has.
@@ -365,20 +431,24 @@ def write_scores(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    tables, described, counts = [], [], {}
-    for fitted, rows in parts:
-        listed = [asdict(row) for row in rows]
-        tables.append(pa.Table.from_pylist(listed, schema))
-        described.append(fitted.description)
-        counts[f"{fitted.name}, seed {fitted.seed}"] = len(listed)
-    table = pa.concat_tables(tables) if tables else schema.empty_table()
+    described: list[dict[str, Any]] = []
+    tables: list[list[pa.Table]] = []
+    for part in parts:
+        described = [scored.description for scored in part]
+        tables = tables or [[] for _ in part]
+        for scored, of_scorer in zip(part, tables, strict=True):
+            of_scorer.append(pa.Table.from_pylist([asdict(row) for row in scored.rows], schema))
+    table = pa.concat_tables(chain([schema.empty_table()], *tables))
     metadata = {"scorers": json.dumps(described, ensure_ascii=False)}
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished = target.with_name(target.name + ".part")
     pq.write_table(table.replace_schema_metadata(metadata), unfinished)
     unfinished.replace(target)
-    return counts
+    return {
+        f"{one['name']}, seed {one['seed']}": sum(len(part) for part in of_scorer)
+        for one, of_scorer in zip(described, tables, strict=True)
+    }
 
 
 def read_scores(path: str | Path) -> list[Score]:
@@ -458,6 +528,20 @@ class Split:
                 example = replace(example, signals=replace(signals, hidden=hidden))
             found.append(example)
         return found
+
+    def chunks(self) -> Iterator[list[Example]]:
+        """Its traces with audits, `CHUNK` at a time, for `Scoring`, which adds the signals; one
+        chunk at least.
+
+        Raises:
+            SymboUQError: If the files do not fit together.
+        """
+        from symbouq.evidence.cache import examples
+
+        every = examples(self.traces, self.signals, self.audits, light=True)
+        yield list(islice(every, CHUNK))
+        while chunk := list(islice(every, CHUNK)):
+            yield chunk
 
     def labelled(self) -> list[Labelled]:
         """Its traces with their labels; those that have no label at all are left out.

@@ -55,6 +55,17 @@ def test_folders_of_models_are_found_beside_the_configuration(tmp_path: Path) ->
         ("name: small", "name: small\nseed: 3", "seed: Extra inputs are not permitted"),
         ("sizes: {", "sizes: {dev: 3, ", "sizes"),
         ("name: small", "name: [small", "not valid YAML"),
+        ("name: small", "name: small\nscorers: [BERT]", "unknown scorer 'BERT'"),
+        (
+            "name: small",
+            "name: small\nscorers: [Random, SelfCheckGPT]",
+            "`scorers` has none that is composed; those are Perplexity, Token Entropy, MCP, CCP,",
+        ),
+        (
+            "name: small",
+            "name: small\nannotations: [{backbone: one, dataset: trees, file: a}]",
+            "annotations of one on trees: no such traces",
+        ),
     ],
 )
 def test_faults_are_named(tmp_path: Path, old: str, new: str, message: str) -> None:

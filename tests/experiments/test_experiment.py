@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -13,6 +14,7 @@ pytest.importorskip("torch", reason="the extra `models` is not installed")
 
 from symbouq_cli.main import main
 
+from symbouq.errors import SymboUQError
 from symbouq.experiments.config import read_config
 from symbouq.experiments.experiment import (
     AUDITS,
@@ -25,7 +27,7 @@ from symbouq.experiments.experiment import (
 )
 from symbouq.experiments.figures import FIGURES
 from symbouq.experiments.rendering import NOT_RUN
-from symbouq.experiments.results import Results
+from symbouq.experiments.results import Results, relation_f1
 from symbouq.experiments.tables import TABLES
 
 SMOKE = Path(__file__).parents[2] / "experiments/smoke.yaml"
@@ -175,9 +177,86 @@ def test_judges_and_prose(tmp_path: Path) -> None:
     assert varied.rows[0][:2] == ("Constraint", NOT_RUN)
 
 
+def test_relations_read_against_annotated_ones(tmp_path: Path) -> None:
+    def read(*triples: tuple[str, str, str]) -> dict[str, Any]:
+        return {"relations": [{"subject": s, "relation": r, "object": o} for s, r, o in triples]}
+
+    audits = [
+        {
+            "id": "t",
+            "ontology": {"profile": "nine-way"},
+            "claims": [
+                read(("the box", "left", "b")),
+                read(("b", "above", "c"), ("b", "near", "c")),
+            ],
+        }
+    ]
+    file = tmp_path / "annotated.jsonl"
+    rows = [
+        {"id": "t", "claim": 1, "relations": [["B", "right", "The box"]]},  # its converse
+        {"id": "t", "claim": 2, "relations": [["b", "upper-left", "c"], ["c", "near", "b"]]},
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert relation_f1(audits, file) == pytest.approx(2 * 2 / (3 + 3))
+    for row in (
+        {"id": "t", "claim": 3, "relations": []},
+        {"id": "u"},
+        [1],
+        {"id": "t", "claim": 1},
+    ):
+        file.write_text("\n".join(map(json.dumps, (rows[0], row))))
+        with pytest.raises(SymboUQError, match="is no claim of these traces") as caught:
+            relation_f1(audits, file)
+        assert (caught.value.file, caught.value.line) == (str(file), 2)
+    with pytest.raises(SymboUQError, match="cannot be read"):
+        relation_f1(audits, tmp_path / "missing")
+
+
 def _predicted(made: Experiment) -> dict[str, bytes]:
     stages = [
         *((stage, SCORES) for (cell, _), stage in made.scores.items() if cell.split == "test"),
         *((stage, PREDICTIONS) for stage in made.predictions.values()),
     ]
     return {stage.name: made.run.output(stage, name).read_bytes() for stage, name in stages}
+
+
+SMALL = """
+name: small
+backbones: [{{name: tiny, model: {backbone}}}]
+source: chains
+datasets: [{{name: chains, family: chains, sizes: {{train: 24, validation: 16, test: 16}}}}]
+generation: {{samples: 1}}
+scorers: [Random, MCP, MLP, P(True), Constraint-Rule, Constraint-Only]
+seeds: [2026]
+epochs: 2
+width: 8
+views: [grounded]
+"""
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+def test_a_cluster_makes_the_same_stages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nodes: None, one_thread: None
+) -> None:
+    made = {}
+    for name, options in (("alone", ()), ("cluster", ("--engine", "ray", "--jobs", "2"))):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)  # audits name their files
+        config = Path("small.yaml")
+        config.write_text(SMALL.format(backbone=SMOKE.parent / "backbones/tiny"), encoding="utf-8")
+        done = CliRunner().invoke(main, ["experiment", "run", str(config), *options])
+        assert done.exit_code == 0, done.output
+        made[name] = {
+            str(file): file.read_bytes()
+            for file in sorted(Path("runs").rglob("*"))
+            if file.is_file() and file.name not in TIMED
+        }
+    assert len(made["alone"]) > 30
+    assert made["cluster"].keys() == made["alone"].keys()
+    differing = [file for file in made["alone"] if made["cluster"][file] != made["alone"][file]]
+    assert differing == []
+
+
+TIMED = ("stage.json", "timing.json", "costs.json")
+"""Files that hold how long something took."""

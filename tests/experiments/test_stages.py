@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
-from symbouq.experiments.stages import Run, Stage, StageError
+from symbouq.experiments.stages import TIMING, Run, Stage, StageError, work_on
 
 
 class Graph:
@@ -106,3 +108,78 @@ def test_errors_name_what_is_missing(graph: Graph) -> None:
     stage = Stage("empty", lambda _: None, ("nothing.txt",))
     with pytest.raises(StageError, match=r"stage empty did not write nothing\.txt"):
         Run(graph.folder, (stage,)).make()
+
+
+def test_stages_are_worked_on_side_by_side_once_their_inputs_are_made(tmp_path: Path) -> None:
+    made: list[str] = []
+
+    def stage(name: str, *inputs: Stage) -> Stage:
+        def work(out: Path) -> None:
+            if name == "broken":
+                raise StageError("no")
+            made.append(name)
+            (out / "it").write_text(name)
+
+        return Stage(name, work, ("it",), inputs=tuple((given, "it") for given in inputs))
+
+    a, b = stage("a"), stage("b")
+    run = Run(tmp_path, (a, b, stage("broken", a), stage("both", a, b), stage("last", b)))
+    begun: list[str] = []
+    with ThreadPoolExecutor() as threads, pytest.raises(StageError, match=r"^no$"):
+        run.make(
+            lambda stage: begun.append(stage.name),
+            lambda stage, folder: threads.submit(work_on, stage, folder),
+            2,
+        )
+    assert begun[:2] == ["a", "b"]
+    # What was begun beside the one that failed is made; the others wait for the next run.
+    assert sorted(made) == sorted({*begun} - {"broken"})
+    assert {state.stage.name for state in run.states() if state.done} == set(made)
+
+
+def test_how_long_something_took_decides_nothing(tmp_path: Path) -> None:
+    taken = "1 s"
+
+    def fit(out: Path) -> None:
+        (out / "model").mkdir()
+        (out / "model" / "weights").write_text("0.5")
+        (out / "model" / TIMING).write_text(taken)
+
+    def folders(place: str) -> list[str]:
+        first = Stage("fit", fit, ("model",))
+        second = Stage("use", lambda out: (out / "it").touch(), ("it",), {}, ((first, "model"),))
+        Run(tmp_path / place, (first, second)).make()
+        return sorted(path.name for path in (tmp_path / place).iterdir())
+
+    before = folders("a")
+    taken = "2 s"
+    assert folders("b") == before
+
+
+def test_as_many_stages_as_there_is_room_for(tmp_path: Path) -> None:
+    together = Barrier(3, timeout=30)  # nobody passes it alone
+    running: list[str] = []
+    most = 0
+
+    def work(out: Path) -> None:
+        nonlocal most
+        running.append(out.name)
+        together.wait()
+        most = max(most, len(running))
+        together.wait()
+        running.remove(out.name)
+        (out / "it").touch()
+
+    stages = [Stage(str(n), work, ("it",)) for n in range(9)]
+    with ThreadPoolExecutor() as threads:
+        Run(tmp_path, stages).make(
+            None, lambda stage, folder: threads.submit(work_on, stage, folder), 3
+        )
+    assert most == 3
+
+
+def test_a_stage_whose_inputs_come_later_cannot_be_made(tmp_path: Path) -> None:
+    never = Stage("never", lambda _: None, ("it",))
+    stage = Stage("stage", lambda _: None, ("it",), inputs=((never, "it"),))
+    with pytest.raises(StageError, match="stage stage: a stage that it reads is not made"):
+        Run(tmp_path, (stage,)).make()

@@ -153,3 +153,25 @@ def test_interrupted(given: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch) -
     result = run(given, tiny)
     assert result.exit_code == 130
     assert "what was finished is written" in result.stderr
+
+
+def test_workers_are_of_a_cluster(given: Path, tiny: Path) -> None:
+    for option in (("--jobs", "2"), ("--gpus", "1")):
+        result = run(given, tiny, *option)
+        assert result.exit_code == 2
+        assert "Error: --jobs and --gpus need --ray" in result.stderr
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+def test_on_a_cluster(given: Path, tiny: Path, nodes: None) -> None:
+    refused(run(given, tiny, "--ray", "--gpus", "1"), "the cluster has 0 GPUs, a worker is to have")
+    refused(run(given, given.parent / "missing", "--ray"), "there is no model at", "missing")
+    assert not (given.parent / "out.jsonl").exists()
+    options = ("--batch-size", "2")
+    result = run(given, tiny, "--ray", *options)
+    assert result.exit_code == 0, result.output
+    assert result.stderr.startswith("3 valid, ")
+    run(given, tiny, *options, out="alone.jsonl")
+    assert (given.parent / "out.jsonl").read_bytes() == (given.parent / "alone.jsonl").read_bytes()
+    refused(run(given, tiny, "--ray", "--seed", "1"), "other settings: seed is 0 there and 1 here;")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from symbouq.generation.run import (
     LONGEST,
     Settings,
     generate,
+    generate_on_ray,
     read_instances,
     requests_of,
     run_settings,
@@ -319,3 +321,44 @@ def test_a_run_killed_by_the_system(tiny: Path, tmp_path: Path) -> None:
     assert 0 < len(killed.read_bytes()) < len(whole.read_bytes())
     subprocess.run([*command, str(killed)], check=True, env=environment, capture_output=True)
     assert killed.read_bytes() == whole.read_bytes()
+
+
+def _mortal(model: str, folder: str) -> Any:
+    """An engine whose process is killed in its second part, once."""
+    engine = load_engine("transformers", model, Options(device="cpu", batch_size=4))
+    generated = engine.generate
+    parts = 0
+
+    def generate(requests: Sequence[Request]) -> list[Completion]:
+        nonlocal parts
+        parts += 1
+        flag = Path(folder, "flag")
+        if parts == 2 and not flag.exists():
+            flag.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return generated(requests)
+
+    engine.generate = generate  # type: ignore[method-assign]
+    return engine
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+def test_a_killed_worker_of_a_cluster_loses_nothing(
+    nodes: None, tiny: Path, tmp_path: Path
+) -> None:
+    instances, _ = read_instances([str(write(tmp_path / "in.jsonl", 14))])
+    settings = Settings(samples=1)
+    engine = load_engine("transformers", str(tiny), Options(device="cpu", batch_size=4))
+    *_, alone = generate(instances, engine, settings, tmp_path / "alone.jsonl")
+
+    out = tmp_path / "out.jsonl"
+    list(generate(instances[:2], engine, settings, out))  # continued by the cluster
+    load = partial(_mortal, str(tiny), str(tmp_path))
+    done = [step.done for step in generate_on_ray(instances, load, settings, out, workers=2)]
+    assert (tmp_path / "flag").exists()
+    assert done == [2, 4, 6, 8, 10, 12, 14]
+    assert alone.done == 14
+    assert out.read_bytes() == (tmp_path / "alone.jsonl").read_bytes()
+    *_, again = generate_on_ray(instances, load, settings, out, workers=2)
+    assert (again.kept, again.tokens) == (14, 0)  # no worker was started

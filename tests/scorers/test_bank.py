@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,10 +13,12 @@ import pytest
 
 from scorers.synthetic import example, split
 from symbouq.errors import SymboUQError
+from symbouq.evidence.example import Example
 from symbouq.scorers.bank import (
     Fitted,
     Resources,
     Score,
+    Scored,
     fingerprint,
     fit,
     folder_of,
@@ -135,17 +138,23 @@ def test_what_cannot_be_loaded(tmp_path: Path) -> None:
             load(folder)
 
 
+def said(ready: Fitted, examples: Sequence[Example]) -> Scored:
+    return Scored(ready.description, list(scores(ready, examples)))
+
+
 def test_the_parquet_file(tmp_path: Path) -> None:
     ready = [fitted("Perplexity"), fitted("MLP", seed=1)]
     file = tmp_path / "new" / "scores.parquet"
-    counts = write_scores(file, ((one, scores(one, EXAMPLES)) for one in ready))
+    parts = ([said(one, part) for one in ready] for part in (EXAMPLES[:30], EXAMPLES[30:]))
+    counts = write_scores(file, parts)
     assert counts == {"Perplexity, seed 0": 40, "MLP, seed 1": 40}
     table = pq.read_table(file)
     assert table.schema.names == ["id", "method", "seed", "claims", "score", "reduction"]
     described = json.loads(table.schema.metadata[b"scorers"])
     assert described == [one.description for one in ready]
     rows = read_scores(file)
-    assert rows == [row for one in ready for row in scores(one, EXAMPLES)]
+    expected = [said(one, part).rows for one in ready for part in (EXAMPLES[:30], EXAMPLES[30:])]
+    assert rows == [row for part in expected for row in part]
     assert [path.name for path in file.parent.iterdir()] == ["scores.parquet"]
     write_scores(file, [])
     assert read_scores(file) == []
@@ -156,7 +165,8 @@ def test_the_parquet_file(tmp_path: Path) -> None:
 
 def test_missing_scores_stay_missing(tmp_path: Path) -> None:
     ready = fitted("Perplexity")
-    write_scores(tmp_path / "s", [(ready, [Score("a", "Perplexity", 0)])])
+    scored = Scored(ready.description, [Score("a", "Perplexity", 0)])
+    assert write_scores(tmp_path / "s", [[scored]]) == {"Perplexity, seed 0": 1}
     assert read_scores(tmp_path / "s") == [Score("a", "Perplexity", 0)]
 
 

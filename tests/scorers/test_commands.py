@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,42 @@ def test_list() -> None:
     for name in SCORERS:
         assert f"\n{name}: " in "\n" + result.output
     assert "needs: audit, hidden, lookback, tokens" in result.output
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+def test_a_cluster_gives_the_same_scores(
+    models: Path,
+    splits: dict[str, Path],
+    model: Path,
+    tmp_path: Path,
+    nodes: None,
+    one_thread: None,
+) -> None:
+    for name in ("one", "two"):
+        cluster = ("--engine", "ray", "--jobs", "2") if name == "two" else ()
+        arguments = ("--out", tmp_path / name, "--model", model, "--validation", splits["validation"])  # fmt: skip
+        result = run("apply", models, splits["test"], *arguments, *cluster)
+        assert result.exit_code == 0, result.output
+        assert "Constraint, seed 1: 8 traces" in result.stderr
+        assert "1 traces have nothing to read, and no score" in result.stderr
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    # A fault of a worker is the command's own.
+    broken = tmp_path / "split"
+    shutil.copytree(splits["test"], broken)
+    audits = (broken / "audits.jsonl").read_text().splitlines(keepends=True)
+    (broken / "audits.jsonl").write_text("".join(audits[1:]))
+    result = run("apply", models, broken, "--out", tmp_path / "x", "--model", model, "--engine", "ray")  # fmt: skip
+    assert result.exit_code == 2
+    assert "no audit of trace 2-0" in result.stderr
+    assert "Ray" not in result.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_jobs_are_of_a_cluster(models: Path, splits: dict[str, Path], tmp_path: Path) -> None:
+    result = run("apply", models, splits["test"], "--out", tmp_path / "x", "--jobs", "2")
+    assert result.exit_code == 2
+    assert "--jobs needs --engine ray" in result.stderr
 
 
 def test_apply_scores_every_trace_by_every_method(
