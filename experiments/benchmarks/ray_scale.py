@@ -4,8 +4,9 @@
 
 Sections: `engines` (10,000 traces through the command under either engine, with one and two
 workers; the outputs have to be equal, byte for byte), `shards` (the same into shards, and a
-second run that finds them), `idle` (Ray with nothing to do), `volumes` (bytes of a trace and
-of its audit, and what reading and compression cost). CPU is user and system time of the
+second run that finds them), `generation` (traces of our larger backbone with either engine, equal
+again), `idle` (Ray with nothing to do), `volumes` (bytes of a trace and of its audit, and what
+reading and compression cost). CPU is user and system time of the
 command and all that it started, sampled from /proc, which holds on a shared machine where
 wall-clock does not; memory is PSS, which counts shared pages once. Linux only.
 """
@@ -29,10 +30,13 @@ import pyarrow
 import pyarrow.parquet
 from audit_speed import real_traces, renamed
 
+from symbouq.scenes.families import problems
 from symbouq.stream import read_lines
 
 TRACES = 10_000
 FILES = 10
+QUESTIONS, SAMPLES = 400, 4
+BACKBONE = Path(__file__).parents[1] / "backbones/small"
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -79,12 +83,13 @@ def used(process: int) -> tuple[float, float]:
     return (int(fields[11]) + int(fields[12])) / _TICK, int(pss.split()[1]) / 1024
 
 
-def cost(command: Sequence[str]) -> Cost:
+def cost(command: Sequence[str], **environment: str) -> Cost:
     """Runs a command and samples what it uses."""
     start = time.perf_counter()
     spent: dict[int, float] = {}
     peak = largest = 0.0
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as running:
+    variables = os.environ | environment
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, env=variables) as running:
         while running.poll() is None:
             sizes = []
             for process in below(running.pid):
@@ -109,8 +114,12 @@ def written(data: Path, folder: Path) -> list[Path]:
     return files
 
 
+def command(name: str, files: Sequence[Path], *arguments: str) -> list[str]:
+    return [str(Path(sys.executable).parent / "symbouq"), name, *map(str, files), *arguments]
+
+
 def audit(files: Sequence[Path], *arguments: str) -> list[str]:
-    return [str(Path(sys.executable).parent / "symbouq"), "audit", *map(str, files), *arguments]
+    return command("audit", files, *arguments)
 
 
 def engines(files: list[Path], folder: Path) -> None:
@@ -137,9 +146,9 @@ def shards(files: list[Path], folder: Path) -> None:
     print(f"\n### Shards: the same into {FILES} shards, two workers\n")
     print("| run | wall s | CPU s | peak MiB |\n|---|---|---|---|")
     out = folder / "shards"
-    command = audit(files, "--engine", "ray", "--jobs", "2", "--shards", str(out))
+    sharded = audit(files, "--engine", "ray", "--jobs", "2", "--shards", str(out))
     for name in ("first", "again, all of them there"):
-        took = cost(command)
+        took = cost(sharded)
         print(f"| {name} | {took.wall:.0f} | {took.cpu:.1f} | {took.peak:.0f} |", flush=True)
     found = b"".join(gzip.decompress(f.read_bytes()) for f in sorted(out.glob("*.jsonl.gz")))
     single = folder / "builtin-1.jsonl"
@@ -147,6 +156,31 @@ def shards(files: list[Path], folder: Path) -> None:
         assert found.count(b"\n") == TRACES
         assert sorted(found.splitlines()) == sorted(single.read_bytes().splitlines())
         print("\nThe shards hold what the built-in engine writes.")
+
+
+def generation(_files: list[Path], folder: Path) -> None:
+    print(f"\n### Generation: {QUESTIONS} traces with {SAMPLES} samples each, {BACKBONE.name}\n")
+    print("| engine | workers | wall s | CPU s | peak MiB |\n|---|---|---|---|---|")
+    asked = folder / "questions.jsonl"
+    with asked.open("w", encoding="utf-8") as out:
+        for number, problem in enumerate(problems("chains", QUESTIONS, 2026)):
+            out.write(json.dumps(problem.record(str(number))) + "\n")
+    given = ("--model", str(BACKBONE), "--samples", str(SAMPLES), "--batch-size", "100")
+    outputs = []
+    for engine, workers in (("builtin", 1), ("ray", 1), ("ray", 2)):
+        made = folder / f"generated-{engine}-{workers}.jsonl"
+        ray = ("--ray", "--jobs", str(workers)) if engine == "ray" else ()
+        took = cost(
+            command("generate", [asked], *given, *ray, "--out", str(made)), OMP_NUM_THREADS="1"
+        )
+        print(
+            f"| {engine} | {workers} | {took.wall:.0f} | {took.cpu:.1f} | {took.peak:.0f} |",
+            flush=True,
+        )
+        outputs.append(made.read_bytes())
+    assert outputs[0].count(b"\n") == QUESTIONS
+    assert outputs[0] == outputs[1] == outputs[2]
+    print(f"\nAll three outputs are equal, {len(outputs[0]):,} bytes.")
 
 
 _IDLE = """
@@ -162,8 +196,8 @@ time.sleep(5)
 def idle(_files: list[Path], _folder: Path) -> None:
     print("\n### Ray with nothing to do, two cores\n")
     start = time.perf_counter()
-    command = [sys.executable, "-c", _IDLE]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as running:
+    started = [sys.executable, "-c", _IDLE]
+    with subprocess.Popen(started, stdout=subprocess.PIPE) as running:
         assert running.stdout is not None
         running.stdout.readline()
         ready = time.perf_counter() - start
@@ -208,7 +242,13 @@ def volumes(files: list[Path], folder: Path) -> None:
     print(f"| compressing a shard | {packing / TRACES * 1e3:.4f} |")
 
 
-SECTIONS = {"idle": idle, "engines": engines, "shards": shards, "volumes": volumes}
+SECTIONS = {
+    "idle": idle,
+    "engines": engines,
+    "shards": shards,
+    "generation": generation,
+    "volumes": volumes,
+}
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""What `symbouq fit` and `symbouq predict` do to each record, made once in every process."""
+"""What the composer's commands and experiments do to each record, made once in every process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any
 
 from symbouq.composer.labels import Gold, gold_of
 from symbouq.composer.model import Model
-from symbouq.composer.reading import Composition, Reader, Reading
+from symbouq.composer.reading import WORLDS, Composition, Reader, Reading, worlds
+from symbouq.pipeline import TraceAuditor
 from symbouq.records import Trace
 from symbouq.stream import Work
 
@@ -23,6 +24,16 @@ def reading(
         gold: Gold | None = gold_of(trace) if labelled else None
         found: tuple[Reading, Gold | None] = reader.read(trace), gold
         return {}, found
+
+    return work
+
+
+def checking_worlds(profile: str | None, ontology: str | None) -> Work:
+    """A worker that writes the score `symbouq.composer.reading.WORLDS` of a trace."""
+    auditor = TraceAuditor(profile, ontology)
+
+    def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], None]:
+        return {"id": trace.id, WORLDS: worlds(auditor, trace)[0]}, None
 
     return work
 

@@ -154,7 +154,7 @@ class Reader:
         if "grounded" in audits:
             scores[GROUNDED_RULE] = float(audits["grounded"]["constraint_rule"])
         if self.composition == "worlds":
-            scores[WORLDS], row = self._worlds(trace)
+            scores[WORLDS], row = worlds(self.auditor, trace)
             features += row
         return Reading(
             trace.id,
@@ -166,18 +166,19 @@ class Reader:
             tuple(features),
         )
 
-    def _worlds(self, trace: Trace) -> tuple[float, list[float]]:
-        """The score and the features of possible worlds."""
-        labels = trace.answer_space
-        if not isinstance(labels, list) or not labels:
-            return 0.5, [0.0] * len(WORLDS_FEATURES)
-        space = space_of(map(str, labels))
-        chosen = delivered(delivered_text(trace), space, trace.question)
-        try:
-            found = answer(self.auditor, Instance.model_validate(trace.model_dump()))
-        except RecordError:
-            found = Answer("unread")
-        return worlds_of(chosen, found, len(space.labels))
+
+def worlds(auditor: TraceAuditor, trace: Trace) -> tuple[float, list[float]]:
+    """The score WORLDS of a trace, and the WORLDS_FEATURES."""
+    labels = trace.answer_space
+    if not isinstance(labels, list) or not labels:
+        return 0.5, [0.0] * len(WORLDS_FEATURES)
+    space = space_of(map(str, labels))
+    chosen = delivered(delivered_text(trace), space, trace.question)
+    try:
+        found = answer(auditor, Instance.model_validate(trace.model_dump()))
+    except RecordError:
+        found = Answer("unread")
+    return worlds_of(chosen, found, len(space.labels))
 
 
 def worlds_of(chosen: Delivered, found: Answer, size: int) -> tuple[float, list[float]]:

@@ -9,14 +9,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from symbouq.composer.darc import Composer
-from symbouq.composer.reading import GROUNDED_RULE, RULE
-from symbouq.composer.variants import CONSTRAINT_FAMILY, VARIANTS, Pool, compose
+from symbouq.composer.darc import Composer, fit
+from symbouq.composer.reading import GROUNDED_RULE, RULE, WORLDS
+from symbouq.composer.variants import CONSTRAINT_FAMILY, VARIANTS, Pool, compose, evidence_of
 from symbouq.errors import SymboUQError, missing_extra
 from symbouq.experiments.config import View
 from symbouq.experiments.questions import scene_key
@@ -29,6 +29,8 @@ CANDIDATES = tuple(name for name, known in SCORERS.items() if known.banked)
 
 METHOD = "SymboUQ"
 """The name of the paper's composition: the variant `full`."""
+UNLABELLED = "no target labels"
+"""The same, fitted on the source and adapted to the target without its labels."""
 
 
 @dataclass(frozen=True)
@@ -40,17 +42,36 @@ class Seen:
         groups: The same for all traces about one scene.
         audits: Their profiles.
         scores: By method and seed the calibrated scores of the traces that have one, by id.
+        worlds: How each answer stands in the worlds that its scene leaves possible, by id; None
+            where nobody looked.
     """
 
     ids: tuple[str, ...]
     groups: tuple[str, ...]
     audits: tuple[Mapping[str, Mapping[str, float]], ...]
     scores: Mapping[tuple[str, int], Mapping[str, float]]
+    worlds: Mapping[str, float] | None = None
 
     @classmethod
-    def read(cls, traces: Path, audits: Path, scores: Path) -> Seen:
-        """What files hold."""
-        from symbouq.scorers.bank import read_scores
+    def read(
+        cls,
+        traces: Path,
+        audits: Path,
+        scores: Path,
+        worlds: Path | None = None,
+        calibrated_as: Path | None = None,
+    ) -> Seen:
+        """What files hold.
+
+        Args:
+            traces: The traces.
+            audits: Their audits.
+            scores: Their scores.
+            worlds: What `symbouq.composer.jobs.checking_worlds` writes of them.
+            calibrated_as: Scores of other traces, whose calibrators take the place of those that
+                the scores were made with.
+        """
+        from symbouq.scorers.bank import read_calibrators, read_scores
 
         records = [json.loads(line) for line in traces.read_text("utf-8").splitlines()]
         audited = {
@@ -58,13 +79,26 @@ class Seen:
             for audit in map(json.loads, audits.read_text("utf-8").splitlines())
         }
         known: dict[tuple[str, int], dict[str, float]] = {}
+        calibrators = read_calibrators(calibrated_as) if calibrated_as else {}
         for row in read_scores(scores):
             there = known.setdefault((row.method, row.seed), {})
-            if row.score is not None:
+            calibrator = calibrators.get((row.method, row.seed))
+            if row.score is None:
+                continue
+            if calibrator is None:
                 there[row.id] = row.score
+            else:
+                there[row.id] = float(calibrator([np.array(row.claims)])[0])
+        checked = worlds.read_text("utf-8").splitlines() if worlds else ()
         ids = tuple(str(record["id"]) for record in records)
         groups = tuple(scene_key(record["scene"]) for record in records)
-        return cls(ids, groups, tuple(audited[name] for name in ids), known)
+        return cls(
+            ids,
+            groups,
+            tuple(audited[name] for name in ids),
+            known,
+            {row["id"]: row[WORLDS] for row in map(json.loads, checked)} if worlds else None,
+        )
 
     def of(self, wanted: Sequence[int]) -> Seen:
         """The traces with some numbers."""
@@ -92,7 +126,7 @@ class Predicted:
     """The predictions of one composer.
 
     Attributes:
-        method: `SymboUQ`, a variant, `view ...`, or `valsize SIZE`.
+        method: `SymboUQ`, a variant, `... view`, `no target labels`, or `valsize SIZE`.
         seed: Of its trained scores, or the number of the subsample.
         ids: The test traces.
         scores: Probability that each answer is right.
@@ -124,8 +158,11 @@ def composed(
     """
     validation, test = views[None]
     labelled = [n for n, name in enumerate(validation.ids) if name in labels]
+    compared: list[tuple[View | Literal["worlds"] | None, tuple[Seen, Seen]]] = [*views.items()]
+    if validation.worlds is not None:
+        compared.append(("worlds", views["dual"]))
     for seed in seeds:
-        for view, (known, new) in views.items():
+        for view, (known, new) in compared:
             known = known.of([known.ids.index(validation.ids[n]) for n in labelled])
             pools = _pools(known, new, views, view, seed)
             y = [labels[name] for name in known.ids]
@@ -148,11 +185,35 @@ def composed(
             yield Predicted(f"valsize {size}", seed, test.ids, p, composer)
 
 
+def without_target_labels(
+    source: Seen, labels: Mapping[str, int], target: tuple[Seen, Seen], seeds: Sequence[int]
+) -> Iterator[Predicted]:
+    """Fits the composer on the source and adapts it to a target without any label of the target
+    (`Composer.adapted`); beyond the paper.
+
+    Args:
+        source: Validation traces of the source.
+        labels: Their labels by id.
+        target: Validation and test traces of the target, with scores calibrated on the source.
+        seeds: Seeds of the trained scores.
+    """
+    known = source.of([n for n, name in enumerate(source.ids) if name in labels])
+    y = [labels[name] for name in known.ids]
+    variant = VARIANTS["full"]
+    for seed in seeds:
+        learned, _ = _pools(known, known, {None: (known, known)}, None, seed)
+        seen, new = _pools(*target, {None: target}, None, seed)
+        composer = fit(evidence_of(variant, learned), y, groups=known.groups)
+        adapted = composer.adapted(evidence_of(variant, seen))
+        p = adapted.predict(evidence_of(variant, new))
+        yield Predicted(UNLABELLED, seed, target[1].ids, p, adapted)
+
+
 def _pools(
     known: Seen,
     new: Seen,
     views: Mapping[View | None, tuple[Seen, Seen]],
-    view: View | None,
+    view: View | Literal["worlds"] | None,
     seed: int,
 ) -> tuple[Pool, Pool]:
     """Validation and test with their candidate scores; a missing score is the candidate's mean
@@ -165,11 +226,14 @@ def _pools(
         pair = source[0].column(name, seed), source[1].column(name, seed)
         if pair[0] is not None and pair[1] is not None:
             columns[name] = pair[0], pair[1]
-    if view == "dual":
+    if view in ("dual", "worlds"):
         grounded = views["grounded"]
         pair = grounded[0].column(RULE, seed), grounded[1].column(RULE, seed)
         if pair[0] is not None and pair[1] is not None:
             columns[GROUNDED_RULE] = pair[0], pair[1]
+    checked = shared[0].worlds, shared[1].worlds
+    if view == "worlds" and checked[0] is not None and checked[1] is not None:
+        columns[WORLDS] = checked[0], checked[1]
     if not columns:
         raise SymboUQError("the composer needs scores of its candidates; the bank has none")
     rows: tuple[list[Values], list[Values]] = ([], [])

@@ -122,8 +122,9 @@ class ExperimentConfig(_Part):
     """Lookback ratios of every head, or their mean over a layer's."""
     scorers: list[str] = []
     """Scorers by their names in the paper; all where empty."""
-    views: list[View] = []
-    """In place of the assumed context: constraint scorers are trained again on each."""
+    views: list[View | Literal["worlds"]] = []
+    """In place of the assumed context: constraint scorers are trained again on each; `worlds` is
+    `dual` with how the answer stands in the worlds that the scene leaves possible."""
     judge: BackboneConfig | None = None
     """Labels the reasoning steps of traces that have no other labels."""
     reference_judges: list[BackboneConfig] = []
@@ -164,9 +165,15 @@ class ExperimentConfig(_Part):
         for one in self.annotations:
             if (one.backbone, one.dataset) not in known:
                 raise ValueError(f"annotations of {one.backbone} on {one.dataset}: no such traces")
-        if "dual" in self.views and "grounded" not in self.views:
-            raise ValueError("the view `dual` needs the view `grounded` beside it")
+        for view, needed in (("dual", "grounded"), ("worlds", "dual")):
+            if view in self.views and needed not in self.views:
+                raise ValueError(f"the view `{view}` needs the view `{needed}` beside it")
         return self
+
+    @property
+    def retrained(self) -> list[View]:
+        """The views that the constraint scorers are trained again on."""
+        return [view for view in self.views if view != "worlds"]
 
 
 def read_config(path: Path) -> ExperimentConfig:

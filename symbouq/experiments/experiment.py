@@ -11,11 +11,12 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbouq.errors import RecordError, SymboUQError
-from symbouq.experiments.composition import Seen, composed, write_predictions
+from symbouq.experiments.composition import Seen, composed, without_target_labels, write_predictions
 from symbouq.experiments.config import (
     BackboneConfig,
     DatasetConfig,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 TRACES, AUDITS, SIGNALS, LABELS = "traces.jsonl", "audits.jsonl", "signals", "labels.jsonl"
 SCORES, SCORERS, SPLITS = "scores.parquet", "scorers", "splits.json"
 PREDICTIONS, COMPOSERS = "predictions.parquet", "composers.json"
-COSTS, PAIRS = "costs.json", "pairs.jsonl"
+COSTS, PAIRS, WORLDS = "costs.json", "pairs.jsonl", "worlds.jsonl"
 
 _VERSIONS = {
     "questions": 1,
@@ -54,7 +55,8 @@ _VERSIONS = {
     "scorer": 2,
     "scores": 2,
     "judged": 1,
-    "predictions": 1,
+    "worlds": 1,
+    "predictions": 2,
     "costs": 1,
     "counterfactual": 1,
 }
@@ -128,6 +130,7 @@ class Experiment:
         self.judged: dict[tuple[str, Cell], Stage] = {}
         self.costs: dict[str, Stage] = {}
         self.pairs: Stage | None = None
+        self._worlds: dict[Cell, Stage] = {}
         self._questions: dict[tuple[str, Split], Stage] = {}
         for dataset in config.datasets:
             for split in dataset.sizes:
@@ -137,14 +140,16 @@ class Experiment:
             for dataset in config.datasets:
                 for split in dataset.sizes:
                     self._add_cell(backbone, dataset, split)
-            for view in (None, *config.views):
+            for view in (None, *config.retrained):
                 self._add_scorers(backbone, view)
             for dataset in config.datasets:
                 for split in ("validation", "test"):
                     if dataset.sizes.get(split):
                         cell = Cell(backbone.name, dataset.name, split)
-                        for view in (None, *config.views):
+                        for view in (None, *config.retrained):
                             self._add_scores(backbone, cell, view)
+                        if "worlds" in config.views:
+                            self._add_worlds(cell)
                 if dataset.sizes.get("validation") and dataset.sizes.get("test"):
                     self._add_predictions(backbone, dataset)
             self._add_costs(backbone)
@@ -269,7 +274,7 @@ class Experiment:
                 ((traces, TRACES),),
                 count * _AUDIT,
             )
-            for view in (None, *self.config.views)
+            for view in (None, *self.config.retrained)
         }
         audits = audited[None]
 
@@ -456,33 +461,67 @@ class Experiment:
             ),
         )
 
+    def _add_worlds(self, cell: Cell) -> None:
+        """How the answers stand in the worlds that their scenes leave possible."""
+        traces = self.cells[cell].traces
+
+        def work(out: Path) -> None:
+            from symbouq.composer.jobs import checking_worlds
+            from symbouq.records import Trace
+            from symbouq.stream import Job
+
+            job = Job(checking_worlds, (self.config.profile, None), Trace)
+            _done(job, self.run.output(traces, TRACES), out / WORLDS, self._processes)
+
+        self._worlds[cell] = self._stage(
+            "worlds",
+            cell,
+            work,
+            (WORLDS,),
+            {"profile": self.config.profile, "ontology": _ontology_hash()},
+            ((traces, TRACES),),
+            self.datasets[cell.dataset].sizes[cell.split] * _AUDIT,
+        )
+
     def _add_predictions(self, backbone: BackboneConfig, dataset: DatasetConfig) -> None:
         validation = Cell(backbone.name, dataset.name, "validation")
         test = Cell(backbone.name, dataset.name, "test")
-        views = (None, *self.config.views)
+        source = Cell(backbone.name, self.config.source, "validation")
+        views = (None, *self.config.retrained)
 
-        def seen(cell: Cell, view: View | None) -> Seen:
+        def seen(cell: Cell, view: View | None = None, **files: Path) -> Seen:
             parts = self.cells[cell]
+            worlds = self._worlds.get(cell)
             return Seen.read(
                 self.run.output(parts.traces, TRACES),
                 self.run.output(parts.audits[view], AUDITS),
                 self.run.output(self.scores[cell, view], SCORES),
+                self.run.output(worlds, WORLDS) if worlds else None,
+                **files,
             )
 
+        def labels(cell: Cell) -> dict[str, int]:
+            known = read_labels(self.run.output(self.cells[cell].labels, LABELS))
+            last = {name: label.labels[-1] for name, label in known.items()}
+            return {name: label for name, label in last.items() if label is not None}
+
         def compose(out: Path) -> None:
-            labels = read_labels(self.run.output(self.cells[validation].labels, LABELS))
-            known = {
-                name: label.labels[-1]
-                for name, label in labels.items()
-                if label.labels[-1] is not None
-            }
             found = composed(
                 {view: (seen(validation, view), seen(test, view)) for view in views},
-                known,
+                labels(validation),
                 self.config.seeds,
                 self.config.validation_sizes,
             )
+            if source != validation:
+                calibrated_as = self.run.output(self.scores[source, None], SCORES)
+                target = [seen(cell, calibrated_as=calibrated_as) for cell in (validation, test)]
+                transferred = without_target_labels(
+                    seen(source), labels(source), (target[0], target[1]), self.config.seeds
+                )
+                found = chain(found, transferred)
             write_predictions(found, out / PREDICTIONS, out / COMPOSERS)
+
+        cells = dict.fromkeys((validation, test, source))
 
         self.predictions[test] = self._stage(
             "predictions",
@@ -495,17 +534,18 @@ class Experiment:
                 "views": self.config.views,
             },
             (
-                (self.cells[validation].labels, LABELS),
+                *((self.cells[cell].labels, LABELS) for cell in cells if cell != test),
                 *(
                     file
-                    for cell in (validation, test)
-                    for view in views
+                    for cell in cells
+                    for view in (views if cell != source or cell == validation else (None,))
                     for file in (
                         (self.cells[cell].audits[view], AUDITS),
                         (self.scores[cell, view], SCORES),
                     )
                 ),
-                *((self.cells[cell].traces, TRACES) for cell in (validation, test)),
+                *((self.cells[cell].traces, TRACES) for cell in cells),
+                *((self._worlds[cell], WORLDS) for cell in cells if cell in self._worlds),
             ),
             _COMPOSE * len(self.config.seeds) * len(views),
         )

@@ -14,7 +14,7 @@ from statistics import fmean, stdev
 from symbouq.composer.darc import EPSILON, FOLDS, L2, REFERENCE_L2
 from symbouq.composer.designs import DESIGNS
 from symbouq.composer.variants import VARIANTS
-from symbouq.experiments.composition import METHOD
+from symbouq.experiments.composition import METHOD, UNLABELLED
 from symbouq.experiments.experiment import COSTS, LABELS, PAIRS, Cell
 from symbouq.experiments.paper import paper_number
 from symbouq.experiments.rendering import NOT_RUN, UNDEFINED, Table, Value, highlighted
@@ -172,7 +172,7 @@ def ablation(results: Results) -> list[Table]:
     """
     ours = [f"{view} view" for view in results.config.views]
     papers = [name for name in ours if name.removesuffix(" view") in _PAPERS_VIEWS]
-    beyond = [name for name in ours if name not in papers] + ["gated", "discounted"]
+    beyond = [name for name in ours if name not in papers] + ["gated", "discounted", UNLABELLED]
     learned = [name for name in VARIANTS if name not in ("full", "fixed average", *beyond)]
     first, last = ["Constraint", "MLP", "fixed average"], [*learned, *papers, METHOD, *beyond]
     tables = []

@@ -451,6 +451,23 @@ def write_scores(path: str | Path, parts: Iterable[Sequence[Scored]]) -> dict[st
     }
 
 
+def read_calibrators(path: str | Path) -> dict[tuple[str, int], Calibrator]:
+    """The calibrators by which a file's scores were made, by method and seed.
+
+    Raises:
+        SymboUQError: If it cannot be read or is none.
+    """
+    _schema()
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        described = json.loads((pq.read_schema(path).metadata or {})[b"scorers"])
+        return {(one["name"], one["seed"]): Calibrator.of(one["calibrator"]) for one in described}
+    except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as error:
+        raise SymboUQError(f"{path} holds no scores: {error!r}") from error
+
+
 def read_scores(path: str | Path) -> list[Score]:
     """The scores of a Parquet file.
 

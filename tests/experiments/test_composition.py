@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from symbouq import metrics
+from symbouq.composer.reading import WORLDS
 from symbouq.composer.variants import VARIANTS
 from symbouq.experiments.composition import (
     CANDIDATES,
     METHOD,
+    UNLABELLED,
     Seen,
     composed,
     read_predictions,
+    without_target_labels,
     write_predictions,
 )
+from symbouq.scorers.bank import Score, Scored, write_scores
+from symbouq.scorers.calibration import Calibrator, MinMax, Platt
 
 COUNT = 60
 PROFILE = {
@@ -66,6 +74,64 @@ def test_every_variant_and_view_predicts(tmp_path: Path) -> None:
     read = read_predictions(tmp_path / "p.parquet")
     assert list(read[METHOD, 2026]) == [f"t{n}" for n in range(COUNT)]
     assert list(read[METHOD, 2026].values()) == found[methods.index(METHOD)].scores.tolist()
+
+
+def test_worlds_are_a_candidate_beside_what_the_dual_view_shows() -> None:
+    pytest.importorskip("sklearn")
+    names = ["Constraint-Rule", "MLP"]
+    both = seen("v", LABELS, 0.3, 1, names), seen("t", LABELS, 0.3, 2, names)
+    told = [
+        replace(each, worlds=dict(zip(each.ids, LABELS.tolist(), strict=True))) for each in both
+    ]
+    views = {None: (told[0], told[1]), "grounded": both, "dual": both}
+    found = {one.method: one.composer for one in composed(views, KNOWN, [2026], [])}
+    assert found["worlds view"].aurocs[WORLDS] == 1.0
+    assert set(found["worlds view"].aurocs) == {*found["dual view"].aurocs, WORLDS}
+    assert WORLDS not in found[METHOD].aurocs
+
+
+def test_without_target_labels_the_composer_is_the_sources() -> None:
+    pytest.importorskip("sklearn")
+    names = ["Constraint-Rule", "MLP"]
+    source = seen("v", LABELS, 0.1, 1, names)
+    target = seen("w", LABELS, 0.1, 2, names), seen("t", LABELS, 0.1, 3, names)
+    (found,) = without_target_labels(source, KNOWN, target, [2026])
+    own = next(one for one in composed({None: (source, source)}, KNOWN, [2026], []) if one.method == METHOD)  # fmt: skip
+    assert (found.method, found.ids) == (UNLABELLED, target[1].ids)
+    assert found.composer.weights == own.composer.weights
+    assert found.composer.calibrator == own.composer.calibrator
+    assert found.composer.mean != own.composer.mean  # that of the target's validation traces
+    assert metrics.auroc(found.scores, LABELS) > 0.9
+    # A score that is higher everywhere on the target moves nothing.
+    assert found.composer.design == "scores"
+    moved = [replace(each, scores=_raised(each.scores)) for each in target]
+    (other,) = without_target_labels(source, KNOWN, (moved[0], moved[1]), [2026])
+    assert other.scores == pytest.approx(found.scores, abs=1e-9)
+
+
+def _raised(scores: Any) -> Any:
+    return {key: {name: value + 0.1 for name, value in row.items()} for key, row in scores.items()}
+
+
+def test_scores_are_read_as_another_dataset_calibrates_them(tmp_path: Path) -> None:
+    for name, slope in (("source", 2.0), ("target", 5.0)):
+        calibrator = Calibrator(MinMax(0.0, 1.0), "conclusion", Platt(slope, 0.0), 0.7, 9)
+        description = {"name": "MCP", "seed": 0, "calibrator": calibrator.record()}
+        rows = [
+            Score(each, "MCP", 0, [0.9, 0.25], float(calibrator([np.array([0.9, 0.25])])[0]))
+            for each in ("a", "b")
+        ]
+        write_scores(tmp_path / name, [[Scored(description, [*rows, Score("c", "MCP", 0)])]])
+    traces, audits = tmp_path / "traces.jsonl", tmp_path / "audits.jsonl"
+    traces.write_text("".join(json.dumps({"id": n, "scene": n}) + "\n" for n in "abc"))
+    audit = {"profile": PROFILE, "discounted": PROFILE}
+    audits.write_text("".join(json.dumps({"id": n, **audit}) + "\n" for n in "abc"))
+    found = Seen.read(traces, audits, tmp_path / "target", calibrated_as=tmp_path / "source")
+    # The conclusion's uncertainty 0.25 is correctness 0.75; slope 2: 1 / (1 + exp(-1.5)).
+    assert found.scores["MCP", 0] == pytest.approx(dict.fromkeys("ab", 0.8175744761936437))
+    own = Seen.read(traces, audits, tmp_path / "target")
+    assert own.scores["MCP", 0]["a"] == pytest.approx(1 / (1 + np.exp(-5 * 0.75)))
+    assert own.worlds is None
 
 
 def test_only_labelled_validation_decides_and_a_missing_score_is_the_mean() -> None:

@@ -15,6 +15,7 @@ pytest.importorskip("torch", reason="the extra `models` is not installed")
 from symbouq_cli.main import main
 
 from symbouq.errors import SymboUQError
+from symbouq.experiments.composition import METHOD, UNLABELLED, read_predictions
 from symbouq.experiments.config import read_config
 from symbouq.experiments.experiment import (
     AUDITS,
@@ -77,7 +78,8 @@ def test_an_optional_dataset_is_left_out_where_its_files_are_not_there(tmp_path:
 
 def test_a_view_that_needs_another_is_refused(tmp_path: Path) -> None:
     config = tmp_path / "wrong.yaml"
-    text = SMOKE.read_text(encoding="utf-8").replace("[grounded, non-committal, dual]", "[dual]")
+    views = "[grounded, non-committal, dual, worlds]"
+    text = SMOKE.read_text(encoding="utf-8").replace(views, "[dual]")
     config.write_text(text, encoding="utf-8")
     done = CliRunner().invoke(main, ["experiment", "run", str(config), "--dry-run"])
     assert done.exit_code == 2
@@ -105,6 +107,14 @@ def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
     assert {record["generation"]["status"] for record in records} == {"valid"}
     assert not any("answer" in record for record in records)
     assert {view for (_, view) in made.scores} == {None, "grounded", "non-committal", "dual"}
+    predicted = {
+        method
+        for method, _ in read_predictions(made.run.output(made.predictions[test], PREDICTIONS))
+    }
+    assert {METHOD, "worlds view", "dual view"} <= predicted
+    assert UNLABELLED not in predicted  # the source is no target
+    blocks = made.predictions[Cell("tiny", "blocks", "test")]
+    assert (UNLABELLED, 2026) in read_predictions(made.run.output(blocks, PREDICTIONS))
     audits = made.run.output(made.cells[test].audits["dual"], AUDITS)
     features = json.loads(audits.read_text().splitlines()[0])["features"]
     assert (len(features["claims"][0]), len(features["trace"])) == (2 * 23, 2 * 16)
@@ -123,7 +133,7 @@ def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
     assert {file.name for file in shown.iterdir()} == {f"{name}.png" for name in FIGURES}
 
     # Nothing that is made is made again, and test labels change no score and no prediction.
-    assert "86 stages are made" in CliRunner().invoke(main, arguments).output
+    assert "90 stages are made" in CliRunner().invoke(main, arguments).output
     before = _predicted(made)
     for cell, parts in made.cells.items():
         if cell.split == "test":
@@ -230,7 +240,7 @@ scorers: [Random, MCP, MLP, P(True), Constraint-Rule, Constraint-Only]
 seeds: [2026]
 epochs: 2
 width: 8
-views: [grounded]
+views: [grounded, dual, worlds]
 """
 
 
