@@ -223,7 +223,7 @@ class ClaimAudit(_Record):
     """Whether a determinate verdict does not survive under the grounded context."""
     repair_cost: int
     """The paper's bounded value, 0 to 4."""
-    repair_cost_exact: int | None
+    repair_cost_exact: int | None = None
     """The exact repair distance; null where no removal of claims repairs it."""
     first_conflict: bool
     """Whether adding this claim first makes the context infeasible."""

@@ -104,14 +104,15 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def out_option(default: str) -> Callable[[Any], Any]:
-    """`--out` with a default."""
+    """`--out` with a default; `symbouq_cli.run.writing` takes it."""
     return click.option(
         "--out",
         metavar="FILE",
         default=default,
         show_default=True,
         type=click.Path(dir_okay=False, allow_dash=True),
-        help="Where to write; - is standard output, a name in .gz is compressed.",
+        help="Where to write; - is standard output, a name in .gz is compressed, one in "
+        ".parquet is a table.",
     )
 
 

@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from symbouq import stream as builtin
 from symbouq.adapters.base import TraceFile
 from symbouq.stream import Job, Outcome
+from symbouq.tabular import parquet_lines
 
 
 def run(
@@ -143,6 +144,9 @@ def writing(out: str) -> Iterator[IO[bytes]]:
     elif out.endswith(".gz"):
         with gzip.open(out, "wb", compresslevel=6) as stream:
             yield stream  # type: ignore[misc]
+    elif out.endswith(".parquet"):
+        with parquet_lines(out) as stream:
+            yield stream
     else:
         with Path(out).open("wb") as stream:
             yield stream

@@ -37,8 +37,9 @@ def scenes(
     import json
 
     from symbouq.scenes.families import problems
+    from symbouq_cli.run import writing
 
-    with click.open_file(out, "w", encoding="utf-8") as stream:
+    with writing(out) as stream:
         for number, problem in enumerate(problems(family, count, seed, hops or (1, 2, 3))):
             record = problem.record(f"{family}-{seed}-{number:05d}")
             if sound:
@@ -46,4 +47,4 @@ def scenes(
                     "reasoning": list(problem.reasoning),
                     "conclusion": problem.conclusion,
                 }
-            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+            stream.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from pydantic_core import from_json
+
 from symbouq.adapters.base import Found, Input, Reading, imported
 from symbouq.adapters.tables import traces
 from symbouq.errors import RecordError
 from symbouq.storage import is_uri, located
+from symbouq.tabular import json_columns
 
 _ROWS = 64
 """Rows decoded at a time."""
@@ -26,12 +29,19 @@ class _Parquet:
         pyarrow = imported("pyarrow", "Parquet", _INSTALL)
         try:
             with _package().ParquetFile(place, filesystem=system) as table:
+                if not table.metadata.num_rows:
+                    return  # what has no record may have no column
                 # No threads of its own: processes are started beside the reading.
                 batches = table.iter_batches(batch_size=_ROWS, use_threads=False)
-                rows = (row for batch in batches for row in batch.to_pylist())
+                texts = json_columns(table.schema_arrow)
+                rows = (_decoded(row, texts) for batch in batches for row in batch.to_pylist())
                 yield from traces(given.name, table.schema_arrow.names, rows, reading)
         except pyarrow.ArrowException as error:
             raise RecordError(f"not readable as Parquet: {error}") from error
+
+
+def _decoded(row: dict[str, Any], texts: set[str]) -> dict[str, Any]:
+    return row | {name: from_json(row[name]) for name in texts if row[name] is not None}
 
 
 _INSTALL = "'symbouq[formats]'"

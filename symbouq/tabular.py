@@ -1,0 +1,96 @@
+"""Records as a Parquet file: columns for other tools, and input for what reads records.
+
+Fields become columns, objects structs, lists lists. What a record has not is null, and the other
+way round: a null field is absent when the file is read. A field that no one type fits, such as a
+scene that is a list here and a text there, becomes JSON text; the metadata of its column say so.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+from pydantic_core import from_json, to_json
+
+from symbouq.errors import missing_extra
+
+_ROWS = 1024
+"""Records in a row group."""
+_MIXED = {b"symbouq": b"json"}
+"""Marks a column of JSON text."""
+
+
+@contextmanager
+def parquet_lines(path: str) -> Iterator[IO[bytes]]:
+    """A stream of JSON lines that become a Parquet file when it is closed, whatever ends the run.
+
+    The columns are known when the last record is; until then the lines lie in a temporary file.
+
+    Args:
+        path: The file.
+
+    Raises:
+        SymboUQError: If pyarrow is missing.
+        OSError: If it cannot be written.
+    """
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise missing_extra("formats", error) from error
+    with Path(path).open("wb") as out, tempfile.TemporaryFile() as lines:
+        try:
+            yield lines
+        finally:
+            schema = _schema(lines)
+            mixed = json_columns(schema)
+            with pq.ParquetWriter(out, schema, compression="zstd") as writer:
+                for rows in _chunks(lines):
+                    for row in rows:
+                        row.update((name, to_json(row[name])) for name in mixed & row.keys())
+                    writer.write_table(pa.Table.from_pylist(rows, schema))
+
+
+def json_columns(schema: Any) -> set[str]:
+    """The columns of a `pyarrow.Schema` that hold JSON text for values of several kinds."""
+    return {field.name for field in schema if _MIXED.items() <= (field.metadata or {}).items()}
+
+
+def _schema(lines: IO[bytes]) -> Any:
+    """The columns that records need."""
+    import pyarrow as pa
+
+    types: dict[str, Any] = {}
+    mixed: set[str] = set()
+    for rows in _chunks(lines):
+        for name in dict.fromkeys(name for row in rows for name in row if name not in mixed):
+            try:
+                found = pa.array([row.get(name) for row in rows]).type
+                both = (pa.schema({name: kind}) for kind in (types.get(name, found), found))
+                types[name] = pa.unify_schemas(both, promote_options="permissive").field(0).type
+            except pa.ArrowException:
+                types[name] = pa.string()
+                mixed.add(name)
+    return pa.schema(
+        pa.field(name, kind, metadata=_MIXED if name in mixed else None)
+        for name, kind in types.items()
+    )
+
+
+def _chunks(lines: IO[bytes]) -> Iterator[list[dict[str, Any]]]:
+    lines.seek(0)
+    while chunk := list(islice(lines, _ROWS)):
+        yield [_columnar(from_json(line)) for line in chunk]
+
+
+def _columnar(value: Any) -> Any:
+    """A value without empty objects, which have no columns."""
+    if isinstance(value, dict):
+        return {name: _columnar(part) for name, part in value.items()} or None
+    if isinstance(value, list):
+        return [_columnar(part) for part in value]
+    return value
