@@ -72,10 +72,12 @@ def run(
         _plan(bank)
         return
     total = len(bank.stages)
-    with _announcing(sum(state.done for state in bank.run.states()), total) as begun:
+    made = sum(state.done for state in bank.run.states())
+    with _announcing(made, total) as (begun, advance):
         if on_ray:
             _make_on_ray(bank, begun, jobs)
         else:
+            bank.advance = advance
             bank.run.make(begun)
     click.echo(f"{bank.run.folder}: {total} stages are made", err=True)
 
@@ -94,8 +96,12 @@ def _make_on_ray(bank: Experiment, begun: Callable[[Stage], None], jobs: int | N
 
 
 @contextmanager
-def _announcing(made: int, total: int) -> Iterator[Callable[[Stage], None]]:
-    """Tells which stage is begun: a bar on a terminal, a line each elsewhere."""
+def _announcing(
+    made: int, total: int
+) -> Iterator[tuple[Callable[[Stage], None], Callable[[int], None]]]:
+    """Tells which stage is begun and how far it is: bars on a terminal, elsewhere a line for each
+    stage.
+    """
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -103,26 +109,35 @@ def _announcing(made: int, total: int) -> Iterator[Callable[[Stage], None]]:
         Progress,
         TextColumn,
         TimeElapsedColumn,
+        TimeRemainingColumn,
     )
 
     console = Console(stderr=True)
     started = iter(range(made, total))
     if not console.is_terminal:
-        yield lambda stage: click.echo(f"[{next(started) + 1}/{total}] {stage.name}", err=True)
+        yield (
+            lambda stage: click.echo(f"[{next(started) + 1}/{total}] {stage.name}", err=True),
+            lambda count: None,
+        )
         return
     columns = (
         MofNCompleteColumn(),
         BarColumn(),
         TimeElapsedColumn(),
+        TimeRemainingColumn(),
         TextColumn("{task.description}"),
     )
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=total, completed=made)
+        stages = progress.add_task("stages", total=total, completed=made)
+        inside = progress.add_task("", visible=False)
 
         def begun(stage: Stage) -> None:
-            progress.update(task, completed=next(started), description=stage.name)
+            nonlocal inside
+            progress.update(stages, completed=next(started))
+            progress.remove_task(inside)
+            inside = progress.add_task(stage.name, total=stage.size or None)
 
-        yield begun
+        yield begun, lambda count: progress.advance(inside, count)
 
 
 @experiment.command()

@@ -107,6 +107,9 @@ class Experiment:
         folder: The run's folder.
         data: Folder of the benchmarks, where a dataset reads files.
         processes: For audits; all cores by default.
+
+    Attributes:
+        advance: Told by a stage at work how many of its `size` pieces more are done.
     """
 
     def __init__(
@@ -120,6 +123,7 @@ class Experiment:
         self.config = config = config.model_copy(update={"datasets": there})
         self.data = data
         self._processes = processes
+        self.advance: Callable[[int], None] = _silent
         self._seconds = _SECONDS[config.generation.engine]
         self.datasets = {dataset.name: dataset for dataset in config.datasets}
         self.stages: list[Stage] = []
@@ -184,6 +188,7 @@ class Experiment:
         inputs: Sequence[Path | tuple[Stage, str]],
         cost: float = 0.0,
         on_gpu: bool = False,
+        size: int = 0,
     ) -> Stage:
         stage = Stage(
             "-".join((kind, *about)).replace("/", "_").replace(" ", "_"),
@@ -193,9 +198,25 @@ class Experiment:
             tuple(inputs),
             cost,
             on_gpu,
+            size,
         )
         self.stages.append(stage)
         return stage
+
+    def _do(self, job: Job, file: Path, out: Path) -> None:
+        """Does a job on every record of a file.
+
+        Raises:
+            RecordError: At the first record that it cannot be done on.
+        """
+        from symbouq.stream import process
+
+        with out.open("wb") as stream:
+            for outcome in process([str(file)], job, self._processes):
+                if outcome.output is None:
+                    raise RecordError(outcome.error or "not done", outcome.file, outcome.number)
+                stream.write(outcome.output + b"\n")
+                self.advance(1)
 
     def _add_questions(self, dataset: DatasetConfig, split: Split) -> None:
         files = [dataset_file(dataset, split, self.data)] if dataset.files else []
@@ -246,8 +267,10 @@ class Experiment:
             _raise_first(failed)
             engine = _engine(settings.engine, backbone.model, settings.batch)
             chosen = Settings(samples, settings.temperature, settings.seed, dataset.free_form)
-            for _ in generated(instances, engine, chosen, out / TRACES):
-                pass
+            done = 0
+            for progress in generated(instances, engine, chosen, out / TRACES):
+                self.advance(progress.done - done)
+                done = progress.done
             (out / TRACES).touch()
 
         traces = self._stage(
@@ -259,6 +282,7 @@ class Experiment:
             ((asked, QUESTIONS), *weights),
             count * (self._seconds["trace"] + samples * self._seconds["sample"]),
             on_gpu=True,
+            size=count,
         )
         audited = {
             view: self._stage(
@@ -273,6 +297,7 @@ class Experiment:
                 },
                 ((traces, TRACES),),
                 count * _AUDIT,
+                size=count,
             )
             for view in (None, *self.config.retrained)
         }
@@ -287,6 +312,7 @@ class Experiment:
                 out / SIGNALS,
                 self.run.output(audits, AUDITS),
                 Extraction(lookback=self.config.lookback),
+                self.advance,
             )
             _raise_first(made.failed)
 
@@ -299,6 +325,7 @@ class Experiment:
             ((traces, TRACES), (audits, AUDITS), *weights),
             count * self._seconds["signals"],
             on_gpu=True,
+            size=count,
         )
         judges = [self.config.judge] if self.config.judge else []
         for judge in (*judges, *self.config.reference_judges):
@@ -331,7 +358,7 @@ class Experiment:
         from symbouq.stream import Job
 
         job = Job(auditing_in, (self.config.profile, contexts), Trace)
-        _done(job, self.run.output(traces, TRACES), out / AUDITS, self._processes)
+        self._do(job, self.run.output(traces, TRACES), out / AUDITS)
 
     def _add_judged(self, judge: BackboneConfig, cell: Cell, traces: Stage, audits: Stage) -> None:
         model = Path(judge.model)
@@ -347,7 +374,11 @@ class Experiment:
                 out / LABELS,
                 self.run.output(audits, AUDITS),
             )
-            _raise_first([one for one in found if isinstance(one, RecordError)])
+            failed = []
+            for one in found:
+                failed += [one] if isinstance(one, RecordError) else []
+                self.advance(1)
+            _raise_first(failed)
             (out / LABELS).touch()
 
         self.judged[judge.name, cell] = self._stage(
@@ -359,6 +390,7 @@ class Experiment:
             ((traces, TRACES), (audits, AUDITS), *([model] if model.is_dir() else [])),
             self.datasets[cell.dataset].sizes[cell.split] * self._seconds["trace"],
             on_gpu=True,
+            size=self.datasets[cell.dataset].sizes[cell.split],
         )
 
     def _files(
@@ -401,6 +433,7 @@ class Experiment:
                     resources = _resources(known.needs, backbone)
                     fitted = bank.fit(name, learned, judged, seed, settings, resources)
                     bank.save(fitted, out / SCORERS)
+                    self.advance(1)
 
             trained = len(self.config.seeds) if known.trained else 0
             return self._stage(
@@ -415,6 +448,7 @@ class Experiment:
                 },
                 (*self._files(train, True, view), *self._files(validation, True, view)),
                 size * epochs * width * trained * self._seconds["fit"],
+                size=max(1, trained),
             )
 
         self.scorers[backbone.name, view] = {name: add(name) for name in names}
@@ -471,7 +505,7 @@ class Experiment:
             from symbouq.stream import Job
 
             job = Job(checking_worlds, (self.config.profile, None), Trace)
-            _done(job, self.run.output(traces, TRACES), out / WORLDS, self._processes)
+            self._do(job, self.run.output(traces, TRACES), out / WORLDS)
 
         self._worlds[cell] = self._stage(
             "worlds",
@@ -481,6 +515,7 @@ class Experiment:
             {"profile": self.config.profile, "ontology": _ontology_hash()},
             ((traces, TRACES),),
             self.datasets[cell.dataset].sizes[cell.split] * _AUDIT,
+            size=self.datasets[cell.dataset].sizes[cell.split],
         )
 
     def _add_predictions(self, backbone: BackboneConfig, dataset: DatasetConfig) -> None:
@@ -598,7 +633,7 @@ class Experiment:
             from symbouq.stream import Job
 
             job = Job(countering, (self.config.profile, None), Instance)
-            _done(job, self.run.output(asked, QUESTIONS), out / PAIRS, self._processes)
+            self._do(job, self.run.output(asked, QUESTIONS), out / PAIRS)
 
         self.pairs = self._stage(
             "counterfactual",
@@ -607,6 +642,7 @@ class Experiment:
             (PAIRS,),
             {"profile": self.config.profile, "ontology": _ontology_hash()},
             ((asked, QUESTIONS),),
+            size=self.datasets[self.config.source].sizes["test"],
         )
 
 
@@ -630,19 +666,8 @@ def _ontology_hash() -> str:
     return TraceAuditor().ontology_for(Instance(id="none", scene="")).hash
 
 
-def _done(job: Job, file: Path, out: Path, processes: int | None) -> None:
-    """Does a job on every record of a file.
-
-    Raises:
-        RecordError: At the first record that it cannot be done on.
-    """
-    from symbouq.stream import process
-
-    with out.open("wb") as stream:
-        for outcome in process([str(file)], job, processes):
-            if outcome.output is None:
-                raise RecordError(outcome.error or "not done", outcome.file, outcome.number)
-            stream.write(outcome.output + b"\n")
+def _silent(_count: int) -> None:
+    """Tells nobody."""
 
 
 def _label(traces: Path, gold: Path, audits: Path, judged: Path | None, out: Path) -> None:

@@ -44,6 +44,7 @@ class Stage:
         inputs: Files or folders that it reads: paths, or `(stage, output)`.
         cost: Estimated seconds on two CPU cores, for the plan.
         on_gpu: Whether a GPU does most of it, where there is one.
+        size: Pieces of work in it, such as traces; 0 where they are not counted.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Stage:
     inputs: tuple[Path | tuple[Stage, str], ...] = ()
     cost: float = 0.0
     on_gpu: bool = False
+    size: int = 0
 
 
 def work_on(stage: Stage, folder: Path) -> float:
