@@ -12,16 +12,15 @@ import logging
 import os
 import pickle
 import sys
+import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
-
-from pydantic_core import from_json, to_json
 
 from symbouq.errors import SymboUQError, missing_extra
 from symbouq.shards import stamp, write_shard
@@ -45,8 +44,15 @@ _Item = TypeVar("_Item")
 _Made = TypeVar("_Made")
 _Source = TypeVar("_Source")
 
-_Act = Callable[[bytes], bytes]
-"""What a worker makes of a row."""
+_Act = Callable[[Any], Any]
+"""What a worker makes of an item."""
+
+
+@dataclass(frozen=True)
+class _Fault:
+    """An error of a worker on its way to whoever asked: Ray would keep its traceback alone."""
+
+    error: Exception
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,7 @@ class Crew:
 
     size: int
     gpus: float = 0
-    on_cluster: float = 0
+    on_cluster: int = 0
 
     def submit(self, function: Callable[[], _Made], gpus: float = 0) -> Future[_Made]:
         """Has a function called by a worker that has one core, and GPUs.
@@ -85,7 +91,7 @@ class Crew:
             make: Called once by each worker; gives what it does to an item.
             items: What is sent, one at a time; they can be pickled.
         """
-        yield from map(pickle.loads, self._values(_items(items), partial(_pickling, make)))
+        yield from self._made(_items(items), make)
 
     def stream(
         self,
@@ -110,9 +116,9 @@ class Crew:
             num_cpus=0,  # each core has a worker already
             fn_kwargs={"read": read, "folder": str(Path.cwd())},
         )
-        yield from map(pickle.loads, self._values(items, partial(_pickling, make)))
+        yield from self._made(items, make)
 
-    def _values(self, dataset: Any, make: Callable[[], _Act]) -> Iterator[bytes]:
+    def _made(self, dataset: Any, make: Callable[[], _Act]) -> Iterator[Any]:
         """What the workers make of the rows of a dataset."""
         from ray.data import ActorPoolStrategy
 
@@ -133,7 +139,10 @@ class Crew:
         for table in worked.iter_batches(
             batch_size=None, batch_format="pyarrow", prefetch_batches=0
         ):
-            yield from table[_COLUMN].to_pylist()
+            for value in map(pickle.loads, table[_COLUMN].to_pylist()):
+                if isinstance(value, _Fault):
+                    raise value.error
+                yield value
 
 
 def process(files: Iterable[str], job: Job, workers: int | None = None) -> Iterator[Outcome]:
@@ -174,8 +183,7 @@ def shards(
     with crew(workers) as workers_there:
         # A file that is named twice would be written by two workers at once.
         there = _items(dict.fromkeys(files))
-        make = partial(_sharding, job, folder, stamp(job))
-        yield from map(from_json, workers_there._values(there, make))
+        yield from workers_there._made(there, partial(_sharding, job, folder, stamp(job)))
 
 
 def _outcomes(files: Iterable[str], job: Job, workers: int | None) -> Iterator[Outcome]:
@@ -193,8 +201,8 @@ def crew(workers: int | None, gpus: float | None = 0) -> Iterator[Crew]:
         gpus: GPUs of each worker; by default one where the cluster has any.
 
     Raises:
-        SymboUQError: If Ray is missing or fails, the cluster has too few GPUs, or a worker
-            raises one.
+        SymboUQError: If Ray is missing or fails, or no node has so many GPUs.
+        Exception: What a worker raises.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what ends the work is raised
@@ -221,7 +229,7 @@ def crew(workers: int | None, gpus: float | None = 0) -> Iterator[Crew]:
                     logging_level=logging.ERROR,
                 )
             logging.getLogger("ray.data").setLevel(logging.ERROR)
-            yield _crew(workers, gpus, ray.cluster_resources())
+            yield _crew(workers, gpus, [n["Resources"] for n in ray.nodes() if n["Alive"]])
         except (ray.exceptions.RayError, ConnectionError) as error:
             raise _reason(error) from error
         finally:
@@ -229,15 +237,17 @@ def crew(workers: int | None, gpus: float | None = 0) -> Iterator[Crew]:
                 ray.shutdown()
 
 
-def _crew(workers: int | None, gpus: float | None, resources: dict[str, float]) -> Crew:
-    """The workers that a cluster has room for."""
-    there = resources.get("GPU", 0)
+def _crew(workers: int | None, gpus: float | None, nodes: Sequence[Mapping[str, float]]) -> Crew:
+    """The workers that the nodes of a cluster have room for."""
+    there = [node.get("GPU", 0) for node in nodes]
+    most = max(there, default=0)
     if gpus is None:
-        gpus = min(1, there)
-    if gpus > there:
-        raise SymboUQError(f"the cluster has {there:g} GPUs, a worker is to have {gpus:g}")
-    room = there / gpus if gpus else resources["CPU"]
-    return Crew(workers or int(room), gpus, there)
+        gpus = min(1, most)
+    if gpus > most:
+        raise SymboUQError(f"a worker is to have {gpus:g} GPUs, and no node has more than {most:g}")
+    cores = sum(int(node.get("CPU", 0)) for node in nodes)
+    room = sum(int(count / gpus) for count in there) if gpus else cores
+    return Crew(workers or room, gpus, int(sum(there)))
 
 
 def _reason(error: BaseException) -> SymboUQError:
@@ -275,12 +285,35 @@ class _Actor:
 
     def __init__(self, make: Callable[[], _Act], folder: str) -> None:
         _enter(folder)
-        self._act = make()
+        try:
+            self._act = make()
+        except Exception as error:
+            self._act = partial(_failing, error)
         gc.freeze()  # what is set up stays: the collector need not look at it again
 
     def __call__(self, table: Any) -> Any:
         """Does it to some rows."""
-        return _table(map(self._act, table[_COLUMN].to_pylist()))
+        return _table(map(self._done, table[_COLUMN].to_pylist()))
+
+    def _done(self, row: bytes) -> bytes:
+        try:
+            return pickle.dumps(self._act(pickle.loads(row)))
+        except Exception as error:
+            return pickle.dumps(_Fault(_portable(error)))
+
+
+def _failing(error: Exception, _item: Any) -> Any:
+    raise error
+
+
+def _portable(error: Exception) -> Exception:
+    """An error that can be pickled, with where it came from."""
+    error.add_note(traceback.format_exc())
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
 
 
 def _read(table: Any, read: Callable[[Any], Iterator[Any]], folder: str) -> Iterator[Any]:
@@ -295,19 +328,14 @@ def _lines(file: str) -> Iterator[Batch]:
     return batches([file])
 
 
-def _pickling(make: Callable[[], Callable[[Any], Any]]) -> _Act:
-    act = make()
-    return lambda row: pickle.dumps(act(pickle.loads(row)))
-
-
 def _batching(job: Job) -> Callable[[Batch], list[Outcome]]:
     worker = Worker(job)
     return lambda batch: [worker(item) for item in batch]
 
 
-def _sharding(job: Job, folder: str, stamped: str) -> _Act:
+def _sharding(job: Job, folder: str, stamped: str) -> Callable[[str], dict[str, Any]]:
     worker = Worker(job)
-    return lambda row: to_json(write_shard(pickle.loads(row), folder, job, worker, stamped))
+    return lambda file: write_shard(file, folder, job, worker, stamped)
 
 
 def _at_home(function: Callable[[], Any], folder: str) -> Any:

@@ -22,13 +22,18 @@ _ROWS = 1024
 """Records in a row group."""
 _MIXED = {b"symbouq": b"json"}
 """Marks a column of JSON text."""
+_RECORDS = {b"symbouq": b"records"}
+"""Marks a file of records."""
+_EXACT = 1 << 53
+"""Integers up to it are doubles."""
 
 
 @contextmanager
 def parquet_lines(path: str) -> Iterator[IO[bytes]]:
-    """A stream of JSON lines that become a Parquet file when it is closed, whatever ends the run.
+    """A stream of JSON lines that become a Parquet file when it is closed, by an error as well.
 
-    The columns are known when the last record is; until then the lines lie in a temporary file.
+    The columns are known when the last record is; until then the lines lie in a temporary file, and
+    what the path names stays as it was.
 
     Args:
         path: The file.
@@ -42,7 +47,8 @@ def parquet_lines(path: str) -> Iterator[IO[bytes]]:
         import pyarrow.parquet as pq
     except ImportError as error:
         raise missing_extra("formats", error) from error
-    with Path(path).open("wb") as out, tempfile.TemporaryFile() as lines:
+    unfinished = Path(f"{path}.part")
+    with unfinished.open("wb") as out, tempfile.TemporaryFile() as lines:
         try:
             yield lines
         finally:
@@ -53,6 +59,12 @@ def parquet_lines(path: str) -> Iterator[IO[bytes]]:
                     for row in rows:
                         row.update((name, to_json(row[name])) for name in mixed & row.keys())
                     writer.write_table(pa.Table.from_pylist(rows, schema))
+            unfinished.replace(path)
+
+
+def holds_records(schema: Any) -> bool:
+    """Whether a file with a `pyarrow.Schema` was written by `parquet_lines`."""
+    return _RECORDS.items() <= (schema.metadata or {}).items()
 
 
 def json_columns(schema: Any) -> set[str]:
@@ -68,23 +80,37 @@ def _schema(lines: IO[bytes]) -> Any:
     mixed: set[str] = set()
     for rows in _chunks(lines):
         for name in dict.fromkeys(name for row in rows for name in row if name not in mixed):
+            values = [row.get(name) for row in rows]
             try:
-                found = pa.array([row.get(name) for row in rows]).type
+                if _is_wide(values):
+                    raise pa.ArrowInvalid("a number that no double has")
+                found = pa.array(values).type
                 both = (pa.schema({name: kind}) for kind in (types.get(name, found), found))
                 types[name] = pa.unify_schemas(both, promote_options="permissive").field(0).type
             except pa.ArrowException:
                 types[name] = pa.string()
                 mixed.add(name)
-    return pa.schema(
+    fields = (
         pa.field(name, kind, metadata=_MIXED if name in mixed else None)
         for name, kind in types.items()
     )
+    return pa.schema(fields, metadata=_RECORDS)
+
+
+def _is_wide(value: Any) -> bool:
+    """Whether a value has an integer that a column might round, where others have fractions."""
+    if isinstance(value, dict):
+        return any(map(_is_wide, value.values()))
+    if isinstance(value, list):
+        return any(map(_is_wide, value))
+    return isinstance(value, int) and abs(value) > _EXACT
 
 
 def _chunks(lines: IO[bytes]) -> Iterator[list[dict[str, Any]]]:
     lines.seek(0)
     while chunk := list(islice(lines, _ROWS)):
-        yield [_columnar(from_json(line)) for line in chunk]
+        # A full disk leaves the last line torn.
+        yield [_columnar(from_json(line)) for line in chunk if line.endswith(b"\n")]
 
 
 def _columnar(value: Any) -> Any:

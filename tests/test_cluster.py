@@ -93,6 +93,31 @@ def test_without_ray_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.Monk
     assert "pip install 'symbouq[ray]'" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("workers", "gpus", "nodes", "expected"),
+    [
+        (None, 0, [{"CPU": 4, "GPU": 2}, {"CPU": 2}], cluster.Crew(6, 0, 2)),
+        (None, None, [{"CPU": 4, "GPU": 2}, {"CPU": 2, "GPU": 1}], cluster.Crew(3, 1, 3)),
+        (None, None, [{"CPU": 4}], cluster.Crew(4, 0, 0)),
+        (None, 2, [{"CPU": 4, "GPU": 3}, {"CPU": 2, "GPU": 2}], cluster.Crew(2, 2, 5)),
+        (None, 0.5, [{"CPU": 4, "GPU": 1}], cluster.Crew(2, 0.5, 1)),
+        (7, 1, [{"CPU": 4, "GPU": 1}], cluster.Crew(7, 1, 1)),
+    ],
+)
+def test_room_is_counted_node_by_node(
+    workers: int | None,
+    gpus: float | None,
+    nodes: list[dict[str, float]],
+    expected: cluster.Crew,
+) -> None:
+    assert cluster._crew(workers, gpus, nodes) == expected
+
+
+def test_no_node_has_so_many_gpus() -> None:
+    with pytest.raises(SymboUQError, match="2 GPUs, and no node has more than 1"):
+        cluster._crew(None, 2, [{"CPU": 4, "GPU": 1}, {"CPU": 4, "GPU": 1}])
+
+
 # With it --------------------------------------------------------------------------------
 
 
@@ -158,7 +183,8 @@ class TestOnTwoNodes:
         Path("out", f"{shard_name(files[0])}.json").mkdir()
         result = run("audit", *files, "--engine", "ray", "--shards", "out")
         assert (result.exit_code, result.stdout) == (2, "")
-        assert "Error: Ray: " in result.stderr
+        assert "Error: " in result.stderr
+        assert "directory" in result.stderr
         assert "Traceback" not in result.stderr
 
     def test_a_killed_worker_loses_nothing(

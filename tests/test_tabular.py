@@ -20,6 +20,7 @@ pytest.importorskip("pyarrow", reason="the extra `formats` is not installed")
 
 import pyarrow.parquet as pq
 
+from symbouq import tabular
 from symbouq.stream import Line, read_lines
 from symbouq.tabular import json_columns, parquet_lines
 
@@ -42,7 +43,13 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(main, arguments)
 
 
-scalars = st.none() | st.booleans() | st.integers(-9, 9) | st.text("ab é", max_size=3)
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text("ab é", max_size=3)
+)
 values = st.recursive(
     scalars,
     lambda inner: (
@@ -63,10 +70,14 @@ def cleaned(value: Any) -> Any:
 
 
 @settings(deadline=None)
-@given(st.lists(st.dictionaries(st.sampled_from("abc"), values, max_size=3), max_size=4))
-def test_records_come_back(rows: list[dict[str, Any]]) -> None:
-    records = [{"id": str(n), "scene": "s"} | row for n, row in enumerate(rows)]
-    with tempfile.TemporaryDirectory() as folder:
+@given(
+    st.lists(st.dictionaries(st.sampled_from("abc"), values, max_size=3), max_size=5),
+    st.integers(1, 3),
+)
+def test_records_come_back(rows: list[dict[str, Any]], size: int) -> None:
+    records = [{"id": str(n)} | row for n, row in enumerate(rows)]
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tabular, "_ROWS", size)
         found = written(Path(folder, "f.parquet"), records)
     assert [cleaned(row) for row in found] == [cleaned(record) for record in records]
 
@@ -104,9 +115,11 @@ def test_nothing_and_an_interrupted_run(tmp_path: Path) -> None:
     out = tmp_path / "empty.parquet"
     assert run("audit", str(tmp_path / "in.jsonl"), "--out", str(out)).exit_code == 0
     assert pq.read_table(out).num_rows == 0
+    assert run("parse", str(out)).exit_code == 0
     with pytest.raises(KeyboardInterrupt), parquet_lines(str(out)) as stream:
-        stream.write(b'{"id":"a"}\n')
+        stream.write(b'{"id":"a"}\n{"id":"to')
         raise KeyboardInterrupt
+    assert not (tmp_path / "empty.parquet.part").exists()
     assert pq.read_table(out).to_pylist() == [{"id": "a"}]
 
 
@@ -128,3 +141,13 @@ def test_every_output_follows_its_name(tmp_path: Path) -> None:
     expected = [json.loads(line) for line in Path(plain).read_text().splitlines()]
     found = [from_json(line.content) for line in read_lines(table) if isinstance(line, Line)]
     assert [cleaned(row) for row in found] == [cleaned(row) for row in expected]
+
+
+def test_labels_are_records_too(tmp_path: Path) -> None:
+    from symbouq.labels.records import read_labels
+
+    label = {"id": "a", "labels": [1, None], "source": "truth"}
+    with parquet_lines(str(tmp_path / "l.parquet")) as stream:
+        stream.write(json.dumps(label).encode() + b"\n")
+    (tmp_path / "l.jsonl").write_text(json.dumps(label) + "\n")
+    assert read_labels(tmp_path / "l.parquet") == read_labels(tmp_path / "l.jsonl")

@@ -73,7 +73,7 @@ def run(
         return
     total = len(bank.stages)
     made = sum(state.done for state in bank.run.states())
-    with _announcing(made, total) as (begun, advance):
+    with _announcing(made, total, not on_ray) as (begun, advance):
         if on_ray:
             _make_on_ray(bank, begun, jobs)
         else:
@@ -92,15 +92,15 @@ def _make_on_ray(bank: Experiment, begun: Callable[[Stage], None], jobs: int | N
             gpus = min(1, crew.on_cluster) if stage.on_gpu else 0
             return crew.submit(partial(work_on, stage, folder), gpus)
 
-        bank.run.make(begun, submit, crew.size)
+        bank.run.make(begun, submit, crew.size, crew.on_cluster)
 
 
 @contextmanager
 def _announcing(
-    made: int, total: int
+    made: int, total: int, inner: bool
 ) -> Iterator[tuple[Callable[[Stage], None], Callable[[int], None]]]:
-    """Tells which stage is begun and how far it is: bars on a terminal, elsewhere a line for each
-    stage.
+    """Tells which stage is begun and, where `inner`, how far it is: bars on a terminal, elsewhere a
+    line for each stage.
     """
     from rich.console import Console
     from rich.progress import (
@@ -135,7 +135,7 @@ def _announcing(
             nonlocal inside
             progress.update(stages, completed=next(started))
             progress.remove_task(inside)
-            inside = progress.add_task(stage.name, total=stage.size or None)
+            inside = progress.add_task(stage.name, total=stage.size or None, visible=inner)
 
         yield begun, lambda count: progress.advance(inside, count)
 

@@ -152,6 +152,7 @@ def fit(train: str, validation: str, models: str, **options: Any) -> None:
     from symbouq.scorers import bank
     from symbouq.scorers.base import SCORERS
 
+    _check(options)
     resources = _resources(options)
     given = {
         name: options[name]
@@ -320,6 +321,7 @@ def efficiency(models: str, split: str, out: str | None, **options: Any) -> None
     from symbouq.scorers import bank
     from symbouq.scorers.efficiency import PATH, cost, path_cost
 
+    _check(options)
     resources = _resources(options)
     examples = bank.Split.of(split).examples()
     rows: list[Cost] = []

@@ -8,10 +8,10 @@ from typing import Any
 from pydantic_core import from_json
 
 from symbouq.adapters.base import Found, Input, Reading, imported
-from symbouq.adapters.tables import traces
+from symbouq.adapters.tables import traces, without_nulls
 from symbouq.errors import RecordError
 from symbouq.storage import is_uri, located
-from symbouq.tabular import json_columns
+from symbouq.tabular import holds_records, json_columns
 
 _ROWS = 64
 """Rows decoded at a time."""
@@ -29,12 +29,14 @@ class _Parquet:
         pyarrow = imported("pyarrow", "Parquet", _INSTALL)
         try:
             with _package().ParquetFile(place, filesystem=system) as table:
-                if not table.metadata.num_rows:
-                    return  # what has no record may have no column
                 # No threads of its own: processes are started beside the reading.
                 batches = table.iter_batches(batch_size=_ROWS, use_threads=False)
                 texts = json_columns(table.schema_arrow)
                 rows = (_decoded(row, texts) for batch in batches for row in batch.to_pylist())
+                if holds_records(table.schema_arrow) and not reading.mapping:
+                    for number, row in enumerate(rows, start=1):
+                        yield Found(given.name, number, without_nulls(row))
+                    return
                 yield from traces(given.name, table.schema_arrow.names, rows, reading)
         except pyarrow.ArrowException as error:
             raise RecordError(f"not readable as Parquet: {error}") from error

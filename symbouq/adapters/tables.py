@@ -57,15 +57,16 @@ def traces(
     for number, row in enumerate(rows, start=1):
         content: dict[str, Any] | RecordError
         try:
-            content = row_trace(_without_nulls(row), reading, number)
+            content = row_trace(without_nulls(row), reading, number)
         except RecordError as error:
             content = error
         yield Found(file, number, content)
 
 
-def _without_nulls(value: Any) -> Any:
+def without_nulls(value: Any) -> Any:
+    """A value whose objects lack what is null."""
     if isinstance(value, dict):
-        return {k: _without_nulls(v) for k, v in value.items() if v is not None}
+        return {k: without_nulls(v) for k, v in value.items() if v is not None}
     if isinstance(value, list):
-        return [_without_nulls(item) for item in value]
+        return [without_nulls(item) for item in value]
     return value

@@ -79,16 +79,18 @@ class Seen:
             for audit in map(json.loads, audits.read_text("utf-8").splitlines())
         }
         known: dict[tuple[str, int], dict[str, float]] = {}
-        calibrators = read_calibrators(calibrated_as) if calibrated_as else {}
+        calibrators = read_calibrators(calibrated_as) if calibrated_as else None
         for row in read_scores(scores):
             there = known.setdefault((row.method, row.seed), {})
-            calibrator = calibrators.get((row.method, row.seed))
             if row.score is None:
                 continue
-            if calibrator is None:
+            if calibrators is None:
                 there[row.id] = row.score
-            else:
+            elif (row.method, row.seed) in calibrators:
+                calibrator = calibrators[row.method, row.seed]
                 there[row.id] = float(calibrator([np.array(row.claims)])[0])
+            else:  # its own calibrator knows labels that these scores must not know
+                raise SymboUQError(f"no calibrator of {row.method}, seed {row.seed}", str(scores))
         checked = worlds.read_text("utf-8").splitlines() if worlds else ()
         ids = tuple(str(record["id"]) for record in records)
         groups = tuple(scene_key(record["scene"]) for record in records)

@@ -162,6 +162,8 @@ class ExperimentConfig(_Part):
             bank = ", ".join(one.name for one in SCORERS.values() if one.banked)
             raise ValueError(f"`scorers` has none that is composed; those are {bank}")
         known = {(b.name, d.name) for b in self.backbones for d in self.datasets}
+        if len({(one.backbone, one.dataset) for one in self.annotations}) < len(self.annotations):
+            raise ValueError("annotations: one file for a backbone and a dataset")
         for one in self.annotations:
             if (one.backbone, one.dataset) not in known:
                 raise ValueError(f"annotations of {one.backbone} on {one.dataset}: no such traces")

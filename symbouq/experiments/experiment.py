@@ -154,6 +154,7 @@ class Experiment:
                             self._add_scores(backbone, cell, view)
                         if "worlds" in config.views:
                             self._add_worlds(cell)
+            for dataset in config.datasets:
                 if dataset.sizes.get("validation") and dataset.sizes.get("test"):
                     self._add_predictions(backbone, dataset)
             self._add_costs(backbone)
@@ -429,13 +430,14 @@ class Experiment:
                 judged = self.split(validation, view=view).labelled()
                 chosen = Settings(width=width, epochs=epochs, learning_rate=rate)
                 settings = chosen if known.trained else None
-                for seed in seeds_of(known, self.config.seeds):
+                for seed in seeds:
                     resources = _resources(known.needs, backbone)
                     fitted = bank.fit(name, learned, judged, seed, settings, resources)
                     bank.save(fitted, out / SCORERS)
                     self.advance(1)
 
-            trained = len(self.config.seeds) if known.trained else 0
+            seeds = seeds_of(known, self.config.seeds)
+            trained = len(seeds) if known.trained else 0
             return self._stage(
                 "scorer",
                 (backbone.name, name, *([view] if view else [])),
@@ -443,12 +445,12 @@ class Experiment:
                 (SCORERS,),
                 {
                     "scorer": name,
-                    "seeds": list(seeds_of(known, self.config.seeds)),
+                    "seeds": list(seeds),
                     **(training if known.trained else {}),
                 },
                 (*self._files(train, True, view), *self._files(validation, True, view)),
                 size * epochs * width * trained * self._seconds["fit"],
-                size=max(1, trained),
+                size=len(seeds),
             )
 
         self.scorers[backbone.name, view] = {name: add(name) for name in names}
@@ -462,8 +464,8 @@ class Experiment:
             from symbouq.scorers.base import entry
 
             files = self.split(cell, labelled=False, view=view)
-            judged = self.split(validation, view=view)
-            correct = {item.correct for item in judged.labelled()}
+            known = read_labels(self.run.output(self.cells[validation].labels, LABELS))
+            correct = {label.labels[-1] for label in known.values()}
             folders = [
                 folder
                 for stage in stages.values()
@@ -474,7 +476,8 @@ class Experiment:
                 folders,
                 lambda: _resources(needs, backbone),
                 files,
-                judged if {0, 1} <= correct else None,  # one class teaches nothing
+                # One class teaches nothing: the source's map stays.
+                self.split(validation, view=view) if {0, 1} <= correct else None,
             )
             bank.write_scores(out / SCORES, map(scoring, files.chunks()))
 

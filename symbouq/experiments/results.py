@@ -10,10 +10,11 @@ import json
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel, Field, ValidationError
 
 from symbouq.errors import SymboUQError
 from symbouq.experiments.composition import METHOD, read_predictions
@@ -188,20 +189,33 @@ def relation_f1(audits: Iterable[dict[str, Any]], annotated: Path) -> float | No
     found, wanted = [], []
     for number, line in enumerate(_text(annotated).splitlines(), start=1):
         try:
-            one = json.loads(line)
-            audit = by_id[one["id"]]
-            claim = audit["claims"][one["claim"] - 1]
-            stated = [(s, r.replace("-", "_"), o) for s, r, o in one["relations"]]
-        except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-            raise SymboUQError(
-                f"is no claim of these traces: {error!r}", str(annotated), number
-            ) from error
-        profile = Instance(id=one["id"], scene="", profile=audit["ontology"]["profile"])
-        mirror = auditor.ontology_for(profile).mirror
-        read = ((r["subject"], r["relation"], r["object"]) for r in claim["relations"])
-        found.append({_one_way(triple, mirror) for triple in read})
-        wanted.append({_one_way(triple, mirror) for triple in stated})
+            one = _Annotation.model_validate_json(line)
+        except ValidationError as error:
+            raise SymboUQError(f"is no annotation: {error}", str(annotated), number) from error
+        audit = by_id.get(one.id)
+        if audit is None or one.claim > len(audit["claims"]):
+            message = f"trace {one.id!r} has no claim {one.claim}, or is none of these"
+            raise SymboUQError(message, str(annotated), number)
+        profile = audit["ontology"]["profile"]
+        ontology = auditor.ontology_for(Instance(id=one.id, scene="", profile=profile))
+        stated = [(s, r.casefold().replace("-", "_"), o) for s, r, o in one.relations]
+        unknown = sorted({relation for _, relation, _ in stated} - ontology.families.keys())
+        if unknown:
+            message = f"unknown relation {unknown[0]!r} in profile {profile}"
+            raise SymboUQError(message, str(annotated), number)
+        relations = audit["claims"][one.claim - 1]["relations"]
+        read = ((r["subject"], r["relation"], r["object"]) for r in relations)
+        found.append({_one_way(triple, ontology.mirror) for triple in read})
+        wanted.append({_one_way(triple, ontology.mirror) for triple in stated})
     return micro_f1(found, wanted)
+
+
+class _Annotation(BaseModel):
+    """The relations that people read in a claim."""
+
+    id: str
+    claim: Annotated[int, Field(ge=1)]
+    relations: list[tuple[str, str, str]]
 
 
 def _one_way(triple: tuple[str, str, str], mirror: Mapping[str, str]) -> tuple[str, str, str]:

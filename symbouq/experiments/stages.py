@@ -125,7 +125,11 @@ class Run:
         return [self._state(stage) for stage in self.stages]
 
     def make(
-        self, begun: Callable[[Stage], None] | None = None, submit: Submit = here, room: int = 1
+        self,
+        begun: Callable[[Stage], None] | None = None,
+        submit: Submit = here,
+        room: int = 1,
+        gpus: int = 0,
     ) -> None:
         """Runs what is not made yet, each stage once those that it reads are made.
 
@@ -133,6 +137,7 @@ class Run:
             begun: Told of each stage before it is submitted.
             submit: Has a stage worked on.
             room: Stages that are worked on side by side.
+            gpus: How many of them may be on a GPU; 0 where there is none.
 
         Raises:
             StageError: If an input is missing, or a stage does not leave its outputs.
@@ -142,7 +147,11 @@ class Run:
         running: dict[Future[float], State] = {}
         failed: list[BaseException] = []
         while True:
-            while not failed and len(running) < room and (state := self._next(waiting)):
+            while not failed and len(running) < room:
+                at_work = sum(state.stage.on_gpu for state in running.values())
+                state = self._next(waiting, on_gpu=not gpus or at_work < gpus)
+                if state is None:
+                    break
                 assert state.folder is not None  # what it reads is made
                 if begun:
                     begun(state.stage)
@@ -161,12 +170,18 @@ class Run:
         if waiting:
             raise StageError(f"stage {waiting[0].name}: a stage that it reads is not made")
 
-    def _next(self, waiting: list[Stage]) -> State | None:
+    def _next(self, waiting: list[Stage], on_gpu: bool) -> State | None:
         """Takes out the first stage that can be worked on, and those that prove to be made: where
         an input is made anew, with the same content.
+
+        Args:
+            waiting: The stages that are left.
+            on_gpu: Whether one on a GPU can be worked on.
         """
         for stage in list(waiting):
-            if all(isinstance(given, Path) or given[0] in self._made for given in stage.inputs):
+            if (on_gpu or not stage.on_gpu) and all(
+                isinstance(given, Path) or given[0] in self._made for given in stage.inputs
+            ):
                 waiting.remove(stage)
                 state = self._state(stage)
                 if not state.done:

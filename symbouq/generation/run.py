@@ -78,7 +78,7 @@ class Progress:
         kept: Traces that runs before it wrote.
         statuses: How many traces it wrote itself, by status.
         tokens: Tokens that it generated, those of samples too.
-        seconds: Time that it took for them.
+        seconds: Time that it took for them; on a cluster, with the loading of the models.
     """
 
     total: int
@@ -296,7 +296,7 @@ def _continued(
         progress.kept = sum(instance.id in store.done for instance in instances)
         yield progress
         missing = [part for part in parts if not all(each.id in store.done for each in part)]
-        began = time.monotonic()
+        began = time.monotonic()  # on a cluster the workers load the model after it
         for part in make(missing) if missing else ():
             for record in part.records:
                 if record["id"] not in store.done:

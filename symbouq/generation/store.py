@@ -49,10 +49,10 @@ class Store:
         self._size = 0
 
     def __enter__(self) -> Self:
-        if self.path.suffix == ".gz":
+        if self.path.suffix in (".gz", ".parquet"):
             raise SymboUQError(
-                "traces are appended as they come, which a compressed file does not allow; "
-                "give a name in .jsonl and compress it at the end",
+                f"traces are appended as they come, which no {self.path.suffix} file allows; give "
+                "a name in .jsonl and convert it at the end",
                 str(self.path),
             )
         try:

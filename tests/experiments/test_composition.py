@@ -13,6 +13,7 @@ import pytest
 from symbouq import metrics
 from symbouq.composer.reading import WORLDS
 from symbouq.composer.variants import VARIANTS
+from symbouq.errors import SymboUQError
 from symbouq.experiments.composition import (
     CANDIDATES,
     METHOD,
@@ -129,6 +130,9 @@ def test_scores_are_read_as_another_dataset_calibrates_them(tmp_path: Path) -> N
     found = Seen.read(traces, audits, tmp_path / "target", calibrated_as=tmp_path / "source")
     # The conclusion's uncertainty 0.25 is correctness 0.75; slope 2: 1 / (1 + exp(-1.5)).
     assert found.scores["MCP", 0] == pytest.approx(dict.fromkeys("ab", 0.8175744761936437))
+    write_scores(tmp_path / "other", [[Scored({**description, "name": "CCP"}, [])]])
+    with pytest.raises(SymboUQError, match="no calibrator of MCP, seed 0"):
+        Seen.read(traces, audits, tmp_path / "target", calibrated_as=tmp_path / "other")
     own = Seen.read(traces, audits, tmp_path / "target")
     assert own.scores["MCP", 0]["a"] == pytest.approx(1 / (1 + np.exp(-5 * 0.75)))
     assert own.worlds is None

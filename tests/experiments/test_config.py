@@ -66,6 +66,12 @@ def test_folders_of_models_are_found_beside_the_configuration(tmp_path: Path) ->
             "name: small\nannotations: [{backbone: one, dataset: trees, file: a}]",
             "annotations of one on trees: no such traces",
         ),
+        (
+            "name: small",
+            "name: small\nannotations: [{backbone: one, dataset: chains, file: a}, "
+            "{backbone: one, dataset: chains, file: b}]",
+            "annotations: one file for a backbone and a dataset",
+        ),
     ],
 )
 def test_faults_are_named(tmp_path: Path, old: str, new: str, message: str) -> None:

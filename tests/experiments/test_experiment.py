@@ -86,6 +86,21 @@ def test_a_view_that_needs_another_is_refused(tmp_path: Path) -> None:
     assert "the view `dual` needs the view `grounded` beside it" in done.output
 
 
+def test_the_source_may_come_last(tmp_path: Path) -> None:
+    config = tmp_path / "last.yaml"
+    config.write_text(
+        "name: last\nbackbones: [{name: tiny, model: nowhere}]\nsource: chains\ndatasets:\n"
+        "  - {name: blocks, family: blocks, sizes: {validation: 4, test: 4}}\n"
+        "  - {name: chains, family: chains, sizes: {train: 4, validation: 4, test: 4}}\n"
+        "views: [grounded, dual, worlds]\n"
+    )
+    done = CliRunner().invoke(
+        main, ["experiment", "run", str(config), "--out", str(tmp_path / "run"), "--dry-run"]
+    )
+    assert done.exit_code == 0, done.output
+    assert "predictions-tiny-blocks" in done.output
+
+
 def test_tables_and_figures_are_listed() -> None:
     done = CliRunner().invoke(main, ["experiment", "list"])
     assert done.exit_code == 0
@@ -204,18 +219,21 @@ def test_relations_read_against_annotated_ones(tmp_path: Path) -> None:
     file = tmp_path / "annotated.jsonl"
     rows = [
         {"id": "t", "claim": 1, "relations": [["B", "right", "The box"]]},  # its converse
-        {"id": "t", "claim": 2, "relations": [["b", "upper-left", "c"], ["c", "near", "b"]]},
+        {"id": "t", "claim": 2, "relations": [["b", "Upper-Left", "c"], ["c", "near", "b"]]},
     ]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert relation_f1(audits, file) == pytest.approx(2 * 2 / (3 + 3))
-    for row in (
-        {"id": "t", "claim": 3, "relations": []},
-        {"id": "u"},
-        [1],
-        {"id": "t", "claim": 1},
+    for row, message in (
+        ({"id": "t", "claim": 3, "relations": []}, "trace 't' has no claim 3"),
+        ({"id": "u", "claim": 1, "relations": []}, "trace 'u' has no claim 1, or is none of these"),
+        ({"id": "t", "claim": 0, "relations": []}, "is no annotation"),
+        ({"id": "t", "claim": 1}, "is no annotation"),
+        ({"id": "t", "claim": 1, "relations": [["a", "left", 3]]}, "is no annotation"),
+        ({"id": "t", "claim": 1, "relations": [["a", "lefft", "b"]]}, "unknown relation 'lefft'"),
+        ([1], "is no annotation"),
     ):
         file.write_text("\n".join(map(json.dumps, (rows[0], row))))
-        with pytest.raises(SymboUQError, match="is no claim of these traces") as caught:
+        with pytest.raises(SymboUQError, match=message) as caught:
             relation_f1(audits, file)
         assert (caught.value.file, caught.value.line) == (str(file), 2)
     with pytest.raises(SymboUQError, match="cannot be read"):

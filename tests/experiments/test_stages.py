@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
 
@@ -176,6 +176,31 @@ def test_as_many_stages_as_there_is_room_for(tmp_path: Path) -> None:
             None, lambda stage, folder: threads.submit(work_on, stage, folder), 3
         )
     assert most == 3
+
+
+def test_what_waits_for_a_gpu_keeps_no_other_stage_waiting(tmp_path: Path) -> None:
+    pending: dict[str, tuple[Stage, Path, Future[float]]] = {}
+    order: list[str] = []
+
+    def submit(stage: Stage, folder: Path) -> Future[float]:
+        order.append(stage.name)
+        pending[stage.name] = stage, folder, Future()
+        if len(pending) == 2:  # one on the GPU, one beside it
+            assert sum(name.startswith("gpu") for name in pending) <= 1
+            for at_work, place, future in pending.values():
+                future.set_result(work_on(at_work, place))
+        found = pending[stage.name][2]
+        if found.done():
+            pending.clear()
+        return found
+
+    def stage(name: str) -> Stage:
+        on_gpu = name.startswith("gpu")
+        return Stage(name, lambda out: (out / "it").touch(), ("it",), on_gpu=on_gpu)
+
+    names = ["gpu1", "gpu2", "gpu3", "cpu1", "cpu2", "cpu3"]
+    Run(tmp_path, [stage(name) for name in names]).make(None, submit, 2, 1)
+    assert order == ["gpu1", "cpu1", "gpu2", "cpu2", "gpu3", "cpu3"]
 
 
 def test_a_stage_whose_inputs_come_later_cannot_be_made(tmp_path: Path) -> None:

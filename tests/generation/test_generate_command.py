@@ -165,7 +165,7 @@ def test_workers_are_of_a_cluster(given: Path, tiny: Path) -> None:
 @pytest.mark.ray
 @pytest.mark.slow
 def test_on_a_cluster(given: Path, tiny: Path, nodes: None) -> None:
-    refused(run(given, tiny, "--ray", "--gpus", "1"), "the cluster has 0 GPUs, a worker is to have")
+    refused(run(given, tiny, "--ray", "--gpus", "1"), "a worker is to have 1 GPUs, and no node has")
     refused(run(given, given.parent / "missing", "--ray"), "there is no model at", "missing")
     assert not (given.parent / "out.jsonl").exists()
     options = ("--batch-size", "2")

@@ -140,7 +140,7 @@ def test_a_cluster_gives_the_same_scores(
         assert "Constraint, seed 1: 8 traces" in result.stderr
         assert "1 traces have nothing to read, and no score" in result.stderr
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    # A fault of a worker is the command's own.
+    # A fault where the split is read, where a worker is made, and where it works.
     broken = tmp_path / "split"
     shutil.copytree(splits["test"], broken)
     audits = (broken / "audits.jsonl").read_text().splitlines(keepends=True)
@@ -150,6 +150,26 @@ def test_a_cluster_gives_the_same_scores(
     assert "no audit of trace 2-0" in result.stderr
     assert "Ray" not in result.stderr
     assert not (tmp_path / "x").exists()
+    shutil.copytree(models, tmp_path / "models")
+    (tmp_path / "models" / "mcp" / "seed-0" / "timing.json").write_text("{}")
+    result = run("apply", tmp_path / "models", splits["test"], "--out", tmp_path / "x", "--model", model, "--engine", "ray")  # fmt: skip
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "holds no fitted scorer: KeyError('training_seconds')" in result.stderr
+    shutil.copytree(splits["test"], tmp_path / "damaged")
+    (tmp_path / "damaged" / "signals" / "shard-00000.safetensors").write_bytes(b"no")
+    result = run("apply", models, tmp_path / "damaged", "--out", tmp_path / "x", "--model", model, "--engine", "ray")  # fmt: skip
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "shard-00000.safetensors is damaged" in result.stderr
+    assert "Ray" not in result.stderr
+
+
+@pytest.mark.parametrize("command", ["fit", "apply", "efficiency"])
+def test_one_way_to_compare_answers(command: str, splits: dict[str, Path], tmp_path: Path) -> None:
+    folders = splits["train"], splits["validation"]
+    out = ("--out", tmp_path / "out") if command != "efficiency" else ()
+    result = run(command, *folders, *out, "--nli", tmp_path, "--answers-alone")
+    assert result.exit_code == 2
+    assert "--answers-alone is about the auditor" in result.stderr
 
 
 def test_jobs_are_of_a_cluster(models: Path, splits: dict[str, Path], tmp_path: Path) -> None:
