@@ -180,10 +180,10 @@ def shards(
     """
     system, place = located(folder)
     system.create_dir(place)
-    with crew(workers) as workers_there:
+    make = partial(_sharding, job, folder, stamp(job))
+    with crew(workers) as there:
         # A file that is named twice would be written by two workers at once.
-        there = _items(dict.fromkeys(files))
-        yield from workers_there._made(there, partial(_sharding, job, folder, stamp(job)))
+        yield from there.each(make, dict.fromkeys(files))
 
 
 def _outcomes(files: Iterable[str], job: Job, workers: int | None) -> Iterator[Outcome]:

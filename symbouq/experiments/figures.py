@@ -79,7 +79,8 @@ def risk(results: Results) -> Figure:
                 axes.plot(curve.coverage, curve.risk, label=method)
         axes.set(xlabel="coverage", ylabel="risk", title=f"{cell.cell.backbone}, {cell.cell[1]}")
         axes.set_ylim(0, 1)
-    panels[0].legend(fontsize="small")
+    known = panels[0].get_legend_handles_labels()
+    figure.legend(*known, loc="outside upper center", ncols=2 * len(targets))
     return figure
 
 
