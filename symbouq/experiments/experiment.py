@@ -450,6 +450,7 @@ class Experiment:
                 },
                 (*self._files(train, True, view), *self._files(validation, True, view)),
                 size * epochs * width * trained * self._seconds["fit"],
+                on_gpu=known.trained or "backbone" in known.needs,
                 size=len(seeds),
             )
 
@@ -496,6 +497,7 @@ class Experiment:
                     )
                 )
             ),
+            on_gpu=True,
         )
 
     def _add_worlds(self, cell: Cell) -> None:
@@ -622,6 +624,7 @@ class Experiment:
             (COSTS,),
             {},
             (*self._files(cell, False), *((stage, SCORERS) for stage in stages.values())),
+            on_gpu=True,
         )
 
     def _add_counterfactual(self) -> None:
@@ -705,15 +708,19 @@ def _label(traces: Path, gold: Path, audits: Path, judged: Path | None, out: Pat
 
 
 def _resources(needs: Any, backbone: BackboneConfig) -> Any:
-    """What a scorer uses: its backbone only where it needs one."""
+    """What a scorer uses: a GPU where there is one, its backbone only where it needs it."""
+    import torch
+
     from symbouq.scorers.bank import Resources
 
-    return Resources(backbone=_asked(backbone.model) if "backbone" in needs else None)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    asked = _asked(backbone.model, device) if "backbone" in needs else None
+    return Resources(backbone=asked, device=device)
 
 
 @cache
-def _asked(model: str) -> Any:
+def _asked(model: str, device: str) -> Any:
     """A backbone that can be asked whether an answer is right, loaded once a run."""
     from symbouq.scorers.sampling import TransformersBackbone
 
-    return TransformersBackbone.load(model)
+    return TransformersBackbone.load(model, device)
