@@ -17,12 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from symbouq.errors import SymboUQError
+from symbouq.scorers.bank import TIMING
 
 DONE = "stage.json"
 """Written last into a stage's folder: what it was made from, and how long that took."""
-
-TIMING = "timing.json"
-"""Says how long something took; a file of this name decides nothing."""
 
 _PIECE = 1 << 20
 
@@ -247,7 +245,9 @@ class Run:
         return state.folder / name if state.folder is not None and state.done else None
 
     def _digest(self, path: Path) -> str:
-        """Hash of a file's content, or of the files of a folder with their names."""
+        """Hash of a file's content, or of the files of a folder with their names, but for how long
+        something took, which decides nothing.
+        """
         if path.is_dir():
             files = (file for file in path.rglob("*") if file.is_file())
             parts = sorted(file for file in files if file.name != TIMING)

@@ -8,7 +8,8 @@ from threading import Barrier
 
 import pytest
 
-from symbouq.experiments.stages import TIMING, Run, Stage, StageError, work_on
+from symbouq.experiments.stages import Run, Stage, StageError, work_on
+from symbouq.scorers.bank import TIMING
 
 
 class Graph:
