@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property, lru_cache, partial
 
-from symbouq.logic import Atom, Group, TraceSolver, best_premises
+from symbouq.limits import LimitError
+from symbouq.logic import Atom, Group, TraceSolver, best_premises, clashes, repair
 from symbouq.ontology import ASSERTED, QUERIED, Ontology
 
 
@@ -64,6 +65,10 @@ _ROUNDS = 40
 _DECISIONS_REMEMBERED = 2_000
 """Bound on what is remembered of one scene."""
 
+_FEW_THINGS = 8
+"""Things up to which one program serves all claims of a trace, also where it has the closure,
+which grows with the cube of what claims and scene tie together."""
+
 
 @dataclass(frozen=True)
 class Premise:
@@ -94,7 +99,8 @@ class ClaimResult:
         feasible_after: Whether the assumed context with the claim is feasible.
         premises: What a determinate verdict rests on.
         fault: The relation that a contradicted claim's premises exclude.
-        reason: Name of the message that explains the verdict.
+        reason: Name of the message that explains the verdict; `timed_out` where a limit was
+            reached before there was one.
         clashes: Codes and relations of the closure's clashes, for the message.
     """
 
@@ -130,12 +136,15 @@ class TraceResult:
         clash: Premises of the scene that contradict each other, where it is not.
         clash_reasons: Codes and relations of that clash, where closure names it.
         claims: One result per claim, in order.
+        timed_out: Whether a limit was reached: verdicts with the reason `timed_out` are then
+            missing, and repairs and premises may not be the best.
     """
 
     feasible: bool
     clash: tuple[Premise, ...]
     clash_reasons: Clashes
     claims: list[ClaimResult]
+    timed_out: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,15 +155,44 @@ class _Unit:
     atoms: tuple[Atom, ...]
 
 
+@dataclass(frozen=True)
+class _Grounds:
+    """What a determinate verdict rests on.
+
+    Attributes:
+        premises: The best premises.
+        fault: The relation of a contradicted claim that they exclude.
+        clashes: Codes and relations of the closure's clashes.
+    """
+
+    premises: tuple[Premise, ...]
+    fault: Triple | None = None
+    clashes: Clashes = field(default_factory=list)
+
+
 @dataclass
 class _Decision:
-    """A group's verdict in one context, with what it rests on."""
+    """A claim's verdict in one context.
+
+    Attributes:
+        verdict: The verdict.
+        units: The premises of the context.
+        cores: For an entailed claim its relations, for a contradicted one each relation that
+            is at fault, with atoms of the context that decide it, as the solver found them.
+        grounds: What the verdict rests on, once it has been asked for.
+        immediate: Whether one premise over the same things decides it by the tables.
+    """
 
     verdict: Verdict
-    premises: tuple[Premise, ...] = ()
-    faults: tuple[Triple, ...] = ()
-    clashes: Clashes = field(default_factory=list)
+    units: Sequence[_Unit] = ()
+    cores: dict[frozenset[Triple], set[Atom]] = field(default_factory=dict)
+    grounds: _Grounds | None = None
     immediate: bool = False
+
+    @property
+    def explained(self) -> bool:
+        """Whether no solver is needed any more, in this context."""
+        return self.verdict.determinate and self.grounds is not None
 
 
 def audit_relations(
@@ -208,6 +246,7 @@ class _Audit:
             (n for n, (_, triples) in enumerate(self.scene) if len(triples) > 1), len(self.scene)
         )
         self.decisions: dict[frozenset[Triple], _Decision] = {}
+        self.timed_out = False
 
     def atom(self, triple: Triple) -> Atom:
         """A claimed relation as the atom that its reading makes of it."""
@@ -244,13 +283,15 @@ class _Audit:
         if found is None:
             return None
         verdict, position = found
-        faults = claim[:1] if verdict is Verdict.CONTRADICTED else ()
-        return _Decision(verdict, (self.scene_units[position].premise,), faults, immediate=True)
+        fault = claim[0] if verdict is Verdict.CONTRADICTED else None
+        grounds = _Grounds((self.scene_units[position].premise,), fault)
+        return _Decision(verdict, grounds=grounds, immediate=True)
 
     # The run -------------------------------------------------------------------------
 
     def run(self) -> TraceResult:
         known = _known_scene(self.ontology, tuple(self.scene_units))
+        self.decisions = known.decisions
         pending: dict[frozenset[Triple], None] = {}
         for claim in self.claims:
             key = frozenset(claim)
@@ -260,11 +301,13 @@ class _Audit:
                     pending[key] = None
                 else:
                     known.decisions[key] = decision
-        self.decisions = known.decisions
         if known.finding is None and self.chained:
             known.finding = _Finding(True)
         if known.finding is None:
-            known.finding = _decide_scene(self.solver, self.scene_units)
+            try:
+                known.finding = self.decide_scene()
+            except LimitError:
+                return TraceResult(True, (), [], [_undecided() for _ in self.claims], True)
         finding = known.finding
         if not finding.feasible:
             blocked = [self.blocked(claim) for claim in self.claims]
@@ -272,21 +315,52 @@ class _Audit:
         if len(known.decisions) > _DECISIONS_REMEMBERED:
             _known_scene.cache_clear()
         for key in pending:
-            known.decisions[key] = self.decide(key, self.scene_units, self.scene_atoms)
-        return TraceResult(True, (), [], self.walk())
+            try:
+                known.decisions[key] = self.decide(key, self.scene_units)
+            except LimitError:
+                self.timed_out = True
+                break
+        results = self.walk()
+        return TraceResult(True, (), [], results, self.timed_out)
+
+    def decide_scene(self) -> _Finding:
+        """Whether the scene is feasible; else the best premises that clash, and why.
+
+        Raises:
+            LimitError: If that takes too long.
+        """
+        solver = self.shared or TraceSolver(self.ontology, self.scene_atoms)
+        core = solver.core(self.scene_atoms)
+        if core is None:
+            return _Finding(True)
+        premises = _best(self.scene_units, core, solver.core)
+        named = set(premises)
+        atoms = _atoms(unit for unit in self.scene_units if unit.premise in named)
+        return _Finding(False, premises, clashes(self.ontology, atoms))
 
     @cached_property
-    def solver(self) -> TraceSolver:
-        """The solver for the scene and every claim that it may leave open."""
+    def shared(self) -> TraceSolver | None:
+        """The solver for the scene and every claim of which something is to be found out;
+        None where a program for each claim is cheaper.
+        """
         decisions = self.decisions
         groups: dict[Group, None] = {}
         for key in map(frozenset, self.claims):
-            if key and not (key in decisions and decisions[key].verdict.determinate):
+            if key and not (key in decisions and decisions[key].explained):
                 groups[frozenset(map(self.atom, key))] = None
         atoms = dict.fromkeys(self.scene_atoms)
         for group in groups:
             atoms.update(dict.fromkeys(sorted(group)))
+        things = {thing for _, u, v in atoms for thing in (u, v)}
+        if len(things) > _FEW_THINGS and self.ontology.closes({key for key, _, _ in atoms}):
+            return None
         return TraceSolver(self.ontology, atoms, groups)
+
+    def solver(self, context: Sequence[Atom], group: Group) -> TraceSolver:
+        """A solver for a context and the relations of a claim."""
+        if self.shared is not None:
+            return self.shared
+        return TraceSolver(self.ontology, dict.fromkeys([*context, *sorted(group)]), [group])
 
     @staticmethod
     def blocked(claim: tuple[Triple, ...]) -> ClaimResult:
@@ -302,58 +376,92 @@ class _Audit:
             reason="blocked_scene",
         )
 
-    def decide(
-        self, key: frozenset[Triple], units: list[_Unit], context: Sequence[Atom]
-    ) -> _Decision:
+    def decide(self, key: frozenset[Triple], units: Sequence[_Unit]) -> _Decision:
         """The verdict on a claim's relations in a feasible context (Eq. status, and the
         conservative rule for several relations).
+
+        Args:
+            key: The relations.
+            units: The premises of the context.
+
+        Raises:
+            LimitError: If there is no verdict in time.
         """
-        solver = self.solver
+        context = _atoms(units)
         group = frozenset(map(self.atom, key))
+        solver = self.solver(context, group)
         core = solver.refutation_core(context, group)
         if core is not None:
-            decides = partial(solver.entails, group=group)
-            return _Decision(Verdict.ENTAILED, self.premises(units, core, key, decides))
-        best: tuple[Premise, ...] | None = None
-        faults: list[Triple] = []
+            return _Decision(Verdict.ENTAILED, units, {key: core})
+        cores: dict[frozenset[Triple], set[Atom]] = {}
         for triple in sorted(key):
-            atom = self.atom(triple)
-            core = solver.core([*context, atom])
-            if core is None:
-                continue
-            decides = partial(solver.excludes, atom=atom)
-            premises = self.premises(units, core, [triple], decides)
-            if best is None or _cost(premises) < _cost(best):
-                best = premises
-                faults.insert(0, triple)
+            core = solver.exclusion_core(context, self.atom(triple))
+            if core is not None:
+                cores[frozenset([triple])] = core
+        verdict = Verdict.CONTRADICTED if cores else Verdict.UNKNOWN
+        return _Decision(verdict, units, cores)
+
+    def grounds(self, decision: _Decision) -> _Grounds:
+        """What a determinate verdict rests on: of the relations at fault, the one that takes
+        the best premises. Where there is no time to find them, a core has to do.
+        """
+        if decision.grounds is None:
+            try:
+                decision.grounds = self.best_grounds(decision)
+            except LimitError:
+                self.timed_out = True
+                triples, core = next(iter(decision.cores.items()))
+                premises = tuple(u.premise for u in _undominated(decision.units) if _meets(u, core))
+                return _Grounds(premises, min(triples))
+        return decision.grounds
+
+    def best_grounds(self, decision: _Decision) -> _Grounds:
+        """The same without regard to time.
+
+        Raises:
+            LimitError: If there is not enough.
+        """
+        units = decision.units
+        context = _atoms(units)
+        found: list[tuple[tuple[Premise, ...], Triple]] = []
+        for triples, core in decision.cores.items():
+            group = frozenset(map(self.atom, triples))
+            solver = self.solver(context, group)
+            if decision.verdict is Verdict.ENTAILED:
+                core_of: CoreOf = partial(solver.refutation_core, group=group)
             else:
-                faults.append(triple)
-        if best is None:
-            return _Decision(Verdict.UNKNOWN)
-        clashes: Clashes = []
-        if faults[0][1] not in self.ontology.moves:
-            named = set(best)
+                core_of = partial(solver.exclusion_core, atom=min(group))
+            found.append((self.premises(units, core, triples, core_of), min(triples)))
+        premises, fault = min(found, key=lambda each: _cost(each[0]))
+        if decision.verdict is Verdict.ENTAILED:
+            return _Grounds(premises)
+        reasons: Clashes = []
+        if fault[1] not in self.ontology.moves:
+            named = set(premises)
             atoms = _atoms(unit for unit in units if unit.premise in named)
-            clashes = solver.clashes((*atoms, self.atom(faults[0])))
-        return _Decision(Verdict.CONTRADICTED, best, tuple(faults), clashes)
+            reasons = clashes(self.ontology, dict.fromkeys([*atoms, self.atom(fault)]))
+        return _Grounds(premises, fault, reasons)
 
     def premises(
         self,
         units: Sequence[_Unit],
         core: set[Atom],
         triples: Collection[Triple],
-        decides: Callable[[Sequence[Atom]], bool],
+        core_of: CoreOf,
     ) -> tuple[Premise, ...]:
         """The best premises for a verdict on some relations, given a core.
 
         Where directions tie the things of the scene together without a cycle, one chain
         at most joins two of them: what is decided of the two rests on all of it.
+
+        Raises:
+            LimitError: If there is no time for it.
         """
         if len(triples) == 1 and self.chained and len(units) == len(self.scene_units):
             ((u, r, v),) = triples
             if u != v and r in self.ontology.moves:
                 return tuple(units[n].premise for n in sorted(self.chain(u, v)))
-        return _best(units, core, decides)
+        return _best(units, core, core_of)
 
     @cached_property
     def chained(self) -> bool:
@@ -410,9 +518,11 @@ class _Audit:
         scene leaves open is decided anew, and only once such claims have been admitted.
         """
         results: list[ClaimResult] = []
+        explanations: list[Callable[[], None]] = []
         admitted: list[_Unit] = []
         instances: list[Atom] = []
         feasible = True
+        decided = True
         for number, claim in enumerate(self.claims, start=1):
             if not claim:
                 results.append(
@@ -421,8 +531,12 @@ class _Audit:
                     )
                 )
                 continue
-            key = frozenset(claim)
-            ground = self.decisions[key]
+            ground = self.decisions.get(frozenset(claim))
+            if ground is None or not decided:
+                # What follows has it among its context.
+                decided = False
+                results.append(_undecided(ground.verdict if ground is not None else None))
+                continue
             if not feasible:
                 results.append(
                     ClaimResult(
@@ -433,57 +547,104 @@ class _Audit:
                     )
                 )
                 continue
-            decision = ground
-            context = self.scene_atoms
-            if admitted:
-                context = (*context, *dict.fromkeys(a for unit in admitted for a in unit.atoms))
-                if not ground.verdict.determinate:
-                    decision = self.decide(key, [*self.scene_units, *admitted], context)
-            result = ClaimResult(decision.verdict, ground.verdict, premises=decision.premises)
-            if decision.verdict is Verdict.CONTRADICTED:
-                feasible = False
-                self.explain_conflict(number, result, decision, instances)
-            elif ground.verdict is not Verdict.ENTAILED:
-                atoms = tuple(dict.fromkeys(map(self.atom, claim)))
-                if decision.verdict is Verdict.UNKNOWN and len(atoms) > 1:
-                    feasible = self.solver.feasible((*context, *atoms))
-                    result.reason = "unknown" if feasible else "self_conflict"
-                admitted.append(_Unit(Premise("claim", number), atoms))
-                instances.extend(map(self.atom, claim))
-            if decision.verdict is Verdict.ENTAILED:
-                result.reason = (
-                    "restated"
-                    if decision.immediate
-                    else "entailed"
-                    if decision.premises
-                    else "tautology"
-                )
-            result.feasible_after = feasible
-            result.first_conflict = not feasible
+            try:
+                decision, result = self.step(number, claim, ground, admitted, instances)
+            except LimitError:
+                self.timed_out = True
+                decided = False
+                results.append(_undecided(ground.verdict))
+                continue
+            feasible = result.feasible_after
             results.append(result)
+            if decision.verdict.determinate:
+                explanations.append(
+                    partial(self.explain, number, result, decision, tuple(instances))
+                )
+        # Verdicts first: should time run out, that costs the best premises alone.
+        for explain in explanations:
+            explain()
         return results
 
-    def explain_conflict(
+    def step(
         self,
         number: int,
-        result: ClaimResult,
-        decision: _Decision,
-        instances: Sequence[Atom],
+        claim: tuple[Triple, ...],
+        ground: _Decision,
+        admitted: list[_Unit],
+        instances: list[Atom],
+    ) -> tuple[_Decision, ClaimResult]:
+        """A claim under a feasible assumed context, to which it is added: what is decided of
+        it there, and the result, not yet explained.
+
+        Args:
+            number: Its number, from 1.
+            claim: Its relations.
+            ground: What the scene alone decides of it.
+            admitted: The claims of the context that the scene does not entail.
+            instances: Their relation instances, one by one.
+
+        Raises:
+            LimitError: If there is no verdict in time.
+        """
+        decision = ground
+        units = [*self.scene_units, *admitted]
+        if admitted and not ground.verdict.determinate:
+            decision = self.decide(frozenset(claim), units)
+        result = ClaimResult(decision.verdict, ground.verdict)
+        if decision.verdict is Verdict.CONTRADICTED:
+            result.feasible_after = False
+        elif ground.verdict is not Verdict.ENTAILED:
+            atoms = tuple(dict.fromkeys(map(self.atom, claim)))
+            if decision.verdict is Verdict.UNKNOWN and len(atoms) > 1:
+                context = _atoms(units)
+                solver = self.solver(context, frozenset(atoms))
+                result.feasible_after = solver.feasible((*context, *atoms))
+                result.reason = "unknown" if result.feasible_after else "self_conflict"
+            admitted.append(_Unit(Premise("claim", number), atoms))
+            instances.extend(map(self.atom, claim))
+        result.first_conflict = not result.feasible_after
+        return decision, result
+
+    def explain(
+        self, number: int, result: ClaimResult, decision: _Decision, instances: Sequence[Atom]
     ) -> None:
-        """Fills in what a contradicted claim needs: its fault, repair and reason."""
-        fault = decision.faults[0]
+        """Fills in what a determinate verdict rests on, and what would repair a conflict.
+
+        Args:
+            number: The claim's number, from 1.
+            result: Its result.
+            decision: Its verdict under the assumed context.
+            instances: The generated relation instances of that context.
+        """
+        grounds = self.grounds(decision)
+        result.premises = grounds.premises
+        if decision.verdict is Verdict.ENTAILED:
+            result.reason = (
+                "restated"
+                if decision.immediate
+                else "entailed"
+                if grounds.premises
+                else "tautology"
+            )
+            return
+        result.reason = "contradicted" if grounds.premises else "impossible"
+        result.clashes = grounds.clashes
+        fault = grounds.fault
+        assert fault is not None  # a contradicted claim has one
         # Reported as the claim puts it, not as its mirror image.
         result.fault = self.given[number - 1][self.claims[number - 1].index(fault)]
-        result.reason = "contradicted" if decision.premises else "impossible"
+        result.repair = None
         if result.grounded is Verdict.CONTRADICTED:
-            result.repair = None
-        else:
-            # The scene leaves room for each relation, so removing claims repairs it.
+            return
+        # The scene leaves room for each relation, so removing claims repairs it.
+        faults = [triple for triples in decision.cores for triple in triples]
+        try:
             result.repair = max(
-                self.solver.repair((*self.scene_atoms, self.atom(triple)), instances)
-                for triple in decision.faults
+                repair(self.ontology, (*self.scene_atoms, self.atom(triple)), instances)
+                for triple in faults
             )
-        result.clashes = decision.clashes
+        except LimitError:
+            self.timed_out = True
 
 
 def current_scene(
@@ -529,20 +690,20 @@ def _known_scene(_ontology: Ontology, _units: tuple[_Unit, ...]) -> _KnownScene:
     return _KnownScene()
 
 
-def _decide_scene(solver: TraceSolver, units: Sequence[_Unit]) -> _Finding:
-    core = solver.core(dict.fromkeys(atom for unit in units for atom in unit.atoms))
-    if core is None:
-        return _Finding(True)
-    premises = _best(units, core, lambda atoms: not solver.feasible(atoms))
-    named = set(premises)
-    atoms = [atom for unit in units if unit.premise in named for atom in unit.atoms]
-    return _Finding(False, premises, solver.clashes(atoms))
+def _undecided(grounded: Verdict | None = None) -> ClaimResult:
+    """A claim that a limit left without a verdict, with its grounded one if there is one."""
+    return ClaimResult(Verdict.UNKNOWN, grounded or Verdict.UNKNOWN, reason="timed_out")
 
 
 def _cost(premises: Sequence[Premise]) -> tuple[int, int, list[tuple[bool, int]]]:
     """What makes premises better: fewer claims, fewer premises, earlier ones."""
     places = sorted((premise.source == "claim", premise.number) for premise in premises)
     return sum(claimed for claimed, _ in places), len(places), places
+
+
+def _meets(unit: _Unit, core: set[Atom]) -> bool:
+    """Whether a premise has a part in a core."""
+    return not core.isdisjoint(unit.atoms)
 
 
 def _atoms(units: Iterable[_Unit]) -> list[Atom]:
@@ -564,9 +725,11 @@ def _undominated(units: Sequence[_Unit]) -> list[_Unit]:
     return kept
 
 
-def _best(
-    units: Sequence[_Unit], core: set[Atom], decides: Callable[[Sequence[Atom]], bool]
-) -> tuple[Premise, ...]:
+CoreOf = Callable[[Sequence[Atom]], set[Atom] | None]
+"""Gives atoms among some that decide together, if these do."""
+
+
+def _best(units: Sequence[_Unit], core: set[Atom], core_of: CoreOf) -> tuple[Premise, ...]:
     """The best minimal set of premises: from the scene alone where one exists, else
     with the fewest claims, then the fewest premises, then the earliest.
 
@@ -574,38 +737,64 @@ def _best(
     these decide by themselves, they are the only minimal set. Otherwise the set is
     found by hitting-set duality: the best set that meets all correction sets known
     so far either decides, or yields one more of them. Should that take more than
-    _ROUNDS rounds, a minimal set is given that need not be the best.
+    _ROUNDS rounds, a minimal set is given that need not be the best. Which cores the
+    solver happens to find makes no difference to the outcome.
 
     Args:
         units: All premises of the context, scene first, in order.
         core: Atoms that decide together, as the solver found them.
-        decides: Whether some atoms suffice for the verdict.
+        core_of: Finds such atoms among others, if there are some.
+
+    Raises:
+        LimitError: If there is no time for it.
     """
     units = _undominated(units)
-    candidates = [unit for unit in units if not core.isdisjoint(unit.atoms)]
-    needed = [
-        unit
-        for unit in candidates
-        if not decides(_atoms(other for other in units if other is not unit))
-    ]
-    if len(needed) == len(candidates) or decides(_atoms(needed)):
-        return tuple(unit.premise for unit in needed)
+    candidates = [unit for unit in units if _meets(unit, core)]
+    needed: list[_Unit] = []
+    while candidates:
+        unit = candidates.pop(0)
+        other_core = core_of(_atoms(other for other in units if other is not unit))
+        if other_core is None:
+            needed.append(unit)
+        else:  # what is in every deciding set is in this one
+            candidates = [other for other in candidates if _meets(other, other_core)]
     position = {unit.premise: n for n, unit in enumerate(units)}
     claims = [n for n, unit in enumerate(units) if unit.premise.source == "claim"]
     corrections = [frozenset([position[unit.premise]]) for unit in needed]
     picked = frozenset(position[unit.premise] for unit in needed)
+
+    def decides(places: Iterable[int]) -> bool:
+        return core_of(_atoms(units[n] for n in sorted(places))) is not None
+
     for _ in range(_ROUNDS):
-        if decides(_atoms(units[n] for n in sorted(picked))):
+        if decides(picked):
             return tuple(units[n].premise for n in sorted(picked))
-        grown = set(picked)
-        for n in range(len(units)):
-            if n not in grown and not decides(_atoms(units[m] for m in sorted({*grown, n}))):
-                grown.add(n)
-        corrections.append(frozenset(range(len(units))) - grown)
+        corrections.append(frozenset(_correction(len(units), picked, decides)))
         picked = best_premises(corrections, claims, len(units) - 1)
-    left = candidates
-    for unit in reversed(candidates):  # the latest claims go first
-        rest = [other for other in left if other is not unit]
-        if decides(_atoms(rest)):
-            left = rest
-    return tuple(unit.premise for unit in left)
+    left = dict.fromkeys(range(len(units)))
+    for n in reversed(range(len(units))):  # the latest claims go first
+        if decides(left.keys() - {n}):
+            del left[n]
+    return tuple(units[n].premise for n in left)
+
+
+def _correction(
+    count: int, picked: Collection[int], decides: Callable[[Iterable[int]], bool]
+) -> list[int]:
+    """The premises outside of a largest set that does not decide: what is picked, and one
+    premise after the other that does not make it decide. Looked for by halves, since few
+    of them do.
+    """
+    kept = set(picked)
+    left_out: list[int] = []
+    blocks = [[n for n in range(count) if n not in kept]]
+    while blocks:
+        block = blocks.pop()
+        if not decides({*kept, *block}):
+            kept.update(block)
+        elif len(block) == 1:
+            left_out += block
+        else:
+            middle = len(block) // 2
+            blocks += (block[middle:], block[:middle])
+    return left_out

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symbouq.errors import RecordError, SymboUQError
-from symbouq.logic import TraceSolver
+from symbouq.logic import layout
 from symbouq.ontology import ASSERTED
 from symbouq.pipeline import TraceAuditor
 from symbouq.records import Trace, parse_record
@@ -137,7 +137,7 @@ def sketch(auditor: TraceAuditor, trace: Trace) -> list[str]:
     atoms = dict.fromkeys(
         (ontology.readings[ASSERTED, r], u, v) for _, s in parsed.scene for u, r, v in [s.triple]
     )
-    places = TraceSolver(ontology, atoms, ()).layout(atoms) if atoms else None
+    places = layout(ontology, atoms) if atoms else None
     if not places:
         return []
     coordinates = ontology.coordinates

@@ -18,6 +18,7 @@ import clingo
 from clingo import ast
 from clingodl import ClingoDLTheory
 
+from symbouq.limits import LimitError, check_time, meter, running
 from symbouq.ontology import Ontology
 from symbouq.source import data_folder
 
@@ -74,13 +75,26 @@ def _record(program: Program) -> None:
 
 
 def _grounded(
-    parts: Sequence[str], facts: str, *options: str
+    parts: Sequence[str], facts: str, *options: str, large: bool = False
 ) -> tuple[clingo.Control, ClingoDLTheory]:
-    """A program of rule files and facts, ready to be solved."""
+    """A program of rule files and facts, ready to be solved.
+
+    Args:
+        parts: Names of the rule files.
+        facts: The facts.
+        options: Options of clingo.
+        large: Whether it may become so large that its grounding has to be watched.
+
+    Raises:
+        LimitError: If it takes too long, or becomes too large.
+    """
     _record((tuple(parts), facts))
+    check_time()
     control = clingo.Control(["--warn=none", *options])
     theory = ClingoDLTheory()  # type: ignore[no-untyped-call]
     theory.register(control)
+    if large:
+        meter(control)
     control.add("base", [], _rules(*parts) + facts)
     control.ground()
     theory.prepare(control)
@@ -113,45 +127,63 @@ def possible_modes(rules: str, facts: str, modes: Sequence[str]) -> list[bool]:
     return [bool(control.solve([(symbol, True)]).satisfiable) for symbol in symbols]
 
 
-class TraceSolver:
-    """Decides contexts, groups, repairs and clashes over the atoms of one trace.
+_SUPPORTED = "--supp-models"
+"""Where all rules but choices are definite, whether there is a model does not depend on
+whether it is the least one: the check for unfounded sets is left out."""
+
+_MANY_THINGS = 40
+"""Things up to which grounding the closure, cubic in their number, is not watched."""
+
+
+class TraceProgram:
+    """The program of some atoms: what it is made of.
 
     Args:
         ontology: The tables of the profile.
         atoms: Every atom that a context may hold.
         groups: Every group that may be asked for.
+
+    Attributes:
+        number: Each atom to its number.
+        group: Each group to its number.
+        closed: Whether it has the relational closure.
+        parts: Names of its rule files.
+        facts: Its facts.
+        large: Whether it may become large when it is grounded.
     """
 
     def __init__(
-        self, ontology: Ontology, atoms: Collection[Atom], groups: Collection[Group]
+        self, ontology: Ontology, atoms: Collection[Atom], groups: Collection[Group] = ()
     ) -> None:
-        self._number = {atom: n for n, atom in enumerate(atoms)}
-        self._group = {group: g for g, group in enumerate(groups)}
+        self.number = {atom: n for n, atom in enumerate(atoms)}
+        self.group = {group: g for g, group in enumerate(groups)}
         # What closure alone decides has no coordinates, but still numbers.
-        self._step = max(1, len(ontology.coordinates))
+        self.step = step = max(1, len(ontology.coordinates))
         used = {key for key, _, _ in atoms}.union(key for group in groups for key, _, _ in group)
-        self.closed = bool(ontology.rules) or not used.isdisjoint(ontology.closed_keys)
-        step = self._step
+        slots = {slot for atom in atoms for slot in atom[1:]}
+        slots.update(s for group in groups for atom in group for s in atom[1:])
+        self.closed = ontology.closes(used)
+        self.large = self.closed and len(slots) > _MANY_THINGS
         facts = [ontology.facts[key] for key in used]
         facts += _pooled(
-            "inst", (f"{n},{k},{u * step},{v * step}" for (k, u, v), n in self._number.items())
+            "inst", (f"{n},{k},{u * step},{v * step}" for (k, u, v), n in self.number.items())
         )
         facts += _pooled(
             "ask",
             (
                 f"{g},{k},{u * step},{v * step}"
-                for group, g in self._group.items()
+                for group, g in self.group.items()
                 for k, u, v in group
             ),
         )
-        parts = ["layout"]
+        self.parts = ["layout"]
         if groups:
-            parts.append("refutation")
+            self.parts.append("refutation")
         if self.closed:
-            parts.append("closure")
+            self.parts.append("closure")
             facts += [ontology.closure_facts, ontology.rules]
         if ontology.extent:
-            parts.append("extent")
+            self.parts.append("extent")
             facts.append(ontology.extent_facts)
             # What lies within what is the same on every axis: one that no relation of the
             # trace bounds says nothing that another one does not.
@@ -159,25 +191,42 @@ class TraceSolver:
             axes = [axis for axis in ontology.ends if axis in bounded] or [*ontology.ends][:1]
             facts += [ontology.ends[axis] for axis in axes]
         if self.closed or ontology.extent:
-            slots = {slot for atom in self._number for slot in atom[1:]}
-            slots.update(s for group in groups for atom in group for s in atom[1:])
             facts += _pooled("thing", (str(slot * step) for slot in sorted(slots)))
-        self._parts = parts
-        self._facts = "".join(facts)
-        self._control, self._theory = _grounded(parts, self._facts)
+        self.facts = "".join(facts)
+
+
+class TraceSolver:
+    """Decides contexts and groups over the atoms of one trace.
+
+    Args:
+        ontology: The tables of the profile.
+        atoms: Every atom that a context may hold.
+        groups: Every group that may be asked for.
+
+    Raises:
+        LimitError: From here and from every method, if a surrounding `time_limit` is over.
+    """
+
+    def __init__(
+        self, ontology: Ontology, atoms: Collection[Atom], groups: Collection[Group] = ()
+    ) -> None:
+        program = TraceProgram(ontology, atoms, groups)
+        # The theory has to live as long as the control that it is registered with.
+        self._control, self._theory = _grounded(
+            program.parts, program.facts, _SUPPORTED, large=program.large
+        )
         symbols = self._control.symbolic_atoms
-        self._on = {atom: _literal(symbols, _symbol("on", n)) for atom, n in self._number.items()}
+        self._on = {atom: _literal(symbols, _symbol("on", n)) for atom, n in program.number.items()}
         self._atom_of = {literal: atom for atom, literal in self._on.items()}
         self._refute = {
-            group: _literal(symbols, _symbol("refute", g)) for group, g in self._group.items()
+            group: _literal(symbols, _symbol("refute", g)) for group, g in program.group.items()
         }
-        self._strict = [-_literal(symbols, _symbol("tolerate"))] if self.closed else []
+        self._strict = [-_literal(symbols, _symbol("tolerate"))] if program.closed else []
 
     def feasible(self, context: Iterable[Atom]) -> bool:
         """SAT(B): whether the context has a layout and a closure without clash."""
         on = self._on
-        assumptions = self._strict + [on[atom] for atom in context]
-        return bool(self._control.solve(assumptions=assumptions).satisfiable)
+        return self._satisfiable(self._strict + [on[atom] for atom in context])
 
     def core(self, context: Iterable[Atom]) -> set[Atom] | None:
         """An infeasible part of a context, not necessarily minimal; None if the context
@@ -193,80 +242,138 @@ class TraceSolver:
         on = self._on
         return self._core([*self._strict, self._refute[group], *(on[atom] for atom in context)])
 
+    def exclusion_core(self, context: Iterable[Atom], atom: Atom) -> set[Atom] | None:
+        """A part of a context that leaves no room for one more atom, not necessarily minimal;
+        None if there is room for it.
+        """
+        core = self.core([*context, atom])
+        return core if core is None else core - {atom}
+
     def entails(self, context: Iterable[Atom], group: Group) -> bool:
         """Whether a feasible context entails every relation of the group."""
         on = self._on
         assumptions = [*self._strict, self._refute[group], *(on[atom] for atom in context)]
-        return not self._control.solve(assumptions=assumptions).satisfiable
+        return not self._satisfiable(assumptions)
 
     def excludes(self, context: Iterable[Atom], atom: Atom) -> bool:
         """Whether a context leaves no room for one more atom."""
         return not self.feasible([*context, atom])
 
+    def _satisfiable(self, assumptions: list[int]) -> bool:
+        with running(self._control):
+            result = self._control.solve(assumptions=assumptions)
+        if result.interrupted:
+            raise LimitError
+        return bool(result.satisfiable)
+
     def _core(self, assumptions: list[int]) -> set[Atom] | None:
-        with self._control.solve(assumptions=assumptions, yield_=True) as handle:
-            if handle.get().satisfiable:
+        with (
+            running(self._control),
+            self._control.solve(assumptions=assumptions, yield_=True) as handle,
+        ):
+            result = handle.get()
+            if result.interrupted:
+                raise LimitError
+            if result.satisfiable:
                 return None
             atom_of = self._atom_of
             return {atom_of[literal] for literal in handle.core() if literal in atom_of}
 
-    def clashes(self, context: Iterable[Atom]) -> list[tuple[str, tuple[str, ...]]]:
-        """What the closure of a context runs into: codes and the relations that they
-        name, in order. Empty where the layout alone is at fault.
-        """
-        if not self.closed:
+
+def clashes(ontology: Ontology, atoms: Collection[Atom]) -> list[tuple[str, tuple[str, ...]]]:
+    """What the closure of some atoms runs into: codes and the relations that they name, in
+    order. Empty where the layout alone is at fault.
+
+    Raises:
+        LimitError: If a surrounding `time_limit` is over.
+    """
+    program = TraceProgram(ontology, atoms)
+    if not program.closed:
+        return []
+    control, _theory = _grounded(program.parts, program.facts, large=program.large)
+    symbols = control.symbolic_atoms
+    assumptions = [_literal(symbols, _symbol("tolerate"))]
+    assumptions += [_literal(symbols, _symbol("on", n)) for n in program.number.values()]
+    with running(control), control.solve(assumptions=assumptions, yield_=True) as handle:
+        if handle.get().interrupted:
+            raise LimitError
+        model = handle.model()
+        if model is None:
             return []
-        held = {self._on[atom] for atom in context}
-        rest = [-literal for literal in self._atom_of if literal not in held]
-        assumptions = [-literal for literal in self._strict] + [*held, *rest]
-        with self._control.solve(assumptions=assumptions, yield_=True) as handle:
-            model = handle.model()
-            if model is None:
-                return []
-            found = {a.arguments[0] for a in model.symbols(atoms=True) if a.name == "clash"}
-        return [(code.name, tuple(map(str, code.arguments))) for code in sorted(found)]
+        found = {a.arguments[0] for a in model.symbols(atoms=True) if a.name == "clash"}
+    return [(code.name, tuple(map(str, code.arguments))) for code in sorted(found)]
 
-    def repair(self, kept: Collection[Atom], generated: Sequence[Atom]) -> int:
-        """The least number of generated relation instances whose removal lets the rest
-        hold together with what is kept, which is feasible (Eq. repair).
 
-        Args:
-            kept: The scene and the relation tested.
-            generated: Earlier generated instances, one entry each: duplicates count.
-        """
-        facts = "".join(f"generated({n},{self._number[a]})." for n, a in enumerate(generated))
-        # Core-guided optimization: many disjoint conflicts would defeat branch and bound.
-        control, _theory = _grounded(
-            [*self._parts, "repair"], self._facts + facts, "--opt-strategy=usc"
-        )
-        symbols = control.symbolic_atoms
-        assumptions = [_literal(symbols, _symbol("on", self._number[atom])) for atom in kept]
-        if self.closed:
-            assumptions.append(-_literal(symbols, _symbol("tolerate")))
-        cost = 0
-        with control.solve(assumptions=assumptions, yield_=True) as handle:
-            for model in handle:
-                cost = model.cost[0]
-        return cost
+def repair(ontology: Ontology, kept: Collection[Atom], generated: Sequence[Atom]) -> int:
+    """The least number of generated relation instances whose removal lets the rest hold
+    together with what is kept, which is feasible (Eq. repair).
 
-    def layout(self, context: Iterable[Atom]) -> dict[tuple[int, int], int] | None:
-        """One feasible layout of a context: (slot, position in the ontology's
-        coordinates) to value, without the coordinates of which nothing is said; None if
-        there is none.
-        """
-        held = {self._on[atom] for atom in context}
-        rest = [-literal for literal in self._atom_of if literal not in held]
-        step = self._step
-        places: dict[tuple[int, int], int] = {}
-        assumptions = [*self._strict, *held, *rest]
-        with self._control.solve(assumptions=assumptions, yield_=True) as handle:
-            model = handle.model()
-            if model is None:
-                return None
-            self._theory.on_model(model)
-            for coordinate, value in self._theory.assignment(model.thread_id):
-                places[divmod(coordinate.arguments[0].number - 1, step)] = int(str(value))
-        return places
+    Args:
+        ontology: The tables of the profile.
+        kept: The scene and the relation tested.
+        generated: Earlier generated instances, one entry each: duplicates count.
+
+    Raises:
+        LimitError: If a surrounding `time_limit` is over.
+    """
+    program = TraceProgram(ontology, dict.fromkeys([*kept, *generated]))
+    facts = "".join(f"generated({n},{program.number[a]})." for n, a in enumerate(generated))
+    # Core-guided optimization: many disjoint conflicts would defeat branch and bound.
+    control, _theory = _grounded(
+        [*program.parts, "repair"],
+        program.facts + facts,
+        _SUPPORTED,
+        "--opt-strategy=usc",
+        large=program.large,
+    )
+    symbols = control.symbolic_atoms
+    assumptions = [_literal(symbols, _symbol("on", program.number[atom])) for atom in kept]
+    if program.closed:
+        assumptions.append(-_literal(symbols, _symbol("tolerate")))
+    cost = 0
+    with running(control), control.solve(assumptions=assumptions, yield_=True) as handle:
+        for model in handle:
+            cost = model.cost[0]
+        if handle.get().interrupted:
+            raise LimitError
+    return cost
+
+
+def layout(
+    ontology: Ontology, atoms: Collection[Atom], beside: Collection[Atom] = ()
+) -> dict[tuple[int, int], int] | None:
+    """One feasible layout of some atoms: (slot, position in the ontology's coordinates) to
+    value, without the coordinates of which nothing is said; None if there is none.
+
+    Args:
+        ontology: The tables of the profile.
+        atoms: What holds.
+        beside: What need not hold; its things and axes have coordinates too.
+
+    Raises:
+        LimitError: If a surrounding `time_limit` is over.
+    """
+    program = TraceProgram(ontology, dict.fromkeys([*atoms, *beside]))
+    control, theory = _grounded(program.parts, program.facts, large=program.large)
+    symbols = control.symbolic_atoms
+    held = frozenset(atoms)
+    assumptions = []
+    for atom, n in program.number.items():
+        literal = _literal(symbols, _symbol("on", n))
+        assumptions.append(literal if atom in held else -literal)
+    if program.closed:
+        assumptions.append(-_literal(symbols, _symbol("tolerate")))
+    places: dict[tuple[int, int], int] = {}
+    with running(control), control.solve(assumptions=assumptions, yield_=True) as handle:
+        if handle.get().interrupted:
+            raise LimitError
+        model = handle.model()
+        if model is None:
+            return None
+        theory.on_model(model)
+        for coordinate, value in theory.assignment(model.thread_id):
+            places[divmod(coordinate.arguments[0].number - 1, program.step)] = int(str(value))
+    return places
 
 
 def _pooled(predicate: str, rows: Iterable[str]) -> list[str]:

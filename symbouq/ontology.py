@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -156,6 +156,10 @@ class Ontology:
     def symmetric(self) -> frozenset[str]:
         """The relations that equal their converse."""
         return frozenset(r for r, s in self.converse.items() if r == s)
+
+    def closes(self, keys: Collection[int]) -> bool:
+        """Whether atoms with these readings need the relational closure."""
+        return bool(self.rules) or not self.closed_keys.isdisjoint(keys)
 
     def marked(self, predicate: str) -> frozenset[str]:
         """What a predicate about words of events is said of, its first argument."""

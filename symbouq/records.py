@@ -224,7 +224,8 @@ class ClaimAudit(_Record):
     repair_cost: int
     """The paper's bounded value, 0 to 4."""
     repair_cost_exact: int | None = None
-    """The exact repair distance; null where no removal of claims repairs it."""
+    """The exact repair distance; null where no removal of claims repairs it, or, in an audit
+    that has `timed_out`, where none was found in time."""
     first_conflict: bool
     """Whether adding this claim first makes the context infeasible."""
     premises: list[str]
@@ -282,6 +283,12 @@ class Audit(NotebookAudit, _Record):
     """Inputs of the learned constraint scores."""
     constraint_rule: float
     """The training-free Constraint-Rule score, in [0, 1]."""
+    timed_out: bool = False
+    """Whether the time limit was reached: claims whose message says so have no verdict, and
+    premises and repairs need not be the best."""
+    faults: list[str] = Field(default_factory=list)
+    """What was not read (by a fault of the reader's, or for its length), or not decided in
+    time."""
 
 
 class Reliability(_Record):

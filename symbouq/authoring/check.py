@@ -16,7 +16,7 @@ import clingo
 from clingo import ast
 
 from symbouq.errors import OntologyError
-from symbouq.logic import TraceSolver
+from symbouq.logic import TraceSolver, clashes
 from symbouq.ontology import ASSERTED, solved_tables, tables_of
 from symbouq.source import (
     Place,
@@ -185,18 +185,18 @@ def _by_solver(source: Source, profile: str, name: str, own: Collection[str]) ->
     ontology = tables_of(source, profile, name, "")
     for relation in ontology.families:
         atom = (ontology.readings[ASSERTED, relation], 0, 1)
-        solver = TraceSolver(ontology, [atom], ())
+        solver = TraceSolver(ontology, [atom])
         if solver.feasible([atom]):
             continue
-        clashes = solver.clashes([atom])
+        reasons = clashes(ontology, [atom])
         named = [
             ontology.reasons[code].format(first=relations[0], second=relations[-1])
             if relations and code in ontology.reasons
             else code
-            for code, relations in clashes
+            for code, relations in reasons
         ]
         culprits = "; ".join(named) or "its own bounds"
-        involved = {relation, *(r for _, relations in clashes for r in relations)}
+        involved = {relation, *(r for _, relations in reasons for r in relations)}
         yield (
             "one-premise-clash",
             _involved(source, involved, own),

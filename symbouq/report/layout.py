@@ -15,6 +15,7 @@ from typing import Any
 
 from symbouq.auditor import Triple, current_scene
 from symbouq.logic import Atom, TraceSolver
+from symbouq.logic import layout as solved_layout
 from symbouq.ontology import ASSERTED, QUERIED, Ontology
 
 AXES = ("x", "y")
@@ -65,8 +66,8 @@ def picture(ontology: Ontology, audit: Mapping[str, Any]) -> dict[str, Any]:
     context = [(ontology.readings[ASSERTED, r], u, v) for u, r, v in scene]
     probes = [(key, u, v) for u, v in pairs for key in signs.readings.values()]
     atoms = dict.fromkeys([*context, *probes])
-    solver = TraceSolver(signs.ontology, atoms, ()) if atoms else None
-    places = solver.layout(context) or {} if solver is not None else {}
+    solver = TraceSolver(signs.ontology, atoms) if atoms else None
+    places = solved_layout(signs.ontology, context, probes) or {} if atoms else {}
     possible = {
         (u, v): _cells(solver, context, signs, u, v) for u, v in pairs if solver is not None
     }
@@ -237,7 +238,7 @@ def _claimed(ontology: Ontology, relation: str) -> str | None:
         return None
     stated = (ontology.readings[QUERIED, relation], 0, 1)
     atoms = [stated, *((key, 0, 1) for key in signs.readings.values())]
-    found = _cells(TraceSolver(signs.ontology, atoms, ()), [stated], signs, 0, 1)
+    found = _cells(TraceSolver(signs.ontology, atoms), [stated], signs, 0, 1)
     return found if "0" in found else None
 
 

@@ -1,0 +1,145 @@
+"""Limits on what one trace may cost: its time, and the size of its programs."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from time import monotonic
+
+import clingo
+from clingo.backend import Observer
+
+_GROUND_RULES = 10_000_000
+"""Most rules that a program may have once it is grounded: some two gigabytes."""
+
+_BETWEEN_LOOKS = 1_024
+"""Ground rules between two looks at the clock."""
+
+_PATIENCE = 0.05
+"""Seconds in which an interrupted solver run should have ended, before it is told again."""
+
+_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
+
+
+class LimitError(Exception):
+    """What was being worked out takes longer, or is larger, than the limit allows."""
+
+
+@contextmanager
+def time_limit(seconds: float | None) -> Iterator[None]:
+    """Bounds what is done inside: once the time is over, `check_time`, `grounded` and
+    `running` raise LimitError.
+
+    Args:
+        seconds: The limit; None for none but that of a surrounding `time_limit`.
+    """
+    end = monotonic() + (math.inf if seconds is None else seconds)
+    token = _deadline.set(min(end, _deadline.get()))
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def check_time() -> None:
+    """Ends what is done inside a `time_limit` that is over.
+
+    Raises:
+        LimitError: If it is.
+    """
+    deadline = _deadline.get()
+    if deadline < math.inf and monotonic() > deadline:
+        raise LimitError
+
+
+class _Meter(Observer):
+    """Counts the rules of a program while it is grounded: clingo cannot be interrupted
+    there, but what an observer raises ends it.
+    """
+
+    def __init__(self) -> None:
+        self._rules = 0
+
+    def rule(self, choice: bool, head: object, body: object) -> None:
+        self._rules += 1
+        if self._rules % _BETWEEN_LOOKS == 0:
+            check_time()
+            if self._rules > _GROUND_RULES:
+                raise LimitError
+
+
+def meter(control: clingo.Control) -> None:
+    """Lets the grounding of a program end at the limits. It doubles what grounding costs, so
+    it is for programs that may become large.
+    """
+    control.register_observer(_Meter())
+
+
+class _Watchdog:
+    """Interrupts solver runs whose time is over, in a thread that ends when there is nothing
+    to watch.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._runs: dict[int, tuple[float, clingo.Control]] = {}
+        self._wakes = math.inf
+
+    def watch(self, deadline: float, control: clingo.Control) -> None:
+        with self._changed:
+            self._runs[id(control)] = deadline, control
+            if self._wakes == math.inf:
+                self._wakes = deadline
+                threading.Thread(target=self._work, name="time limit", daemon=True).start()
+            elif deadline < self._wakes:
+                self._changed.notify()
+
+    def release(self, control: clingo.Control) -> None:
+        with self._changed:
+            del self._runs[id(control)]
+
+    def _work(self) -> None:
+        with self._changed:
+            while self._runs:
+                self._wakes = min(deadline for deadline, _ in self._runs.values())
+                self._changed.wait(max(_PATIENCE, self._wakes - monotonic()))
+                for deadline, control in self._runs.values():
+                    if deadline <= monotonic():
+                        control.interrupt()
+            self._wakes = math.inf
+
+
+_watchdog = _Watchdog()
+
+
+def _new_watchdog() -> None:
+    """Gives a forked process, which has no thread of its parent's, a watchdog of its own."""
+    global _watchdog
+    _watchdog = _Watchdog()
+
+
+os.register_at_fork(after_in_child=_new_watchdog)
+
+
+@contextmanager
+def running(control: clingo.Control) -> Iterator[None]:
+    """Interrupts what a solver does inside when the time is over; its result then says that
+    it was interrupted.
+
+    Raises:
+        LimitError: If the time is over before it begins.
+    """
+    deadline = _deadline.get()
+    if deadline == math.inf:
+        yield
+        return
+    check_time()
+    _watchdog.watch(deadline, control)
+    try:
+        yield
+    finally:
+        _watchdog.release(control)

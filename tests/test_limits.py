@@ -1,0 +1,134 @@
+"""Limits on what one trace may cost."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import clingo
+import pytest
+
+from symbouq import auditor, limits
+from symbouq.auditor import TraceResult, Triple, Verdict, audit_relations
+from symbouq.limits import LimitError, check_time, meter, running, time_limit
+from symbouq.ontology import OntologyLibrary
+
+PIGEONS = """
+pigeon(1..11). hole(1..10). 1 { at(P, H) : hole(H) } 1 :- pigeon(P).
+:- at(P, H), at(Q, H), P < Q.
+"""
+PATHS = """
+node(1..300). { edge(X, Y) } :- node(X), node(Y).
+path(X, Y) :- edge(X, Y). path(X, Z) :- path(X, Y), edge(Y, Z).
+"""
+
+RCC8 = OntologyLibrary().ontology("rcc8")
+SCENE: list[tuple[int, list[Triple]]] = [
+    (1, [(0, "ntpp", 1)]), (2, [(1, "tpp", 2)]), (3, [(2, "ec", 3)]), (4, [(4, "po", 3)])
+]  # fmt: skip
+CLAIMS: list[list[Triple]] = [
+    [(0, "ntpp", 2)], [(4, "dc", 0)], [(0, "dc", 3)], [(4, "ntppi", 1)], [(1, "eq", 3)]
+]  # fmt: skip
+
+
+def test_a_search_is_interrupted() -> None:
+    control = clingo.Control()
+    control.add("base", [], PIGEONS)
+    control.ground()
+    with time_limit(0.1), running(control):
+        assert control.solve().interrupted
+
+
+def test_a_later_limit_does_not_wait_for_an_earlier_one() -> None:
+    for seconds in (60, 0.1):
+        control = clingo.Control()
+        control.add("base", [], "p." if seconds == 60 else PIGEONS)
+        control.ground()
+        with time_limit(seconds), running(control):
+            assert control.solve().interrupted == (seconds != 60)
+
+
+def test_grounding_ends_at_the_limit() -> None:
+    control = clingo.Control()
+    meter(control)
+    control.add("base", [], PATHS)
+    with time_limit(0.1), pytest.raises(LimitError):
+        control.ground()
+
+
+def test_grounding_ends_where_the_program_grows_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "_GROUND_RULES", 5_000)
+    control = clingo.Control()
+    meter(control)
+    control.add("base", [], PATHS)
+    with pytest.raises(LimitError):
+        control.ground()
+
+
+def test_limits_nest_and_end() -> None:
+    check_time()
+    with time_limit(60), time_limit(0):
+        with time_limit(None), pytest.raises(LimitError):
+            check_time()
+        with time_limit(60), pytest.raises(LimitError):
+            check_time()
+    check_time()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A clock that goes on by one second at each look."""
+    auditor._known_scene.cache_clear()
+    ticks = itertools.count()
+    monkeypatch.setattr(limits, "monotonic", lambda: next(ticks))
+    monkeypatch.setattr(limits._watchdog, "watch", lambda *_: None)
+    monkeypatch.setattr(limits._watchdog, "release", lambda _: None)
+    yield
+    auditor._known_scene.cache_clear()
+
+
+def test_what_was_decided_in_time_is_kept(clock: None) -> None:
+    whole = audit_relations(RCC8, SCENE, CLAIMS)
+    # What lies within 2 keeps off 3, which touches it; what contains 1 contains 0, and that was
+    # claimed to keep off 4; what is in 2 is not 3.
+    assert [claim.verdict for claim in whole.claims] == [
+        Verdict.ENTAILED, Verdict.UNKNOWN, Verdict.ENTAILED, Verdict.CONTRADICTED, Verdict.NOT_EVALUABLE
+    ]  # fmt: skip
+    assert whole.claims[3].repair == 1
+    complete = 0
+    decided = []
+    for seconds in range(0, 200, 4):
+        auditor._known_scene.cache_clear()
+        with time_limit(seconds):
+            found = audit_relations(RCC8, SCENE, CLAIMS)
+        complete += not found.timed_out
+        decided.append(_check(found, whole))
+    assert complete > 12
+    # The longer it takes the more is decided, from nothing to everything.
+    assert decided == sorted(decided)
+    assert (decided[0], decided[-1]) == (0, len(CLAIMS))
+
+
+def _check(found: TraceResult, whole: TraceResult) -> int:
+    """How many verdicts there are; each is that of the whole audit."""
+    pairs = list(zip(found.claims, whole.claims, strict=True))
+    if not found.timed_out:
+        assert found == whole
+    for claim, expected in pairs:
+        if claim.reason == "timed_out":
+            assert found.timed_out
+            assert claim.verdict is Verdict.UNKNOWN
+            assert claim.grounded in (Verdict.UNKNOWN, expected.grounded)
+        else:
+            assert (claim.verdict, claim.grounded) == (expected.verdict, expected.grounded)
+            assert claim.repair == expected.repair or (found.timed_out and claim.repair is None)
+            assert set(expected.premises) <= set(claim.premises)
+    return sum(claim.reason != "timed_out" for claim, _ in pairs)
+
+
+def test_what_was_not_decided_in_time_is_not_remembered(clock: None) -> None:
+    with time_limit(20):
+        assert audit_relations(RCC8, SCENE, CLAIMS).timed_out
+    found = audit_relations(RCC8, SCENE, CLAIMS)
+    auditor._known_scene.cache_clear()
+    assert found == audit_relations(RCC8, SCENE, CLAIMS)
