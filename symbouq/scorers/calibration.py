@@ -171,6 +171,11 @@ class Calibrator:
         platt = Platt.fit(scores, labels)
         return cls(minmax, reduction, platt, auroc(scores, labels), len(claims))
 
+    @property
+    def orientation(self) -> Orientation:
+        """What the scorer's larger values mean."""
+        return "uncertainty" if self.minmax else "correctness"
+
     def __call__(self, claims: Sequence[Values]) -> Values:
         """The probability that each trace's answer is right.
 

@@ -18,6 +18,9 @@ REDUCTIONS: tuple[Reduction, ...] = ("conclusion", "mean", "min")
 """The paper's summaries: the last claim's value, the mean, or the smallest. They take values of
 which larger ones are better, so `min` is the worst claim's."""
 
+_DIGITS = 12
+"""Distances from chance that agree to so many digits are equal."""
+
 
 def reduced(claims: Sequence[Values], reduction: Reduction) -> Values:
     """One value a trace.
@@ -41,7 +44,13 @@ def reduced(claims: Sequence[Values], reduction: Reduction) -> Values:
 
 
 def best_reduction(claims: Sequence[Values], labels: Sequence[int]) -> Reduction:
-    """The reduction with the largest AUROC; the first of `REDUCTIONS` among equals.
+    """The reduction that tells right from wrong answers best, whichever way round: the one with the
+    largest |AUROC - 1/2|, the first of `REDUCTIONS` among equals.
+
+    Orientation comes later, in Algorithm darc, which turns reversed candidates. The largest AUROC
+    would take a reversed score by the reduction that is nearest to chance, and screening would
+    drop what is left of it. The paper names no criterion; single scores that stand at an AUROC of
+    0.34 in its tables are reversed there and not at chance.
 
     Args:
         claims: For each validation trace the values of its claims, larger ones better.
@@ -50,7 +59,11 @@ def best_reduction(claims: Sequence[Values], labels: Sequence[int]) -> Reduction
     Raises:
         SymboUQError: If the labels are of one class.
     """
-    return max(REDUCTIONS, key=lambda reduction: auroc(reduced(claims, reduction), labels))
+
+    def distance(reduction: Reduction) -> float:
+        return round(abs(auroc(reduced(claims, reduction), labels) - 0.5), _DIGITS)
+
+    return max(REDUCTIONS, key=distance)
 
 
 def auroc(scores: Any, labels: Any) -> float:
