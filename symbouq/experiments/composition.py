@@ -14,13 +14,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from symbouq.composer.darc import Composer, fit
+from symbouq.composer.darc import FIXED, Composer, fit
 from symbouq.composer.reading import GROUNDED_RULE, RULE, WORLDS
 from symbouq.composer.variants import CONSTRAINT_FAMILY, VARIANTS, Pool, compose, evidence_of
 from symbouq.errors import SymboUQError, missing_extra
 from symbouq.experiments.config import View
 from symbouq.experiments.questions import scene_key
-from symbouq.scorers.base import SCORERS
+from symbouq.scorers.base import SCORERS, Orientation
+from symbouq.scorers.calibration import Calibrator
 
 Values = NDArray[np.float64]
 
@@ -42,6 +43,8 @@ class Seen:
         groups: The same for all traces about one scene.
         audits: Their profiles.
         scores: By method and seed the calibrated scores of the traces that have one, by id.
+        claims: Likewise the values of the claims that they were made of.
+        orientations: What these values mean, by method.
         worlds: How each answer stands in the worlds that its scene leaves possible, by id; None
             where nobody looked.
     """
@@ -50,6 +53,8 @@ class Seen:
     groups: tuple[str, ...]
     audits: tuple[Mapping[str, Mapping[str, float]], ...]
     scores: Mapping[tuple[str, int], Mapping[str, float]]
+    claims: Mapping[tuple[str, int], Mapping[str, Values]]
+    orientations: Mapping[str, Orientation]
     worlds: Mapping[str, float] | None = None
 
     @classmethod
@@ -79,28 +84,32 @@ class Seen:
             for audit in map(json.loads, audits.read_text("utf-8").splitlines())
         }
         known: dict[tuple[str, int], dict[str, float]] = {}
-        calibrators = read_calibrators(calibrated_as) if calibrated_as else None
+        claims: dict[tuple[str, int], dict[str, Values]] = {}
         for row in read_scores(scores):
             there = known.setdefault((row.method, row.seed), {})
-            if row.score is None:
-                continue
-            if calibrators is None:
+            values = claims.setdefault((row.method, row.seed), {})
+            if row.score is not None:
                 there[row.id] = row.score
-            elif (row.method, row.seed) in calibrators:
-                calibrator = calibrators[row.method, row.seed]
-                there[row.id] = float(calibrator([np.array(row.claims)])[0])
-            else:  # its own calibrator knows labels that these scores must not know
-                raise SymboUQError(f"no calibrator of {row.method}, seed {row.seed}", str(scores))
+                values[row.id] = np.array(row.claims)
         checked = worlds.read_text("utf-8").splitlines() if worlds else ()
         ids = tuple(str(record["id"]) for record in records)
         groups = tuple(scene_key(record["scene"]) for record in records)
-        return cls(
+        found = cls(
             ids,
             groups,
             tuple(audited[name] for name in ids),
             known,
+            claims,
+            {name: one.orientation for (name, _), one in read_calibrators(scores).items()},
             {row["id"]: row[WORLDS] for row in map(json.loads, checked)} if worlds else None,
         )
+        if calibrated_as is None:
+            return found
+        calibrators = read_calibrators(calibrated_as)
+        for method, seed in sorted(claims.keys() - calibrators.keys())[:1]:
+            # Its own calibrator knows labels that these scores must not know.
+            raise SymboUQError(f"no calibrator of {method}, seed {seed}", str(scores))
+        return found.calibrated(calibrators)
 
     def of(self, wanted: Sequence[int]) -> Seen:
         """The traces with some numbers."""
@@ -111,16 +120,55 @@ class Seen:
             audits=tuple(self.audits[n] for n in wanted),
         )
 
-    def seeds(self, name: str) -> list[int]:
-        """The seeds that a method has."""
-        return [seed for method, seed in self.scores if method == name]
+    def key(self, name: str, seed: int) -> tuple[str, int] | None:
+        """Under which seed a method's scores are found: one that draws nothing has the same for
+        every seed; None where it has none.
+        """
+        seeds = [known for method, known in self.scores if method == name]
+        return (name, seed if seed in seeds else seeds[0]) if seeds else None
 
     def column(self, name: str, seed: int) -> Mapping[str, float] | None:
-        """A method's scores by id; of one that draws nothing, the same for every seed."""
-        seeds = self.seeds(name)
-        if not seeds:
-            return None
-        return self.scores[name, seed if seed in seeds else seeds[0]]
+        """A method's scores by id."""
+        key = self.key(name, seed)
+        return None if key is None else self.scores[key]
+
+    def calibrators(
+        self, labels: Mapping[str, int], seed: int
+    ) -> dict[tuple[str, int], Calibrator]:
+        """What these traces and their labels alone decide about each candidate: min-max statistics,
+        reduction and Platt map; none of a candidate that has no values of right and of wrong
+        answers.
+
+        Args:
+            labels: Labels by id.
+            seed: Of the trained scores.
+        """
+        found = {}
+        for key in filter(None, (self.key(name, seed) for name in CANDIDATES)):
+            there = [name for name in self.ids if name in self.claims[key]]
+            y = [labels[name] for name in there]
+            if {0, 1} <= set(y):
+                values = [self.claims[key][name] for name in there]
+                found[key] = Calibrator.fit(values, y, self.orientations[key[0]])
+        return found
+
+    def calibrated(self, calibrators: Mapping[tuple[str, int], Calibrator]) -> Seen:
+        """The same traces with the scores that some calibrators make, and no others."""
+        scores = {}
+        for key, calibrator in calibrators.items():
+            claims = self.claims.get(key, {})
+            made = calibrator([*claims.values()])
+            scores[key] = dict(zip(claims, made.tolist(), strict=True))
+        return replace(self, scores=scores)
+
+    def uncalibrated(self, name: str) -> Seen:
+        """The same traces with one method's scores, as they stand: the conclusion's values."""
+        scores = {
+            key: {trace: float(values[-1]) for trace, values in claims.items()}
+            for key, claims in self.claims.items()
+            if key[0] == name
+        }
+        return replace(self, scores=scores)
 
 
 @dataclass(frozen=True)
@@ -155,8 +203,7 @@ def composed(
             its own profiles and constraint scores, the others are shared.
         labels: Labels of validation by id.
         seeds: Seeds of the trained scores.
-        sizes: Validation sizes of Table valsize: for each seed a subsample of its own, forced to
-            the determinacy design.
+        sizes: Validation sizes of Table valsize (`subsampled`).
     """
     validation, test = views[None]
     labelled = [n for n, name in enumerate(validation.ids) if name in labels]
@@ -175,16 +222,48 @@ def composed(
                 p, composer = compose(name, pools[0], y, pools[1], groups=known.groups, seed=seed)
                 called = METHOD if name == "full" else name
                 yield Predicted(f"{view} view" if view else called, seed, new.ids, p, composer)
+    yield from subsampled(validation, test, labels, seeds, sizes)
+
+
+def subsampled(
+    validation: Seen,
+    test: Seen,
+    labels: Mapping[str, int],
+    seeds: Sequence[int],
+    sizes: Sequence[int],
+) -> Iterator[Predicted]:
+    """Fits the determinacy design on subsamples of validation and predicts the test traces (Table
+    valsize). All that labels decide, calibration of the candidates included, is decided by those
+    of the subsample.
+
+    Args:
+        validation: Validation traces.
+        test: Test traces.
+        labels: Labels of validation by id.
+        seeds: For each one subsample of each size, and the trained scores of that seed.
+        sizes: How many labelled traces a subsample has; one larger than there are is left out.
+    """
+    labelled = [n for n, name in enumerate(validation.ids) if name in labels]
     for size in sizes:
         for seed in seeds:
             if size > len(labelled):
                 continue
             drawn = np.random.default_rng(seed).permutation(labelled)[:size].tolist()
-            known = validation.of(sorted(drawn))
-            pools = _pools(known, test, views, None, seed)
+            known, new = _few(validation.of(sorted(drawn)), test, labels, seed)
+            pools = _pools(known, new, {None: (known, new)}, None, seed)
             y = [labels[name] for name in known.ids]
             p, composer = compose("determinacy", pools[0], y, pools[1], groups=known.groups)
             yield Predicted(f"valsize {size}", seed, test.ids, p, composer)
+
+
+def _few(known: Seen, new: Seen, labels: Mapping[str, int], seed: int) -> tuple[Seen, Seen]:
+    """A subsample of validation, and the test traces, with candidates that are calibrated on the
+    subsample alone; where that cannot be done, the fixed constraint score as it stands.
+    """
+    calibrators = known.calibrators(labels, seed)
+    if not calibrators:
+        return known.uncalibrated(FIXED), new.uncalibrated(FIXED)
+    return known.calibrated(calibrators), new.calibrated(calibrators)
 
 
 def without_target_labels(

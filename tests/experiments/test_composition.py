@@ -21,10 +21,12 @@ from symbouq.experiments.composition import (
     Seen,
     composed,
     read_predictions,
+    subsampled,
     without_target_labels,
     write_predictions,
 )
 from symbouq.scorers.bank import Score, Scored, write_scores
+from symbouq.scorers.base import SCORERS
 from symbouq.scorers.calibration import Calibrator, MinMax, Platt
 
 COUNT = 60
@@ -40,12 +42,13 @@ PROFILE = {
 def seen(prefix: str, labels: np.ndarray, noise: float, seed: int, names: Any = CANDIDATES) -> Seen:
     draw = np.random.default_rng(seed)
     ids = tuple(f"{prefix}{n}" for n in range(len(labels)))
-    scores = {}
+    scores, claims = {}, {}
     for name in names:
         values = np.clip(0.5 + 0.3 * (labels - 0.5) + noise * draw.normal(size=len(labels)), 0, 1)
         scores[name, 2026] = dict(zip(ids, values.tolist(), strict=True))
+        claims[name, 2026] = {each: np.array([0.5, x]) for each, x in zip(ids, values, strict=True)}
     audits = tuple({"profile": PROFILE, "discounted": PROFILE} for _ in ids)
-    return Seen(ids, ids, audits, scores)
+    return Seen(ids, ids, audits, scores, claims, dict.fromkeys(names, "correctness"))
 
 
 LABELS = np.array([0, 1] * (COUNT // 2))
@@ -89,6 +92,104 @@ def test_worlds_are_a_candidate_beside_what_the_dual_view_shows() -> None:
     assert found["worlds view"].aurocs[WORLDS] == 1.0
     assert set(found["worlds view"].aurocs) == {*found["dual view"].aurocs, WORLDS}
     assert WORLDS not in found[METHOD].aurocs
+
+
+@pytest.mark.parametrize("reversed_", [False, True])
+def test_a_subsample_reads_no_label_outside_it(tmp_path: Path, reversed_: bool) -> None:
+    """Scores as the files have them: calibrated on every label of validation."""
+    pytest.importorskip("sklearn")
+    draw = np.random.default_rng(0)
+    sign = -1 if reversed_ else 1
+    known, new = (
+        {
+            name: {
+                f"{prefix}{n}": draw.normal(sign * LABELS[n], 1.5, draw.integers(1, 5))
+                for n in range(COUNT)
+            }
+            for name in CANDIDATES
+        }
+        for prefix in "vt"
+    )
+
+    def predicted(labels: dict[str, int]) -> dict[tuple[str, int], Any]:
+        pair = []
+        for prefix, claims in (("v", known), ("t", new)):
+            made = []
+            for name in CANDIDATES:
+                orientation = SCORERS[name].make().orientation
+                values = [*known[name].values()]
+                fitted = Calibrator.fit(values, [labels[n] for n in known[name]], orientation)
+                told = {"name": name, "seed": 2026, "calibrator": fitted.record()}
+                rows = [
+                    Score(each, name, 2026, one.tolist(), float(fitted([one])[0]))
+                    for each, one in claims[name].items()
+                ]
+                made.append(Scored(told, rows))
+            file = tmp_path / f"{prefix}.parquet"
+            write_scores(file, [made])
+            pair.append(Seen.read(*_files(tmp_path, prefix), file))
+        scores = pair[1].scores["MCP", 2026]
+        found = subsampled(pair[0], pair[1], labels, SEEDS, SIZES)
+        return {(one.method, one.seed): one.scores for one in found} | {
+            ("whole", 0): np.array([*scores.values()])
+        }
+
+    plain = predicted(KNOWN)
+    for seed in SEEDS:
+        order = np.random.default_rng(seed).permutation(COUNT)
+        for size in SIZES:
+            drawn = {f"v{n}" for n in order[:size]}
+            turned = {n: label if n in drawn else 1 - label for n, label in KNOWN.items()}
+            other = predicted(turned)
+            valsize = f"valsize {size}", seed
+            assert other[valsize].tolist() == plain[valsize].tolist()
+            assert other["whole", 0].tolist() != plain["whole", 0].tolist()
+
+
+SEEDS, SIZES = (2026, 2027), (8, 16, 32)
+
+
+def _files(folder: Path, prefix: str) -> tuple[Path, Path]:
+    traces, audits = folder / f"{prefix}-traces.jsonl", folder / f"{prefix}-audits.jsonl"
+    names = [f"{prefix}{n}" for n in range(COUNT)]
+    traces.write_text("".join(json.dumps({"id": n, "scene": n}) + "\n" for n in names))
+    audit = {"profile": PROFILE, "discounted": PROFILE}
+    audits.write_text("".join(json.dumps({"id": n, **audit}) + "\n" for n in names))
+    return traces, audits
+
+
+def test_a_subsample_is_calibrated_by_hand() -> None:
+    # Only the mean of the first four tells: 0.4, 0.4 against 0.8, 0.6.
+    claims = {
+        "v0": np.array([0.2, 0.6]),
+        "v1": np.array([0.6, 0.2]),
+        "v2": np.array([1.0, 0.6]),
+        "v3": np.array([1.0, 0.2]),
+        "v4": np.array([9.0, 9.0]),
+    }
+    ids = tuple(claims)
+    audits = tuple({"profile": PROFILE, "discounted": PROFILE} for _ in ids)
+    scores = {("MCP", 0): dict.fromkeys(ids, 0.5)}
+    whole = Seen(ids, ids, audits, scores, {("MCP", 0): claims}, {"MCP": "uncertainty"})
+    few = whole.of([0, 1, 2, 3])
+    made = few.calibrators({"v0": 1, "v1": 1, "v2": 0, "v3": 0}, 2026)
+    assert list(made) == [("MCP", 0)]
+    assert made["MCP", 0].minmax == MinMax(0.2, 1.0)  # v4 is outside
+    assert made["MCP", 0].reduction == "mean"
+    assert made["MCP", 0].traces == 4
+    again = few.calibrated(made).scores["MCP", 0]
+    assert again["v0"] == again["v1"] > again["v3"] > again["v2"] > again["v4"]
+    assert few.calibrators(dict.fromkeys(ids, 1), 2026) == {}
+
+
+def test_a_subsample_of_one_class_is_the_fixed_score_as_it_stands() -> None:
+    pytest.importorskip("sklearn")
+    known, new = seen("v", LABELS, 0.1, 1), seen("t", LABELS, 0.1, 2)
+    right = {name: label for name, label in KNOWN.items() if label}
+    (found,) = subsampled(known, new, right, [2026], [8])
+    assert (found.method, found.composer.kind) == ("valsize 8", "fixed")
+    rule = new.claims["Constraint-Rule", 2026]
+    assert found.scores.tolist() == [rule[each][-1] for each in new.ids]
 
 
 def test_without_target_labels_the_composer_is_the_sources() -> None:
