@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -58,9 +59,9 @@ class DatasetConfig(_Part):
     """Whether it is left out where no data folder, or not this file, is given."""
 
     @property
-    def questions(self) -> tuple[str | None, tuple[tuple[str, str], ...]]:
-        """What the questions are, whatever the form of the traces."""
-        return self.family, tuple(sorted(self.files.items()))
+    def questions(self) -> tuple[Hashable, ...]:
+        """What the questions are drawn from and how, whatever the form of the traces."""
+        return self.family, tuple(sorted(self.files.items())), self.hops, self.seed
 
     @model_validator(mode="after")
     def _one_source(self) -> DatasetConfig:
@@ -154,6 +155,12 @@ class ExperimentConfig(_Part):
             raise ValueError(f"source {self.source} is none of the datasets")
         if not source.sizes.get("train"):
             raise ValueError(f"source {self.source} needs a `train` split")
+        for dataset in self.datasets:
+            used = dataset is source or dataset.sizes.get("test")
+            if used and not dataset.sizes.get("validation"):
+                raise ValueError(
+                    f"dataset {dataset.name} needs a `validation` split: scores are calibrated on it"
+                )
         try:
             named = [entry(name) for name in self.scorers]
         except SymboUQError as error:
