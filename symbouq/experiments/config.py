@@ -158,9 +158,8 @@ class ExperimentConfig(_Part):
         for dataset in self.datasets:
             used = dataset is source or dataset.sizes.get("test")
             if used and not dataset.sizes.get("validation"):
-                raise ValueError(
-                    f"dataset {dataset.name} needs a `validation` split: scores are calibrated on it"
-                )
+                named = f"dataset {dataset.name}"
+                raise ValueError(f"{named} needs a `validation` split: scores are calibrated on it")
         try:
             named = [entry(name) for name in self.scorers]
         except SymboUQError as error:

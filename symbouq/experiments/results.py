@@ -106,8 +106,8 @@ class CellResults:
         predicted = self._experiment.predictions.get(self.cell)
         if predicted is not None:
             of = read_predictions(self._file(predicted, PREDICTIONS))
-            for (method, seed), scores in of.items():
-                found.setdefault(method, {})[seed] = {name: scores[name] for name in self.truth}
+            for (method, seed), every in of.items():
+                found.setdefault(method, {})[seed] = {name: every[name] for name in self.truth}
         return found
 
     @cached_property
