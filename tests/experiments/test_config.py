@@ -65,8 +65,8 @@ def test_folders_of_models_are_found_beside_the_configuration(tmp_path: Path) ->
         ("name: small", "name: small\nscorers: [BERT]", "unknown scorer 'BERT'"),
         (
             "name: small",
-            "name: small\nscorers: [Random, SelfCheckGPT]",
-            "`scorers` has none that is composed; those are Perplexity, Token Entropy, MCP, CCP,",
+            "name: small\nscorers: [Random, MLP]",
+            "`scorers` needs Constraint-Rule: it stands in where labels have one class",
         ),
         (
             "name: small",
