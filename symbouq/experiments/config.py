@@ -159,8 +159,9 @@ class ExperimentConfig(_Part):
         for dataset in self.datasets:
             used = dataset is source or dataset.sizes.get("test")
             if used and not dataset.sizes.get("validation"):
-                named = f"dataset {dataset.name}"
-                raise ValueError(f"{named} needs a `validation` split: scores are calibrated on it")
+                raise ValueError(
+                    f"dataset {dataset.name} needs a `validation` split: it calibrates the scores"
+                )
         try:
             named = [entry(name) for name in self.scorers]
         except SymboUQError as error:

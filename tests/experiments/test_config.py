@@ -55,7 +55,7 @@ def test_folders_of_models_are_found_beside_the_configuration(tmp_path: Path) ->
             "sizes: {train: 4, validation: 3, test: 2}}",
             "sizes: {train: 4, validation: 3}}\n"
             "  - {name: blocks, family: blocks, sizes: {test: 2}}",
-            "dataset blocks needs a `validation` split: scores are calibrated on it",
+            "dataset blocks needs a `validation` split: it calibrates the scores",
         ),
         ("family: chains", "family: trees", "unknown family trees; there are chains"),
         ("family: chains, ", "", "dataset chains needs either `family` or `files`"),
