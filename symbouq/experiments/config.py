@@ -167,9 +167,7 @@ class ExperimentConfig(_Part):
         except SymboUQError as error:
             raise ValueError(error.message) from error
         if named and FIXED not in {one.name for one in named}:
-            raise ValueError(
-                f"`scorers` needs {FIXED}: it stands in where labels have one class"
-            )
+            raise ValueError(f"`scorers` needs {FIXED}: it stands in where labels have one class")
         known = {(b.name, d.name) for b in self.backbones for d in self.datasets}
         if len({(one.backbone, one.dataset) for one in self.annotations}) < len(self.annotations):
             raise ValueError("annotations: one file for a backbone and a dataset")
