@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -42,20 +42,21 @@ class Seen:
         ids: The traces.
         groups: The same for all traces about one scene.
         audits: Their profiles.
-        scores: By method and seed the calibrated scores of the traces that have one, by id.
-        claims: Likewise the values of the claims that they were made of.
+        claims: By method and seed what the scorer says of the claims of each trace that it can
+            score, by id.
         orientations: What these values mean, by method.
         worlds: How each answer stands in the worlds that its scene leaves possible, by id; None
             where nobody looked.
+        scores: Like `claims` the scores of the traces, once they are calibrated.
     """
 
     ids: tuple[str, ...]
     groups: tuple[str, ...]
     audits: tuple[Mapping[str, Mapping[str, float]], ...]
-    scores: Mapping[tuple[str, int], Mapping[str, float]]
     claims: Mapping[tuple[str, int], Mapping[str, Values]]
     orientations: Mapping[str, Orientation]
     worlds: Mapping[str, float] | None = None
+    scores: Mapping[tuple[str, int], Mapping[str, float]] = field(default_factory=dict)
 
     @classmethod
     def read(
@@ -64,17 +65,14 @@ class Seen:
         audits: Path,
         scores: Path,
         worlds: Path | None = None,
-        calibrated_as: Path | None = None,
     ) -> Seen:
         """What files hold.
 
         Args:
             traces: The traces.
             audits: Their audits.
-            scores: Their scores.
+            scores: Their scores, of which those of the claims are read.
             worlds: What `symbouq.composer.jobs.checking_worlds` writes of them.
-            calibrated_as: Scores of other traces, whose calibrators take the place of those that
-                the scores were made with.
         """
         from symbouq.scorers.bank import read_calibrators, read_scores
 
@@ -83,33 +81,22 @@ class Seen:
             audit["id"]: {name: audit[name] for name in ("profile", "discounted")}
             for audit in map(json.loads, audits.read_text("utf-8").splitlines())
         }
-        known: dict[tuple[str, int], dict[str, float]] = {}
         claims: dict[tuple[str, int], dict[str, Values]] = {}
         for row in read_scores(scores):
-            there = known.setdefault((row.method, row.seed), {})
-            values = claims.setdefault((row.method, row.seed), {})
+            there = claims.setdefault((row.method, row.seed), {})
             if row.score is not None:
-                there[row.id] = row.score
-                values[row.id] = np.array(row.claims)
+                there[row.id] = np.array(row.claims)
         checked = worlds.read_text("utf-8").splitlines() if worlds else ()
         ids = tuple(str(record["id"]) for record in records)
         groups = tuple(scene_key(record["scene"]) for record in records)
-        found = cls(
+        return cls(
             ids,
             groups,
             tuple(audited[name] for name in ids),
-            known,
             claims,
             {name: one.orientation for (name, _), one in read_calibrators(scores).items()},
             {row["id"]: row[WORLDS] for row in map(json.loads, checked)} if worlds else None,
         )
-        if calibrated_as is None:
-            return found
-        calibrators = read_calibrators(calibrated_as)
-        for method, seed in sorted(claims.keys() - calibrators.keys())[:1]:
-            # Its own calibrator knows labels that these scores must not know.
-            raise SymboUQError(f"no calibrator of {method}, seed {seed}", str(scores))
-        return found.calibrated(calibrators)
 
     def of(self, wanted: Sequence[int]) -> Seen:
         """The traces with some numbers."""
@@ -124,13 +111,12 @@ class Seen:
         """Under which seed a method's scores are found: one that draws nothing has the same for
         every seed; None where it has none.
         """
-        seeds = [known for method, known in self.scores if method == name]
+        seeds = [known for method, known in self.claims if method == name]
         return (name, seed if seed in seeds else seeds[0]) if seeds else None
 
     def column(self, name: str, seed: int) -> Mapping[str, float] | None:
-        """A method's scores by id."""
-        key = self.key(name, seed)
-        return None if key is None else self.scores[key]
+        """A method's scores by id; None where it has none."""
+        return self.scores.get(self.key(name, seed) or (name, seed))
 
     def calibrators(
         self, labels: Mapping[str, int], seed: int
@@ -206,22 +192,27 @@ def composed(
         sizes: Validation sizes of Table valsize (`subsampled`).
     """
     validation, test = views[None]
-    labelled = [n for n, name in enumerate(validation.ids) if name in labels]
-    compared: list[tuple[View | Literal["worlds"] | None, tuple[Seen, Seen]]] = [*views.items()]
+    named = [name for name in validation.ids if name in labels]
+    compared: list[View | Literal["worlds"] | None] = [*views]
     if validation.worlds is not None:
-        compared.append(("worlds", views["dual"]))
+        compared.append("worlds")
     for seed in seeds:
-        for view, (known, new) in compared:
-            known = known.of([known.ids.index(validation.ids[n]) for n in labelled])
-            pools = _pools(known, new, views, view, seed)
+        made: dict[View | None, tuple[Seen, Seen]] = {}
+        for view, (known, new) in views.items():
+            there = known.of([known.ids.index(name) for name in named])
+            known, new = _calibrated(there, labels, seed, new)
+            made[view] = known, new
+        for shown in compared:
+            known, new = made["dual" if shown == "worlds" else shown]
+            pools = _pools(known, new, made, shown, seed)
             y = [labels[name] for name in known.ids]
-            names = VARIANTS if view is None else ("full",)
+            names = VARIANTS if shown is None else ("full",)
             for name in names:
                 if not set(VARIANTS[name].average) <= set(pools[0].names):
                     continue
                 p, composer = compose(name, pools[0], y, pools[1], groups=known.groups, seed=seed)
                 called = METHOD if name == "full" else name
-                yield Predicted(f"{view} view" if view else called, seed, new.ids, p, composer)
+                yield Predicted(f"{shown} view" if shown else called, seed, new.ids, p, composer)
     yield from subsampled(validation, test, labels, seeds, sizes)
 
 
@@ -249,21 +240,23 @@ def subsampled(
             if size > len(labelled):
                 continue
             drawn = np.random.default_rng(seed).permutation(labelled)[:size].tolist()
-            known, new = _few(validation.of(sorted(drawn)), test, labels, seed)
+            known, new = _calibrated(validation.of(sorted(drawn)), labels, seed, test)
             pools = _pools(known, new, {None: (known, new)}, None, seed)
             y = [labels[name] for name in known.ids]
             p, composer = compose("determinacy", pools[0], y, pools[1], groups=known.groups)
             yield Predicted(f"valsize {size}", seed, test.ids, p, composer)
 
 
-def _few(known: Seen, new: Seen, labels: Mapping[str, int], seed: int) -> tuple[Seen, Seen]:
-    """A subsample of validation, and the test traces, with candidates that are calibrated on the
-    subsample alone; where that cannot be done, the fixed constraint score as it stands.
+def _calibrated(
+    known: Seen, labels: Mapping[str, int], seed: int, *others: Seen
+) -> tuple[Seen, ...]:
+    """Validation and other traces with candidates that are calibrated on validation alone; where
+    that cannot be done, with the fixed constraint score as it stands.
     """
     calibrators = known.calibrators(labels, seed)
     if not calibrators:
-        return known.uncalibrated(FIXED), new.uncalibrated(FIXED)
-    return known.calibrated(calibrators), new.calibrated(calibrators)
+        return tuple(seen.uncalibrated(FIXED) for seen in (known, *others))
+    return tuple(seen.calibrated(calibrators) for seen in (known, *others))
 
 
 def without_target_labels(
@@ -275,15 +268,17 @@ def without_target_labels(
     Args:
         source: Validation traces of the source.
         labels: Their labels by id.
-        target: Validation and test traces of the target, with scores calibrated on the source.
+        target: Validation and test traces of the target; their scores keep the calibration of the
+            source.
         seeds: Seeds of the trained scores.
     """
     known = source.of([n for n, name in enumerate(source.ids) if name in labels])
     y = [labels[name] for name in known.ids]
     variant = VARIANTS["full"]
     for seed in seeds:
-        learned, _ = _pools(known, known, {None: (known, known)}, None, seed)
-        seen, new = _pools(*target, {None: target}, None, seed)
+        own, *both = _calibrated(known, labels, seed, *target)
+        learned, _ = _pools(own, own, {None: (own, own)}, None, seed)
+        seen, new = _pools(both[0], both[1], {None: (both[0], both[1])}, None, seed)
         composer = fit(evidence_of(variant, learned), y, groups=known.groups)
         adapted = composer.adapted(evidence_of(variant, seen))
         p = adapted.predict(evidence_of(variant, new))

@@ -13,7 +13,6 @@ import pytest
 from symbouq import metrics
 from symbouq.composer.reading import WORLDS
 from symbouq.composer.variants import VARIANTS
-from symbouq.errors import SymboUQError
 from symbouq.experiments.composition import (
     CANDIDATES,
     METHOD,
@@ -42,13 +41,12 @@ PROFILE = {
 def seen(prefix: str, labels: np.ndarray, noise: float, seed: int, names: Any = CANDIDATES) -> Seen:
     draw = np.random.default_rng(seed)
     ids = tuple(f"{prefix}{n}" for n in range(len(labels)))
-    scores, claims = {}, {}
+    claims = {}
     for name in names:
         values = np.clip(0.5 + 0.3 * (labels - 0.5) + noise * draw.normal(size=len(labels)), 0, 1)
-        scores[name, 2026] = dict(zip(ids, values.tolist(), strict=True))
-        claims[name, 2026] = {each: np.array([0.5, x]) for each, x in zip(ids, values, strict=True)}
+        claims[name, 2026] = {each: np.array([x]) for each, x in zip(ids, values, strict=True)}
     audits = tuple({"profile": PROFILE, "discounted": PROFILE} for _ in ids)
-    return Seen(ids, ids, audits, scores, claims, dict.fromkeys(names, "correctness"))
+    return Seen(ids, ids, audits, claims, dict.fromkeys(names, "correctness"))
 
 
 LABELS = np.array([0, 1] * (COUNT // 2))
@@ -128,11 +126,8 @@ def test_a_subsample_reads_no_label_outside_it(tmp_path: Path, reversed_: bool) 
             file = tmp_path / f"{prefix}.parquet"
             write_scores(file, [made])
             pair.append(Seen.read(*_files(tmp_path, prefix), file))
-        scores = pair[1].scores["MCP", 2026]
-        found = subsampled(pair[0], pair[1], labels, SEEDS, SIZES)
-        return {(one.method, one.seed): one.scores for one in found} | {
-            ("whole", 0): np.array([*scores.values()])
-        }
+        found = subsampled(pair[0], pair[1], labels, SEEDS, (*SIZES, COUNT))
+        return {(one.method, one.seed): one.scores for one in found}
 
     plain = predicted(KNOWN)
     for seed in SEEDS:
@@ -143,7 +138,8 @@ def test_a_subsample_reads_no_label_outside_it(tmp_path: Path, reversed_: bool) 
             other = predicted(turned)
             valsize = f"valsize {size}", seed
             assert other[valsize].tolist() == plain[valsize].tolist()
-            assert other["whole", 0].tolist() != plain["whole", 0].tolist()
+            whole = f"valsize {COUNT}", seed
+            assert other[whole].tolist() != plain[whole].tolist()
 
 
 SEEDS, SIZES = (2026, 2027), (8, 16, 32)
@@ -169,8 +165,7 @@ def test_a_subsample_is_calibrated_by_hand() -> None:
     }
     ids = tuple(claims)
     audits = tuple({"profile": PROFILE, "discounted": PROFILE} for _ in ids)
-    scores = {("MCP", 0): dict.fromkeys(ids, 0.5)}
-    whole = Seen(ids, ids, audits, scores, {("MCP", 0): claims}, {"MCP": "uncertainty"})
+    whole = Seen(ids, ids, audits, {("MCP", 0): claims}, {"MCP": "uncertainty"})
     few = whole.of([0, 1, 2, 3])
     made = few.calibrators({"v0": 1, "v1": 1, "v2": 0, "v3": 0}, 2026)
     assert list(made) == [("MCP", 0)]
@@ -204,50 +199,59 @@ def test_without_target_labels_the_composer_is_the_sources() -> None:
     assert found.composer.calibrator == own.composer.calibrator
     assert found.composer.mean != own.composer.mean  # that of the target's validation traces
     assert metrics.auroc(found.scores, LABELS) > 0.9
-    # A score that is higher everywhere on the target moves nothing.
+    # A score that is higher everywhere on the target moves little: less than the bend of its Platt
+    # map.
     assert found.composer.design == "scores"
-    moved = [replace(each, scores=_raised(each.scores)) for each in target]
+    moved = [replace(each, claims=_raised(each.claims)) for each in target]
     (other,) = without_target_labels(source, KNOWN, (moved[0], moved[1]), [2026])
-    assert other.scores == pytest.approx(found.scores, abs=1e-9)
+    assert metrics.auroc(other.scores, LABELS) > 0.97
+    assert other.scores.mean() == pytest.approx(found.scores.mean(), abs=0.02)
 
 
 def _raised(scores: Any) -> Any:
     return {key: {name: value + 0.1 for name, value in row.items()} for key, row in scores.items()}
 
 
-def test_scores_are_read_as_another_dataset_calibrates_them(tmp_path: Path) -> None:
-    for name, slope in (("source", 2.0), ("target", 5.0)):
-        calibrator = Calibrator(MinMax(0.0, 1.0), "conclusion", Platt(slope, 0.0), 0.7, 9)
-        description = {"name": "MCP", "seed": 0, "calibrator": calibrator.record()}
-        rows = [
-            Score(each, "MCP", 0, [0.9, 0.25], float(calibrator([np.array([0.9, 0.25])])[0]))
-            for each in ("a", "b")
-        ]
-        write_scores(tmp_path / name, [[Scored(description, [*rows, Score("c", "MCP", 0)])]])
-    traces, audits = tmp_path / "traces.jsonl", tmp_path / "audits.jsonl"
-    traces.write_text("".join(json.dumps({"id": n, "scene": n}) + "\n" for n in "abc"))
-    audit = {"profile": PROFILE, "discounted": PROFILE}
-    audits.write_text("".join(json.dumps({"id": n, **audit}) + "\n" for n in "abc"))
-    found = Seen.read(traces, audits, tmp_path / "target", calibrated_as=tmp_path / "source")
-    # The conclusion's uncertainty 0.25 is correctness 0.75; slope 2: 1 / (1 + exp(-1.5)).
-    assert found.scores["MCP", 0] == pytest.approx(dict.fromkeys("ab", 0.8175744761936437))
-    write_scores(tmp_path / "other", [[Scored({**description, "name": "CCP"}, [])]])
-    with pytest.raises(SymboUQError, match="no calibrator of MCP, seed 0"):
-        Seen.read(traces, audits, tmp_path / "target", calibrated_as=tmp_path / "other")
-    own = Seen.read(traces, audits, tmp_path / "target")
-    assert own.scores["MCP", 0]["a"] == pytest.approx(1 / (1 + np.exp(-5 * 0.75)))
-    assert own.worlds is None
+def test_what_the_files_hold(tmp_path: Path) -> None:
+    calibrator = Calibrator(MinMax(0.0, 1.0), "conclusion", Platt(5.0, 0.0), 0.7, 9)
+    told = {"name": "MCP", "seed": 0, "calibrator": calibrator.record()}
+    rows = [Score("v0", "MCP", 0, [0.9, 0.25], 0.5), Score("v1", "MCP", 0)]
+    write_scores(tmp_path / "scores", [[Scored(told, rows)]])
+    found = Seen.read(*_files(tmp_path, "v"), tmp_path / "scores")
+    assert len(found.ids) == len(set(found.groups)) == COUNT
+    assert list(found.claims) == [("MCP", 0)]
+    assert {name: x.tolist() for name, x in found.claims["MCP", 0].items()} == {"v0": [0.9, 0.25]}
+    assert found.orientations == {"MCP": "uncertainty"}
+    assert (found.scores, found.worlds) == ({}, None)
+    made = found.calibrated({("MCP", 0): calibrator})
+    # The conclusion's uncertainty 0.25 is correctness 0.75; slope 5.
+    assert made.scores["MCP", 0] == {"v0": pytest.approx(1 / (1 + np.exp(-5 * 0.75)))}
+
+
+def test_scores_keep_the_calibration_of_the_source_where_no_target_label_is_known() -> None:
+    pytest.importorskip("sklearn")
+    names = ["Constraint-Rule", "MLP"]
+    source = seen("v", LABELS, 0.3, 1, names)
+    target = seen("w", LABELS, 0.3, 2, names), seen("t", LABELS, 0.3, 3, names)
+    (found,) = without_target_labels(source, KNOWN, target, [2026])
+    made = source.calibrators(KNOWN, 2026)["MLP", 2026]
+    raw = source.claims["MLP", 2026]
+    assert made.platt == Platt.fit([raw[name][0] for name in KNOWN], [*KNOWN.values()])
+    assert found.composer.aurocs["MLP"] == made.auroc
 
 
 def test_only_labelled_validation_decides_and_a_missing_score_is_the_mean() -> None:
     pytest.importorskip("sklearn")
     known, new = seen("v", LABELS, 0.1, 1, ["MLP"]), seen("t", LABELS, 0.1, 2, ["MLP"])
-    del new.scores["MLP", 2026]["t0"]  # type: ignore[attr-defined]
+    del new.claims["MLP", 2026]["t0"]  # type: ignore[attr-defined]
     (found,) = [
         one for one in composed({None: (known, new)}, KNOWN, [2026], []) if one.method == METHOD
     ]
-    new.scores["MLP", 2026]["t0"] = float(  # type: ignore[index]
-        np.mean(list(known.scores["MLP", 2026].values()))
+    made = known.calibrators(KNOWN, 2026)["MLP", 2026]
+    mean = made([*known.claims["MLP", 2026].values()]).mean()
+    logit = np.log(mean / (1 - mean))
+    new.claims["MLP", 2026]["t0"] = np.array(  # type: ignore[index]
+        [(logit - made.platt.intercept) / made.platt.slope]
     )
     (filled,) = [
         one for one in composed({None: (known, new)}, KNOWN, [2026], []) if one.method == METHOD

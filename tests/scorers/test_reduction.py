@@ -49,6 +49,9 @@ def test_a_reversed_score_keeps_its_signal() -> None:
     assert areas == [0.5, 0.0, 0.125]
     assert best_reduction(claims, [1, 1, 0, 0]) == "mean"
     assert best_reduction(claims, [0, 0, 1, 1]) == "mean"
+    # Nothing turns a score that stands by itself.
+    assert best_reduction(claims, [1, 1, 0, 0], upright=True) == "conclusion"
+    assert best_reduction(claims, [0, 0, 1, 1], upright=True) == "mean"
 
 
 def test_turning_labels_round_changes_no_reduction() -> None:
