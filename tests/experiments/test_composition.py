@@ -205,7 +205,7 @@ def test_without_target_labels_the_composer_is_the_sources() -> None:
     moved = [replace(each, claims=_raised(each.claims)) for each in target]
     (other,) = without_target_labels(source, KNOWN, (moved[0], moved[1]), [2026])
     assert metrics.auroc(other.scores, LABELS) > 0.97
-    assert other.scores.mean() == pytest.approx(found.scores.mean(), abs=0.02)
+    assert other.scores.mean() == pytest.approx(found.scores.mean(), abs=0.05)
 
 
 def _raised(scores: Any) -> Any:
