@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from symbouq.composer.darc import Composer, fit
+from symbouq.composer.darc import FIXED, Composer, fit
 from symbouq.composer.reading import GROUNDED_RULE, RULE, WORLDS
 from symbouq.composer.variants import CONSTRAINT_FAMILY, VARIANTS, Pool, compose, evidence_of
 from symbouq.errors import SymboUQError, missing_extra
 from symbouq.experiments.config import View
 from symbouq.experiments.questions import scene_key
-from symbouq.scorers.base import SCORERS
+from symbouq.scorers.base import SCORERS, Orientation
+from symbouq.scorers.calibration import Calibrator
 
 Values = NDArray[np.float64]
 
@@ -41,16 +42,21 @@ class Seen:
         ids: The traces.
         groups: The same for all traces about one scene.
         audits: Their profiles.
-        scores: By method and seed the calibrated scores of the traces that have one, by id.
+        claims: By method and seed what the scorer says of the claims of each trace that it can
+            score, by id.
+        orientations: What these values mean, by method.
         worlds: How each answer stands in the worlds that its scene leaves possible, by id; None
             where nobody looked.
+        scores: Like `claims` the scores of the traces, once they are calibrated.
     """
 
     ids: tuple[str, ...]
     groups: tuple[str, ...]
     audits: tuple[Mapping[str, Mapping[str, float]], ...]
-    scores: Mapping[tuple[str, int], Mapping[str, float]]
+    claims: Mapping[tuple[str, int], Mapping[str, Values]]
+    orientations: Mapping[str, Orientation]
     worlds: Mapping[str, float] | None = None
+    scores: Mapping[tuple[str, int], Mapping[str, float]] = field(default_factory=dict)
 
     @classmethod
     def read(
@@ -59,17 +65,14 @@ class Seen:
         audits: Path,
         scores: Path,
         worlds: Path | None = None,
-        calibrated_as: Path | None = None,
     ) -> Seen:
         """What files hold.
 
         Args:
             traces: The traces.
             audits: Their audits.
-            scores: Their scores.
+            scores: Their scores, of which those of the claims are read.
             worlds: What `symbouq.composer.jobs.checking_worlds` writes of them.
-            calibrated_as: Scores of other traces, whose calibrators take the place of those that
-                the scores were made with.
         """
         from symbouq.scorers.bank import read_calibrators, read_scores
 
@@ -78,19 +81,11 @@ class Seen:
             audit["id"]: {name: audit[name] for name in ("profile", "discounted")}
             for audit in map(json.loads, audits.read_text("utf-8").splitlines())
         }
-        known: dict[tuple[str, int], dict[str, float]] = {}
-        calibrators = read_calibrators(calibrated_as) if calibrated_as else None
+        claims: dict[tuple[str, int], dict[str, Values]] = {}
         for row in read_scores(scores):
-            there = known.setdefault((row.method, row.seed), {})
-            if row.score is None:
-                continue
-            if calibrators is None:
-                there[row.id] = row.score
-            elif (row.method, row.seed) in calibrators:
-                calibrator = calibrators[row.method, row.seed]
-                there[row.id] = float(calibrator([np.array(row.claims)])[0])
-            else:  # its own calibrator knows labels that these scores must not know
-                raise SymboUQError(f"no calibrator of {row.method}, seed {row.seed}", str(scores))
+            there = claims.setdefault((row.method, row.seed), {})
+            if row.score is not None:
+                there[row.id] = np.array(row.claims)
         checked = worlds.read_text("utf-8").splitlines() if worlds else ()
         ids = tuple(str(record["id"]) for record in records)
         groups = tuple(scene_key(record["scene"]) for record in records)
@@ -98,7 +93,8 @@ class Seen:
             ids,
             groups,
             tuple(audited[name] for name in ids),
-            known,
+            claims,
+            {name: one.orientation for (name, _), one in read_calibrators(scores).items()},
             {row["id"]: row[WORLDS] for row in map(json.loads, checked)} if worlds else None,
         )
 
@@ -111,16 +107,54 @@ class Seen:
             audits=tuple(self.audits[n] for n in wanted),
         )
 
-    def seeds(self, name: str) -> list[int]:
-        """The seeds that a method has."""
-        return [seed for method, seed in self.scores if method == name]
+    def key(self, name: str, seed: int) -> tuple[str, int] | None:
+        """Under which seed a method's scores are found: one that draws nothing has the same for
+        every seed; None where it has none.
+        """
+        seeds = [known for method, known in self.claims if method == name]
+        return (name, seed if seed in seeds else seeds[0]) if seeds else None
 
     def column(self, name: str, seed: int) -> Mapping[str, float] | None:
-        """A method's scores by id; of one that draws nothing, the same for every seed."""
-        seeds = self.seeds(name)
-        if not seeds:
-            return None
-        return self.scores[name, seed if seed in seeds else seeds[0]]
+        """A method's scores by id; None where it has none."""
+        return self.scores.get(self.key(name, seed) or (name, seed))
+
+    def calibrators(
+        self, labels: Mapping[str, int], seed: int
+    ) -> dict[tuple[str, int], Calibrator]:
+        """What these traces and their labels alone decide about each candidate: min-max statistics,
+        reduction and Platt map; none of a candidate that has no values of right and of wrong
+        answers.
+
+        Args:
+            labels: Labels by id.
+            seed: Of the trained scores.
+        """
+        found = {}
+        for key in filter(None, (self.key(name, seed) for name in CANDIDATES)):
+            there = [name for name in self.ids if name in self.claims[key]]
+            y = [labels[name] for name in there]
+            if {0, 1} <= set(y):
+                values = [self.claims[key][name] for name in there]
+                found[key] = Calibrator.fit(values, y, self.orientations[key[0]])
+        return found
+
+    def calibrated(self, calibrators: Mapping[tuple[str, int], Calibrator]) -> Seen:
+        """The same traces with the scores that some calibrators make, and no others."""
+        scores = {}
+        for key, calibrator in calibrators.items():
+            claims = self.claims.get(key, {})
+            made = calibrator([*claims.values()])
+            scores[key] = dict(zip(claims, made.tolist(), strict=True))
+        return replace(self, scores=scores)
+
+    def uncalibrated(self, name: str) -> Seen:
+        """The same traces with one method's scores, as they stand: the conclusion's values."""
+        scores = {
+            key: {trace: float(values[-1]) for trace, values in claims.items()}
+            for key, claims in self.claims.items()
+            if key[0] == name
+        }
+        return replace(self, scores=scores)
 
 
 @dataclass(frozen=True)
@@ -155,36 +189,74 @@ def composed(
             its own profiles and constraint scores, the others are shared.
         labels: Labels of validation by id.
         seeds: Seeds of the trained scores.
-        sizes: Validation sizes of Table valsize: for each seed a subsample of its own, forced to
-            the determinacy design.
+        sizes: Validation sizes of Table valsize (`subsampled`).
     """
     validation, test = views[None]
-    labelled = [n for n, name in enumerate(validation.ids) if name in labels]
-    compared: list[tuple[View | Literal["worlds"] | None, tuple[Seen, Seen]]] = [*views.items()]
+    named = [name for name in validation.ids if name in labels]
+    compared: list[View | Literal["worlds"] | None] = [*views]
     if validation.worlds is not None:
-        compared.append(("worlds", views["dual"]))
+        compared.append("worlds")
     for seed in seeds:
-        for view, (known, new) in compared:
-            known = known.of([known.ids.index(validation.ids[n]) for n in labelled])
-            pools = _pools(known, new, views, view, seed)
+        made: dict[View | None, tuple[Seen, Seen]] = {}
+        for view, (known, new) in views.items():
+            there = known.of([known.ids.index(name) for name in named])
+            known, new = _calibrated(there, labels, seed, new)
+            made[view] = known, new
+        for shown in compared:
+            known, new = made["dual" if shown == "worlds" else shown]
+            pools = _pools(known, new, made, shown, seed)
             y = [labels[name] for name in known.ids]
-            names = VARIANTS if view is None else ("full",)
+            names = VARIANTS if shown is None else ("full",)
             for name in names:
                 if not set(VARIANTS[name].average) <= set(pools[0].names):
                     continue
                 p, composer = compose(name, pools[0], y, pools[1], groups=known.groups, seed=seed)
                 called = METHOD if name == "full" else name
-                yield Predicted(f"{view} view" if view else called, seed, new.ids, p, composer)
+                yield Predicted(f"{shown} view" if shown else called, seed, new.ids, p, composer)
+    yield from subsampled(validation, test, labels, seeds, sizes)
+
+
+def subsampled(
+    validation: Seen,
+    test: Seen,
+    labels: Mapping[str, int],
+    seeds: Sequence[int],
+    sizes: Sequence[int],
+) -> Iterator[Predicted]:
+    """Fits the determinacy design on subsamples of validation and predicts the test traces (Table
+    valsize). All that labels decide, calibration of the candidates included, is decided by those
+    of the subsample.
+
+    Args:
+        validation: Validation traces.
+        test: Test traces.
+        labels: Labels of validation by id.
+        seeds: For each one subsample of each size, and the trained scores of that seed.
+        sizes: How many labelled traces a subsample has; one larger than there are is left out.
+    """
+    labelled = [n for n, name in enumerate(validation.ids) if name in labels]
     for size in sizes:
         for seed in seeds:
             if size > len(labelled):
                 continue
             drawn = np.random.default_rng(seed).permutation(labelled)[:size].tolist()
-            known = validation.of(sorted(drawn))
-            pools = _pools(known, test, views, None, seed)
+            known, new = _calibrated(validation.of(sorted(drawn)), labels, seed, test)
+            pools = _pools(known, new, {None: (known, new)}, None, seed)
             y = [labels[name] for name in known.ids]
             p, composer = compose("determinacy", pools[0], y, pools[1], groups=known.groups)
             yield Predicted(f"valsize {size}", seed, test.ids, p, composer)
+
+
+def _calibrated(
+    known: Seen, labels: Mapping[str, int], seed: int, *others: Seen
+) -> tuple[Seen, ...]:
+    """Validation and other traces with candidates that are calibrated on validation alone; where
+    that cannot be done, with the fixed constraint score as it stands.
+    """
+    calibrators = known.calibrators(labels, seed)
+    if not calibrators:
+        return tuple(seen.uncalibrated(FIXED) for seen in (known, *others))
+    return tuple(seen.calibrated(calibrators) for seen in (known, *others))
 
 
 def without_target_labels(
@@ -196,15 +268,17 @@ def without_target_labels(
     Args:
         source: Validation traces of the source.
         labels: Their labels by id.
-        target: Validation and test traces of the target, with scores calibrated on the source.
+        target: Validation and test traces of the target; their scores keep the calibration of the
+            source.
         seeds: Seeds of the trained scores.
     """
     known = source.of([n for n, name in enumerate(source.ids) if name in labels])
     y = [labels[name] for name in known.ids]
     variant = VARIANTS["full"]
     for seed in seeds:
-        learned, _ = _pools(known, known, {None: (known, known)}, None, seed)
-        seen, new = _pools(*target, {None: target}, None, seed)
+        own, *both = _calibrated(known, labels, seed, *target)
+        learned, _ = _pools(own, own, {None: (own, own)}, None, seed)
+        seen, new = _pools(both[0], both[1], {None: (both[0], both[1])}, None, seed)
         composer = fit(evidence_of(variant, learned), y, groups=known.groups)
         adapted = composer.adapted(evidence_of(variant, seen))
         p = adapted.predict(evidence_of(variant, new))

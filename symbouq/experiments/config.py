@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from symbouq.composer.darc import FIXED
 from symbouq.errors import SymboUQError, missing_extra
 from symbouq.scenes.families import FAMILIES
-from symbouq.scorers.base import SCORERS, entry
+from symbouq.scorers.base import entry
 
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
@@ -58,9 +60,9 @@ class DatasetConfig(_Part):
     """Whether it is left out where no data folder, or not this file, is given."""
 
     @property
-    def questions(self) -> tuple[str | None, tuple[tuple[str, str], ...]]:
-        """What the questions are, whatever the form of the traces."""
-        return self.family, tuple(sorted(self.files.items()))
+    def questions(self) -> tuple[Hashable, ...]:
+        """What the questions are drawn from and how, whatever the form of the traces."""
+        return self.family, tuple(sorted(self.files.items())), self.hops, self.seed
 
     @model_validator(mode="after")
     def _one_source(self) -> DatasetConfig:
@@ -121,7 +123,7 @@ class ExperimentConfig(_Part):
     lookback: Literal["heads", "pooled"] = "heads"
     """Lookback ratios of every head, or their mean over a layer's."""
     scorers: list[str] = []
-    """Scorers by their names in the paper; all where empty."""
+    """Scorers by their names in the paper, Constraint-Rule among them; all where empty."""
     views: list[View | Literal["worlds"]] = []
     """In place of the assumed context: constraint scorers are trained again on each; `worlds` is
     `dual` with how the answer stands in the worlds that the scene leaves possible."""
@@ -154,13 +156,18 @@ class ExperimentConfig(_Part):
             raise ValueError(f"source {self.source} is none of the datasets")
         if not source.sizes.get("train"):
             raise ValueError(f"source {self.source} needs a `train` split")
+        for dataset in self.datasets:
+            used = dataset is source or dataset.sizes.get("test")
+            if used and not dataset.sizes.get("validation"):
+                raise ValueError(
+                    f"dataset {dataset.name} needs a `validation` split: it calibrates the scores"
+                )
         try:
             named = [entry(name) for name in self.scorers]
         except SymboUQError as error:
             raise ValueError(error.message) from error
-        if named and not any(one.banked for one in named):
-            bank = ", ".join(one.name for one in SCORERS.values() if one.banked)
-            raise ValueError(f"`scorers` has none that is composed; those are {bank}")
+        if named and FIXED not in {one.name for one in named}:
+            raise ValueError(f"`scorers` needs {FIXED}: it stands in where labels have one class")
         known = {(b.name, d.name) for b in self.backbones for d in self.datasets}
         if len({(one.backbone, one.dataset) for one in self.annotations}) < len(self.annotations):
             raise ValueError("annotations: one file for a backbone and a dataset")

@@ -52,11 +52,11 @@ _VERSIONS = {
     "audits": 1,
     "signals": 1,
     "labels": 1,
-    "scorer": 2,
-    "scores": 2,
+    "scorer": 3,
+    "scores": 3,
     "judged": 1,
     "worlds": 1,
-    "predictions": 2,
+    "predictions": 3,
     "costs": 1,
     "counterfactual": 1,
 }
@@ -529,7 +529,7 @@ class Experiment:
         source = Cell(backbone.name, self.config.source, "validation")
         views = (None, *self.config.retrained)
 
-        def seen(cell: Cell, view: View | None = None, **files: Path) -> Seen:
+        def seen(cell: Cell, view: View | None = None) -> Seen:
             parts = self.cells[cell]
             worlds = self._worlds.get(cell)
             return Seen.read(
@@ -537,7 +537,6 @@ class Experiment:
                 self.run.output(parts.audits[view], AUDITS),
                 self.run.output(self.scores[cell, view], SCORES),
                 self.run.output(worlds, WORLDS) if worlds else None,
-                **files,
             )
 
         def labels(cell: Cell) -> dict[str, int]:
@@ -553,10 +552,9 @@ class Experiment:
                 self.config.validation_sizes,
             )
             if source != validation:
-                calibrated_as = self.run.output(self.scores[source, None], SCORES)
-                target = [seen(cell, calibrated_as=calibrated_as) for cell in (validation, test)]
+                target = seen(validation), seen(test)
                 transferred = without_target_labels(
-                    seen(source), labels(source), (target[0], target[1]), self.config.seeds
+                    seen(source), labels(source), target, self.config.seeds
                 )
                 found = chain(found, transferred)
             write_predictions(found, out / PREDICTIONS, out / COMPOSERS)

@@ -43,7 +43,9 @@ def separation(results: Results) -> Figure:
             heights = [np.nan if one.separation is None else one.separation for one in bins]
             axes.plot(range(1, len(bins) + 1), heights, style, label=label)
         axes.set(
-            xlabel=f"bin of {SEPARATION_BINS}, low to high", ylabel="separation", title=backbone
+            xlabel=f"bin of {SEPARATION_BINS}, low to high",
+            ylabel="separation",
+            title=f"{backbone}, {len(rows)} traces",
         )
         axes.axhline(0, color="gray", linewidth=0.8)
         axes.legend()
@@ -66,7 +68,7 @@ def _applicable(cell: CellResults) -> Any:
 
 def risk(results: Results) -> Figure:
     """Risk over coverage on the targets (figure analysis, right), of the first seed of each method;
-    on the source where there is no target.
+    on the source where there is no target. All curves of a panel are of the same traces.
     """
     targets = [d for d in results.datasets if d != results.config.source]
     targets = targets or results.datasets
@@ -77,11 +79,21 @@ def risk(results: Results) -> Figure:
             for scores, labels in cell.runs(method)[:1]:
                 curve = risk_coverage(scores, labels)
                 axes.plot(curve.coverage, curve.risk, label=method)
-        axes.set(xlabel="coverage", ylabel="risk", title=f"{cell.cell.backbone}, {cell.cell[1]}")
+        axes.set(xlabel=_coverage_of(cell), ylabel="risk", title=_titled(cell))
         axes.set_ylim(0, 1)
     known = panels[0].get_legend_handles_labels()
     figure.legend(*known, loc="outside upper center", ncols=2 * len(targets))
     return figure
+
+
+def _titled(cell: CellResults) -> str:
+    return f"{cell.cell.backbone}, {cell.cell.dataset}"
+
+
+def _coverage_of(cell: CellResults) -> str:
+    """What the axis is of: how many traces, and how many of them lack a score."""
+    imputed = f", {cell.imputed} imputed" if cell.imputed else ""
+    return f"coverage of {len(cell.truth)} traces{imputed}"
 
 
 def reliability(results: Results) -> Figure:
@@ -94,7 +106,7 @@ def reliability(results: Results) -> Figure:
         for scores, labels in cell.runs(METHOD)[:1]:
             bins = [one for one in calibration_bins(scores, labels) if one.count]
             axes.plot([one.confidence for one in bins], [one.accuracy for one in bins], "o-")
-        axes.set(xlabel="predicted", ylabel="right", title=f"{cell.cell.backbone}, {cell.cell[1]}")
+        axes.set(xlabel="predicted", ylabel="right", title=_titled(cell))
         axes.set_xlim(0, 1)
         axes.set_ylim(0, 1)
     return figure

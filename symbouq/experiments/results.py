@@ -73,31 +73,56 @@ class CellResults:
         return _lines(self._file(self._parts.audits[view], AUDITS))
 
     @cached_property
-    def by_method(self) -> dict[str, dict[int, dict[str, float]]]:
-        """For each method and seed the scores by id: single scores and compositions."""
+    def _scored(self) -> dict[str, dict[int, dict[str, float | None]]]:
+        """For each method and seed of the single scores those of the test traces, by id."""
+        return self._scores_of(self.cell)
+
+    def _scores_of(self, cell: Cell) -> dict[str, dict[int, dict[str, float | None]]]:
         from symbouq.scorers.bank import read_scores
 
+        found: dict[str, dict[int, dict[str, float | None]]] = {}
+        stage = self._experiment.scores.get((cell, None))
+        for row in read_scores(self._file(stage, SCORES)) if stage else ():
+            found.setdefault(row.method, {}).setdefault(row.seed, {})[row.id] = row.score
+        return found
+
+    @cached_property
+    def by_method(self) -> dict[str, dict[int, dict[str, float]]]:
+        """For each method and seed the scores of all labelled test traces, by id: single scores and
+        compositions. Where a trace has no score, the method's mean over validation stands for it,
+        as it does for the composer.
+        """
         found: dict[str, dict[int, dict[str, float]]] = {}
-        scored = self._experiment.scores.get((self.cell, None))
-        for row in read_scores(self._file(scored, SCORES)) if scored else ():
-            there = found.setdefault(row.method, {}).setdefault(row.seed, {})
-            if row.score is not None:
-                there[row.id] = row.score
+        validation = self._scores_of(self.cell._replace(split="validation"))
+        for method, seeds in self._scored.items():
+            for seed, scores in seeds.items():
+                others = validation[method][seed].values()
+                known = [score for score in others if score is not None]
+                mean = sum(known) / len(known) if known else 0.5
+                given = {name: scores.get(name) for name in self.truth}
+                found.setdefault(method, {})[seed] = {
+                    name: mean if score is None else score for name, score in given.items()
+                }
         predicted = self._experiment.predictions.get(self.cell)
         if predicted is not None:
             of = read_predictions(self._file(predicted, PREDICTIONS))
-            for (method, seed), scores in of.items():
-                found.setdefault(method, {})[seed] = scores
+            for (method, seed), every in of.items():
+                found.setdefault(method, {})[seed] = {name: every[name] for name in self.truth}
         return found
 
+    @cached_property
+    def imputed(self) -> int:
+        """How many of the labelled test traces lack a score, of whatever method."""
+        every = [scores for seeds in self._scored.values() for scores in seeds.values()]
+        return sum(any(scores.get(name) is None for scores in every) for name in self.truth)
+
     def runs(self, method: str) -> list[tuple[Values, Values]]:
-        """Scores and labels of each seed; a trace without a score is left out of that seed."""
-        found = []
-        for scores in self.by_method.get(method, {}).values():
-            names = [name for name in self.truth if name in scores]
-            given = np.array([scores[name] for name in names], np.float64)
-            found.append((given, np.array([self.truth[name] for name in names], np.float64)))
-        return found
+        """Scores and labels of each seed: of every method those of the same traces."""
+        labels = np.array([*self.truth.values()], np.float64)
+        return [
+            (np.array([*scores.values()], np.float64), labels)
+            for scores in self.by_method.get(method, {}).values()
+        ]
 
     def metric(self, method: str, metric: str) -> float | None:
         """The mean of a metric over seeds; None where it is not defined."""
@@ -115,15 +140,13 @@ class CellResults:
         """
         first, second = self.by_method.get(method, {}), self.by_method.get(over, {})
         seeds = [seed for seed in first if seed in second]
-        names = list(self.truth)
         if not seeds:
             return None
 
         def matrix(of: dict[int, dict[str, float]]) -> Values:
-            return np.array([[of[seed][name] for name in names] for seed in seeds])
+            return np.array([[*of[seed].values()] for seed in seeds])
 
-        labels = [self.truth[name] for name in names]
-        return paired_bootstrap(matrix(first), matrix(second), labels)
+        return paired_bootstrap(matrix(first), matrix(second), [*self.truth.values()])
 
 
 class Results:

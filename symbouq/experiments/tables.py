@@ -101,6 +101,28 @@ def _column(
     return found
 
 
+def _compared(cells: Sequence[CellResults]) -> str:
+    """A note on the traces that the methods of a table are compared on."""
+    several = len({cell.cell.backbone for cell in cells}) > 1
+    counts = []
+    for cell in cells:
+        name = f"{cell.cell.backbone}, {cell.cell.dataset}" if several else cell.cell.dataset
+        left_out = len(cell.traces) - len(cell.truth)
+        told = [f"{cell.imputed} imputed"] if cell.imputed else []
+        told += [f"{left_out} without a label left out"] if left_out else []
+        counts.append(f"{name}: {len(cell.truth)}" + (f" ({', '.join(told)})" if told else ""))
+    missing = ""
+    if any(cell.imputed for cell in cells):
+        missing = (
+            " Imputed: where a trace has no score, the score's mean over validation stands for it."
+        )
+    return f"Every method is measured on the same test traces ({'; '.join(counts)}).{missing}"
+
+
+def _of(results: Results, backbone: str) -> list[CellResults]:
+    return [results.cell(backbone, dataset) for dataset in results.datasets]
+
+
 def result(results: Results) -> list[Table]:
     """AUROC and class-balanced Brier loss of every method (Table result and its like)."""
     methods = [*SCORERS, METHOD]
@@ -129,7 +151,7 @@ def result(results: Results) -> list[Table]:
                 {"Group": groups, "Method": methods},
                 columns,
                 "Best in bold, second best underlined; a loss is gray (in Markdown, italic) where "
-                f"the AUROC is within {EPSILON} of 0.5.",
+                f"the AUROC is within {EPSILON} of 0.5. {_compared(_of(results, backbone))}",
             )
         )
     return tables
@@ -163,7 +185,8 @@ def headline(results: Results) -> list[Table]:
         count = f"{len(gains[metric])} settings; the paper's four backbones: {told}"
         rows.append(("all", "all", METRICS[metric], count, "", "", mean))
     columns = ("Backbone", "Dataset", "Metric", "Best external", "its value", METHOD, "Gain")
-    return [Table("Gain over the strongest external baseline", columns, tuple(rows))]
+    note = _compared(results.cells())
+    return [Table("Gain over the strongest external baseline", columns, tuple(rows), note)]
 
 
 def ablation(results: Results) -> list[Table]:
@@ -204,9 +227,10 @@ def ablation(results: Results) -> list[Table]:
                 f"Variants of the composer on {backbone}",
                 {"Variant": names},
                 columns,
-                "Gain kept: the mean over datasets of the variant's AUROC gain over scores only, "
-                f"as a share of that of {METHOD}, which means little where that is near 0. The "
-                "oracle chooses by test AUROC and is no method.",
+                "Gain kept: the mean over the datasets that a variant ran on of its AUROC gain "
+                f"over scores only, as a share of that of {METHOD} there, which means little where "
+                "that is near 0. The oracle chooses by test AUROC and is no method. "
+                f"{_compared(_of(results, backbone))}",
             )
         )
     return tables
@@ -214,18 +238,11 @@ def ablation(results: Results) -> list[Table]:
 
 def _oracle(cell: CellResults, metric: str) -> str:
     found = []
-    for seed in cell.by_method.get(_ORACLE[0], {}):
-        candidates = {
-            name: [scores[seed][trace] for trace in cell.truth if trace in scores[seed]]
-            for name in _ORACLE
-            if (scores := cell.by_method.get(name)) and seed in scores
-        }
-        labels = [cell.truth[t] for t in cell.truth if t in cell.by_method[_ORACLE[0]][seed]]
-        if len(candidates) < len(_ORACLE) or any(
-            len(scores) != len(labels) for scores in candidates.values()
-        ):
-            continue
-        _, best = oracle(candidates, labels)
+    labels = [*cell.truth.values()]
+    candidates = {name: cell.by_method.get(name, {}) for name in _ORACLE}
+    for seed in sorted(set.intersection(*(set(seeds) for seeds in candidates.values()))):
+        scores = {name: [*seeds[seed].values()] for name, seeds in candidates.items()}
+        _, best = oracle(scores, labels)
         value = None if best is None else evaluate(metric, best, labels)
         if value is not None:
             found.append(value)
@@ -277,7 +294,8 @@ def significance(results: Results) -> list[Table]:
             columns,
             "2,000 resamples of the test traces, two-sided; in brackets the 95 % interval; * p < "
             f"{SIGNIFICANT}. Over `shuffled`: aligned against permuted applicability; over "
-            "`evaluable-only`: blocked claims counted or left out.",
+            "`evaluable-only`: blocked claims counted or left out. "
+            f"{_compared(results.cells())}",
         )
     ]
 
@@ -316,7 +334,10 @@ def extrametrics(results: Results) -> list[Table]:
                     for method in pair
                 ]
         columns = [(METRICS[metric], shown[metric], known[metric]) for metric in METRICS]
-        note = "ECE with 10 bins of equal width; best of each pair in bold."
+        note = (
+            "ECE with 10 bins of equal width; best of each pair in bold. "
+            f"{_compared(_of(results, backbone))}"
+        )
         tables.append(_table(f"All metrics on {backbone}", dict(names), columns, note))
     return tables
 
@@ -339,7 +360,12 @@ def valsize(results: Results) -> list[Table]:
             ]
             columns.append((str(size), shown, known))
         title = f"Validation size on {backbone}"
-        note = f"Mean test AUROC over {len(results.config.seeds)} subsamples."
+        note = (
+            f"Mean test AUROC over {len(results.config.seeds)} subsamples, each of which alone "
+            "decides calibration, screening and composition; on the source "
+            f"({results.config.source}) the networks' epochs were chosen by all of its validation. "
+            f"{_compared(_of(results, backbone))}"
+        )
         tables.append(_table(title, {"Dataset": results.datasets}, columns, note))
     return tables
 
@@ -472,6 +498,7 @@ def judge_agreement(results: Results) -> list[Table]:
     for dataset in results.datasets:
         rates: list[str | Value] = []
         kappas: list[str | Value] = []
+        counts: list[str | Value] = []
         for source in sources:
             mine: dict[str, Labels] = {}
             theirs: dict[str, Labels] = {}
@@ -498,13 +525,14 @@ def judge_agreement(results: Results) -> list[Table]:
                 if found.kappa is None
                 else f"{found.kappa:.2f}"
             )
-        for head, cells in (("agreement", rates), ("kappa", kappas)):
+            counts.append(str(found.claims))
+        for head, cells in (("agreement", rates), ("kappa", kappas), ("steps", counts)):
             known = [
                 paper_number("judge_agreement", head, dataset=dataset, method=source)
                 for source in sources
             ]
             columns.append((f"{dataset} {head}", cells, known))
-    note = f"Judge: {config.judge.name}. Steps that both label; agreement in %."
+    note = f"Judge: {config.judge.name}. Steps that both label, so many; agreement in %."
     return [_table("Agreement with the judge", {"Reference": sources}, columns, note)]
 
 
@@ -581,6 +609,8 @@ def freeform_cot(results: Results) -> list[Table]:
                         backbone,
                         plain.name,
                         form,
+                        str(len(cell.truth)),
+                        str(cell.imputed),
                         _shown(relation_f1(cell.audits(), annotated[0])) if annotated else NOT_RUN,
                         f"{fmean(profile['symbolizability'] for profile in profiles):.3f}",
                         f"{fmean(profile['determinacy'] for profile in profiles):.3f}",
@@ -589,14 +619,17 @@ def freeform_cot(results: Results) -> list[Table]:
                         known or "",
                     )
                 )
-    heads = ("Backbone", "Dataset", "Traces", "Relation F1", "Symbolizability", "Determinacy")
+    heads = ("Backbone", "Dataset", "Form", "Traces", "Imputed", "Relation F1", "Symbolizability")
     pairs = [f"{method}, {METRICS[k]}" for method in ("scores only", METHOD) for k in MAIN]
     note = (
-        "The F1 of the relations read needs `annotations` of these traces."
+        "Both compositions of a row are measured on the same traces, those with a label; imputed: "
+        "where a trace has no score, its mean over validation stands for it. The F1 of the "
+        "relations read needs `annotations` of these traces."
         if rows
         else "The configuration has no dataset with `free_form: true`: not run."
     )
-    table = Table("Free-form reasoning", (*heads, *pairs, "Gain", "paper"), tuple(rows), note)
+    columns = (*heads, "Determinacy", *pairs, "Gain", "paper")
+    table = Table("Free-form reasoning", columns, tuple(rows), note)
     return [table]
 
 
@@ -744,7 +777,7 @@ def scorers(results: Results) -> list[Table]:
     names = [name for name in SCORERS if any(cell.has(name) for cell in cells)]
     rows = tuple((name, *(_spread(cell, name) for cell in cells)) for name in names)
     heads = (f"{cell.cell.backbone}, {cell.cell.dataset}" for cell in cells)
-    return [Table("AUROC on the test split", ("Method", *heads), rows)]
+    return [Table("AUROC on the test split", ("Method", *heads), rows, _compared(cells))]
 
 
 def traces(results: Results) -> list[Table]:

@@ -167,7 +167,8 @@ def fit(
 
 
 def calibrate(scorer: Scorer, validation: Sequence[Labelled]) -> Calibrator:
-    """Min-max statistics, reduction and Platt map of a scorer on a validation split.
+    """Min-max statistics, reduction and Platt map of a scorer that stands by itself, on a
+    validation split.
 
     Raises:
         SymboUQError: If the split is empty or of one class.
@@ -175,7 +176,7 @@ def calibrate(scorer: Scorer, validation: Sequence[Labelled]) -> Calibrator:
     known = [item for item in _readable(validation) if item.correct is not None]
     values = scorer.score([item.example for item in known])
     labels = [int(item.correct or 0) for item in known]
-    return Calibrator.fit(values, labels, scorer.orientation)
+    return Calibrator.fit(values, labels, scorer.orientation, upright=True)
 
 
 def _readable(items: Iterable[Labelled]) -> list[Labelled]:

@@ -150,7 +150,11 @@ class Calibrator:
 
     @classmethod
     def fit(
-        cls, claims: Sequence[Values], labels: Sequence[int], orientation: Orientation
+        cls,
+        claims: Sequence[Values],
+        labels: Sequence[int],
+        orientation: Orientation,
+        upright: bool = False,
     ) -> Calibrator:
         """Fits all three steps.
 
@@ -158,6 +162,7 @@ class Calibrator:
             claims: For each validation trace the scorer's values.
             labels: Whether each trace's answer is right.
             orientation: The scorer's.
+            upright: Whether the score stands by itself (`best_reduction`).
 
         Raises:
             SymboUQError: If the split is empty, of one class, or has values that cannot be used.
@@ -166,10 +171,15 @@ class Calibrator:
             raise SymboUQError("calibration needs validation traces, found none")
         minmax = MinMax.fit(claims) if orientation == "uncertainty" else None
         values = [minmax(c) for c in claims] if minmax else list(claims)
-        reduction = best_reduction(values, labels)
+        reduction = best_reduction(values, labels, upright)
         scores = reduced(values, reduction)
         platt = Platt.fit(scores, labels)
         return cls(minmax, reduction, platt, auroc(scores, labels), len(claims))
+
+    @property
+    def orientation(self) -> Orientation:
+        """What the scorer's larger values mean."""
+        return "uncertainty" if self.minmax else "correctness"
 
     def __call__(self, claims: Sequence[Values]) -> Values:
         """The probability that each trace's answer is right.

@@ -28,7 +28,9 @@ minus infinity among them, come from underflow or a mask, and stand for it."""
 class Random(TrainingFree):
     """Independent uniform values in [0, 1), a reference for chance.
 
-    A trace's values depend on seed and id alone, not on what else is scored.
+    A trace has one value, the same for each claim: the least of several would be the smaller the
+    more claims there are, and their number tells more than chance. It depends on seed and id alone,
+    not on what else is scored.
 
     Args:
         seed: Varies the values.
@@ -48,7 +50,7 @@ class Random(TrainingFree):
     def _drawn(self, example: Example) -> Values:
         digest = hashlib.sha256(f"{self.seed}\n{example.id}".encode()).digest()
         generator = np.random.default_rng(int.from_bytes(digest[:16]))
-        return generator.random(len(example.claims))
+        return np.full(len(example.claims), generator.random())
 
 
 class _TokenStatistic(TrainingFree):

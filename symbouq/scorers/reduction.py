@@ -18,6 +18,9 @@ REDUCTIONS: tuple[Reduction, ...] = ("conclusion", "mean", "min")
 """The paper's summaries: the last claim's value, the mean, or the smallest. They take values of
 which larger ones are better, so `min` is the worst claim's."""
 
+_DIGITS = 12
+"""Distances from chance that agree to so many digits are equal."""
+
 
 def reduced(claims: Sequence[Values], reduction: Reduction) -> Values:
     """One value a trace.
@@ -40,17 +43,32 @@ def reduced(claims: Sequence[Values], reduction: Reduction) -> Values:
     return np.array(found, np.float64)
 
 
-def best_reduction(claims: Sequence[Values], labels: Sequence[int]) -> Reduction:
-    """The reduction with the largest AUROC; the first of `REDUCTIONS` among equals.
+def best_reduction(
+    claims: Sequence[Values], labels: Sequence[int], upright: bool = False
+) -> Reduction:
+    """The reduction that tells right from wrong answers best: the first of `REDUCTIONS` among
+    equals.
+
+    The paper names no criterion. A score that is oriented later, as Algorithm darc orients its
+    candidates, has the reduction with the largest |AUROC - 1/2|: the largest AUROC would take a
+    reversed score by the reduction that is nearest to chance, and screening would drop what is left
+    of it. A score that stands by itself is never turned, so that its reduction is the one with the
+    largest AUROC.
 
     Args:
         claims: For each validation trace the values of its claims, larger ones better.
         labels: Whether each trace's answer is right.
+        upright: Whether the score stands by itself.
 
     Raises:
         SymboUQError: If the labels are of one class.
     """
-    return max(REDUCTIONS, key=lambda reduction: auroc(reduced(claims, reduction), labels))
+
+    def told(reduction: Reduction) -> float:
+        distance = auroc(reduced(claims, reduction), labels) - 0.5
+        return round(distance if upright else abs(distance), _DIGITS)
+
+    return max(REDUCTIONS, key=told)
 
 
 def auroc(scores: Any, labels: Any) -> float:

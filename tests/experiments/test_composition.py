@@ -13,7 +13,6 @@ import pytest
 from symbouq import metrics
 from symbouq.composer.reading import WORLDS
 from symbouq.composer.variants import VARIANTS
-from symbouq.errors import SymboUQError
 from symbouq.experiments.composition import (
     CANDIDATES,
     METHOD,
@@ -21,10 +20,12 @@ from symbouq.experiments.composition import (
     Seen,
     composed,
     read_predictions,
+    subsampled,
     without_target_labels,
     write_predictions,
 )
 from symbouq.scorers.bank import Score, Scored, write_scores
+from symbouq.scorers.base import SCORERS
 from symbouq.scorers.calibration import Calibrator, MinMax, Platt
 
 COUNT = 60
@@ -40,12 +41,12 @@ PROFILE = {
 def seen(prefix: str, labels: np.ndarray, noise: float, seed: int, names: Any = CANDIDATES) -> Seen:
     draw = np.random.default_rng(seed)
     ids = tuple(f"{prefix}{n}" for n in range(len(labels)))
-    scores = {}
+    claims = {}
     for name in names:
         values = np.clip(0.5 + 0.3 * (labels - 0.5) + noise * draw.normal(size=len(labels)), 0, 1)
-        scores[name, 2026] = dict(zip(ids, values.tolist(), strict=True))
+        claims[name, 2026] = {each: np.array([x]) for each, x in zip(ids, values, strict=True)}
     audits = tuple({"profile": PROFILE, "discounted": PROFILE} for _ in ids)
-    return Seen(ids, ids, audits, scores)
+    return Seen(ids, ids, audits, claims, dict.fromkeys(names, "correctness"))
 
 
 LABELS = np.array([0, 1] * (COUNT // 2))
@@ -91,6 +92,101 @@ def test_worlds_are_a_candidate_beside_what_the_dual_view_shows() -> None:
     assert WORLDS not in found[METHOD].aurocs
 
 
+@pytest.mark.parametrize("reversed_", [False, True])
+def test_a_subsample_reads_no_label_outside_it(tmp_path: Path, reversed_: bool) -> None:
+    """Scores as the files have them: calibrated on every label of validation."""
+    pytest.importorskip("sklearn")
+    draw = np.random.default_rng(0)
+    sign = -1 if reversed_ else 1
+    known, new = (
+        {
+            name: {
+                f"{prefix}{n}": draw.normal(sign * LABELS[n], 1.5, draw.integers(1, 5))
+                for n in range(COUNT)
+            }
+            for name in CANDIDATES
+        }
+        for prefix in "vt"
+    )
+
+    def predicted(labels: dict[str, int]) -> dict[tuple[str, int], Any]:
+        pair = []
+        for prefix, claims in (("v", known), ("t", new)):
+            made = []
+            for name in CANDIDATES:
+                orientation = SCORERS[name].make().orientation
+                values = [*known[name].values()]
+                fitted = Calibrator.fit(values, [labels[n] for n in known[name]], orientation)
+                told = {"name": name, "seed": 2026, "calibrator": fitted.record()}
+                rows = [
+                    Score(each, name, 2026, one.tolist(), float(fitted([one])[0]))
+                    for each, one in claims[name].items()
+                ]
+                made.append(Scored(told, rows))
+            file = tmp_path / f"{prefix}.parquet"
+            write_scores(file, [made])
+            pair.append(Seen.read(*_files(tmp_path, prefix), file))
+        found = subsampled(pair[0], pair[1], labels, SEEDS, (*SIZES, COUNT))
+        return {(one.method, one.seed): one.scores for one in found}
+
+    plain = predicted(KNOWN)
+    for seed in SEEDS:
+        order = np.random.default_rng(seed).permutation(COUNT)
+        for size in SIZES:
+            drawn = {f"v{n}" for n in order[:size]}
+            turned = {n: label if n in drawn else 1 - label for n, label in KNOWN.items()}
+            other = predicted(turned)
+            valsize = f"valsize {size}", seed
+            assert other[valsize].tolist() == plain[valsize].tolist()
+            whole = f"valsize {COUNT}", seed
+            assert other[whole].tolist() != plain[whole].tolist()
+
+
+SEEDS, SIZES = (2026, 2027), (8, 16, 32)
+
+
+def _files(folder: Path, prefix: str) -> tuple[Path, Path]:
+    traces, audits = folder / f"{prefix}-traces.jsonl", folder / f"{prefix}-audits.jsonl"
+    names = [f"{prefix}{n}" for n in range(COUNT)]
+    traces.write_text("".join(json.dumps({"id": n, "scene": n}) + "\n" for n in names))
+    audit = {"profile": PROFILE, "discounted": PROFILE}
+    audits.write_text("".join(json.dumps({"id": n, **audit}) + "\n" for n in names))
+    return traces, audits
+
+
+def test_a_subsample_is_calibrated_by_hand() -> None:
+    # Only the mean of the first four tells: 0.4, 0.4 against 0.8, 0.6.
+    claims = {
+        "v0": np.array([0.2, 0.6]),
+        "v1": np.array([0.6, 0.2]),
+        "v2": np.array([1.0, 0.6]),
+        "v3": np.array([1.0, 0.2]),
+        "v4": np.array([9.0, 9.0]),
+    }
+    ids = tuple(claims)
+    audits = tuple({"profile": PROFILE, "discounted": PROFILE} for _ in ids)
+    whole = Seen(ids, ids, audits, {("MCP", 0): claims}, {"MCP": "uncertainty"})
+    few = whole.of([0, 1, 2, 3])
+    made = few.calibrators({"v0": 1, "v1": 1, "v2": 0, "v3": 0}, 2026)
+    assert list(made) == [("MCP", 0)]
+    assert made["MCP", 0].minmax == MinMax(0.2, 1.0)  # v4 is outside
+    assert made["MCP", 0].reduction == "mean"
+    assert made["MCP", 0].traces == 4
+    again = few.calibrated(made).scores["MCP", 0]
+    assert again["v0"] == again["v1"] > again["v3"] > again["v2"] > again["v4"]
+    assert few.calibrators(dict.fromkeys(ids, 1), 2026) == {}
+
+
+def test_a_subsample_of_one_class_is_the_fixed_score_as_it_stands() -> None:
+    pytest.importorskip("sklearn")
+    known, new = seen("v", LABELS, 0.1, 1), seen("t", LABELS, 0.1, 2)
+    right = {name: label for name, label in KNOWN.items() if label}
+    (found,) = subsampled(known, new, right, [2026], [8])
+    assert (found.method, found.composer.kind) == ("valsize 8", "fixed")
+    rule = new.claims["Constraint-Rule", 2026]
+    assert found.scores.tolist() == [rule[each][-1] for each in new.ids]
+
+
 def test_without_target_labels_the_composer_is_the_sources() -> None:
     pytest.importorskip("sklearn")
     names = ["Constraint-Rule", "MLP"]
@@ -103,50 +199,59 @@ def test_without_target_labels_the_composer_is_the_sources() -> None:
     assert found.composer.calibrator == own.composer.calibrator
     assert found.composer.mean != own.composer.mean  # that of the target's validation traces
     assert metrics.auroc(found.scores, LABELS) > 0.9
-    # A score that is higher everywhere on the target moves nothing.
+    # A score that is higher everywhere on the target moves little: less than the bend of its Platt
+    # map.
     assert found.composer.design == "scores"
-    moved = [replace(each, scores=_raised(each.scores)) for each in target]
+    moved = [replace(each, claims=_raised(each.claims)) for each in target]
     (other,) = without_target_labels(source, KNOWN, (moved[0], moved[1]), [2026])
-    assert other.scores == pytest.approx(found.scores, abs=1e-9)
+    assert metrics.auroc(other.scores, LABELS) > 0.97
+    assert other.scores.mean() == pytest.approx(found.scores.mean(), abs=0.05)
 
 
 def _raised(scores: Any) -> Any:
     return {key: {name: value + 0.1 for name, value in row.items()} for key, row in scores.items()}
 
 
-def test_scores_are_read_as_another_dataset_calibrates_them(tmp_path: Path) -> None:
-    for name, slope in (("source", 2.0), ("target", 5.0)):
-        calibrator = Calibrator(MinMax(0.0, 1.0), "conclusion", Platt(slope, 0.0), 0.7, 9)
-        description = {"name": "MCP", "seed": 0, "calibrator": calibrator.record()}
-        rows = [
-            Score(each, "MCP", 0, [0.9, 0.25], float(calibrator([np.array([0.9, 0.25])])[0]))
-            for each in ("a", "b")
-        ]
-        write_scores(tmp_path / name, [[Scored(description, [*rows, Score("c", "MCP", 0)])]])
-    traces, audits = tmp_path / "traces.jsonl", tmp_path / "audits.jsonl"
-    traces.write_text("".join(json.dumps({"id": n, "scene": n}) + "\n" for n in "abc"))
-    audit = {"profile": PROFILE, "discounted": PROFILE}
-    audits.write_text("".join(json.dumps({"id": n, **audit}) + "\n" for n in "abc"))
-    found = Seen.read(traces, audits, tmp_path / "target", calibrated_as=tmp_path / "source")
-    # The conclusion's uncertainty 0.25 is correctness 0.75; slope 2: 1 / (1 + exp(-1.5)).
-    assert found.scores["MCP", 0] == pytest.approx(dict.fromkeys("ab", 0.8175744761936437))
-    write_scores(tmp_path / "other", [[Scored({**description, "name": "CCP"}, [])]])
-    with pytest.raises(SymboUQError, match="no calibrator of MCP, seed 0"):
-        Seen.read(traces, audits, tmp_path / "target", calibrated_as=tmp_path / "other")
-    own = Seen.read(traces, audits, tmp_path / "target")
-    assert own.scores["MCP", 0]["a"] == pytest.approx(1 / (1 + np.exp(-5 * 0.75)))
-    assert own.worlds is None
+def test_what_the_files_hold(tmp_path: Path) -> None:
+    calibrator = Calibrator(MinMax(0.0, 1.0), "conclusion", Platt(5.0, 0.0), 0.7, 9)
+    told = {"name": "MCP", "seed": 0, "calibrator": calibrator.record()}
+    rows = [Score("v0", "MCP", 0, [0.9, 0.25], 0.5), Score("v1", "MCP", 0)]
+    write_scores(tmp_path / "scores", [[Scored(told, rows)]])
+    found = Seen.read(*_files(tmp_path, "v"), tmp_path / "scores")
+    assert len(found.ids) == len(set(found.groups)) == COUNT
+    assert list(found.claims) == [("MCP", 0)]
+    assert {name: x.tolist() for name, x in found.claims["MCP", 0].items()} == {"v0": [0.9, 0.25]}
+    assert found.orientations == {"MCP": "uncertainty"}
+    assert (found.scores, found.worlds) == ({}, None)
+    made = found.calibrated({("MCP", 0): calibrator})
+    # The conclusion's uncertainty 0.25 is correctness 0.75; slope 5.
+    assert made.scores["MCP", 0] == {"v0": pytest.approx(1 / (1 + np.exp(-5 * 0.75)))}
+
+
+def test_scores_keep_the_calibration_of_the_source_where_no_target_label_is_known() -> None:
+    pytest.importorskip("sklearn")
+    names = ["Constraint-Rule", "MLP"]
+    source = seen("v", LABELS, 0.3, 1, names)
+    target = seen("w", LABELS, 0.3, 2, names), seen("t", LABELS, 0.3, 3, names)
+    (found,) = without_target_labels(source, KNOWN, target, [2026])
+    made = source.calibrators(KNOWN, 2026)["MLP", 2026]
+    raw = source.claims["MLP", 2026]
+    assert made.platt == Platt.fit([raw[name][0] for name in KNOWN], [*KNOWN.values()])
+    assert found.composer.aurocs["MLP"] == made.auroc
 
 
 def test_only_labelled_validation_decides_and_a_missing_score_is_the_mean() -> None:
     pytest.importorskip("sklearn")
     known, new = seen("v", LABELS, 0.1, 1, ["MLP"]), seen("t", LABELS, 0.1, 2, ["MLP"])
-    del new.scores["MLP", 2026]["t0"]  # type: ignore[attr-defined]
+    del new.claims["MLP", 2026]["t0"]  # type: ignore[attr-defined]
     (found,) = [
         one for one in composed({None: (known, new)}, KNOWN, [2026], []) if one.method == METHOD
     ]
-    new.scores["MLP", 2026]["t0"] = float(  # type: ignore[index]
-        np.mean(list(known.scores["MLP", 2026].values()))
+    made = known.calibrators(KNOWN, 2026)["MLP", 2026]
+    mean = made([*known.claims["MLP", 2026].values()]).mean()
+    logit = np.log(mean / (1 - mean))
+    new.claims["MLP", 2026]["t0"] = np.array(  # type: ignore[index]
+        [(logit - made.platt.intercept) / made.platt.slope]
     )
     (filled,) = [
         one for one in composed({None: (known, new)}, KNOWN, [2026], []) if one.method == METHOD

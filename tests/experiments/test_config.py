@@ -25,7 +25,7 @@ backbones:
   - {name: two, model: someone/two}
 source: chains
 datasets:
-  - {name: chains, family: chains, sizes: {train: 4, test: 2}}
+  - {name: chains, family: chains, sizes: {train: 4, validation: 3, test: 2}}
 """
 
 
@@ -50,6 +50,13 @@ def test_folders_of_models_are_found_beside_the_configuration(tmp_path: Path) ->
     [
         ("source: chains", "source: trees", "source trees is none of the datasets"),
         ("train: 4, ", "", "source chains needs a `train` split"),
+        ("validation: 3, ", "", "dataset chains needs a `validation` split"),
+        (
+            "sizes: {train: 4, validation: 3, test: 2}}",
+            "sizes: {train: 4, validation: 3}}\n"
+            "  - {name: blocks, family: blocks, sizes: {test: 2}}",
+            "dataset blocks needs a `validation` split: it calibrates the scores",
+        ),
         ("family: chains", "family: trees", "unknown family trees; there are chains"),
         ("family: chains, ", "", "dataset chains needs either `family` or `files`"),
         ("name: small", "name: small\nseed: 3", "seed: Extra inputs are not permitted"),
@@ -58,8 +65,8 @@ def test_folders_of_models_are_found_beside_the_configuration(tmp_path: Path) ->
         ("name: small", "name: small\nscorers: [BERT]", "unknown scorer 'BERT'"),
         (
             "name: small",
-            "name: small\nscorers: [Random, SelfCheckGPT]",
-            "`scorers` has none that is composed; those are Perplexity, Token Entropy, MCP, CCP,",
+            "name: small\nscorers: [Random, MLP]",
+            "`scorers` needs Constraint-Rule: it stands in where labels have one class",
         ),
         (
             "name: small",
@@ -138,3 +145,13 @@ def test_rows_of_a_file_are_drawn_by_their_ids(tmp_path: Path) -> None:
         )
     with pytest.raises(ConfigError, match="give the folder with --data"):
         write_questions(dataset, "test", None, tmp_path / "one")
+
+
+def test_prose_is_paired_with_the_same_questions_alone() -> None:
+    sizes = {"validation": 2, "test": 2}
+    plain, prose, shorter, other = (
+        DatasetConfig.model_validate({"name": "chains", "family": "chains", "sizes": sizes} | more)
+        for more in ({}, {"free_form": True}, {"hops": (1,)}, {"seed": 1})
+    )
+    assert prose.questions == plain.questions
+    assert plain.questions not in (shorter.questions, other.questions)

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -160,6 +161,26 @@ def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
     again = Experiment(read_config(SMOKE), run)
     again.run.make()
     assert _predicted(again) == before
+
+    # A subsample of a target's validation knows no label outside it.
+    plain = _valsize(again)
+    validation = again.cells[Cell("tiny", "blocks", "validation")]
+    labels = again.run.output(validation.labels, LABELS)
+    rows = [json.loads(line) for line in labels.read_text().splitlines()]
+    order = np.random.default_rng(2026).permutation(len(rows))
+    for n in order[16:]:
+        rows[n]["labels"][-1] = 1 - rows[n]["labels"][-1]
+    labels.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    other = Experiment(read_config(SMOKE), run)
+    other.run.make()
+    assert _valsize(other) == plain
+    assert _predicted(other) != before
+
+
+def _valsize(made: Experiment) -> dict[str, dict[str, float]]:
+    stage = made.predictions[Cell("tiny", "blocks", "test")]
+    read = read_predictions(made.run.output(stage, PREDICTIONS))
+    return {method: scores for (method, _), scores in read.items() if "valsize" in method}
 
 
 JUDGED = """

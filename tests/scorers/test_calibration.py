@@ -9,6 +9,7 @@ import pytest
 from scipy.special import expit
 from sklearn.calibration import _SigmoidCalibration
 
+from symbouq.composer.screening import screen
 from symbouq.errors import SymboUQError
 from symbouq.scorers.calibration import LEAST_SLOPE, Calibrator, MinMax, Platt
 
@@ -90,7 +91,17 @@ def test_the_whole_calibrator() -> None:
 
     correctness = Calibrator.fit([-c for c in claims], labels, "correctness")
     assert correctness.minmax is None
+    assert (found.orientation, correctness.orientation) == ("uncertainty", "correctness")
     assert correctness([-c for c in claims]) == pytest.approx(found(claims), abs=1e-4)
+
+
+def test_a_reversed_score_arrives_at_the_composer() -> None:
+    # The conclusion is at chance, the mean ranks every wrong answer first.
+    claims = [np.array(c) for c in ([0.1, 0.7], [0.4, 0.2], [0.7, 0.7], [0.9, 0.2])]
+    found = Calibrator.fit(claims, [1, 1, 0, 0], "correctness")
+    assert (found.reduction, found.auroc) == ("mean", 0.0)
+    screening = screen(found(claims)[:, None], np.array([1, 1, 0, 0]), 0.03)
+    assert (screening.retained, screening.flipped) == ((0,), (True,))
 
 
 def test_a_frozen_calibrator_reads_test_traces_one_by_one() -> None:

@@ -1,0 +1,172 @@
+"""Tables and figures from files of stages, on values that were worked out by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from symbouq.composer.darc import Composer
+from symbouq.experiments.composition import METHOD, Predicted, write_predictions
+from symbouq.experiments.config import SPLITS, ExperimentConfig, Split
+from symbouq.experiments.experiment import Cell, Parts
+from symbouq.experiments.figures import FIGURES
+from symbouq.experiments.results import Results
+from symbouq.experiments.tables import TABLES
+from symbouq.scorers.bank import Score, Scored, write_scores
+
+SIZES = {"validation": 3, "test": 6}
+CONFIG = ExperimentConfig.model_validate(
+    {
+        "name": "made",
+        "backbones": [{"name": "B", "model": "nowhere"}],
+        "source": "chains",
+        "datasets": [
+            {"name": "chains", "family": "chains", "sizes": {"train": 1} | SIZES},
+            {"name": "prose", "family": "chains", "sizes": SIZES, "free_form": True},
+        ],
+        "seeds": [1],
+        "validation_sizes": [2],
+    }
+)
+Scores = dict[str, float | None]
+
+LABELS = {"a": 1, "b": 1, "c": 0, "d": 0, "e": 0, "f": None}
+"""Of the test traces; one has no label."""
+
+RULE: Scores = {"a": 0.9, "b": 0.4, "c": 0.3, "d": 0.1, "e": None, "f": 0.5}
+CONSTRAINT: Scores = {"a": 0.8, "b": 0.6, "c": 0.7, "d": 0.2, "e": None, "f": 0.5}
+WHOLE = {"a": 0.9, "b": 0.8, "c": 0.7, "d": 0.2, "e": 0.1, "f": 0.5}
+"""A composition has a score of every trace."""
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Results:
+    """The results of a backbone on two datasets, of which the stages' files were written by hand:
+    no scorer has a score of the trace e.
+    """
+    cells, scores, predictions = {}, {}, {}
+    for dataset in ("chains", "prose"):
+        known: Scores = {"v": 0.2, "w": 0.7, "x": None}  # their mean is 0.45
+        for split, given in zip(SPLITS[1:], ((known, known), (RULE, CONSTRAINT)), strict=True):
+            cell, folder = Cell("B", dataset, split), tmp_path / dataset / split
+            folder.mkdir(parents=True)
+            _lines(folder / "traces.jsonl", [{"id": n} for n in given[0]])
+            profile = {"symbolizability": 0.5, "determinacy": 0.25, "unparsed": 0}
+            _lines(folder / "audits.jsonl", [{"id": n, "profile": profile} for n in given[0]])
+            labels = [{"id": n, "source": "answer", "labels": [LABELS.get(n, 1)]} for n in given[0]]
+            _lines(folder / "labels.jsonl", labels)
+            _write_scores(folder, *given)
+            cells[cell] = Parts(folder, {None: folder}, folder, folder)  # type: ignore[arg-type,dict-item]
+            scores[cell, None] = folder
+        made = Composer("average", ("Constraint",))
+        values = np.array([*WHOLE.values()])
+        names = (METHOD, "scores only", "shuffled", "evaluable-only", "valsize 2")
+        write_predictions(
+            (Predicted(name, 1, tuple(WHOLE), values, made) for name in names),
+            folder / "predictions.parquet",
+            folder / "composers.json",
+        )
+        predictions[cell] = folder
+    made_of = SimpleNamespace(
+        config=CONFIG,
+        cells=cells,
+        scores=scores,
+        predictions=predictions,
+        run=SimpleNamespace(output=lambda stage, name: stage / name),
+    )
+    return Results(made_of)  # type: ignore[arg-type]
+
+
+def _folder(results: Results, split: Split) -> Any:
+    return results.experiment.scores[Cell("B", "chains", split), None]
+
+
+def _write_scores(folder: Path, rule: Scores, constraint: Scores) -> None:
+    rows = [
+        Scored({"name": name, "seed": 1}, [Score(n, name, 1, [], x) for n, x in scores.items()])
+        for name, scores in (("Constraint-Rule", rule), ("Constraint", constraint))
+    ]
+    write_scores(folder / "scores.parquet", [rows])
+
+
+def _lines(file: Path, rows: list[dict[str, Any]]) -> None:
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_every_method_is_measured_on_the_same_traces(results: Results) -> None:
+    cell = results.cell("B", "chains")
+    assert cell.imputed == 1
+    labels = [1, 1, 0, 0, 0]
+    # The trace e has the mean over validation, as it has for the composer; f has no label.
+    expected = {
+        "Constraint-Rule": [0.9, 0.4, 0.3, 0.1, 0.45],
+        "Constraint": [0.8, 0.6, 0.7, 0.2, 0.45],
+        METHOD: [0.9, 0.8, 0.7, 0.2, 0.1],
+    }
+    for method, values in expected.items():
+        ((scores, truth),) = cell.runs(method)
+        assert scores.tolist() == pytest.approx(values)
+        assert truth.tolist() == labels
+    # Right above wrong in 3 + 2 of 6 pairs; over the four traces with a score it was 1.
+    assert cell.metric("Constraint-Rule", "auroc") == pytest.approx(5 / 6)
+    assert cell.metric("Constraint", "auroc") == pytest.approx(5 / 6)
+    assert cell.metric(METHOD, "auroc") == 1.0
+
+
+def test_a_score_that_validation_has_nowhere_stands_at_a_half(results: Results) -> None:
+    nowhere: Scores = dict.fromkeys("vwx")
+    _write_scores(_folder(results, "validation"), nowhere, nowhere)
+    ((scores, _),) = results.cell("B", "chains").runs("Constraint")
+    assert scores.tolist() == [0.8, 0.6, 0.7, 0.2, 0.5]
+
+
+COMPARING = (
+    "result", "headline", "ablation", "significance", "extrametrics", "valsize", "scorers",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMPARING)
+def test_a_table_says_how_many_traces_it_is_about(results: Results, name: str) -> None:
+    (table,) = TABLES[name](results)
+    counts = "test traces (chains: 5 (1 imputed, 1 without a label left out))"
+    assert counts in table.note
+    assert "the score's mean over validation stands for it" in table.note
+
+
+def test_the_other_tables_compare_no_methods() -> None:
+    assert set(TABLES) - set(COMPARING) == {
+        "prefix", "auditor", "judge_agreement", "dataset", "models", "freeform_cot", "efficiency",
+        "search-space", "counterfactual", "illustrative", "traces",
+    }  # fmt: skip
+
+
+def test_free_form_rows_have_their_own_counts(results: Results) -> None:
+    (table,) = TABLES["freeform_cot"](results)
+    columns = table.columns.index
+    assert [row[columns("Form")] for row in table.rows] == ["structured", "free-form"]
+    assert {row[columns("Traces")] for row in table.rows} == {"5"}
+    assert {row[columns("Imputed")] for row in table.rows} == {"1"}
+    assert {len(row) for row in table.rows} == {len(table.columns)}
+
+
+def test_nothing_is_said_of_imputing_where_nothing_is_missing(results: Results) -> None:
+    every: Scores = dict.fromkeys("abcdef", 0.5)
+    _write_scores(_folder(results, "test"), every, every)
+    (table,) = TABLES["scorers"](results)
+    assert table.note == (
+        "Every method is measured on the same test traces (chains: 5 (1 without a label left out))."
+    )
+
+
+def test_figures_say_how_many_traces_they_are_of(results: Results) -> None:
+    pytest.importorskip("matplotlib")
+    risk, separation = FIGURES["risk-coverage"](results), FIGURES["separation"](results)
+    (axes,) = risk.axes
+    assert axes.get_xlabel() == "coverage of 5 traces, 1 imputed"
+    assert {len(line.get_xdata()) for line in axes.lines} == {5}
+    assert separation.axes[0].get_title() == "B, 5 traces"
