@@ -9,7 +9,7 @@ from symbouq.described import queries
 from symbouq.described.referents import Discourse, Statement
 from symbouq.described.syntax import Grammar, Parse, Phrase
 from symbouq.language.lexicon import Token
-from symbouq.language.traces import NAMED_BY_QUESTION, Mention, Scene, TraceReader
+from symbouq.language.traces import NAMED_BY_QUESTION, Mention, Scene, TraceReader, reading
 from symbouq.ontology import Ontology
 
 _Stated = tuple[tuple[Parse, list[Statement]], ...]
@@ -44,8 +44,7 @@ class DescribedReader(TraceReader[Discourse]):
             question: The question.
         """
         stated, discourse = self._taken(tuple(scene))
-        tokens = self.lexicon.tokens(question)
-        query = queries.parsed(self.ontology, tokens, discourse.names)
+        query = self._query(question, discourse)
         said = tuple(tuple(s for _, found in text for s in found) for text in stated)
         return discourse.copy(), said, query
 
@@ -60,7 +59,7 @@ class DescribedReader(TraceReader[Discourse]):
         numbers = {name: discourse.called(name, self.phrase(name, frozenset())) for name in names}
         triples = [(numbers[u], r, numbers[v]) for _, (u, r, v) in relations]
         discourse.said.update(triples)
-        query = queries.parsed(self.ontology, self.lexicon.tokens(question), discourse.names)
+        query = self._query(question, discourse)
         return discourse, triples, query
 
     def phrase(self, text: str, names: frozenset[str]) -> Phrase | None:
@@ -76,9 +75,18 @@ class DescribedReader(TraceReader[Discourse]):
     def _take(self, scene: tuple[str, ...]) -> tuple[tuple[_Stated, ...], Discourse]:
         """What each sentence of a scene states, and the things in it."""
         discourse = Discourse(self.ontology)
-        texts = self.lexicon.tokens_of_each(scene)
-        stated = [tuple(self._stated(tokens, discourse, narrating=True)) for tokens in texts]
+        with reading("the scene", " ".join(scene)):
+            tokens = self.lexicon.tokens_of_each(scene)
+        stated: list[_Stated] = []
+        for number, (text, said) in enumerate(zip(scene, tokens, strict=True), start=1):
+            with reading(f"scene sentence {number}", text):
+                stated.append(tuple(self._stated(said, discourse, narrating=True)))
         return tuple(stated), discourse
+
+    def _query(self, question: str, discourse: Discourse) -> queries.Query:
+        """What a question asks about the things of a scene."""
+        with reading("the question", question):
+            return queries.parsed(self.ontology, self.lexicon.tokens(question), discourse.names)
 
     def _stated(
         self, tokens: Sequence[Token], discourse: Discourse, narrating: bool
@@ -106,13 +114,14 @@ class DescribedReader(TraceReader[Discourse]):
     def _scene(self, scene: tuple[str, ...], question: str) -> Scene[Discourse]:
         stated, discourse = self._taken(scene)
         discourse = discourse.copy()
-        query = queries.parsed(self.ontology, self.lexicon.tokens(question), discourse.names)
+        query = self._query(question, discourse)
         known = len(discourse)
         mentions = tuple(
             tuple(m for part in text for m in self._spoken(*part, discourse, known))
             for text in stated
         )
-        return mentions, discourse, self._pair(query, discourse)
+        with reading("the question", question):
+            return mentions, discourse, self._pair(query, discourse)
 
     @staticmethod
     def _pair(query: queries.Query, discourse: Discourse) -> tuple[str, str] | None:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from symbouq.language.lexicon import Entry, Token
 from symbouq.ontology import Ontology
+from symbouq.words import PARTICIPLE
 
 DEFINITE, DEMONSTRATIVE, INDEFINITE, ADDITIVE = (
     "definite",
@@ -229,7 +230,7 @@ class Sentence:
         self.ontology = ontology
         self.names = names
         self.naming = naming
-        self._participles = ontology.words.get("participle", frozenset())
+        self._participles = ontology.words.get(PARTICIPLE, frozenset())
         said = _without_asides(_observed(list(self._said(tokens))))
         self.tokens = self._without_brackets(said)
         self._phrases: dict[int, list[tuple[Phrase, int]]] = {}
@@ -296,8 +297,9 @@ class Sentence:
                 end = last
                 while end < len(tokens) and tokens[end].kind == "hour":
                     end += 1
-                hour = int(token.entry.value if token.entry is not None else token.text)
-                relation = self.ontology.hours.get(hour)
+                hour = token.entry.value if token.entry is not None else token.text
+                # A number of many digits is no hour, and Python converts none of thousands.
+                relation = self.ontology.hours.get(int(hour)) if len(hour) <= 2 else None
                 if relation is not None and end > position:
                     entry = Entry("relation", relation, place=True)
                     yield token._replace(kind="relation", end=tokens[end - 1].end, entry=entry)

@@ -21,27 +21,12 @@ from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc
 
 from symbouq.ontology import Ontology
-
-_CLASSES = (
-    "hedge", "centre", "answer", "retraction", "existential", "inference", "reference", "citation",
-    "condition", "supposition", "modal", "former",
-    "negation", "denial", "reason", "reciprocal", "between", "have", "copula", "relative",
-    "possessive", "pronoun", "with", "and", "or", "link", "clock", "hour", "clockless", "kind",
-    "filler", "article", "by", "respective",
-)  # fmt: skip
-"""Word classes of ontology/language.lp, the first of a word's classes counts."""
-
-_DESCRIBING = (
-    "definite", "demonstrative", "indefinite", "additive", "every", "any", "both", "naming",
-    "numbering", "stating", "inquiry", "contrast", "source",
-    "observing", "topical", "reflexive", "relating",
-)  # fmt: skip
-"""Word classes of ontology/descriptions.lp."""
+from symbouq.words import ASKING, DESCRIBING, NAMING
 
 _COMPOSED = frozenset(("filler", "hedge", "pronoun"))
 """Word classes whose phrases mean what their words do where things are described: who does
 "not have" something is not at a loss, and "the other" goes with a noun."""
-_OPENING = frozenset((*_DESCRIBING, "attribute", "numeral", "ordinal", "copula"))
+_OPENING = frozenset((*DESCRIBING, "attribute", "numeral", "ordinal", "copula"))
 """Kinds of words after which a misspelled word of a description may stand."""
 _FULL_STOPS = frozenset((".", "!", "?"))
 _SPELLED = frozenset(("noun", "attribute", "relation", "ordinal"))
@@ -166,7 +151,7 @@ class Lexicon:
         describing = self._describing() if self.ontology.described else {}
         apart = {*describing, *self.ontology.phrases, *self.ontology.words.get("negation", ())}
         listed = dict(describing)
-        for word_class in _CLASSES:
+        for word_class in NAMING:
             for text in self.ontology.words.get(word_class, ()):
                 composed = " " in text and apart.issuperset(text.split())
                 if describing and composed and word_class in _COMPOSED:
@@ -191,7 +176,7 @@ class Lexicon:
             listed[text] = Entry("attribute", value=f"{dimension}:{value}")
         for text, (kind, plural) in ontology.nouns.items():
             listed[text] = Entry("noun", value=kind, plural=plural)
-        for word_class in _DESCRIBING:
+        for word_class in DESCRIBING:
             for text in ontology.words.get(word_class, ()):
                 listed.setdefault(text, Entry(word_class))
         return listed
@@ -204,7 +189,7 @@ class Lexicon:
     @cached_property
     def asking(self) -> frozenset[str]:
         """Words of questions, lower case."""
-        return self.ontology.words.get("asking", frozenset())
+        return self.ontology.words.get(ASKING, frozenset())
 
     def analysed(self, text: str) -> Analysis:
         """A text tokenized and matched, ready to be itemized as a whole or in parts."""

@@ -9,25 +9,10 @@ from functools import lru_cache
 from symbouq.language.grammar import Grammar, Item, Reading
 from symbouq.language.lexicon import Token, kind_at, text_at
 from symbouq.language.mentions import Names, discover, follows_name, key_of, runs
-from symbouq.language.traces import NAMED_BY_QUESTION, Mention, Scene, TraceReader
+from symbouq.language.traces import NAMED_BY_QUESTION, Mention, Scene, TraceReader, reading
 from symbouq.ontology import Ontology
 
 _STOPS = frozenset((".", "!", ";", "\n"))
-_SILENT = frozenset(
-    (
-        "article",
-        "reason",
-        "kind",
-        "filler",
-        "modal",
-        "retraction",
-        "clock",
-        "clockless",
-        "hour",
-        "citation",
-        "answer",
-    )
-)
 _UNKNOWN = Item("other")
 
 
@@ -67,20 +52,23 @@ class Reader(TraceReader[Names]):
             question: The question, or a statement to be judged.
         """
         stated, spellings, asked = self._read_scene(tuple(scene), question)
-        tokens = self._without_question_words(self.lexicon.tokens(question))
-        if tokens and tokens[-1].text == "?":
-            # "Is A left of B?" has the verb in front; as a statement it comes after A.
-            verbs = [n for n, token in enumerate(tokens) if token.kind == "copula"]
-            tokens = [t for n, t in enumerate(tokens[:-1]) if verbs[:1] != [n] or n > 1]
-        names = spellings.copy()
-        return Question(stated, asked, self._mentions(tokens, names, len(names)))
+        with reading("the question", question):
+            tokens = self._without_question_words(self.lexicon.tokens(question))
+            if tokens and tokens[-1].text == "?":
+                # "Is A left of B?" has the verb in front; as a statement it comes after A.
+                verbs = [n for n, token in enumerate(tokens) if token.kind == "copula"]
+                tokens = [t for n, t in enumerate(tokens[:-1]) if verbs[:1] != [n] or n > 1]
+            names = spellings.copy()
+            return Question(stated, asked, self._mentions(tokens, names, len(names)))
 
     def _scene(self, scene: tuple[str, ...], question: str) -> Scene[Names]:
-        *tokens, last = self.lexicon.tokens_of_each([*scene, question])
-        asked_tokens = self._without_question_words(last)
-        names = discover(tokens, asked_tokens)
-        stated = self._chained(tokens, names, len(names))
-        return stated, names, self._asked(asked_tokens, names)
+        with reading("the scene", " ".join(scene)):
+            *tokens, last = self.lexicon.tokens_of_each([*scene, question])
+            asked_tokens = self._without_question_words(last)
+            names = discover(tokens, asked_tokens)
+        stated = self._chained("scene sentence", scene, tokens, names, len(names))
+        with reading("the question", question):
+            return stated, names, self._asked(asked_tokens, names)
 
     # Sentences -----------------------------------------------------------------------
 
@@ -280,14 +268,15 @@ class Reader(TraceReader[Names]):
         """The direction of the hour at a token, and the position after it."""
         if kind_at(tokens, position) != "number":
             return None, position
-        number = int(tokens[position].text)
+        number = tokens[position].text
         after = position + 1
         if after + 1 < len(tokens) and tokens[after].text == ":" and tokens[after + 1].text == "00":
             after += 2
         before = tokens[position - 1].text if position else ""
         if kind_at(tokens, after) == "clockless" or before in ("(", "-", "+"):
             return None, after
-        return self.ontology.hours.get(number), after
+        # A number of many digits is no hour, and Python converts none of thousands.
+        return self.ontology.hours.get(int(number)) if len(number) <= 2 else None, after
 
     @staticmethod
     def _marked(tokens: Sequence[Token], position: int) -> bool:
@@ -407,10 +396,8 @@ def _item(token: Token, before: Sequence[Item]) -> Item | None:
         return Item("relation", relation=entry.relation, place=entry.place)
     if kind == "content":
         return _UNKNOWN
-    if kind in _SILENT:
-        return None
     if kind != "mark":
-        return Item("copula") if token.text == "'s" else _ITEMS[kind]
+        return Item("copula") if token.text == "'s" else _ITEMS.get(kind)
     if token.text in _STOPS:
         return _ITEMS["."]
     if token.text == "'s":

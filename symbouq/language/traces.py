@@ -8,14 +8,60 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Generic, Protocol, Self, TypeVar
 
+from symbouq.errors import RecordError
 from symbouq.language.lexicon import Analysis, Lexicon, Token, kind_at, text_at
 from symbouq.ontology import Ontology
+
+
+class ReadingError(RecordError):
+    """A part of a trace that an internal error kept from being read.
+
+    One in a claim costs that claim alone. One in the scene or in the question is an error of
+    the record: what is concluded without a sentence of the scene may be wrong.
+
+    Args:
+        part: What was being read: `claim 3`, `scene sentence 1`.
+        text: Its text.
+        error: What went wrong.
+    """
+
+    def __init__(self, part: str, text: str, error: Exception) -> None:
+        shown = " ".join(text.split())
+        shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+        what = f"{type(error).__name__}: {error}"
+        super().__init__(f"{part} cannot be read, by an internal error ({what}): {shown}")
+        self.part = part
+
+
+_CONCLUSION = "the conclusion"
+_SHOWN = 80
+"""How many characters of an unreadable text a message shows."""
+
+
+@contextmanager
+def reading(part: str, text: str) -> Iterator[None]:
+    """While a part of a trace is read: an internal error is one of that part.
+
+    Args:
+        part: What is being read.
+        text: Its text.
+
+    Raises:
+        ReadingError: At any other error.
+    """
+    try:
+        yield
+    except RecordError:
+        raise
+    except Exception as error:
+        raise ReadingError(part, text, error) from error
 
 
 @dataclass(frozen=True)
@@ -68,11 +114,14 @@ class Text:
         scene: What each scene sentence states.
         claims: The claims, the conclusion last.
         asked: The pair that the question asks about: subject and object.
+        faults: What internal errors kept from being read, one message each; a claim among
+            them states nothing.
     """
 
     scene: tuple[tuple[Mention, ...], ...]
     claims: tuple[Claim, ...]
     asked: tuple[str, str] | None
+    faults: tuple[str, ...] = ()
 
 
 class Things(Protocol):
@@ -157,22 +206,24 @@ class TraceReader(ABC, Generic[N]):
             reasoning: The reasoning claims, with `conclusion`.
             conclusion: The delivered answer.
             response: Free text, segmented into claims; its answer is the last one.
+
+        Raises:
+            ReadingError: At an internal error in the scene or the question.
         """
         stated, spellings, asked = self._read_scene(tuple(scene), question)
-        names = spellings.copy()
-        known = len(names)
-        if response is not None:
-            claims = self._segmented(response, names, known, asked)
-        else:
-            steps = list(reasoning or ())
-            read = self._chained(self.lexicon.tokens_of_each(steps), names, known)
-            claims = [Claim("reasoning", *step) for step in zip(steps, read, strict=True)]
-            text = conclusion or ""
-            given = self.lexicon.tokens(text)
-            claims.append(
-                self._answer(given[_announcement(given) or 0 :], text, 0, names, known, asked)
-            )
-        return Text(stated, tuple(claims), asked)
+        faults: dict[str, str] = {}
+        while True:
+            names = spellings.copy()
+            try:
+                if response is not None:
+                    claims = self._segmented(response, names, asked, faults)
+                else:
+                    claims = self._given(reasoning or (), conclusion or "", names, asked, faults)
+            except ReadingError as error:
+                # Again without it: it may have left the things half changed.
+                faults[error.part] = str(error)
+                continue
+            return Text(stated, tuple(claims), asked, tuple(faults.values()))
 
     def split(self, scene: str) -> list[str]:
         """The sentences of a scene given as one string."""
@@ -181,15 +232,51 @@ class TraceReader(ABC, Generic[N]):
         return [scene[start:end] for start, end in spans if start < end]
 
     def _chained(
-        self, texts: Sequence[Sequence[Token]], names: N, known: int
+        self,
+        part: str,
+        texts: Sequence[str],
+        tokens: Sequence[Sequence[Token]],
+        names: N,
+        known: int,
+        faults: Collection[str] = (),
     ) -> tuple[tuple[Mention, ...], ...]:
-        """What each of some texts in sequence states; a pronoun may refer back."""
+        """What each of some texts in sequence states; a pronoun may refer back.
+
+        Args:
+            part: What the texts are, for messages.
+            texts: The texts.
+            tokens: Their tokens.
+            names: The trace's things.
+            known: How many of them scene and question have.
+            faults: Those that are left unread.
+        """
         found: list[tuple[Mention, ...]] = []
         antecedent: str | None = None
-        for tokens in texts:
-            found.append(self._mentions(tokens, names, known, antecedent))
-            antecedent = found[-1][-1].subject if found[-1] else antecedent
+        for number, (text, said) in enumerate(zip(texts, tokens, strict=True), start=1):
+            stated: tuple[Mention, ...] = ()
+            if f"{part} {number}" not in faults:
+                with reading(f"{part} {number}", text):
+                    stated = self._mentions(said, names, known, antecedent)
+            found.append(stated)
+            antecedent = stated[-1].subject if stated else antecedent
         return tuple(found)
+
+    def _given(
+        self,
+        steps: Sequence[str],
+        conclusion: str,
+        names: N,
+        asked: tuple[str, str] | None,
+        faults: Collection[str],
+    ) -> list[Claim]:
+        """Claims that are given one by one, the conclusion last."""
+        known = len(names)
+        tokens = self.lexicon.tokens_of_each(steps)
+        read = self._chained("claim", steps, tokens, names, known, faults)
+        claims = [Claim("reasoning", *step) for step in zip(steps, read, strict=True)]
+        given = self.lexicon.tokens(conclusion)
+        given = given[_announcement(given) or 0 :]
+        return [*claims, self._answer(given, conclusion, 0, names, known, asked, faults)]
 
     def _answer(
         self,
@@ -199,6 +286,7 @@ class TraceReader(ABC, Generic[N]):
         names: N,
         known: int,
         asked: tuple[str, str] | None,
+        faults: Collection[str],
     ) -> Claim:
         """The conclusion: what an answer states, or the label that it gives to the pair
         that the question asks about.
@@ -210,28 +298,37 @@ class TraceReader(ABC, Generic[N]):
             names: The trace's names.
             known: How many of them scene and question have.
             asked: The question's pair.
+            faults: What is left unread.
         """
-        mentions = self._mentions(tokens, names, known)
-        if not mentions and asked is not None:
-            mentions = self._label(tokens, names, asked)
+        if _CONCLUSION in faults:
+            return Claim("conclusion", text, ())
+        with reading(_CONCLUSION, text):
+            mentions = self._mentions(tokens, names, known)
+            if not mentions and asked is not None:
+                mentions = self._label(tokens, names, asked)
         return Claim("conclusion", text, _shifted(mentions, offset))
 
     # Responses -----------------------------------------------------------------------
 
     def _segmented(
-        self, response: str, names: N, known: int, asked: tuple[str, str] | None
+        self,
+        response: str,
+        names: N,
+        asked: tuple[str, str] | None,
+        faults: Collection[str],
     ) -> list[Claim]:
         """Free text as ordered claims, the delivered answer last. An answer is what is
         announced as one (the last time), or a bare label at the end, or a response of
         one sentence; without one the conclusion is empty.
         """
+        known = len(names)
         analysis = self.lexicon.analysed(response)
         spans = [
             (*span, *self._trimmed(response, *analysis.stripped(*span)))
             for span in self.lexicon.sentences(analysis)
         ]
         spans = [span for span in spans if _has_words(response[span[2] : span[3]])]
-        answer = self._answer_span(analysis, spans, names, asked)
+        answer = self._answer_span(analysis, spans, names, asked, faults)
         claims: list[Claim] = []
         antecedent: str | None = None
         supposing = False
@@ -247,12 +344,16 @@ class TraceReader(ABC, Generic[N]):
                     skipped.append(n + len(skipped) + 1)
                     given += self.lexicon.itemized(analysis, *spans[skipped[-1]][:2])
                     end = spans[skipped[-1]][3]
-                conclusion = self._answer(given, response[start:end], start, names, known, asked)
+                text = response[start:end]
+                conclusion = self._answer(given, text, start, names, known, asked, faults)
                 continue
             if n in skipped:
                 continue
             if _is_heading(response[start:end]):
-                self._head(self.lexicon.itemized(analysis, first, last), names)
+                part = f"the heading before claim {len(claims) + 1}"
+                if part not in faults:
+                    with reading(part, response[start:end]):
+                        self._head(self.lexicon.itemized(analysis, first, last), names)
                 continue
             kinds = self.lexicon.kinds(analysis, first, last)
             if "retraction" in kinds and kinds.isdisjoint(_BEFORE):
@@ -267,13 +368,16 @@ class TraceReader(ABC, Generic[N]):
             elif kinds.isdisjoint(_STATING) and not self._lists(names):
                 claims.append(Claim("reasoning", response[start:end], ()))
             else:
-                for part in _parts(self.lexicon.itemized(analysis, first, last), start, end):
-                    tokens, begin, stop = part
-                    read = self._mentions(tokens, names, known, antecedent)
+                items = self.lexicon.itemized(analysis, first, last)
+                for tokens, begin, stop in _parts(items, start, end):
+                    part, text = f"claim {len(claims) + 1}", response[begin:stop]
+                    read: tuple[Mention, ...] = ()
+                    if part not in faults:
+                        with reading(part, text):
+                            read = self._mentions(tokens, names, known, antecedent)
                     antecedent = read[-1].subject if read else antecedent
                     conditional = any(token.kind == "condition" for token in tokens)
                     stance = SUPPOSED if conditional and not read else ASSERTED
-                    text = response[begin:stop]
                     claims.append(Claim("reasoning", text, _shifted(read, begin), stance))
         return [*claims, conclusion]
 
@@ -288,6 +392,7 @@ class TraceReader(ABC, Generic[N]):
         spans: Sequence[tuple[int, int, int, int]],
         names: N,
         asked: tuple[str, str] | None,
+        faults: Collection[str],
     ) -> int | None:
         """Which sentence delivers the answer: the last that announces one, else a bare
         label at the end, else the only sentence.
@@ -303,8 +408,11 @@ class TraceReader(ABC, Generic[N]):
             return 0 if not any(token.kind in ("inference", "reason") for token in tokens) else None
         if spans and asked is not None:
             tokens = self.lexicon.itemized(analysis, *spans[-1][:2])
-            if self._is_label(tokens, names, asked):
-                return len(spans) - 1
+            part = "the last sentence as an answer"
+            if part not in faults:
+                with reading(part, analysis.text[spans[-1][2] : spans[-1][3]]):
+                    if self._is_label(tokens, names, asked):
+                        return len(spans) - 1
         return None
 
     def _is_label(self, tokens: Sequence[Token], names: N, asked: tuple[str, str]) -> bool:
