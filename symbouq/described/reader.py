@@ -8,8 +8,15 @@ from functools import lru_cache
 from symbouq.described import queries
 from symbouq.described.referents import Discourse, Statement
 from symbouq.described.syntax import Grammar, Parse, Phrase
+from symbouq.language.bounds import LONGEST_SENTENCE, MOST_STOPS, MOST_THINGS
 from symbouq.language.lexicon import Token
-from symbouq.language.traces import NAMED_BY_QUESTION, Mention, Scene, TraceReader, reading
+from symbouq.language.traces import (
+    NAMED_BY_QUESTION,
+    Mention,
+    Scene,
+    TraceReader,
+    reading,
+)
 from symbouq.ontology import Ontology
 
 _Stated = tuple[tuple[Parse, list[Statement]], ...]
@@ -58,7 +65,7 @@ class DescribedReader(TraceReader[Discourse]):
         names = {name: None for _, (u, _, v) in relations for name in (u, v)}
         numbers = {name: discourse.called(name, self.phrase(name, frozenset())) for name in names}
         triples = [(numbers[u], r, numbers[v]) for _, (u, r, v) in relations]
-        discourse.said.update(triples)
+        discourse.note(triples)
         query = self._query(question, discourse)
         return discourse, triples, query
 
@@ -79,6 +86,7 @@ class DescribedReader(TraceReader[Discourse]):
             tokens = self.lexicon.tokens_of_each(scene)
         stated: list[_Stated] = []
         for number, (text, said) in enumerate(zip(scene, tokens, strict=True), start=1):
+            self._readable(f"scene sentence {number}", text, said, discourse)
             with reading(f"scene sentence {number}", text):
                 stated.append(tuple(self._stated(said, discourse, narrating=True)))
         return tuple(stated), discourse
@@ -86,7 +94,10 @@ class DescribedReader(TraceReader[Discourse]):
     def _query(self, question: str, discourse: Discourse) -> queries.Query:
         """What a question asks about the things of a scene."""
         with reading("the question", question):
-            return queries.parsed(self.ontology, self.lexicon.tokens(question), discourse.names)
+            tokens = self.lexicon.tokens(question)
+            if len(tokens) > LONGEST_SENTENCE:
+                return queries.Query()
+            return queries.parsed(self.ontology, tokens, discourse.names)
 
     def _stated(
         self, tokens: Sequence[Token], discourse: Discourse, narrating: bool
@@ -102,13 +113,14 @@ class DescribedReader(TraceReader[Discourse]):
         """A text split at its full stops, where what precedes one is a sentence: "In C,
         which is right of B. there is ..." is one.
         """
-        start = 0
+        start = stops = 0
         for n, token in enumerate(tokens[:-1]):
             if token.text in _STOPS and n > start:
                 parse = self._grammar.parse(tokens[start:n], names)
-                if parse.clauses and parse.whole:
+                stops += 1
+                if (parse.clauses and parse.whole) or stops > MOST_STOPS:
                     yield tokens[start:n]
-                    start = n + 1
+                    start, stops = n + 1, 0
         yield tokens[start:]
 
     def _scene(self, scene: tuple[str, ...], question: str) -> Scene[Discourse]:
@@ -150,6 +162,10 @@ class DescribedReader(TraceReader[Discourse]):
         if visible[-1:] == [":"]:
             self._head(tokens, names)
         return found
+
+    def _unreadable(self, tokens: Sequence[Token], names: Discourse) -> str:
+        full = f"for its text speaks of more than {MOST_THINGS} things"
+        return full if len(names) > MOST_THINGS else super()._unreadable(tokens, names)
 
     def _lists(self, names: Discourse) -> bool:
         return names.topic is not None

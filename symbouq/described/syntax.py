@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from symbouq.language.bounds import LONGEST_SENTENCE
 from symbouq.language.lexicon import Entry, Token
 from symbouq.ontology import Ontology
 from symbouq.words import PARTICIPLE
@@ -195,6 +196,8 @@ class Grammar:
             names: Names known already, lower case.
             naming: Whether an unknown word with a capital is a name.
         """
+        if len(tokens) > LONGEST_SENTENCE:
+            return Parse((), len(tokens), False, tuple(tokens))
         return Sentence(self.ontology, tokens, names, naming).parse()
 
     def phrases(self, tokens: Sequence[Token], names: frozenset[str] = frozenset()) -> list[Phrase]:

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from symbouq.language.bounds import MOST_PAIRS
 from symbouq.ontology import Ontology
 
 
@@ -547,6 +548,9 @@ class _Sentence:
             if not all(relation in self.ontology.denials for relation in relations):
                 return []
             relations = [self.ontology.denials[relation] for relation in relations]
+        sides = [len(predication.subjects), len(predication.landmarks)]
+        if sides[0] * (sides[1] or sides[0]) > MOST_PAIRS:
+            return []
         pairs = [(u, v) for u in predication.subjects for v in predication.landmarks]
         if self.respective and len(predication.subjects) == len(predication.landmarks):
             pairs = list(zip(predication.subjects, predication.landmarks, strict=True))

@@ -20,6 +20,7 @@ from spacy.pipeline import Sentencizer
 from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc
 
+from symbouq.language.bounds import LONGEST_WORD
 from symbouq.ontology import Ontology
 from symbouq.words import ASKING, DESCRIBING, NAMING
 
@@ -35,6 +36,8 @@ _LOOKALIKES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00a
 """Typographic apostrophes and spaces; every replacement has the length of the original,
 so character offsets stay valid."""
 
+
+_LONG_PIECE = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
 
 _TEXTS_REMEMBERED = 10_000
 """After how many texts the spaCy pipeline is made anew."""
@@ -197,13 +200,26 @@ class Lexicon:
         self._texts += 1
         if self._texts % _TEXTS_REMEMBERED == 0:
             self._build()
-        doc = self.nlp.tokenizer(text.translate(_LOOKALIKES))
+        doc = self._tokenized(text.translate(_LOOKALIKES))
         longest: dict[int, tuple[int, int]] = {}
         matched = self._spelled(doc) if self.ontology.described else doc
         for key, start, end in self._matcher(matched):
             if start not in longest or longest[start][1] < end:
                 longest[start] = (key, end)
         return Analysis(text, doc, longest)
+
+    def _tokenized(self, text: str) -> Doc:
+        """A text's words; spaCy takes time quadratic in the length of a piece without spaces."""
+        cuts = [
+            cut
+            for piece in _LONG_PIECE.finditer(text)
+            for cut in range(piece.start(), piece.end() + 1, LONGEST_WORD)
+        ]
+        if not cuts:
+            return self.nlp.tokenizer(text)
+        spans = pairwise(sorted({0, *cuts, len(text)}))
+        parts = [self.nlp.tokenizer(text[start:end]) for start, end in spans]
+        return Doc.from_docs(parts, ensure_whitespace=False)
 
     def tokens(self, text: str) -> list[Token]:
         """The lexical items of a text, longest phrases first."""

@@ -171,7 +171,9 @@ class Names:
     def __init__(self, names: Iterable[tuple[Key, str]] = ()) -> None:
         self.spellings: list[str] = []
         self._things: dict[Key, int] = {}
-        self._starts: dict[str, list[Key]] = {}
+        self._spelled: dict[str, int] = {}
+        # First word to the lengths of the names that start with it, the longest first.
+        self._lengths: dict[str, tuple[int, ...]] = {}
         for key, spelling in names:
             self.add(key, spelling)
 
@@ -180,7 +182,8 @@ class Names:
         twin = Names()
         twin.spellings = list(self.spellings)
         twin._things = dict(self._things)
-        twin._starts = {head: list(keys) for head, keys in self._starts.items()}
+        twin._spelled = dict(self._spelled)
+        twin._lengths = dict(self._lengths)
         return twin
 
     def add(self, key: Key, spelling: str) -> int:
@@ -189,10 +192,15 @@ class Names:
         if thing is None:
             thing = self._things[key] = len(self.spellings)
             self.spellings.append(spelling)
-            starts = self._starts.setdefault(key[0].lower(), [])
-            starts.append(key)
-            starts.sort(key=len, reverse=True)
+            self._spelled.setdefault(spelling, thing)
+            head = key[0].lower()
+            lengths = {*self._lengths.get(head, ()), len(key)}
+            self._lengths[head] = tuple(sorted(lengths, reverse=True))
         return thing
+
+    def thing(self, spelling: str) -> int:
+        """The thing that is spelled so, the first if there are several."""
+        return self._spelled[spelling]
 
     def __len__(self) -> int:
         return len(self.spellings)
@@ -202,33 +210,30 @@ class Names:
 
     def may_start(self, token: Token) -> bool:
         """Whether some name starts with the token's first word."""
-        return token.head in self._starts
+        return token.head in self._lengths
 
     def match(self, tokens: Sequence[Token], start: int) -> tuple[int, int] | None:
         """The longest name that starts at a token: its thing and the end."""
-        for key in self._starts.get(tokens[start].head, ()):
-            end = _spans(tokens, start, key)
+        lengths = self._lengths.get(tokens[start].head, ())
+        if lengths[:1] == (1,):
+            thing = self._things.get(key_of((tokens[start].text,)))
+            return (thing, start + 1) if thing is not None else None
+        words: list[str] = []
+        ends: dict[int, int] = {}
+        position = start
+        while lengths and len(words) < lengths[0] and position < len(tokens):
+            # A phrase of the lexicon may hold several words of the name.
+            words += tokens[position].text.lower().split()
+            position += 1
+            ends.setdefault(len(words), position)
+        for length in lengths:
+            end = ends.get(length)
             if end is not None:
-                return self._things[key], end
+                key = key_of((tokens[start].text,)) if length == 1 else tuple(words[:length])
+                thing = self._things.get(key)
+                if thing is not None:
+                    return thing, end
         return None
-
-
-def _spans(tokens: Sequence[Token], start: int, key: Key) -> int | None:
-    """The token after a name that starts here, None if it does not."""
-    position, word = start, 0
-    exact = len(key) == 1 and len(key[0]) <= 2
-    if exact:
-        return start + 1 if tokens[start].text == key[0] else None
-    while word < len(key):
-        if position == len(tokens):
-            return None
-        # A phrase of the lexicon may hold several words of the name.
-        pieces = tuple(tokens[position].text.lower().split())
-        if key[word : word + len(pieces)] != pieces:
-            return None
-        word += len(pieces)
-        position += 1
-    return position
 
 
 def discover(scene: Sequence[Sequence[Token]], question: Sequence[Token]) -> Names:

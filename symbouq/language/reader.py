@@ -9,7 +9,14 @@ from functools import lru_cache
 from symbouq.language.grammar import Grammar, Item, Reading
 from symbouq.language.lexicon import Token, kind_at, text_at
 from symbouq.language.mentions import Names, discover, follows_name, key_of, runs
-from symbouq.language.traces import NAMED_BY_QUESTION, Mention, Scene, TraceReader, reading
+from symbouq.language.traces import (
+    NAMED_BY_QUESTION,
+    Mention,
+    Scene,
+    TraceReader,
+    reading,
+    too_long,
+)
 from symbouq.ontology import Ontology
 
 _STOPS = frozenset((".", "!", ";", "\n"))
@@ -64,7 +71,9 @@ class Reader(TraceReader[Names]):
     def _scene(self, scene: tuple[str, ...], question: str) -> Scene[Names]:
         with reading("the scene", " ".join(scene)):
             *tokens, last = self.lexicon.tokens_of_each([*scene, question])
-            asked_tokens = self._without_question_words(last)
+            asked_tokens = [] if too_long(last) else self._without_question_words(last)
+            for number, (text, said) in enumerate(zip(scene, tokens, strict=True), start=1):
+                self._readable(f"scene sentence {number}", text, said, Names())
             names = discover(tokens, asked_tokens)
         stated = self._chained("scene sentence", scene, tokens, names, len(names))
         with reading("the question", question):
@@ -82,7 +91,7 @@ class Reader(TraceReader[Names]):
         if "relation" not in kinds:
             return ()
         if antecedent is not None and not kinds.isdisjoint(("pronoun", "possessive")):
-            thing = names.spellings.index(antecedent)
+            thing = names.thing(antecedent)
             if thing not in things:
                 things.append(thing)
             items.insert(0, Item("antecedent", thing=things.index(thing)))
@@ -105,22 +114,18 @@ class Reader(TraceReader[Names]):
         """Mentions with the landmarks of a grouping relation taken together: "X is between
         Y and Z" places X by a thing of its own that spans Y and Z.
         """
-        waiting = list(mentions)
-        while waiting:
-            first = waiting.pop(0)
+        groups: dict[tuple[str, str, tuple[int, int]], list[Mention]] = {}
+        for m in mentions:
+            if m.relation in self.ontology.grouped:
+                groups.setdefault((m.subject, m.relation, m.span), []).append(m)
+        for first in mentions:
             if first.relation not in self.ontology.grouped:
                 yield first
                 continue
-            group = [first]
-            group += [
-                m
-                for m in waiting
-                if (m.subject, m.relation, m.span) == (first.subject, first.relation, first.span)
-            ]
-            waiting = [m for m in waiting if m not in group]
-            if len(group) == 1:
+            group = groups.pop((first.subject, first.relation, first.span), [])
+            if len(group) < 2:
                 continue  # between what else? Nothing that a relation of two can say
-            group.sort(key=lambda m: names.spellings.index(m.object))
+            group.sort(key=lambda m: names.thing(m.object))
             whole = " and ".join(m.object for m in group)
             names.add(key_of(whole.split()), whole)
             for m in group:

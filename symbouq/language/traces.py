@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -16,27 +16,27 @@ from itertools import pairwise
 from typing import Generic, Protocol, Self, TypeVar
 
 from symbouq.errors import RecordError
+from symbouq.language.bounds import LONGEST_SENTENCE
 from symbouq.language.lexicon import Analysis, Lexicon, Token, kind_at, text_at
 from symbouq.ontology import Ontology
 
 
 class ReadingError(RecordError):
-    """A part of a trace that an internal error kept from being read.
+    """A part of a trace that cannot be read: an internal error, or a sentence without end.
 
     One in a claim costs that claim alone. One in the scene or in the question is an error of
     the record: what is concluded without a sentence of the scene may be wrong.
 
     Args:
         part: What was being read: `claim 3`, `scene sentence 1`.
+        why: What keeps it from being read.
         text: Its text.
-        error: What went wrong.
     """
 
-    def __init__(self, part: str, text: str, error: Exception) -> None:
-        shown = " ".join(text.split())
+    def __init__(self, part: str, why: str, text: str) -> None:
+        shown = " ".join(text[: 2 * _SHOWN].split())
         shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
-        what = f"{type(error).__name__}: {error}"
-        super().__init__(f"{part} cannot be read, by an internal error ({what}): {shown}")
+        super().__init__(f"{part} is not read, {why}: {shown}")
         self.part = part
 
 
@@ -61,7 +61,23 @@ def reading(part: str, text: str) -> Iterator[None]:
     except RecordError:
         raise
     except Exception as error:
-        raise ReadingError(part, text, error) from error
+        why = f"because of an internal error ({type(error).__name__}: {error})"
+        raise ReadingError(part, why, text) from error
+
+
+def too_long(tokens: Sequence[Token]) -> bool:
+    """Whether a text has a sentence that is longer than any that is read."""
+    start = 0
+    for position, token in enumerate(tokens):
+        if token.kind == "mark" and token.text in _STOPS:
+            start = position + 1
+        elif position - start >= LONGEST_SENTENCE:
+            return True
+    return False
+
+
+_STOPS = frozenset((".", "!", "?", ";", "\n"))
+_TOO_LONG = f"for it has a sentence of more than {LONGEST_SENTENCE} words"
 
 
 @dataclass(frozen=True)
@@ -114,8 +130,8 @@ class Text:
         scene: What each scene sentence states.
         claims: The claims, the conclusion last.
         asked: The pair that the question asks about: subject and object.
-        faults: What internal errors kept from being read, one message each; a claim among
-            them states nothing.
+        faults: What could not be read, by an internal error or for its length, one message
+            each; a claim among them states nothing.
     """
 
     scene: tuple[tuple[Mention, ...], ...]
@@ -182,6 +198,42 @@ class TraceReader(ABC, Generic[N]):
     def _head(self, tokens: Sequence[Token], names: N) -> None:
         """Takes note of a heading: what follows is about the things that it names."""
 
+    def _unreadable(self, tokens: Sequence[Token], names: N) -> str:
+        """Why a text is beyond what is read; empty if it is not."""
+        return _TOO_LONG if too_long(tokens) else ""
+
+    def _readable(
+        self,
+        part: str,
+        text: str,
+        tokens: Sequence[Token],
+        names: N,
+        faults: dict[str, str] | None = None,
+    ) -> bool:
+        """Whether a part of a trace is to be read.
+
+        Args:
+            part: The part.
+            text: Its text.
+            tokens: Its tokens.
+            names: The trace's things.
+            faults: What could not be read, with messages, to which it is added; None where
+                that is an error.
+
+        Raises:
+            ReadingError: If it is beyond what is read, and that is an error.
+        """
+        if faults is not None and part in faults:
+            return False
+        why = self._unreadable(tokens, names)
+        if not why:
+            return True
+        error = ReadingError(part, why, text)
+        if faults is None:
+            raise error
+        faults[part] = str(error)
+        return False
+
     def _lists(self, names: N) -> bool:
         """Whether what a heading announced goes on, so that a line that relates nothing may
         say something too.
@@ -238,7 +290,7 @@ class TraceReader(ABC, Generic[N]):
         tokens: Sequence[Sequence[Token]],
         names: N,
         known: int,
-        faults: Collection[str] = (),
+        faults: dict[str, str] | None = None,
     ) -> tuple[tuple[Mention, ...], ...]:
         """What each of some texts in sequence states; a pronoun may refer back.
 
@@ -248,13 +300,13 @@ class TraceReader(ABC, Generic[N]):
             tokens: Their tokens.
             names: The trace's things.
             known: How many of them scene and question have.
-            faults: Those that are left unread.
+            faults: What could not be read, with messages; None where that is an error.
         """
         found: list[tuple[Mention, ...]] = []
         antecedent: str | None = None
         for number, (text, said) in enumerate(zip(texts, tokens, strict=True), start=1):
             stated: tuple[Mention, ...] = ()
-            if f"{part} {number}" not in faults:
+            if self._readable(f"{part} {number}", text, said, names, faults):
                 with reading(f"{part} {number}", text):
                     stated = self._mentions(said, names, known, antecedent)
             found.append(stated)
@@ -267,7 +319,7 @@ class TraceReader(ABC, Generic[N]):
         conclusion: str,
         names: N,
         asked: tuple[str, str] | None,
-        faults: Collection[str],
+        faults: dict[str, str],
     ) -> list[Claim]:
         """Claims that are given one by one, the conclusion last."""
         known = len(names)
@@ -286,7 +338,7 @@ class TraceReader(ABC, Generic[N]):
         names: N,
         known: int,
         asked: tuple[str, str] | None,
-        faults: Collection[str],
+        faults: dict[str, str],
     ) -> Claim:
         """The conclusion: what an answer states, or the label that it gives to the pair
         that the question asks about.
@@ -298,9 +350,9 @@ class TraceReader(ABC, Generic[N]):
             names: The trace's names.
             known: How many of them scene and question have.
             asked: The question's pair.
-            faults: What is left unread.
+            faults: What could not be read, with messages.
         """
-        if _CONCLUSION in faults:
+        if not self._readable(_CONCLUSION, text, tokens, names, faults):
             return Claim("conclusion", text, ())
         with reading(_CONCLUSION, text):
             mentions = self._mentions(tokens, names, known)
@@ -315,7 +367,7 @@ class TraceReader(ABC, Generic[N]):
         response: str,
         names: N,
         asked: tuple[str, str] | None,
-        faults: Collection[str],
+        faults: dict[str, str],
     ) -> list[Claim]:
         """Free text as ordered claims, the delivered answer last. An answer is what is
         announced as one (the last time), or a bare label at the end, or a response of
@@ -333,31 +385,37 @@ class TraceReader(ABC, Generic[N]):
         antecedent: str | None = None
         supposing = False
         conclusion = Claim("conclusion", "", ())
-        skipped: list[int] = []
+        stating: list[int] = []
+        answered = 0
         for n, (first, last, start, end) in enumerate(spans):
             if n == answer:
                 tokens = self.lexicon.itemized(analysis, first, last)
                 given = _without_reasons(tokens[_announcement(tokens) or 0 :])
-                while not any(token.kind != "mark" for token in given) or _continues(given):
-                    if n + len(skipped) + 1 >= len(spans):
-                        break
-                    skipped.append(n + len(skipped) + 1)
-                    given += self.lexicon.itemized(analysis, *spans[skipped[-1]][:2])
-                    end = spans[skipped[-1]][3]
+                answered = n + 1
+                while (
+                    answered < len(spans)
+                    and len(given) <= LONGEST_SENTENCE
+                    and (all(token.kind == "mark" for token in given) or _continues(given))
+                ):
+                    given += self.lexicon.itemized(analysis, *spans[answered][:2])
+                    end = spans[answered][3]
+                    answered += 1
                 text = response[start:end]
                 conclusion = self._answer(given, text, start, names, known, asked, faults)
                 continue
-            if n in skipped:
+            if n < answered:
                 continue
             if _is_heading(response[start:end]):
-                part = f"the heading before claim {len(claims) + 1}"
-                if part not in faults:
-                    with reading(part, response[start:end]):
-                        self._head(self.lexicon.itemized(analysis, first, last), names)
+                part, text = f"the heading before claim {len(claims) + 1}", response[start:end]
+                tokens = self.lexicon.itemized(analysis, first, last)
+                if self._readable(part, text, tokens, names, faults):
+                    with reading(part, text):
+                        self._head(tokens, names)
                 continue
             kinds = self.lexicon.kinds(analysis, first, last)
-            if "retraction" in kinds and kinds.isdisjoint(_BEFORE):
-                _retract(claims)
+            if "retraction" in kinds and kinds.isdisjoint(_BEFORE) and stating:
+                taken = stating.pop()
+                claims[taken] = replace(claims[taken], relations=(), stance=RETRACTED)
             supposing = "supposition" in kinds or (
                 supposing and ("modal" in kinds or self._infers(analysis, first, last))
             )
@@ -372,10 +430,12 @@ class TraceReader(ABC, Generic[N]):
                 for tokens, begin, stop in _parts(items, start, end):
                     part, text = f"claim {len(claims) + 1}", response[begin:stop]
                     read: tuple[Mention, ...] = ()
-                    if part not in faults:
+                    if self._readable(part, text, tokens, names, faults):
                         with reading(part, text):
                             read = self._mentions(tokens, names, known, antecedent)
-                    antecedent = read[-1].subject if read else antecedent
+                    if read:
+                        antecedent = read[-1].subject
+                        stating.append(len(claims))
                     conditional = any(token.kind == "condition" for token in tokens)
                     stance = SUPPOSED if conditional and not read else ASSERTED
                     claims.append(Claim("reasoning", text, _shifted(read, begin), stance))
@@ -392,7 +452,7 @@ class TraceReader(ABC, Generic[N]):
         spans: Sequence[tuple[int, int, int, int]],
         names: N,
         asked: tuple[str, str] | None,
-        faults: Collection[str],
+        faults: dict[str, str],
     ) -> int | None:
         """Which sentence delivers the answer: the last that announces one, else a bare
         label at the end, else the only sentence.
@@ -408,9 +468,9 @@ class TraceReader(ABC, Generic[N]):
             return 0 if not any(token.kind in ("inference", "reason") for token in tokens) else None
         if spans and asked is not None:
             tokens = self.lexicon.itemized(analysis, *spans[-1][:2])
-            part = "the last sentence as an answer"
-            if part not in faults:
-                with reading(part, analysis.text[spans[-1][2] : spans[-1][3]]):
+            part, text = "the last sentence as an answer", analysis.text[slice(*spans[-1][2:])]
+            if len(tokens) <= LONGEST_SENTENCE and part not in faults:
+                with reading(part, text):
                     if self._is_label(tokens, names, asked):
                         return len(spans) - 1
         return None
@@ -444,16 +504,8 @@ _LABEL_KINDS = frozenset(
 
 def _continues(tokens: Sequence[Token]) -> bool:
     """Whether an answer goes on in the next line: a list with a comma at its end."""
-    visible = [token.text for token in tokens if token.text != "\n" and token.text != '"']
-    return bool(visible) and visible[-1] in (",", "[", ":")
-
-
-def _retract(claims: list[Claim]) -> None:
-    """Takes back the last claim that states anything."""
-    for position in range(len(claims) - 1, -1, -1):
-        if claims[position].relations:
-            claims[position] = replace(claims[position], relations=(), stance=RETRACTED)
-            return
+    visible = (token.text for token in reversed(tokens) if token.text not in ("\n", '"'))
+    return next(visible, "") in (",", "[", ":")
 
 
 def _without_reasons(tokens: list[Token]) -> list[Token]:
@@ -472,6 +524,7 @@ def _shifted(mentions: Sequence[Mention], offset: int) -> tuple[Mention, ...]:
 
 def _announcement(tokens: Sequence[Token]) -> int | None:
     """The position after "Answer:", "the answer is" or the like; None without one."""
+    words = sum(token.kind != "mark" for token in tokens)
     for position, token in enumerate(tokens):
         if token.kind != "answer":
             continue
@@ -482,7 +535,7 @@ def _announcement(tokens: Sequence[Token]) -> int | None:
             after += 1
         if text_at(tokens, after) in (":", "=", "{") or kind_at(tokens, after) == "copula":
             return after + 1
-        if all(other.kind == "mark" for other in (*tokens[:position], *tokens[after:])):
+        if sum(token.kind != "mark" for token in tokens[position:after]) == words:
             return after
     return None
 

@@ -107,8 +107,8 @@ def test_an_internal_error_costs_one_claim(monkeypatch: pytest.MonkeyPatch) -> N
     read = NAMED.read(SCENE["named"], "", steps, "zork")
     assert triples(read) == [[("K", "above", "L")], [], [("K", "above", "M")], []]
     assert read.faults == (
-        "claim 2 cannot be read, by an internal error (KeyError: 'zork'): L zork is above M.",
-        "the conclusion cannot be read, by an internal error (KeyError: 'zork'): zork",
+        "claim 2 is not read, because of an internal error (KeyError: 'zork'): L zork is above M.",
+        "the conclusion is not read, because of an internal error (KeyError: 'zork'): zork",
     )
     text = NAMED.read(SCENE["named"], "", response=" ".join(steps))
     assert triples(text) == [[("K", "above", "L")], [], [("K", "above", "M")], []]
