@@ -6,7 +6,8 @@ whoever states a word of it.
 
 NAMING = (
     "hedge", "centre", "answer", "retraction", "existential", "inference", "reference", "citation",
-    "condition", "supposition", "modal", "former",
+    "condition", "supposition", "modal", "former", "abbreviation", "clipping", "numero",
+    "arrival", "motion",
     "negation", "denial", "reason", "reciprocal", "between", "have", "copula", "relative",
     "possessive", "pronoun", "with", "and", "or", "link", "clock", "hour", "clockless", "kind",
     "filler", "article", "by", "respective",
@@ -32,6 +33,15 @@ counts."""
 ASKING, AUXILIARY, PICKING = ASKED = ("asking", "auxiliary", "picking")
 """Classes of words of questions, which are of another class, too."""
 
+OPENING = ("fronted", "enumerating", "consequent")
+"""The same at the head of a sentence."""
+
+WAYS = ("origin", "goal")
+"""The same in the ways that somebody goes."""
+
+MEASURES = ("quantity", "unit")
+"""The same in measures."""
+
 PARTICIPLE = "participle"
 """The same in descriptions."""
 
@@ -40,4 +50,6 @@ BY_TEXT = frozenset(
 )
 """The same in texts of events."""
 
-CLASSES = frozenset((*NAMING, *DESCRIBING, *EVENTFUL, *ASKED, PARTICIPLE, *BY_TEXT))
+CLASSES = frozenset(
+    (*NAMING, *DESCRIBING, *EVENTFUL, *ASKED, *OPENING, *WAYS, *MEASURES, PARTICIPLE, *BY_TEXT)
+)

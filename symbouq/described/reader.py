@@ -22,7 +22,7 @@ from symbouq.ontology import Ontology
 _Stated = tuple[tuple[Parse, list[Statement]], ...]
 """The sentences of a text, parsed, with what each states."""
 _STOPS = frozenset((".", "!", ";", "\n"))
-_VOID = frozenset(("hedge", "condition", "supposition", "inquiry", "or", "respective"))
+_VOID = frozenset(("hedge", "condition", "supposition", "inquiry", "or", "respective", "arrival"))
 """Kinds of words with which a sentence states nothing."""
 
 

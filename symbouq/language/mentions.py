@@ -12,6 +12,7 @@ from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
 from symbouq.language.lexicon import Token
+from symbouq.ontology import Ontology
 
 Key = tuple[str, ...]
 """A name as it is compared: lower case, unless it is a word of one or two letters."""
@@ -19,6 +20,9 @@ Key = tuple[str, ...]
 _AFTER_NAME = frozenset(("copula", "have", "relation", "relative"))
 _BEFORE_NAME = frozenset(("link", "reference", "relation", "with", "have", "existential"))
 
+
+_APART = frozenset(("article", "kind", "filler", "abbreviation", "measure"))
+"""Kinds of words that may stand between a name and what says that it is one."""
 
 _NOUNS = frozenset(("clock", "hour", "clockless", "kind"))
 """Words of the lexicon that are nouns and so may be inside a name."""
@@ -91,9 +95,9 @@ def _placed(tokens: Sequence[Token], start: int, end: int, named: bool) -> bool:
     if _in_term(tokens, start):
         return True
     outer = start - 1
-    while outer >= 0 and tokens[outer].kind in ("article", "kind", "filler"):
+    while outer >= 0 and tokens[outer].kind in _APART:
         outer -= 1
-    while end < len(tokens) and tokens[end].kind == "filler":
+    while end < len(tokens) and tokens[end].kind in ("filler", "measure"):
         end += 1
     before = _place(tokens[outer]) if outer >= 0 else ""
     after = _place(tokens[end]) if end < len(tokens) else ""
@@ -234,6 +238,74 @@ class Names:
                 if thing is not None:
                     return thing, end
         return None
+
+
+def measured(tokens: Sequence[Token], ontology: Ontology) -> list[Token]:
+    """Tokens with every measure as one: "40 ft", "three blocks", "a 10-minute walk". It is no
+    thing, and what it measures is a direction or nothing: "within 40 ft of" and "40 ft away
+    from" say of no relation that it holds.
+
+    Args:
+        tokens: The tokens.
+        ontology: Gives the words of measures, and the directions.
+    """
+    units = ontology.words.get("unit", frozenset())
+    if not any(_unit(token) in units for token in tokens):
+        return list(tokens)
+    kept: list[Token] = []
+    position = 0
+    while position < len(tokens):
+        end = _measure_end(tokens, position, units, ontology.words.get("quantity", frozenset()))
+        if end == position:
+            kept.append(tokens[position])
+            position += 1
+            continue
+        before = kept[-1].entry if kept else None
+        if before is not None and before.relation and not before.place:
+            kept.pop()
+        first, last = tokens[position], tokens[end - 1]
+        kept.append(Token("measure", first.text, first.start, last.end, first.head))
+        position = end
+        after = tokens[end].entry if end < len(tokens) else None
+        if after is not None and after.relation and not ontology.moves.get(after.relation):
+            position += 1
+    return kept
+
+
+_THINGS_FOLLOW = frozenset(("copula", "have", "existential", "relative"))
+"""Kinds of words before which "three blocks" are things."""
+
+
+def _unit(token: Token) -> str:
+    return token.text.lower().removesuffix(".")
+
+
+def _measure_end(
+    tokens: Sequence[Token], start: int, units: Container[str], quantities: Container[str]
+) -> int:
+    """The position after a measure that begins at a position; the position, if none does."""
+    end = start
+    article = tokens[start].kind == "article" and tokens[start].text.lower() in ("a", "an")
+    while end < len(tokens) and _counts(tokens[end], quantities):
+        end += 1
+        joins = end + 1 < len(tokens) and _counts(tokens[end + 1], quantities)
+        if joins and (tokens[end].text in (",", "-", "/") or tokens[end].kind in ("link", "or")):
+            end += 1
+    last = end
+    while end > start and last < len(tokens):
+        spot = last + (tokens[last].text == "-")
+        if spot >= len(tokens) or _unit(tokens[spot]) not in units:
+            break
+        last = spot + 1
+    if last == end or (last < len(tokens) and tokens[last].kind in _THINGS_FOLLOW):
+        return start
+    if article and (not start or tokens[start - 1].kind not in ("copula", "filler")):
+        return start  # "a block left of A" is a thing
+    return last
+
+
+def _counts(token: Token, quantities: Container[str]) -> bool:
+    return token.kind == "number" or token.text.lower() in quantities
 
 
 def discover(scene: Sequence[Sequence[Token]], question: Sequence[Token]) -> Names:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from symbouq.language.grammar import Grammar, Item, Reading
 from symbouq.language.lexicon import Token, kind_at, text_at
-from symbouq.language.mentions import Names, discover, follows_name, key_of, runs
+from symbouq.language.mentions import Names, discover, follows_name, key_of, measured, runs
 from symbouq.language.traces import (
     NAMED_BY_QUESTION,
     Mention,
@@ -18,6 +18,7 @@ from symbouq.language.traces import (
     too_long,
 )
 from symbouq.ontology import Ontology
+from symbouq.words import WAYS
 
 _STOPS = frozenset((".", "!", ";", "\n"))
 _UNKNOWN = Item("other")
@@ -70,7 +71,10 @@ class Reader(TraceReader[Names]):
 
     def _scene(self, scene: tuple[str, ...], question: str) -> Scene[Names]:
         with reading("the scene", " ".join(scene)):
-            *tokens, last = self.lexicon.tokens_of_each([*scene, question])
+            *tokens, last = (
+                measured(text, self.ontology)
+                for text in self.lexicon.tokens_of_each([*scene, question])
+            )
             asked_tokens = [] if too_long(last) else self._without_question_words(last)
             for number, (text, said) in enumerate(zip(scene, tokens, strict=True), start=1):
                 self._readable(f"scene sentence {number}", text, said, Names())
@@ -84,6 +88,7 @@ class Reader(TraceReader[Names]):
     def _mentions(
         self, tokens: Sequence[Token], names: Names, known: int, antecedent: str | None = None
     ) -> tuple[Mention, ...]:
+        tokens = measured(tokens, self.ontology)
         if not _may_relate(tokens):
             return ()
         items, things, places = self._items(tokens, names, new=True)
@@ -191,7 +196,11 @@ class Reader(TraceReader[Names]):
             if item is not None:
                 items.append(item)
                 places.append((first, position - 1))
-        for n, (first, _) in enumerate(places):
+        for n, (first, last) in enumerate(places):
+            if items[n].kind == "link":
+                words = {tokens[first].text.lower(), tokens[last].text.lower()}
+                role = next((w for w in WAYS if words & self.ontology.words.get(w, set())), "")
+                items[n] = items[n]._replace(way=role)
             entry = tokens[first].entry
             if entry is not None and entry.adjacent and not _precedes_landmark(items, n):
                 items[n] = _ITEMS["by"]
@@ -416,6 +425,6 @@ _ITEMS = {
         "hedge", "centre", "existential", "inference", "reference", "condition", "supposition",
         "negation",
         "reciprocal", "between", "have", "copula", "relative", "possessive", "pronoun", "with",
-        "and", "or", "link", "by", "respective", ".", "?", ",", "=", "'s",
+        "and", "or", "link", "by", "respective", "arrival", "motion", ".", "?", ",", "=", "'s",
     )
 }  # fmt: skip

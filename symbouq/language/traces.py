@@ -385,7 +385,8 @@ class TraceReader(ABC, Generic[N]):
         antecedent: str | None = None
         supposing = False
         conclusion = Claim("conclusion", "", ())
-        stating: list[int] = []
+        bearing: list[int] = []
+        asking = False
         answered = 0
         for n, (first, last, start, end) in enumerate(spans):
             if n == answer:
@@ -413,38 +414,65 @@ class TraceReader(ABC, Generic[N]):
                         self._head(tokens, names)
                 continue
             kinds = self.lexicon.kinds(analysis, first, last)
-            if "retraction" in kinds and kinds.isdisjoint(_BEFORE) and stating:
-                taken = stating.pop()
-                claims[taken] = replace(claims[taken], relations=(), stance=RETRACTED)
-            supposing = "supposition" in kinds or (
-                supposing and ("modal" in kinds or self._infers(analysis, first, last))
+            items = self.lexicon.itemized(analysis, first, last)
+            if "retraction" in kinds and kinds.isdisjoint(_BEFORE):
+                at = [n for n, item in enumerate(items) if item.kind == "retraction"] or [0]
+                said, items = items[: at[0]], items[at[-1] + 1 :]
+                if _bears(said):
+                    # "One might think X, but that is wrong": X, and no claim before it.
+                    text = response[start : said[-1].end]
+                    claims.append(Claim("reasoning", text, (), RETRACTED))
+                    start = said[-1].end
+                    kinds = {item.kind for item in items}
+                else:
+                    _take_back(claims, bearing)
+            elif _refuses(items) and not asking:
+                _take_back(claims, bearing)
+            asking = any(item.text == "?" for item in items[-2:])
+            supposing = (
+                "supposition" in kinds
+                or self._opens(items, "fronted", "enumerating")
+                or (supposing and ("modal" in kinds or self._infers(items)))
             )
+            bears = _bears(items)
             if supposing:
+                bearing += [len(claims)] if bears else []
                 claims.append(Claim("reasoning", response[start:end], (), SUPPOSED))
             elif _is_quoted(response, analysis.stripped(first, last)[0], start, end):
+                bearing += [len(claims)] if bears else []
                 claims.append(Claim("reasoning", response[start:end], (), QUOTED))
             elif kinds.isdisjoint(_STATING) and not self._lists(names):
                 claims.append(Claim("reasoning", response[start:end], ()))
             else:
-                items = self.lexicon.itemized(analysis, first, last)
+                conditional = False
                 for tokens, begin, stop in _parts(items, start, end):
                     part, text = f"claim {len(claims) + 1}", response[begin:stop]
                     read: tuple[Mention, ...] = ()
-                    if self._readable(part, text, tokens, names, faults):
+                    # "If X, then Y" states neither.
+                    conditional = conditional and self._opens(tokens, "consequent")
+                    if not conditional and self._readable(part, text, tokens, names, faults):
                         with reading(part, text):
                             read = self._mentions(tokens, names, known, antecedent)
+                    unsaid = {token.kind for token in tokens} & _UNSAYING
                     if read:
                         antecedent = read[-1].subject
-                        stating.append(len(claims))
-                    conditional = any(token.kind == "condition" for token in tokens)
+                    if read or (bears and (unsaid or asking)):
+                        bearing.append(len(claims))
+                    conditional = conditional or "condition" in unsaid
                     stance = SUPPOSED if conditional and not read else ASSERTED
                     claims.append(Claim("reasoning", text, _shifted(read, begin), stance))
         return [*claims, conclusion]
 
-    def _infers(self, analysis: Analysis, first: int, last: int) -> bool:
+    @staticmethod
+    def _infers(items: Sequence[Token]) -> bool:
         """Whether a sentence opens by drawing on what precedes it: "Then ..."."""
-        opening = self.lexicon.itemized(analysis, first, last)[:1]
-        return bool(opening) and opening[0].kind == "inference"
+        return kind_at(items, 0) == "inference"
+
+    def _opens(self, items: Sequence[Token], *word_classes: str) -> bool:
+        """Whether a sentence opens with a word of some classes, and asks nothing."""
+        opening = next((item.text.lower() for item in items if item.kind != "mark"), "")
+        found = any(opening in self.ontology.words.get(c, ()) for c in word_classes)
+        return found and not any(item.text == "?" for item in items[-2:])
 
     def _answer_span(
         self,
@@ -493,6 +521,9 @@ _BEFORE = frozenset(("former", "answer"))
 """Kinds of words with which a retraction is of what was answered before the reasoning: "my
 first answer was wrong" takes back no claim."""
 
+_UNSAYING = frozenset(("hedge", "condition", "supposition", "negation", "modal"))
+"""Kinds of words with which a sentence may speak of a relation and not state it."""
+
 _QUOTES = ('"', "\u201c", "\u201d")
 _BULLET = re.compile(r"(?:[-*#>•+]+\s*)*(?:\d+[.):]\s+)?")
 _HEADING = re.compile(r"[^:]{1,40}:\W*")
@@ -500,6 +531,32 @@ _HEADING = re.compile(r"[^:]{1,40}:\W*")
 _LABEL_KINDS = frozenset(
     ("relation", "mark", "and", "or", "link", "article", "filler", "by", "inference", "copula")
 )
+
+
+def _bears(items: Sequence[Token]) -> bool:
+    """Whether a sentence speaks of a relation of things, whatever it says of it; "Is that
+    right?" does not.
+    """
+    kinds = {item.kind for item in items}
+    return not kinds.isdisjoint(_STATING) and not kinds.isdisjoint(("content", "noun", "pronoun"))
+
+
+def _refuses(items: Sequence[Token]) -> bool:
+    """Whether a sentence says "no" and nothing else."""
+    return [item.kind for item in items if item.kind != "mark"] == ["denial"]
+
+
+def _take_back(claims: list[Claim], bearing: list[int]) -> None:
+    """Takes back the last claim that speaks of a relation; where it states none, nothing.
+
+    Args:
+        claims: The claims so far.
+        bearing: The positions of those that speak of a relation and were not taken back.
+    """
+    if bearing:
+        taken = bearing.pop()
+        if claims[taken].relations:
+            claims[taken] = replace(claims[taken], relations=(), stance=RETRACTED)
 
 
 def _continues(tokens: Sequence[Token]) -> bool:
