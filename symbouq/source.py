@@ -21,6 +21,7 @@ import clingo
 from clingo import ast
 
 from symbouq.errors import OntologyError
+from symbouq.words import CLASSES
 
 Signature = tuple[str, int]
 """Predicate and arity."""
@@ -521,6 +522,7 @@ _FIXED_VALUES = {
     "part": frozenset(("agent", "patient")),
     "form": frozenset(("past", "participle", "gerund")),
     "hour": frozenset(str(hour) for hour in range(13)),
+    "word_class": CLASSES,
 }
 
 
@@ -622,4 +624,5 @@ def _not_a(
         if kind in _DECLARED_BY and not near
         else ""
     )
-    return f"unknown {kind} {value} in argument {position} of {key[0]}/{key[1]}{hint}{declare}"
+    named = kind.replace("_", " ")
+    return f"unknown {named} {value} in argument {position} of {key[0]}/{key[1]}{hint}{declare}"

@@ -29,6 +29,7 @@ from symbouq.source import (
     plain,
     statements,
 )
+from symbouq.words import ASKED, BY_TEXT, PARTICIPLE
 
 
 @dataclass(frozen=True)
@@ -409,10 +410,6 @@ def _texts(spec: Spec) -> list[str]:
     return [*spec.scene, *(claim.text for claim in spec.claims), spec.options.get("question", "")]
 
 
-_ASKING = ("asking", "auxiliary", "picking")
-"""Word classes that a question is searched for."""
-
-
 def _spelled(text: str) -> str:
     return text.lower().replace("-", " ")
 
@@ -421,8 +418,6 @@ def _read(
     auditor: TraceAuditor, specs: Sequence[Spec], outcomes: Sequence[Outcome]
 ) -> set[clingo.Symbol]:
     """The facts of language and of messages that the tests' texts and messages have."""
-    from symbouq.events.words import BY_TEXT
-
     facts = auditor.library.source.facts
     items: set[tuple[str, str]] = set()
     asked: set[str] = set()
@@ -456,8 +451,9 @@ def _read(
         arguments = list(map(plain, fact.arguments))
         if fact.name == "word":
             kind, text = arguments[0], _spelled(arguments[1])
-            hit = (kind, text) in items or (kind in _ASKING and arguments[1].lower() in asked)
-            hit = hit or (kind in (*BY_TEXT, "participle") and text in {told for _, told in items})
+            hit = (kind, text) in items
+            hit = hit or (kind in ASKED and arguments[1].lower() in asked)
+            hit = hit or (kind in (*BY_TEXT, PARTICIPLE) and text in {told for _, told in items})
         elif fact.name == "noun":
             hit = any(("noun", _spelled(text)) in items for text in arguments[1:])
         elif fact.name in ("attribute", "numeral", "ordinal"):

@@ -30,6 +30,7 @@ from symbouq.described.syntax import (
 )
 from symbouq.language.lexicon import Token
 from symbouq.ontology import Ontology
+from symbouq.words import AUXILIARY, PICKING
 
 Holds = Callable[[int, str, int], "bool | None"]
 """Whether a relation between two things is certain, impossible (False) or open (None)."""
@@ -64,7 +65,7 @@ def parsed(ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -
     """
     if not tokens:
         return Query()
-    auxiliaries = ontology.words.get("auxiliary", frozenset())
+    auxiliaries = ontology.words.get(AUXILIARY, frozenset())
     first = tokens[0]
     polar = first.kind == "copula" or first.head in auxiliaries
     # A statement has no "do", and its verb not in front.
@@ -72,9 +73,7 @@ def parsed(ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -
     sentence = _Question(ontology, said[1:] if first.kind == "copula" else said, names)
     if polar:
         return sentence.polar()
-    picking = (
-        sentence.picking() if first.head in ontology.words.get("picking", frozenset()) else None
-    )
+    picking = sentence.picking() if first.head in ontology.words.get(PICKING, frozenset()) else None
     if picking is not None and picking.about is not None:
         # "What is the relaton between X and Y?" picks no relaton.
         picking = picking if picking.about.kind in ontology.covers else None

@@ -8,14 +8,21 @@ from functools import lru_cache
 from symbouq.described import queries
 from symbouq.described.referents import Discourse, Statement
 from symbouq.described.syntax import Grammar, Parse, Phrase
+from symbouq.language.bounds import LONGEST_SENTENCE, MOST_STOPS, MOST_THINGS
 from symbouq.language.lexicon import Token
-from symbouq.language.traces import NAMED_BY_QUESTION, Mention, Scene, TraceReader
+from symbouq.language.traces import (
+    NAMED_BY_QUESTION,
+    Mention,
+    Scene,
+    TraceReader,
+    reading,
+)
 from symbouq.ontology import Ontology
 
 _Stated = tuple[tuple[Parse, list[Statement]], ...]
 """The sentences of a text, parsed, with what each states."""
 _STOPS = frozenset((".", "!", ";", "\n"))
-_VOID = frozenset(("hedge", "condition", "supposition", "inquiry", "or", "respective"))
+_VOID = frozenset(("hedge", "condition", "supposition", "inquiry", "or", "respective", "arrival"))
 """Kinds of words with which a sentence states nothing."""
 
 
@@ -44,8 +51,7 @@ class DescribedReader(TraceReader[Discourse]):
             question: The question.
         """
         stated, discourse = self._taken(tuple(scene))
-        tokens = self.lexicon.tokens(question)
-        query = queries.parsed(self.ontology, tokens, discourse.names)
+        query = self._query(question, discourse)
         said = tuple(tuple(s for _, found in text for s in found) for text in stated)
         return discourse.copy(), said, query
 
@@ -59,8 +65,8 @@ class DescribedReader(TraceReader[Discourse]):
         names = {name: None for _, (u, _, v) in relations for name in (u, v)}
         numbers = {name: discourse.called(name, self.phrase(name, frozenset())) for name in names}
         triples = [(numbers[u], r, numbers[v]) for _, (u, r, v) in relations]
-        discourse.said.update(triples)
-        query = queries.parsed(self.ontology, self.lexicon.tokens(question), discourse.names)
+        discourse.note(triples)
+        query = self._query(question, discourse)
         return discourse, triples, query
 
     def phrase(self, text: str, names: frozenset[str]) -> Phrase | None:
@@ -76,9 +82,22 @@ class DescribedReader(TraceReader[Discourse]):
     def _take(self, scene: tuple[str, ...]) -> tuple[tuple[_Stated, ...], Discourse]:
         """What each sentence of a scene states, and the things in it."""
         discourse = Discourse(self.ontology)
-        texts = self.lexicon.tokens_of_each(scene)
-        stated = [tuple(self._stated(tokens, discourse, narrating=True)) for tokens in texts]
+        with reading("the scene", " ".join(scene)):
+            tokens = self.lexicon.tokens_of_each(scene)
+        stated: list[_Stated] = []
+        for number, (text, said) in enumerate(zip(scene, tokens, strict=True), start=1):
+            self._readable(f"scene sentence {number}", text, said, discourse)
+            with reading(f"scene sentence {number}", text):
+                stated.append(tuple(self._stated(said, discourse, narrating=True)))
         return tuple(stated), discourse
+
+    def _query(self, question: str, discourse: Discourse) -> queries.Query:
+        """What a question asks about the things of a scene."""
+        with reading("the question", question):
+            tokens = self.lexicon.tokens(question)
+            if len(tokens) > LONGEST_SENTENCE:
+                return queries.Query()
+            return queries.parsed(self.ontology, tokens, discourse.names)
 
     def _stated(
         self, tokens: Sequence[Token], discourse: Discourse, narrating: bool
@@ -94,25 +113,27 @@ class DescribedReader(TraceReader[Discourse]):
         """A text split at its full stops, where what precedes one is a sentence: "In C,
         which is right of B. there is ..." is one.
         """
-        start = 0
+        start = stops = 0
         for n, token in enumerate(tokens[:-1]):
             if token.text in _STOPS and n > start:
                 parse = self._grammar.parse(tokens[start:n], names)
-                if parse.clauses and parse.whole:
+                stops += 1
+                if (parse.clauses and parse.whole) or stops > MOST_STOPS:
                     yield tokens[start:n]
-                    start = n + 1
+                    start, stops = n + 1, 0
         yield tokens[start:]
 
     def _scene(self, scene: tuple[str, ...], question: str) -> Scene[Discourse]:
         stated, discourse = self._taken(scene)
         discourse = discourse.copy()
-        query = queries.parsed(self.ontology, self.lexicon.tokens(question), discourse.names)
+        query = self._query(question, discourse)
         known = len(discourse)
         mentions = tuple(
             tuple(m for part in text for m in self._spoken(*part, discourse, known))
             for text in stated
         )
-        return mentions, discourse, self._pair(query, discourse)
+        with reading("the question", question):
+            return mentions, discourse, self._pair(query, discourse)
 
     @staticmethod
     def _pair(query: queries.Query, discourse: Discourse) -> tuple[str, str] | None:
@@ -141,6 +162,10 @@ class DescribedReader(TraceReader[Discourse]):
         if visible[-1:] == [":"]:
             self._head(tokens, names)
         return found
+
+    def _unreadable(self, tokens: Sequence[Token], names: Discourse) -> str:
+        full = f"for its text speaks of more than {MOST_THINGS} things"
+        return full if len(names) > MOST_THINGS else super()._unreadable(tokens, names)
 
     def _lists(self, names: Discourse) -> bool:
         return names.topic is not None

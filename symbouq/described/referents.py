@@ -97,6 +97,7 @@ class Discourse:
         ontology: The tables of the profile.
         things: The things, numbered by their position.
         said: What was said of them.
+        between: Two things to the relations that were said of them in this order.
         salient: Things, the ones spoken of last first.
         centre: What the pronouns of the last sentence stood for.
         container: The container that the text is about.
@@ -110,6 +111,7 @@ class Discourse:
     ontology: Ontology
     things: list[Thing] = field(default_factory=list)
     said: set[tuple[int, str, int]] = field(default_factory=set)
+    between: dict[tuple[int, int], tuple[str, ...]] = field(default_factory=dict)
     salient: list[int] = field(default_factory=list)
     centre: list[int] = field(default_factory=list)
     container: int | None = None
@@ -124,6 +126,7 @@ class Discourse:
             self.ontology,
             [replace(t, names=list(t.names), attributes=dict(t.attributes)) for t in self.things],
             set(self.said),
+            dict(self.between),
             list(self.salient),
             list(self.centre),
             self.container,
@@ -331,14 +334,18 @@ class Discourse:
     def certain(self, subject: int, relation: str, object: int) -> bool:
         """Whether a relation was said, as it is or in converse."""
         converse = self.ontology.converse
-        for u, r, v in self.said:
-            ways = [(u, r, v), (v, converse.get(r, ""), u)]
-            if any(
-                (a, b) == (subject, object) and relation in self.ontology.implied.get(way, ())
-                for a, way, b in ways
-            ):
-                return True
-        return False
+        ways = [
+            *self.between.get((subject, object), ()),
+            *(converse.get(r, "") for r in self.between.get((object, subject), ())),
+        ]
+        return any(relation in self.ontology.implied.get(way, ()) for way in ways)
+
+    def note(self, said: Iterable[tuple[int, str, int]]) -> None:
+        """Takes note of what was said of things."""
+        for u, r, v in said:
+            if (u, r, v) not in self.said:
+                self.said.add((u, r, v))
+                self.between[u, v] = (*self.between.get((u, v), ()), r)
 
     def said_so(self, subject: int, relation: str, object: int) -> bool | None:
         """Whether a relation was said; it is open otherwise."""
@@ -430,7 +437,7 @@ class _Taking:
         for s in self.statements:
             if s.subject != s.object:
                 found.setdefault((s.subject, s.relation, s.object), s)
-        discourse.said.update(found)
+        discourse.note(found)
         return [
             Statement(
                 s.subject, s.relation, s.object, s.first, s.last, round(s.confidence * factor, 4)
@@ -837,13 +844,12 @@ class _Taking:
         discourse = self.of
         taken = self._partners(uses)
         taken.update(n for use in uses for p in use.phrases for n in self.tied.get(p.start, ()))
-        pool = [n for n in [*reversed(self.heads), *self.subjects] if n not in taken]
+        pool = [*reversed(self.heads), *self.subjects]
         if self.nested:
             # In a relative clause, what the sentence is about comes before what came before.
-            here = [n for start in sorted(self.found) for n in self.found[start][0]]
-            pool += [n for n in here if n not in (*taken, *pool)]
-        pool += [n for n in discourse.salient if n not in (*taken, *pool)]
-        pool += [n for n in reversed([*self.subjects, *self.others]) if n not in (*taken, *pool)]
+            pool += [n for start in sorted(self.found) for n in self.found[start][0]]
+        pool += [*discourse.salient, *reversed([*self.subjects, *self.others])]
+        pool = [n for n in dict.fromkeys(pool) if n not in taken]
         fits = [n for n in pool if discourse.fits(phrase, n) or discourse.may_fit(phrase, n)]
         if not phrase.kind:
             # What a pronoun stood for is what the next one stands for (centering: Grosz,
@@ -929,17 +935,15 @@ class _Taking:
             latest = max(things[n].sentence for n in news)
             last = [n for n in news if things[n].sentence == latest]
             return (min(last, key=lambda n: things[n].number),), _AMBIGUOUS
-        ranked = sorted(news, key=self._rank)
+        ranks = {n: rank for rank, n in enumerate(self.of.salient)}
+        ranked = sorted(news, key=lambda n: ranks.get(n, len(ranks)))
         return (ranked[0],), 1.0 if len(news) == 1 else _AMBIGUOUS
 
     def _said(self, number: int, uses: Sequence[_Use]) -> bool:
         """Whether it was said already how a thing lies to what it is now related to."""
         partners = self._partners(uses)
-        return any({u, v} == {number, partner} for u, _, v in self.of.said for partner in partners)
-
-    def _rank(self, number: int) -> int:
-        salient = self.of.salient
-        return salient.index(number) if number in salient else len(salient)
+        between = self.of.between
+        return any((number, p) in between or (p, number) in between for p in partners)
 
 
 def _is_any(phrase: Phrase) -> bool:

@@ -15,8 +15,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from symbouq.language.bounds import LONGEST_SENTENCE
 from symbouq.language.lexicon import Entry, Token
 from symbouq.ontology import Ontology
+from symbouq.words import PARTICIPLE
 
 DEFINITE, DEMONSTRATIVE, INDEFINITE, ADDITIVE = (
     "definite",
@@ -157,7 +159,7 @@ class _Related(NamedTuple):
 _SILENT = frozenset(
     (
         *("filler", "clock", "hour", "clockless", "citation", "modal", "answer", "former"),
-        *("inference", "reason"),
+        *("inference", "reason", "abbreviation", "clipping", "numero"),
     )
 )
 _JOINING = ("and", "contrast")
@@ -194,6 +196,8 @@ class Grammar:
             names: Names known already, lower case.
             naming: Whether an unknown word with a capital is a name.
         """
+        if len(tokens) > LONGEST_SENTENCE:
+            return Parse((), len(tokens), False, tuple(tokens))
         return Sentence(self.ontology, tokens, names, naming).parse()
 
     def phrases(self, tokens: Sequence[Token], names: frozenset[str] = frozenset()) -> list[Phrase]:
@@ -229,7 +233,7 @@ class Sentence:
         self.ontology = ontology
         self.names = names
         self.naming = naming
-        self._participles = ontology.words.get("participle", frozenset())
+        self._participles = ontology.words.get(PARTICIPLE, frozenset())
         said = _without_asides(_observed(list(self._said(tokens))))
         self.tokens = self._without_brackets(said)
         self._phrases: dict[int, list[tuple[Phrase, int]]] = {}
@@ -296,8 +300,9 @@ class Sentence:
                 end = last
                 while end < len(tokens) and tokens[end].kind == "hour":
                     end += 1
-                hour = int(token.entry.value if token.entry is not None else token.text)
-                relation = self.ontology.hours.get(hour)
+                hour = token.entry.value if token.entry is not None else token.text
+                # A number of many digits is no hour, and Python converts none of thousands.
+                relation = self.ontology.hours.get(int(hour)) if len(hour) <= 2 else None
                 if relation is not None and end > position:
                     entry = Entry("relation", relation, place=True)
                     yield token._replace(kind="relation", end=tokens[end - 1].end, entry=entry)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from symbouq.events.words import BASE, GERUND, PARTICIPLE, PAST, PRESENT, EventLexicon
+from symbouq.language.bounds import LONGEST_SENTENCE, MOST_WAYS
 from symbouq.language.lexicon import Token
 
 Names = tuple[str, ...]
@@ -108,9 +109,12 @@ class Sentence:
         while ending and tokens[ending - 1].text in (".", "!"):
             ending -= 1
         self._tokens = tokens[:ending]
+        self._ways = 0
 
     def clauses(self) -> tuple[Clause, ...]:
-        """What the sentence says; nothing if it cannot be parsed."""
+        """What the sentence says; nothing if it cannot be parsed, or is too long for that."""
+        if len(self._tokens) > LONGEST_SENTENCE:
+            return ()
         for clauses, end in self._sentence():
             if end == len(self._tokens):
                 return clauses
@@ -178,6 +182,9 @@ class Sentence:
                         yield _Noun(noun.names + rest.names, noun.said + rest.said, rest.end)
 
     def _noun(self, position: int, modified: bool) -> Iterator[_Noun]:
+        self._ways += 1
+        if self._ways > MOST_WAYS:
+            return
         for end in self._ends(position):
             first = position + self._is(position, "determiner")
             # A capital is kept: it tells a name from a description.

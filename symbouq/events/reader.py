@@ -8,6 +8,7 @@ from functools import lru_cache
 from symbouq.events.grammar import Clause, Sentence
 from symbouq.events.words import EventLexicon
 from symbouq.language.reader import Reader
+from symbouq.language.traces import reading
 from symbouq.ontology import Ontology
 
 
@@ -29,8 +30,12 @@ class EventReader(Reader):
         Args:
             sentence: The sentence.
             meaning: The verb that one which the lexicon lacks is taken for, if any.
+
+        Raises:
+            ReadingError: At an internal error.
         """
-        return self._read(sentence, meaning)
+        with reading("a sentence", sentence):
+            return self._read(sentence, meaning)
 
     def _parsed(self, sentence: str, meaning: str) -> tuple[Clause, ...]:
         tokens = self.words.tokens(sentence.replace("_", " "))

@@ -6,18 +6,7 @@ from __future__ import annotations
 
 from symbouq.language.lexicon import Entry, Lexicon
 from symbouq.ontology import Ontology
-
-_CLASSES = (
-    "being", "having", "doing", "negation", "determiner", "backwards", "at_least", "comparison",
-    "and", "existential", "relative", "aside",
-    "viewing", "reciprocal", "likeness", "hedging",
-)  # fmt: skip
-"""Word classes that the grammar of events knows, the first of a word's classes counts."""
-
-BY_TEXT = frozenset(
-    ("past_form", "passive_agent", "infinitive", "viewing", "relative", "determiner")
-)
-"""Classes of words that are of another class, too, and looked up by what they are."""
+from symbouq.words import EVENTFUL
 
 BASE, PRESENT, PAST, PARTICIPLE, GERUND = "base", "present", "past", "participle", "gerund"
 
@@ -56,7 +45,7 @@ class EventLexicon(Lexicon):
     def _listed(self) -> dict[str, Entry]:
         """Every phrase and word of the profile."""
         listed: dict[str, Entry] = {}
-        for word_class in _CLASSES:
+        for word_class in EVENTFUL:
             for text in sorted(self.ontology.words.get(word_class, ())):
                 listed.setdefault(text, Entry(word_class))
         listed |= {text: Entry("times", value=str(n)) for text, n in self.counts.items()}

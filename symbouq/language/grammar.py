@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from symbouq.language.bounds import MOST_PAIRS
 from symbouq.ontology import Ontology
 
 
@@ -28,12 +29,14 @@ class Item(NamedTuple):
         thing: Which thing, for things.
         relation: The canonical relation, for relations.
         place: Whether a relation names a side (its landmark needs a linking word).
+        way: Whether a linking word opens the `origin` or the `goal` of a way.
     """
 
     kind: str
     thing: int = -1
     relation: str = ""
     place: bool = False
+    way: str = ""
 
 
 class Reading(NamedTuple):
@@ -68,6 +71,10 @@ _PRONOUN_THING = -2
 
 _ENDS = frozenset((".", "?", "inference"))
 _VERBS = frozenset(("copula", "have"))
+_UNSAID = frozenset(
+    ("negation", "hedge", "condition", "supposition", "or", "have", "with", "pronoun", "=")
+)
+"""Kinds of words with which no way is told."""
 
 
 @dataclass
@@ -213,6 +220,8 @@ class _Sentence:
 
     def read(self) -> list[Reading]:
         kinds = [item.kind for item in self.items]
+        if self._goes(kinds):
+            return self._way(kinds)
         position = 0
         while position < len(self.items):
             position = self._step(position)
@@ -223,6 +232,41 @@ class _Sentence:
             return []
         factor = _UNKNOWN_WORD**strangers
         return [r._replace(confidence=round(r.confidence * factor, 4)) for r in found]
+
+    def _goes(self, kinds: Sequence[str]) -> bool:
+        """Whether the sentence tells a way from one thing to another."""
+        ends = any(item.way and self._kind(n + 1) == "thing" for n, item in enumerate(self.items))
+        return "arrival" in kinds or ("motion" in kinds and ends)
+
+    def _way(self, kinds: Sequence[str]) -> list[Reading]:
+        """How the end of a way lies to its beginning: "From A, going right leads to B", "B can
+        be reached from A by going right". Of ways with more than one direction, and of those
+        whose ends are not both said, nothing is read.
+        """
+        things = [n for n, kind in enumerate(kinds) if kind == "thing"]
+        turns = [n for n, kind in enumerate(kinds) if kind == "relation"]
+        named = {self.items[n].thing for n in things}
+        straight = bool(turns) and turns[-1] - turns[0] == len(turns) - 1
+        if len(named) != 2 or not straight or not _UNSAID.isdisjoint(kinds):
+            return []
+        origins = [n for n in things if self.items[n - 1].way == "origin" and n]
+        goals = [n for n in things if n and self._ends(n - 1)]
+        if not goals and kinds.count("arrival") == 1 and things[0] < kinds.index("arrival"):
+            goals = [n for n in things if n not in origins]  # "B can be reached from A"
+        relations = self._joined([self.items[n].relation for n in turns])
+        if len(origins) != 1 or len(goals) != 1 or relations is None or len(relations) != 1:
+            return []
+        if not self.ontology.moves.get(relations[0]):
+            return []
+        spots = (*origins, *goals, *turns)
+        first, last = self.offset + min(spots), self.offset + max(spots)
+        subject, landmark = self.items[goals[0]].thing, self.items[origins[0]].thing
+        self.memory = [subject]
+        return [Reading(subject, relations[0], landmark, _UNDERSTOOD, first, last)]
+
+    def _ends(self, position: int) -> bool:
+        """Whether what stands at a position opens the end of a way."""
+        return self.items[position].way == "goal" or self._kind(position) == "arrival"
 
     def _kind(self, position: int) -> str:
         return self.items[position].kind if 0 <= position < len(self.items) else ""
@@ -547,6 +591,9 @@ class _Sentence:
             if not all(relation in self.ontology.denials for relation in relations):
                 return []
             relations = [self.ontology.denials[relation] for relation in relations]
+        sides = [len(predication.subjects), len(predication.landmarks)]
+        if sides[0] * (sides[1] or sides[0]) > MOST_PAIRS:
+            return []
         pairs = [(u, v) for u in predication.subjects for v in predication.landmarks]
         if self.respective and len(predication.subjects) == len(predication.landmarks):
             pairs = list(zip(predication.subjects, predication.landmarks, strict=True))

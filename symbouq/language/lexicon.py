@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -20,28 +20,14 @@ from spacy.pipeline import Sentencizer
 from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc
 
+from symbouq.language.bounds import LONGEST_WORD
 from symbouq.ontology import Ontology
-
-_CLASSES = (
-    "hedge", "centre", "answer", "retraction", "existential", "inference", "reference", "citation",
-    "condition", "supposition", "modal", "former",
-    "negation", "denial", "reason", "reciprocal", "between", "have", "copula", "relative",
-    "possessive", "pronoun", "with", "and", "or", "link", "clock", "hour", "clockless", "kind",
-    "filler", "article", "by", "respective",
-)  # fmt: skip
-"""Word classes of ontology/language.lp, the first of a word's classes counts."""
-
-_DESCRIBING = (
-    "definite", "demonstrative", "indefinite", "additive", "every", "any", "both", "naming",
-    "numbering", "stating", "inquiry", "contrast", "source",
-    "observing", "topical", "reflexive", "relating",
-)  # fmt: skip
-"""Word classes of ontology/descriptions.lp."""
+from symbouq.words import ASKING, DESCRIBING, NAMING
 
 _COMPOSED = frozenset(("filler", "hedge", "pronoun"))
 """Word classes whose phrases mean what their words do where things are described: who does
 "not have" something is not at a loss, and "the other" goes with a noun."""
-_OPENING = frozenset((*_DESCRIBING, "attribute", "numeral", "ordinal", "copula"))
+_OPENING = frozenset((*DESCRIBING, "attribute", "numeral", "ordinal", "copula"))
 """Kinds of words after which a misspelled word of a description may stand."""
 _FULL_STOPS = frozenset((".", "!", "?"))
 _SPELLED = frozenset(("noun", "attribute", "relation", "ordinal"))
@@ -50,6 +36,8 @@ _LOOKALIKES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00a
 """Typographic apostrophes and spaces; every replacement has the length of the original,
 so character offsets stay valid."""
 
+
+_LONG_PIECE = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
 
 _TEXTS_REMEMBERED = 10_000
 """After how many texts the spaCy pipeline is made anew."""
@@ -111,10 +99,12 @@ class Analysis:
         starts: The words' character offsets.
         longest: Position of a word to the longest phrase that begins there: its key and
             the position after it.
+        inner: Positions of the full stops that end no sentence: "e.g.", "3.5".
     """
 
     def __init__(self, text: str, doc: Doc, longest: dict[int, tuple[int, int]]) -> None:
         self.text = text
+        self.inner: set[int] = set()
         self.doc = doc
         self.orths: list[int] = doc.to_array("ORTH").tolist()
         self.starts: list[int] = doc.to_array("IDX").tolist()
@@ -150,6 +140,8 @@ class Lexicon:
         self._entries: dict[int, tuple[Entry, str]] = {}
         self._simple: dict[int, tuple[str, str, str]] = {}
         self._typos: dict[str, str] = {}
+        self._dotted: dict[int, str] = {}
+        self._numbers = {*self.ontology.numerals}
         listed = self._listed()
         self._known = {word for text in listed for word in text.split()}
         self._openers = {
@@ -166,10 +158,12 @@ class Lexicon:
         describing = self._describing() if self.ontology.described else {}
         apart = {*describing, *self.ontology.phrases, *self.ontology.words.get("negation", ())}
         listed = dict(describing)
-        for word_class in _CLASSES:
+        for word_class in NAMING:
             for text in self.ontology.words.get(word_class, ()):
                 composed = " " in text and apart.issuperset(text.split())
-                if describing and composed and word_class in _COMPOSED:
+                if describing and (
+                    word_class == "motion" or (composed and word_class in _COMPOSED)
+                ):
                     continue
                 listed.setdefault(text, Entry(word_class))
         for text, relation in self.ontology.phrases.items():
@@ -191,12 +185,16 @@ class Lexicon:
             listed[text] = Entry("attribute", value=f"{dimension}:{value}")
         for text, (kind, plural) in ontology.nouns.items():
             listed[text] = Entry("noun", value=kind, plural=plural)
-        for word_class in _DESCRIBING:
+        for word_class in DESCRIBING:
             for text in ontology.words.get(word_class, ()):
                 listed.setdefault(text, Entry(word_class))
         return listed
 
     def _add(self, text: str, entry: Entry) -> None:
+        if "." in text:
+            kind = "numero" if text in self.ontology.words.get("numero", ()) else entry.kind
+            self._dotted[self.nlp.vocab.strings.add(text)] = kind
+
         patterns = {text, text.replace(" ", "-")}
         self._matcher.add(text, [self.nlp.make_doc(pattern) for pattern in sorted(patterns)])
         self._entries[self.nlp.vocab.strings[text]] = entry, text.split(" ", 1)[0]
@@ -204,7 +202,7 @@ class Lexicon:
     @cached_property
     def asking(self) -> frozenset[str]:
         """Words of questions, lower case."""
-        return self.ontology.words.get("asking", frozenset())
+        return self.ontology.words.get(ASKING, frozenset())
 
     def analysed(self, text: str) -> Analysis:
         """A text tokenized and matched, ready to be itemized as a whole or in parts."""
@@ -212,13 +210,57 @@ class Lexicon:
         self._texts += 1
         if self._texts % _TEXTS_REMEMBERED == 0:
             self._build()
-        doc = self.nlp.tokenizer(text.translate(_LOOKALIKES))
+        doc = self._tokenized(text.translate(_LOOKALIKES))
         longest: dict[int, tuple[int, int]] = {}
         matched = self._spelled(doc) if self.ontology.described else doc
         for key, start, end in self._matcher(matched):
-            if start not in longest or longest[start][1] < end:
+            longer = start not in longest or longest[start][1] < end
+            if longer and (key not in self._dotted or self._abbreviates(key, doc, end)):
                 longest[start] = (key, end)
-        return Analysis(text, doc, longest)
+        analysis = Analysis(text, doc, longest)
+        if "." in text:
+            analysis.inner.update(self._inner(analysis))
+        return analysis
+
+    def _abbreviates(self, key: int, doc: Doc, end: int) -> bool:
+        """Whether an abbreviation is one, by what follows: "no. 4", but not "no."."""
+        if self._dotted[key] != "numero":
+            return True
+        return end < len(doc) and (doc[end].text[0].isdecimal() or doc[end].lower_ in self._numbers)
+
+    def _inner(self, analysis: Analysis) -> Iterator[int]:
+        """The full stops that end no sentence: those of abbreviations, the last one of some
+        only where no capital follows, and those inside a number.
+        """
+        doc = analysis.doc
+        for start, (key, end) in analysis.longest.items():
+            if key in self._dotted:
+                last = end - 1
+                closing = self._dotted[key] == "clipping" and doc[last].text == "."
+                follows = doc[end].text if end < len(doc) else "\n"
+                if closing and (follows[0].isupper() or "\n" in follows):
+                    yield from range(start, last)
+                else:
+                    yield from range(start, end)
+        for n in range(1, len(doc) - 1):
+            inside = not doc[n].whitespace_ and not doc[n - 1].whitespace_
+            if doc[n].text == "." and inside:
+                before, after = doc[n - 1].text[-1], doc[n + 1].text[0]
+                if before.isdecimal() and after.isdecimal():
+                    yield n
+
+    def _tokenized(self, text: str) -> Doc:
+        """A text's words; spaCy takes time quadratic in the length of a piece without spaces."""
+        cuts = [
+            cut
+            for piece in _LONG_PIECE.finditer(text)
+            for cut in range(piece.start(), piece.end() + 1, LONGEST_WORD)
+        ]
+        if not cuts:
+            return self.nlp.tokenizer(text)
+        spans = pairwise(sorted({0, *cuts, len(text)}))
+        parts = [self.nlp.tokenizer(text[start:end]) for start, end in spans]
+        return Doc.from_docs(parts, ensure_whitespace=False)
 
     def tokens(self, text: str) -> list[Token]:
         """The lexical items of a text, longest phrases first."""
@@ -244,7 +286,9 @@ class Lexicon:
             self._simple.get(orth) or self._classify(orth, analysis) for orth in analysis.orths
         ]
         begins = [
-            n for n, mark in enumerate(marks) if mark == 1 or (n and breaks[n - 1][1] == "\n")
+            n
+            for n, mark in enumerate(marks)
+            if (mark == 1 and n - 1 not in analysis.inner) or (n and breaks[n - 1][1] == "\n")
         ]
         return list(pairwise([*begins, len(marks)]))
 
@@ -264,7 +308,7 @@ class Lexicon:
             if found is None:
                 orth = orths[position]
                 kind, word, head = simple.get(orth) or self._classify(orth, analysis)
-                if kind:
+                if kind and position not in analysis.inner:
                     items.append(Token(kind, word, start, start + len(word), head))
                 position += 1
                 continue

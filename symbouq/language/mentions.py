@@ -12,6 +12,7 @@ from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
 from symbouq.language.lexicon import Token
+from symbouq.ontology import Ontology
 
 Key = tuple[str, ...]
 """A name as it is compared: lower case, unless it is a word of one or two letters."""
@@ -19,6 +20,9 @@ Key = tuple[str, ...]
 _AFTER_NAME = frozenset(("copula", "have", "relation", "relative"))
 _BEFORE_NAME = frozenset(("link", "reference", "relation", "with", "have", "existential"))
 
+
+_APART = frozenset(("article", "kind", "filler", "abbreviation", "measure"))
+"""Kinds of words that may stand between a name and what says that it is one."""
 
 _NOUNS = frozenset(("clock", "hour", "clockless", "kind"))
 """Words of the lexicon that are nouns and so may be inside a name."""
@@ -91,9 +95,9 @@ def _placed(tokens: Sequence[Token], start: int, end: int, named: bool) -> bool:
     if _in_term(tokens, start):
         return True
     outer = start - 1
-    while outer >= 0 and tokens[outer].kind in ("article", "kind", "filler"):
+    while outer >= 0 and tokens[outer].kind in _APART:
         outer -= 1
-    while end < len(tokens) and tokens[end].kind == "filler":
+    while end < len(tokens) and tokens[end].kind in ("filler", "measure"):
         end += 1
     before = _place(tokens[outer]) if outer >= 0 else ""
     after = _place(tokens[end]) if end < len(tokens) else ""
@@ -171,7 +175,9 @@ class Names:
     def __init__(self, names: Iterable[tuple[Key, str]] = ()) -> None:
         self.spellings: list[str] = []
         self._things: dict[Key, int] = {}
-        self._starts: dict[str, list[Key]] = {}
+        self._spelled: dict[str, int] = {}
+        # First word to the lengths of the names that start with it, the longest first.
+        self._lengths: dict[str, tuple[int, ...]] = {}
         for key, spelling in names:
             self.add(key, spelling)
 
@@ -180,7 +186,8 @@ class Names:
         twin = Names()
         twin.spellings = list(self.spellings)
         twin._things = dict(self._things)
-        twin._starts = {head: list(keys) for head, keys in self._starts.items()}
+        twin._spelled = dict(self._spelled)
+        twin._lengths = dict(self._lengths)
         return twin
 
     def add(self, key: Key, spelling: str) -> int:
@@ -189,10 +196,15 @@ class Names:
         if thing is None:
             thing = self._things[key] = len(self.spellings)
             self.spellings.append(spelling)
-            starts = self._starts.setdefault(key[0].lower(), [])
-            starts.append(key)
-            starts.sort(key=len, reverse=True)
+            self._spelled.setdefault(spelling, thing)
+            head = key[0].lower()
+            lengths = {*self._lengths.get(head, ()), len(key)}
+            self._lengths[head] = tuple(sorted(lengths, reverse=True))
         return thing
+
+    def thing(self, spelling: str) -> int:
+        """The thing that is spelled so, the first if there are several."""
+        return self._spelled[spelling]
 
     def __len__(self) -> int:
         return len(self.spellings)
@@ -202,33 +214,98 @@ class Names:
 
     def may_start(self, token: Token) -> bool:
         """Whether some name starts with the token's first word."""
-        return token.head in self._starts
+        return token.head in self._lengths
 
     def match(self, tokens: Sequence[Token], start: int) -> tuple[int, int] | None:
         """The longest name that starts at a token: its thing and the end."""
-        for key in self._starts.get(tokens[start].head, ()):
-            end = _spans(tokens, start, key)
+        lengths = self._lengths.get(tokens[start].head, ())
+        if lengths[:1] == (1,):
+            thing = self._things.get(key_of((tokens[start].text,)))
+            return (thing, start + 1) if thing is not None else None
+        words: list[str] = []
+        ends: dict[int, int] = {}
+        position = start
+        while lengths and len(words) < lengths[0] and position < len(tokens):
+            # A phrase of the lexicon may hold several words of the name.
+            words += tokens[position].text.lower().split()
+            position += 1
+            ends.setdefault(len(words), position)
+        for length in lengths:
+            end = ends.get(length)
             if end is not None:
-                return self._things[key], end
+                key = key_of((tokens[start].text,)) if length == 1 else tuple(words[:length])
+                thing = self._things.get(key)
+                if thing is not None:
+                    return thing, end
         return None
 
 
-def _spans(tokens: Sequence[Token], start: int, key: Key) -> int | None:
-    """The token after a name that starts here, None if it does not."""
-    position, word = start, 0
-    exact = len(key) == 1 and len(key[0]) <= 2
-    if exact:
-        return start + 1 if tokens[start].text == key[0] else None
-    while word < len(key):
-        if position == len(tokens):
-            return None
-        # A phrase of the lexicon may hold several words of the name.
-        pieces = tuple(tokens[position].text.lower().split())
-        if key[word : word + len(pieces)] != pieces:
-            return None
-        word += len(pieces)
-        position += 1
-    return position
+def measured(tokens: Sequence[Token], ontology: Ontology) -> list[Token]:
+    """Tokens with every measure as one: "40 ft", "three blocks", "a 10-minute walk". It is no
+    thing, and what it measures is a direction or nothing: "within 40 ft of" and "40 ft away
+    from" say of no relation that it holds.
+
+    Args:
+        tokens: The tokens.
+        ontology: Gives the words of measures, and the directions.
+    """
+    units = ontology.words.get("unit", frozenset())
+    if not any(_unit(token) in units for token in tokens):
+        return list(tokens)
+    kept: list[Token] = []
+    position = 0
+    while position < len(tokens):
+        end = _measure_end(tokens, position, units, ontology.words.get("quantity", frozenset()))
+        if end == position:
+            kept.append(tokens[position])
+            position += 1
+            continue
+        before = kept[-1].entry if kept else None
+        if before is not None and before.relation and not before.place:
+            kept.pop()
+        first, last = tokens[position], tokens[end - 1]
+        kept.append(Token("measure", first.text, first.start, last.end, first.head))
+        position = end
+        after = tokens[end].entry if end < len(tokens) else None
+        if after is not None and after.relation and not ontology.moves.get(after.relation):
+            position += 1
+    return kept
+
+
+_THINGS_FOLLOW = frozenset(("copula", "have", "existential", "relative"))
+"""Kinds of words before which "three blocks" are things."""
+
+
+def _unit(token: Token) -> str:
+    return token.text.lower().removesuffix(".")
+
+
+def _measure_end(
+    tokens: Sequence[Token], start: int, units: Container[str], quantities: Container[str]
+) -> int:
+    """The position after a measure that begins at a position; the position, if none does."""
+    end = start
+    article = tokens[start].kind == "article" and tokens[start].text.lower() in ("a", "an")
+    while end < len(tokens) and _counts(tokens[end], quantities):
+        end += 1
+        joins = end + 1 < len(tokens) and _counts(tokens[end + 1], quantities)
+        if joins and (tokens[end].text in (",", "-", "/") or tokens[end].kind in ("link", "or")):
+            end += 1
+    last = end
+    while end > start and last < len(tokens):
+        spot = last + (tokens[last].text == "-")
+        if spot >= len(tokens) or _unit(tokens[spot]) not in units:
+            break
+        last = spot + 1
+    if last == end or (last < len(tokens) and tokens[last].kind in _THINGS_FOLLOW):
+        return start
+    if article and (not start or tokens[start - 1].kind not in ("copula", "filler")):
+        return start  # "a block left of A" is a thing
+    return last
+
+
+def _counts(token: Token, quantities: Container[str]) -> bool:
+    return token.kind == "number" or token.text.lower() in quantities
 
 
 def discover(scene: Sequence[Sequence[Token]], question: Sequence[Token]) -> Names:

@@ -8,26 +8,19 @@ from functools import lru_cache
 
 from symbouq.language.grammar import Grammar, Item, Reading
 from symbouq.language.lexicon import Token, kind_at, text_at
-from symbouq.language.mentions import Names, discover, follows_name, key_of, runs
-from symbouq.language.traces import NAMED_BY_QUESTION, Mention, Scene, TraceReader
+from symbouq.language.mentions import Names, discover, follows_name, key_of, measured, runs
+from symbouq.language.traces import (
+    NAMED_BY_QUESTION,
+    Mention,
+    Scene,
+    TraceReader,
+    reading,
+    too_long,
+)
 from symbouq.ontology import Ontology
+from symbouq.words import WAYS
 
 _STOPS = frozenset((".", "!", ";", "\n"))
-_SILENT = frozenset(
-    (
-        "article",
-        "reason",
-        "kind",
-        "filler",
-        "modal",
-        "retraction",
-        "clock",
-        "clockless",
-        "hour",
-        "citation",
-        "answer",
-    )
-)
 _UNKNOWN = Item("other")
 
 
@@ -67,26 +60,35 @@ class Reader(TraceReader[Names]):
             question: The question, or a statement to be judged.
         """
         stated, spellings, asked = self._read_scene(tuple(scene), question)
-        tokens = self._without_question_words(self.lexicon.tokens(question))
-        if tokens and tokens[-1].text == "?":
-            # "Is A left of B?" has the verb in front; as a statement it comes after A.
-            verbs = [n for n, token in enumerate(tokens) if token.kind == "copula"]
-            tokens = [t for n, t in enumerate(tokens[:-1]) if verbs[:1] != [n] or n > 1]
-        names = spellings.copy()
-        return Question(stated, asked, self._mentions(tokens, names, len(names)))
+        with reading("the question", question):
+            tokens = self._without_question_words(self.lexicon.tokens(question))
+            if tokens and tokens[-1].text == "?":
+                # "Is A left of B?" has the verb in front; as a statement it comes after A.
+                verbs = [n for n, token in enumerate(tokens) if token.kind == "copula"]
+                tokens = [t for n, t in enumerate(tokens[:-1]) if verbs[:1] != [n] or n > 1]
+            names = spellings.copy()
+            return Question(stated, asked, self._mentions(tokens, names, len(names)))
 
     def _scene(self, scene: tuple[str, ...], question: str) -> Scene[Names]:
-        *tokens, last = self.lexicon.tokens_of_each([*scene, question])
-        asked_tokens = self._without_question_words(last)
-        names = discover(tokens, asked_tokens)
-        stated = self._chained(tokens, names, len(names))
-        return stated, names, self._asked(asked_tokens, names)
+        with reading("the scene", " ".join(scene)):
+            *tokens, last = (
+                measured(text, self.ontology)
+                for text in self.lexicon.tokens_of_each([*scene, question])
+            )
+            asked_tokens = [] if too_long(last) else self._without_question_words(last)
+            for number, (text, said) in enumerate(zip(scene, tokens, strict=True), start=1):
+                self._readable(f"scene sentence {number}", text, said, Names())
+            names = discover(tokens, asked_tokens)
+        stated = self._chained("scene sentence", scene, tokens, names, len(names))
+        with reading("the question", question):
+            return stated, names, self._asked(asked_tokens, names)
 
     # Sentences -----------------------------------------------------------------------
 
     def _mentions(
         self, tokens: Sequence[Token], names: Names, known: int, antecedent: str | None = None
     ) -> tuple[Mention, ...]:
+        tokens = measured(tokens, self.ontology)
         if not _may_relate(tokens):
             return ()
         items, things, places = self._items(tokens, names, new=True)
@@ -94,7 +96,7 @@ class Reader(TraceReader[Names]):
         if "relation" not in kinds:
             return ()
         if antecedent is not None and not kinds.isdisjoint(("pronoun", "possessive")):
-            thing = names.spellings.index(antecedent)
+            thing = names.thing(antecedent)
             if thing not in things:
                 things.append(thing)
             items.insert(0, Item("antecedent", thing=things.index(thing)))
@@ -117,22 +119,18 @@ class Reader(TraceReader[Names]):
         """Mentions with the landmarks of a grouping relation taken together: "X is between
         Y and Z" places X by a thing of its own that spans Y and Z.
         """
-        waiting = list(mentions)
-        while waiting:
-            first = waiting.pop(0)
+        groups: dict[tuple[str, str, tuple[int, int]], list[Mention]] = {}
+        for m in mentions:
+            if m.relation in self.ontology.grouped:
+                groups.setdefault((m.subject, m.relation, m.span), []).append(m)
+        for first in mentions:
             if first.relation not in self.ontology.grouped:
                 yield first
                 continue
-            group = [first]
-            group += [
-                m
-                for m in waiting
-                if (m.subject, m.relation, m.span) == (first.subject, first.relation, first.span)
-            ]
-            waiting = [m for m in waiting if m not in group]
-            if len(group) == 1:
+            group = groups.pop((first.subject, first.relation, first.span), [])
+            if len(group) < 2:
                 continue  # between what else? Nothing that a relation of two can say
-            group.sort(key=lambda m: names.spellings.index(m.object))
+            group.sort(key=lambda m: names.thing(m.object))
             whole = " and ".join(m.object for m in group)
             names.add(key_of(whole.split()), whole)
             for m in group:
@@ -198,7 +196,11 @@ class Reader(TraceReader[Names]):
             if item is not None:
                 items.append(item)
                 places.append((first, position - 1))
-        for n, (first, _) in enumerate(places):
+        for n, (first, last) in enumerate(places):
+            if items[n].kind == "link":
+                words = {tokens[first].text.lower(), tokens[last].text.lower()}
+                role = next((w for w in WAYS if words & self.ontology.words.get(w, set())), "")
+                items[n] = items[n]._replace(way=role)
             entry = tokens[first].entry
             if entry is not None and entry.adjacent and not _precedes_landmark(items, n):
                 items[n] = _ITEMS["by"]
@@ -280,14 +282,15 @@ class Reader(TraceReader[Names]):
         """The direction of the hour at a token, and the position after it."""
         if kind_at(tokens, position) != "number":
             return None, position
-        number = int(tokens[position].text)
+        number = tokens[position].text
         after = position + 1
         if after + 1 < len(tokens) and tokens[after].text == ":" and tokens[after + 1].text == "00":
             after += 2
         before = tokens[position - 1].text if position else ""
         if kind_at(tokens, after) == "clockless" or before in ("(", "-", "+"):
             return None, after
-        return self.ontology.hours.get(number), after
+        # A number of many digits is no hour, and Python converts none of thousands.
+        return self.ontology.hours.get(int(number)) if len(number) <= 2 else None, after
 
     @staticmethod
     def _marked(tokens: Sequence[Token], position: int) -> bool:
@@ -407,10 +410,8 @@ def _item(token: Token, before: Sequence[Item]) -> Item | None:
         return Item("relation", relation=entry.relation, place=entry.place)
     if kind == "content":
         return _UNKNOWN
-    if kind in _SILENT:
-        return None
     if kind != "mark":
-        return Item("copula") if token.text == "'s" else _ITEMS[kind]
+        return Item("copula") if token.text == "'s" else _ITEMS.get(kind)
     if token.text in _STOPS:
         return _ITEMS["."]
     if token.text == "'s":
@@ -424,6 +425,6 @@ _ITEMS = {
         "hedge", "centre", "existential", "inference", "reference", "condition", "supposition",
         "negation",
         "reciprocal", "between", "have", "copula", "relative", "possessive", "pronoun", "with",
-        "and", "or", "link", "by", "respective", ".", "?", ",", "=", "'s",
+        "and", "or", "link", "by", "respective", "arrival", "motion", ".", "?", ",", "=", "'s",
     )
 }  # fmt: skip

@@ -8,14 +8,76 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Generic, Protocol, Self, TypeVar
 
+from symbouq.errors import RecordError
+from symbouq.language.bounds import LONGEST_SENTENCE
 from symbouq.language.lexicon import Analysis, Lexicon, Token, kind_at, text_at
 from symbouq.ontology import Ontology
+
+
+class ReadingError(RecordError):
+    """A part of a trace that cannot be read: an internal error, or a sentence without end.
+
+    One in a claim costs that claim alone. One in the scene or in the question is an error of
+    the record: what is concluded without a sentence of the scene may be wrong.
+
+    Args:
+        part: What was being read: `claim 3`, `scene sentence 1`.
+        why: What keeps it from being read.
+        text: Its text.
+    """
+
+    def __init__(self, part: str, why: str, text: str) -> None:
+        shown = " ".join(text[: 2 * _SHOWN].split())
+        shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+        super().__init__(f"{part} is not read, {why}: {shown}")
+        self.part = part
+
+
+_CONCLUSION = "the conclusion"
+_SHOWN = 80
+"""How many characters of an unreadable text a message shows."""
+
+
+@contextmanager
+def reading(part: str, text: str) -> Iterator[None]:
+    """While a part of a trace is read: an internal error is one of that part.
+
+    Args:
+        part: What is being read.
+        text: Its text.
+
+    Raises:
+        ReadingError: At any other error.
+    """
+    try:
+        yield
+    except RecordError:
+        raise
+    except Exception as error:
+        why = f"because of an internal error ({type(error).__name__}: {error})"
+        raise ReadingError(part, why, text) from error
+
+
+def too_long(tokens: Sequence[Token]) -> bool:
+    """Whether a text has a sentence that is longer than any that is read."""
+    start = 0
+    for position, token in enumerate(tokens):
+        if token.kind == "mark" and token.text in _STOPS:
+            start = position + 1
+        elif position - start >= LONGEST_SENTENCE:
+            return True
+    return False
+
+
+_STOPS = frozenset((".", "!", "?", ";", "\n"))
+_TOO_LONG = f"for it has a sentence of more than {LONGEST_SENTENCE} words"
 
 
 @dataclass(frozen=True)
@@ -68,11 +130,14 @@ class Text:
         scene: What each scene sentence states.
         claims: The claims, the conclusion last.
         asked: The pair that the question asks about: subject and object.
+        faults: What could not be read, by an internal error or for its length, one message
+            each; a claim among them states nothing.
     """
 
     scene: tuple[tuple[Mention, ...], ...]
     claims: tuple[Claim, ...]
     asked: tuple[str, str] | None
+    faults: tuple[str, ...] = ()
 
 
 class Things(Protocol):
@@ -133,6 +198,42 @@ class TraceReader(ABC, Generic[N]):
     def _head(self, tokens: Sequence[Token], names: N) -> None:
         """Takes note of a heading: what follows is about the things that it names."""
 
+    def _unreadable(self, tokens: Sequence[Token], names: N) -> str:
+        """Why a text is beyond what is read; empty if it is not."""
+        return _TOO_LONG if too_long(tokens) else ""
+
+    def _readable(
+        self,
+        part: str,
+        text: str,
+        tokens: Sequence[Token],
+        names: N,
+        faults: dict[str, str] | None = None,
+    ) -> bool:
+        """Whether a part of a trace is to be read.
+
+        Args:
+            part: The part.
+            text: Its text.
+            tokens: Its tokens.
+            names: The trace's things.
+            faults: What could not be read, with messages, to which it is added; None where
+                that is an error.
+
+        Raises:
+            ReadingError: If it is beyond what is read, and that is an error.
+        """
+        if faults is not None and part in faults:
+            return False
+        why = self._unreadable(tokens, names)
+        if not why:
+            return True
+        error = ReadingError(part, why, text)
+        if faults is None:
+            raise error
+        faults[part] = str(error)
+        return False
+
     def _lists(self, names: N) -> bool:
         """Whether what a heading announced goes on, so that a line that relates nothing may
         say something too.
@@ -157,22 +258,24 @@ class TraceReader(ABC, Generic[N]):
             reasoning: The reasoning claims, with `conclusion`.
             conclusion: The delivered answer.
             response: Free text, segmented into claims; its answer is the last one.
+
+        Raises:
+            ReadingError: At an internal error in the scene or the question.
         """
         stated, spellings, asked = self._read_scene(tuple(scene), question)
-        names = spellings.copy()
-        known = len(names)
-        if response is not None:
-            claims = self._segmented(response, names, known, asked)
-        else:
-            steps = list(reasoning or ())
-            read = self._chained(self.lexicon.tokens_of_each(steps), names, known)
-            claims = [Claim("reasoning", *step) for step in zip(steps, read, strict=True)]
-            text = conclusion or ""
-            given = self.lexicon.tokens(text)
-            claims.append(
-                self._answer(given[_announcement(given) or 0 :], text, 0, names, known, asked)
-            )
-        return Text(stated, tuple(claims), asked)
+        faults: dict[str, str] = {}
+        while True:
+            names = spellings.copy()
+            try:
+                if response is not None:
+                    claims = self._segmented(response, names, asked, faults)
+                else:
+                    claims = self._given(reasoning or (), conclusion or "", names, asked, faults)
+            except ReadingError as error:
+                # Again without it: it may have left the things half changed.
+                faults[error.part] = str(error)
+                continue
+            return Text(stated, tuple(claims), asked, tuple(faults.values()))
 
     def split(self, scene: str) -> list[str]:
         """The sentences of a scene given as one string."""
@@ -181,15 +284,51 @@ class TraceReader(ABC, Generic[N]):
         return [scene[start:end] for start, end in spans if start < end]
 
     def _chained(
-        self, texts: Sequence[Sequence[Token]], names: N, known: int
+        self,
+        part: str,
+        texts: Sequence[str],
+        tokens: Sequence[Sequence[Token]],
+        names: N,
+        known: int,
+        faults: dict[str, str] | None = None,
     ) -> tuple[tuple[Mention, ...], ...]:
-        """What each of some texts in sequence states; a pronoun may refer back."""
+        """What each of some texts in sequence states; a pronoun may refer back.
+
+        Args:
+            part: What the texts are, for messages.
+            texts: The texts.
+            tokens: Their tokens.
+            names: The trace's things.
+            known: How many of them scene and question have.
+            faults: What could not be read, with messages; None where that is an error.
+        """
         found: list[tuple[Mention, ...]] = []
         antecedent: str | None = None
-        for tokens in texts:
-            found.append(self._mentions(tokens, names, known, antecedent))
-            antecedent = found[-1][-1].subject if found[-1] else antecedent
+        for number, (text, said) in enumerate(zip(texts, tokens, strict=True), start=1):
+            stated: tuple[Mention, ...] = ()
+            if self._readable(f"{part} {number}", text, said, names, faults):
+                with reading(f"{part} {number}", text):
+                    stated = self._mentions(said, names, known, antecedent)
+            found.append(stated)
+            antecedent = stated[-1].subject if stated else antecedent
         return tuple(found)
+
+    def _given(
+        self,
+        steps: Sequence[str],
+        conclusion: str,
+        names: N,
+        asked: tuple[str, str] | None,
+        faults: dict[str, str],
+    ) -> list[Claim]:
+        """Claims that are given one by one, the conclusion last."""
+        known = len(names)
+        tokens = self.lexicon.tokens_of_each(steps)
+        read = self._chained("claim", steps, tokens, names, known, faults)
+        claims = [Claim("reasoning", *step) for step in zip(steps, read, strict=True)]
+        given = self.lexicon.tokens(conclusion)
+        given = given[_announcement(given) or 0 :]
+        return [*claims, self._answer(given, conclusion, 0, names, known, asked, faults)]
 
     def _answer(
         self,
@@ -199,6 +338,7 @@ class TraceReader(ABC, Generic[N]):
         names: N,
         known: int,
         asked: tuple[str, str] | None,
+        faults: dict[str, str],
     ) -> Claim:
         """The conclusion: what an answer states, or the label that it gives to the pair
         that the question asks about.
@@ -210,77 +350,129 @@ class TraceReader(ABC, Generic[N]):
             names: The trace's names.
             known: How many of them scene and question have.
             asked: The question's pair.
+            faults: What could not be read, with messages.
         """
-        mentions = self._mentions(tokens, names, known)
-        if not mentions and asked is not None:
-            mentions = self._label(tokens, names, asked)
+        if not self._readable(_CONCLUSION, text, tokens, names, faults):
+            return Claim("conclusion", text, ())
+        with reading(_CONCLUSION, text):
+            mentions = self._mentions(tokens, names, known)
+            if not mentions and asked is not None:
+                mentions = self._label(tokens, names, asked)
         return Claim("conclusion", text, _shifted(mentions, offset))
 
     # Responses -----------------------------------------------------------------------
 
     def _segmented(
-        self, response: str, names: N, known: int, asked: tuple[str, str] | None
+        self,
+        response: str,
+        names: N,
+        asked: tuple[str, str] | None,
+        faults: dict[str, str],
     ) -> list[Claim]:
         """Free text as ordered claims, the delivered answer last. An answer is what is
         announced as one (the last time), or a bare label at the end, or a response of
         one sentence; without one the conclusion is empty.
         """
+        known = len(names)
         analysis = self.lexicon.analysed(response)
         spans = [
             (*span, *self._trimmed(response, *analysis.stripped(*span)))
             for span in self.lexicon.sentences(analysis)
         ]
         spans = [span for span in spans if _has_words(response[span[2] : span[3]])]
-        answer = self._answer_span(analysis, spans, names, asked)
+        answer = self._answer_span(analysis, spans, names, asked, faults)
         claims: list[Claim] = []
         antecedent: str | None = None
         supposing = False
         conclusion = Claim("conclusion", "", ())
-        skipped: list[int] = []
+        bearing: list[int] = []
+        asking = False
+        answered = 0
         for n, (first, last, start, end) in enumerate(spans):
             if n == answer:
                 tokens = self.lexicon.itemized(analysis, first, last)
                 given = _without_reasons(tokens[_announcement(tokens) or 0 :])
-                while not any(token.kind != "mark" for token in given) or _continues(given):
-                    if n + len(skipped) + 1 >= len(spans):
-                        break
-                    skipped.append(n + len(skipped) + 1)
-                    given += self.lexicon.itemized(analysis, *spans[skipped[-1]][:2])
-                    end = spans[skipped[-1]][3]
-                conclusion = self._answer(given, response[start:end], start, names, known, asked)
+                answered = n + 1
+                while (
+                    answered < len(spans)
+                    and len(given) <= LONGEST_SENTENCE
+                    and (all(token.kind == "mark" for token in given) or _continues(given))
+                ):
+                    given += self.lexicon.itemized(analysis, *spans[answered][:2])
+                    end = spans[answered][3]
+                    answered += 1
+                text = response[start:end]
+                conclusion = self._answer(given, text, start, names, known, asked, faults)
                 continue
-            if n in skipped:
+            if n < answered:
                 continue
             if _is_heading(response[start:end]):
-                self._head(self.lexicon.itemized(analysis, first, last), names)
+                part, text = f"the heading before claim {len(claims) + 1}", response[start:end]
+                tokens = self.lexicon.itemized(analysis, first, last)
+                if self._readable(part, text, tokens, names, faults):
+                    with reading(part, text):
+                        self._head(tokens, names)
                 continue
             kinds = self.lexicon.kinds(analysis, first, last)
+            items = self.lexicon.itemized(analysis, first, last)
             if "retraction" in kinds and kinds.isdisjoint(_BEFORE):
-                _retract(claims)
-            supposing = "supposition" in kinds or (
-                supposing and ("modal" in kinds or self._infers(analysis, first, last))
+                at = [n for n, item in enumerate(items) if item.kind == "retraction"] or [0]
+                said, items = items[: at[0]], items[at[-1] + 1 :]
+                if _bears(said):
+                    # "One might think X, but that is wrong": X, and no claim before it.
+                    text = response[start : said[-1].end]
+                    claims.append(Claim("reasoning", text, (), RETRACTED))
+                    start = said[-1].end
+                    kinds = {item.kind for item in items}
+                else:
+                    _take_back(claims, bearing)
+            elif _refuses(items) and not asking:
+                _take_back(claims, bearing)
+            asking = any(item.text == "?" for item in items[-2:])
+            supposing = (
+                "supposition" in kinds
+                or self._opens(items, "fronted", "enumerating")
+                or (supposing and ("modal" in kinds or self._infers(items)))
             )
+            bears = _bears(items)
             if supposing:
+                bearing += [len(claims)] if bears else []
                 claims.append(Claim("reasoning", response[start:end], (), SUPPOSED))
             elif _is_quoted(response, analysis.stripped(first, last)[0], start, end):
+                bearing += [len(claims)] if bears else []
                 claims.append(Claim("reasoning", response[start:end], (), QUOTED))
             elif kinds.isdisjoint(_STATING) and not self._lists(names):
                 claims.append(Claim("reasoning", response[start:end], ()))
             else:
-                for part in _parts(self.lexicon.itemized(analysis, first, last), start, end):
-                    tokens, begin, stop = part
-                    read = self._mentions(tokens, names, known, antecedent)
-                    antecedent = read[-1].subject if read else antecedent
-                    conditional = any(token.kind == "condition" for token in tokens)
+                conditional = False
+                for tokens, begin, stop in _parts(items, start, end):
+                    part, text = f"claim {len(claims) + 1}", response[begin:stop]
+                    read: tuple[Mention, ...] = ()
+                    # "If X, then Y" states neither.
+                    conditional = conditional and self._opens(tokens, "consequent")
+                    if not conditional and self._readable(part, text, tokens, names, faults):
+                        with reading(part, text):
+                            read = self._mentions(tokens, names, known, antecedent)
+                    unsaid = {token.kind for token in tokens} & _UNSAYING
+                    if read:
+                        antecedent = read[-1].subject
+                    if read or (bears and (unsaid or asking)):
+                        bearing.append(len(claims))
+                    conditional = conditional or "condition" in unsaid
                     stance = SUPPOSED if conditional and not read else ASSERTED
-                    text = response[begin:stop]
                     claims.append(Claim("reasoning", text, _shifted(read, begin), stance))
         return [*claims, conclusion]
 
-    def _infers(self, analysis: Analysis, first: int, last: int) -> bool:
+    @staticmethod
+    def _infers(items: Sequence[Token]) -> bool:
         """Whether a sentence opens by drawing on what precedes it: "Then ..."."""
-        opening = self.lexicon.itemized(analysis, first, last)[:1]
-        return bool(opening) and opening[0].kind == "inference"
+        return kind_at(items, 0) == "inference"
+
+    def _opens(self, items: Sequence[Token], *word_classes: str) -> bool:
+        """Whether a sentence opens with a word of some classes, and asks nothing."""
+        opening = next((item.text.lower() for item in items if item.kind != "mark"), "")
+        found = any(opening in self.ontology.words.get(c, ()) for c in word_classes)
+        return found and not any(item.text == "?" for item in items[-2:])
 
     def _answer_span(
         self,
@@ -288,6 +480,7 @@ class TraceReader(ABC, Generic[N]):
         spans: Sequence[tuple[int, int, int, int]],
         names: N,
         asked: tuple[str, str] | None,
+        faults: dict[str, str],
     ) -> int | None:
         """Which sentence delivers the answer: the last that announces one, else a bare
         label at the end, else the only sentence.
@@ -303,8 +496,11 @@ class TraceReader(ABC, Generic[N]):
             return 0 if not any(token.kind in ("inference", "reason") for token in tokens) else None
         if spans and asked is not None:
             tokens = self.lexicon.itemized(analysis, *spans[-1][:2])
-            if self._is_label(tokens, names, asked):
-                return len(spans) - 1
+            part, text = "the last sentence as an answer", analysis.text[slice(*spans[-1][2:])]
+            if len(tokens) <= LONGEST_SENTENCE and part not in faults:
+                with reading(part, text):
+                    if self._is_label(tokens, names, asked):
+                        return len(spans) - 1
         return None
 
     def _is_label(self, tokens: Sequence[Token], names: N, asked: tuple[str, str]) -> bool:
@@ -325,6 +521,9 @@ _BEFORE = frozenset(("former", "answer"))
 """Kinds of words with which a retraction is of what was answered before the reasoning: "my
 first answer was wrong" takes back no claim."""
 
+_UNSAYING = frozenset(("hedge", "condition", "supposition", "negation", "modal"))
+"""Kinds of words with which a sentence may speak of a relation and not state it."""
+
 _QUOTES = ('"', "\u201c", "\u201d")
 _BULLET = re.compile(r"(?:[-*#>•+]+\s*)*(?:\d+[.):]\s+)?")
 _HEADING = re.compile(r"[^:]{1,40}:\W*")
@@ -334,18 +533,36 @@ _LABEL_KINDS = frozenset(
 )
 
 
+def _bears(items: Sequence[Token]) -> bool:
+    """Whether a sentence speaks of a relation of things, whatever it says of it; "Is that
+    right?" does not.
+    """
+    kinds = {item.kind for item in items}
+    return not kinds.isdisjoint(_STATING) and not kinds.isdisjoint(("content", "noun", "pronoun"))
+
+
+def _refuses(items: Sequence[Token]) -> bool:
+    """Whether a sentence says "no" and nothing else."""
+    return [item.kind for item in items if item.kind != "mark"] == ["denial"]
+
+
+def _take_back(claims: list[Claim], bearing: list[int]) -> None:
+    """Takes back the last claim that speaks of a relation; where it states none, nothing.
+
+    Args:
+        claims: The claims so far.
+        bearing: The positions of those that speak of a relation and were not taken back.
+    """
+    if bearing:
+        taken = bearing.pop()
+        if claims[taken].relations:
+            claims[taken] = replace(claims[taken], relations=(), stance=RETRACTED)
+
+
 def _continues(tokens: Sequence[Token]) -> bool:
     """Whether an answer goes on in the next line: a list with a comma at its end."""
-    visible = [token.text for token in tokens if token.text != "\n" and token.text != '"']
-    return bool(visible) and visible[-1] in (",", "[", ":")
-
-
-def _retract(claims: list[Claim]) -> None:
-    """Takes back the last claim that states anything."""
-    for position in range(len(claims) - 1, -1, -1):
-        if claims[position].relations:
-            claims[position] = replace(claims[position], relations=(), stance=RETRACTED)
-            return
+    visible = (token.text for token in reversed(tokens) if token.text not in ("\n", '"'))
+    return next(visible, "") in (",", "[", ":")
 
 
 def _without_reasons(tokens: list[Token]) -> list[Token]:
@@ -364,6 +581,7 @@ def _shifted(mentions: Sequence[Mention], offset: int) -> tuple[Mention, ...]:
 
 def _announcement(tokens: Sequence[Token]) -> int | None:
     """The position after "Answer:", "the answer is" or the like; None without one."""
+    words = sum(token.kind != "mark" for token in tokens)
     for position, token in enumerate(tokens):
         if token.kind != "answer":
             continue
@@ -374,7 +592,7 @@ def _announcement(tokens: Sequence[Token]) -> int | None:
             after += 1
         if text_at(tokens, after) in (":", "=", "{") or kind_at(tokens, after) == "copula":
             return after + 1
-        if all(other.kind == "mark" for other in (*tokens[:position], *tokens[after:])):
+        if sum(token.kind != "mark" for token in tokens[position:after]) == words:
             return after
     return None
 
