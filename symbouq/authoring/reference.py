@@ -10,8 +10,8 @@ from pathlib import Path
 
 from clingo import ast
 
-from symbouq.authoring.check import checks
 from symbouq.authoring.show import as_markdown
+from symbouq.ontology import checks
 from symbouq.source import data_folder, fact_of
 
 
