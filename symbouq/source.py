@@ -342,6 +342,7 @@ def complaint(
     line = max(1, min(line, lines)) if lines is not None else line
     what = " ".join(place["what"].split())
     code = "syntax" if "syntax error" in what or "lexer" in what else "unsafe"
+    code = "arithmetic" if what.startswith("operation undefined") else code
     return OntologyError(what, place["file"], line, code=code)
 
 
@@ -505,15 +506,25 @@ def read_source(
         OntologyError: If the folder cannot be read, or what `complain` raises.
     """
     source = Source()
-    own = _parsed(_own_files(folder, complain), complain) if folder is not None else []
+    files = user_files(folder) if folder is not None else []
+    own, missing = _parsed(files, complain, folder)
+    if missing:
+        # All that they say would be missed in the rest.
+        return source, files
     stated = [f for f in own if isinstance(f, _Stated)]
     if folder is not None:
         extends, source.extended = _extension(stated)
         builtin = builtin if extends else []
+        if not extends and source.extended is None:
+            message = (
+                "the folder extends no profile and has no default_profile(PROFILE), so there is "
+                "nothing to read a trace by"
+            )
+            complain(OntologyError(message, str(files[0]), 1, code="no-profile"))
     redeclared = {str(f.symbol.arguments[0]) for f in stated if f.key == ("family", 2)}
     inherited = [
         part
-        for part in _parsed(builtin, complain)
+        for part in _parsed(builtin, complain)[0]
         if not (isinstance(part, _Stated) and _about(redeclared, part))
     ]
     facts = [*(f for f in inherited if isinstance(f, _Stated)), *stated]
@@ -523,10 +534,9 @@ def read_source(
             source.repeated.append((fact.symbol, fact.place))
         source.facts.setdefault(fact.symbol, fact.place)
     values = _Values(source.rows)
-    for fact in facts:
+    for fact in (*stated, *facts[: len(facts) - len(stated)]):
         values.check(fact, complain)
     source.rules = _checked_rules(rules, values, complain)
-    files = user_files(folder) if folder is not None else []
     source.own = frozenset(map(str, files or builtin))
     return source, [*builtin, *files]
 
@@ -540,18 +550,6 @@ def check_derived(source: Source, facts: Iterable[clingo.Symbol]) -> None:
     values = _Values(source.rows)
     for fact in facts:
         values.check(_Stated(fact, source.place(fact)), fail)
-
-
-def _own_files(folder: str | os.PathLike[str], complain: Complain) -> list[Path]:
-    """The files of a user's folder that lie in it."""
-    found = []
-    for file in user_files(folder):
-        try:
-            _check_links(Path(folder), file)
-            found.append(file)
-        except OntologyError as error:
-            complain(error)
-    return found
 
 
 @dataclass(frozen=True)
@@ -575,14 +573,27 @@ def _about(relations: Collection[str], fact: _Stated) -> bool:
     )
 
 
-def _parsed(files: Sequence[Path], complain: Complain) -> list[_Stated | ast.AST]:
-    """Facts of the vocabulary, one by one, and rules, in order."""
+def _parsed(
+    files: Sequence[Path], complain: Complain, folder: str | os.PathLike[str] | None = None
+) -> tuple[list[_Stated | ast.AST], bool]:
+    """Facts of the vocabulary, one by one, and rules, in order; and whether a file is missing
+    among them, because it cannot be read.
+
+    Args:
+        files: The files.
+        complain: What to do with a complaint.
+        folder: The folder that they have to lie in.
+    """
     found: list[_Stated | ast.AST] = []
+    missing = False
     for file in files:
         try:
+            if folder is not None:
+                _check_links(Path(folder), file)
             trees = list(statements([file]))
         except OntologyError as error:
             complain(error)
+            missing = True
             continue
         for tree in trees:
             try:
@@ -590,7 +601,7 @@ def _parsed(files: Sequence[Path], complain: Complain) -> list[_Stated | ast.AST
                 found += _expanded(tree, fact) if fact is not None else [tree]
             except OntologyError as error:
                 complain(error)
-    return found
+    return found, missing
 
 
 def _extension(facts: Sequence[_Stated]) -> tuple[bool, str | None]:
@@ -704,20 +715,20 @@ def _expanded(statement: ast.AST, fact: ast.AST) -> list[_Stated]:
     try:
         control.ground()
     except RuntimeError as error:
-        names = ", ".join(sorted(_variables([fact])))
-        message = (
-            f"the fact {fact} has a variable, {names}; facts are ground: begin a name with a "
-            "small letter, or put text in quotes"
-        )
+        names = sorted(_variables([fact]) - {"_"})
+        instead = " or ".join(f'{name[0].lower()}{name[1:]} or "{name}"' for name in names)
+        message = f"the fact {fact} has a variable; facts are ground: write {instead or 'a name'}"
         raise _at(statement, message, "unsafe") from error
     found = [_Stated(atom.symbol, place) for atom in control.symbolic_atoms]
     if not found:
-        message = (
-            f"the fact {fact} has arithmetic without a value; a name with dashes is written "
-            "with underscores, and text in quotes"
-        )
+        dashed = [str(a).strip("()") for a in fact.arguments if a.ast_type in _CALCULATED]
+        instead = " and ".join(f'{text.replace("-", "_")} or "{text}"' for text in dashed)
+        message = f"the fact {fact} has arithmetic without a value; write {instead or 'a name'}"
         raise _at(statement, message, "unknown-value")
     return found
+
+
+_CALCULATED = (ast.ASTType.BinaryOperation, ast.ASTType.UnaryOperation)
 
 
 def _unheard(_code: clingo.MessageCode, _text: str) -> None:
@@ -961,7 +972,14 @@ class _Values:
         }
         self._allowed["family"] = {row[1] for row in rows["uses", 2]}
         self._allowed |= {kind: set(values) for kind, values in _FIXED_VALUES.items()}
-        self._directions = {row[0] for row in rows["component", 3]}
+        self._directions = {row[0] for row in rows["component", 3] if row[2] in ("-1", "0", "1")}
+        self._axioms = {
+            value: name
+            for (name, _), found in rows.items()
+            if name in _CLOSURE_ONLY
+            for row in found
+            for value in row
+        }
         meaning = (("implies", 2), ("means", 2), ("means_not", 2))
         self._closed = {row[0] for key in meaning for row in rows[key]}
 
@@ -979,6 +997,10 @@ class _Values:
                 f"{predicate}/{arity} is for relations without components; directions exclude "
                 "and follow from each other by their components"
             )
+            wrong.append((message, "direction"))
+        if predicate == "component" and str(row[0]) in self._axioms:
+            axiom = self._axioms[str(row[0])]
+            message = f"component/3 is for directions, and {row[0]} is said to be {axiom}"
             wrong.append((message, "direction"))
         if predicate == "interval" and row[-2] > row[-1]:
             wrong.append((f"the interval from {row[-2]} to {row[-1]} is empty", "interval"))
@@ -1067,7 +1089,8 @@ def _not_a(
     place = f"argument {position} of {key[0]}/{key[1]}"
     is_text = value.type is clingo.SymbolType.String
     text = value.string if is_text else ""
-    near = difflib.get_close_matches(text or str(value), sorted(allowed), n=1, cutoff=0.5)
+    names = sorted(name for name in allowed if re.fullmatch(r"\w+", name))
+    near = difflib.get_close_matches(text or str(value), names, n=1, cutoff=0.5)
     hint = ""
     if kind == "text":
         hint = f'; a text stands in quotes: "{value}"' if not is_text else "; it says nothing"
@@ -1076,7 +1099,7 @@ def _not_a(
         spelled = near[0] if near else name
         hint = f"; a {kind} stands without quotes" + (f": {spelled}" if spelled else "")
     elif kind in _SPELLED:
-        hint = f"; a {kind} is {_SPELLED[kind]}"
+        hint = f"; it is {_SPELLED[kind]}"
     elif near:
         hint = f"; did you mean {near[0]}?"
     elif kind in _DECLARED_BY:

@@ -85,8 +85,9 @@ def check(folder: str | None = None) -> list[Finding]:
                         where[found].append(profile)
             except OntologyError as error:
                 complaints.append(error)
-    syntax = [error for error in complaints if error.code == "syntax"]
-    for wrong in syntax or complaints:
+    # A built-in file is at fault only where no file of the author's is.
+    own = [error for error in complaints if error.file in source.own]
+    for wrong in own or complaints:
         place = Place(wrong.file or name, wrong.line or 1)
         where[wrong.code, place, wrong.message].append("")
     return sorted(
