@@ -1100,12 +1100,12 @@ def _not_a(
         hint = f"; a {kind} stands without quotes" + (f": {spelled}" if spelled else "")
     elif kind in _SPELLED:
         hint = f"; it is {_SPELLED[kind]}"
+    elif kind == "meaning":
+        hint = f"; it is one of {', '.join(names)}"
     elif near:
         hint = f"; did you mean {near[0]}?"
     elif kind in _DECLARED_BY:
         hint = f" (a {kind} is declared by {_DECLARED_BY[kind]})"
-    elif kind == "meaning":
-        hint = f"; a meaning is one of {', '.join(sorted(allowed))}"
     if kind == "family" and not is_text:
         return f"family {value} in {place} is used by no profile (uses/2){hint}"
     return f"unknown {kind} {value} in {place}{hint}"
