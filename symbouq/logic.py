@@ -30,7 +30,7 @@ Group = frozenset[Atom]
 
 
 @cache
-def _rules(*names: str) -> str:
+def rules_text(*names: str) -> str:
     """Rule files with their `&diff` atoms rewritten for clingo-dl, as program text.
 
     Rewriting is what costs; done once a process, the text is added to each program.
@@ -85,7 +85,7 @@ def _grounded(
     control, complaints = new_control(*options)
     theory = ClingoDLTheory()  # type: ignore[no-untyped-call]
     theory.register(control)
-    control.add("base", [], _rules(*parts) + facts)
+    control.add("base", [], rules_text(*parts) + facts)
     ground(control, complaints, _named(parts))
     theory.prepare(control)
     return control, theory
@@ -95,7 +95,7 @@ def observed_program(parts: Sequence[str], facts: str, observers: str) -> clingo
     """A recorded program grounded with further rules that observe it."""
     control, complaints = new_control()
     ClingoDLTheory().register(control)  # type: ignore[no-untyped-call]
-    control.add("base", [], _rules(*parts) + facts + observers)
+    control.add("base", [], rules_text(*parts) + facts + observers)
     ground(control, complaints, _named(parts))
     return control
 
@@ -111,7 +111,7 @@ def possible_modes(rules: str, facts: str, modes: Sequence[str]) -> list[bool]:
     """
     _record(((rules,), facts))
     control, complaints = new_control()
-    control.add("base", [], _rules(rules) + facts)
+    control.add("base", [], rules_text(rules) + facts)
     ground(control, complaints, _named((rules,)))
     symbols = [clingo.Function("mode", [clingo.Function(mode)]) for mode in modes]
     return [bool(control.solve([(symbol, True)]).satisfiable) for symbol in symbols]
@@ -302,7 +302,7 @@ def best_premises(
     program = ("premises",), "".join(facts)
     _record(program)
     control, complaints = new_control()
-    control.add("base", [], _rules(*program[0]) + program[1])
+    control.add("base", [], rules_text(*program[0]) + program[1])
     ground(control, complaints, _named(program[0]))
     picked: frozenset[int] = frozenset()
     with control.solve(yield_=True) as handle:

@@ -328,7 +328,7 @@ class Solved:
 
 
 @cache
-def _compiling() -> tuple[ast.AST, ...]:
+def compiling_rules() -> tuple[ast.AST, ...]:
     """The statements of the rules that tables are made by."""
     folder = data_folder("rules")
     defined: list[ast.AST] = []
@@ -351,7 +351,7 @@ def compiling_program(source: Source, profile: str, name: str, further: str = ""
     """
     control, complaints = new_control()
     with ast.ProgramBuilder(control) as builder:
-        for statement in _compiling():
+        for statement in compiling_rules():
             builder.add(statement)
     # As syntax trees, so that a complaint names their file and line.
     _add(control, [rule for rule in source.rules if not rule.audit], complaints, name)

@@ -402,11 +402,13 @@ def fact_of(statement: ast.AST) -> ast.AST | None:
     if statement.ast_type is not ast.ASTType.Rule or statement.body:
         return None
     literal = statement.head
-    if literal.ast_type is not ast.ASTType.Literal:
+    if literal.ast_type is not ast.ASTType.Literal or literal.sign != ast.Sign.NoSign:
         return None
-    plain_atom = literal.atom.ast_type is ast.ASTType.SymbolicAtom
-    symbol = literal.atom.symbol if plain_atom else None
-    return symbol if plain_atom and symbol.ast_type is ast.ASTType.Function else None
+    atom = literal.atom
+    if atom.ast_type is not ast.ASTType.SymbolicAtom:
+        return None
+    symbol = atom.symbol
+    return symbol if symbol.ast_type is ast.ASTType.Function else None
 
 
 class _Atoms(ast.Transformer):
@@ -521,7 +523,7 @@ def read_source(
                 "nothing to read a trace by"
             )
             complain(OntologyError(message, str(files[0]), 1, code="no-profile"))
-    redeclared = {str(f.symbol.arguments[0]) for f in stated if f.key == ("family", 2)}
+    redeclared = {str(f.arguments[0]) for f in stated if f.key == ("family", 2)}
     inherited = [
         part
         for part in _parsed(builtin, complain)[0]
@@ -559,9 +561,15 @@ class _Stated:
     symbol: clingo.Symbol
     place: Place
 
-    @property
+    @cached_property
+    def arguments(self) -> tuple[clingo.Symbol, ...]:
+        """The arguments, which clingo makes anew whenever it is asked."""
+        return tuple(self.symbol.arguments)
+
+    @cached_property
     def key(self) -> Signature:
-        return self.symbol.name, len(self.symbol.arguments)
+        """Predicate and arity."""
+        return self.symbol.name, len(self.arguments)
 
 
 def _about(relations: Collection[str], fact: _Stated) -> bool:
@@ -569,7 +577,7 @@ def _about(relations: Collection[str], fact: _Stated) -> bool:
     kinds = vocabulary()[fact.key]
     return any(
         kind == "relation" and str(value) in relations
-        for kind, value in zip(kinds, fact.symbol.arguments, strict=True)
+        for kind, value in zip(kinds, fact.arguments, strict=True)
     )
 
 
@@ -610,7 +618,7 @@ def _extension(facts: Sequence[_Stated]) -> tuple[bool, str | None]:
     """
 
     def said(key: Signature) -> list[list[str]]:
-        return [[str(a) for a in f.symbol.arguments] for f in facts if f.key == key]
+        return [[str(a) for a in f.arguments] for f in facts if f.key == key]
 
     own = {profile for (profile,) in said(("profile", 1))}
     extended = [profile for (profile,) in said(("extends", 1))]
@@ -631,6 +639,11 @@ def _well_formed(statement: ast.AST) -> ast.AST | None:
         OntologyError: At a directive, a choice, a disjunction, a constraint without a
             name, a negated fact, a theory atom, or a fact outside the vocabulary.
     """
+    fact = fact_of(statement)
+    if fact is not None:
+        if signature(fact) not in vocabulary():
+            raise _undefined(statement, signature(fact), vocabulary())
+        return fact
     if statement.ast_type is not ast.ASTType.Rule:
         raise _at(
             statement, f"only facts and rules belong in an ontology, not: {statement}", "form"
@@ -648,12 +661,8 @@ def _well_formed(statement: ast.AST) -> ast.AST | None:
         raise _at(
             statement, "difference constraints are stated by component/3, not by &diff", "form"
         )
-    fact = fact_of(statement)
-    if fact is None:
-        _check_terms(statement)
-    elif signature(fact) not in vocabulary():
-        raise _undefined(statement, signature(fact), vocabulary())
-    return fact
+    _check_terms(statement)
+    return None
 
 
 MOST_VALUES = 1000
@@ -988,7 +997,7 @@ class _Values:
         that it can be said of.
         """
         predicate, arity = fact.key
-        row = fact.symbol.arguments
+        row = fact.arguments
         wrong: list[tuple[str, str]] = []
         for position, (kind, value) in enumerate(zip(vocabulary()[fact.key], row, strict=True), 1):
             wrong += self._wrong(fact.key, position, kind, value)

@@ -12,7 +12,6 @@ from symbouq_cli.main import main
 from symbouq.authoring.check import as_sarif, check
 from symbouq.ontology import checks
 
-
 NEAR = "holds(near, U, V)"
 
 
