@@ -370,7 +370,8 @@ def solved_tables(source: Source, profile: str, name: str) -> Solved:
     """
     control = compiling_program(source, profile, name)
     control.configuration.solve.models = 2  # type: ignore[union-attr]
-    derived, inputs = source.derived, set(source.inputs)
+    derived = source.derived
+    inputs = {key if key in vocabulary() else (PRIVATE + key[0], key[1]) for key in source.inputs}
     models = []
     with control.solve(yield_=True) as handle:
         for model in handle:
@@ -387,7 +388,7 @@ def solved_tables(source: Source, profile: str, name: str) -> Solved:
         if (atom.name, len(atom.arguments)) in derived and atom not in source.facts
     ]
     check_derived(source, added)
-    read = [atom for atom in atoms if public(atom) in inputs]
+    read = [atom for atom in atoms if (atom.name, len(atom.arguments)) in inputs]
     tables: list[clingo.Symbol] = []
     findings: list[clingo.Symbol] = []
     for symbol in shown:
