@@ -20,7 +20,7 @@ from clingodl import ClingoDLTheory
 
 from symbouq.limits import LimitError, check_time, meter, running
 from symbouq.ontology import Ontology
-from symbouq.source import data_folder
+from symbouq.source import data_folder, ground, new_control
 
 Atom = tuple[int, int, int]
 """(reading, subject slot, object slot): what a relation in a role says of two things.
@@ -31,7 +31,7 @@ Group = frozenset[Atom]
 
 
 @cache
-def _rules(*names: str) -> str:
+def rules_text(*names: str) -> str:
     """Rule files with their `&diff` atoms rewritten for clingo-dl, as program text.
 
     Rewriting is what costs; done once a process, the text is added to each program.
@@ -74,6 +74,10 @@ def _record(program: Program) -> None:
         programs.append(program)
 
 
+def _named(parts: Sequence[str]) -> str:
+    return ", ".join(f"rules/{part}.lp" for part in parts)
+
+
 def _grounded(
     parts: Sequence[str], facts: str, *options: str, large: bool = False
 ) -> tuple[clingo.Control, ClingoDLTheory]:
@@ -90,23 +94,23 @@ def _grounded(
     """
     _record((tuple(parts), facts))
     check_time()
-    control = clingo.Control(["--warn=none", *options])
+    control, complaints = new_control(*options)
     theory = ClingoDLTheory()  # type: ignore[no-untyped-call]
     theory.register(control)
     if large:
         meter(control)
-    control.add("base", [], _rules(*parts) + facts)
-    control.ground()
+    control.add("base", [], rules_text(*parts) + facts)
+    ground(control, complaints, _named(parts))
     theory.prepare(control)
     return control, theory
 
 
 def observed_program(parts: Sequence[str], facts: str, observers: str) -> clingo.Control:
     """A recorded program grounded with further rules that observe it."""
-    control = clingo.Control(["--warn=none"])
+    control, complaints = new_control()
     ClingoDLTheory().register(control)  # type: ignore[no-untyped-call]
-    control.add("base", [], _rules(*parts) + facts + observers)
-    control.ground()
+    control.add("base", [], rules_text(*parts) + facts + observers)
+    ground(control, complaints, _named(parts))
     return control
 
 
@@ -120,9 +124,9 @@ def possible_modes(rules: str, facts: str, modes: Sequence[str]) -> list[bool]:
         modes: The modes.
     """
     _record(((rules,), facts))
-    control = clingo.Control(["--warn=none"])
-    control.add("base", [], _rules(rules) + facts)
-    control.ground()
+    control, complaints = new_control()
+    control.add("base", [], rules_text(rules) + facts)
+    ground(control, complaints, _named((rules,)))
     symbols = [clingo.Function("mode", [clingo.Function(mode)]) for mode in modes]
     return [bool(control.solve([(symbol, True)]).satisfiable) for symbol in symbols]
 
@@ -404,9 +408,9 @@ def best_premises(
     facts += [f"correction({n},{p})." for n, s in enumerate(corrections) for p in s]
     program = ("premises",), "".join(facts)
     _record(program)
-    control = clingo.Control(["--warn=none"])
-    control.add("base", [], _rules(*program[0]) + program[1])
-    control.ground()
+    control, complaints = new_control()
+    control.add("base", [], rules_text(*program[0]) + program[1])
+    ground(control, complaints, _named(program[0]))
     picked: frozenset[int] = frozenset()
     with control.solve(yield_=True) as handle:
         for model in handle:

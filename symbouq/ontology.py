@@ -9,25 +9,35 @@ from __future__ import annotations
 import difflib
 import os
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
+from typing import NamedTuple
 
 import clingo
 from clingo import ast
 
 from symbouq.errors import OntologyError
 from symbouq.source import (
+    PRIVATE,
     ROLES,
+    Place,
     Rows,
+    Rule,
     Source,
+    check_derived,
     complaint,
     data_folder,
     digest,
+    fact_of,
+    ground,
     lp_files,
+    new_control,
     plain,
+    public,
     read_source,
     statements,
+    vocabulary,
 )
 
 ASSERTED, QUERIED = ROLES
@@ -273,46 +283,188 @@ def tables_of(source: Source, profile: str, name: str, digest: str) -> Ontology:
     Raises:
         OntologyError: If a rule of the ontology cannot be grounded.
     """
+    solved = solved_tables(source, profile, name)
+    for finding in solved.findings:
+        if finding.severity == "error" and finding.place.file in source.own:
+            raise OntologyError(finding.message, *finding.place, code=finding.code)
+    return solved_ontology(source, solved, profile, name, digest)
+
+
+def solved_ontology(
+    source: Source, solved: Solved, profile: str, name: str, digest: str
+) -> Ontology:
+    """The tables of a profile from what the rules make of it."""
     rows: Rows = defaultdict(list)
-    for symbol in sorted(solved_tables(source, profile, name)):
+    for symbol in sorted(solved.rows):
         rows[symbol.name, len(symbol.arguments)].append(tuple(map(plain, symbol.arguments)))
-    active = {profile for (profile,) in rows["reads_events", 1]}
-    if profile in active:
-        rows |= {key: found for key, found in source.rows.items() if key in EVENTS}
-    return _tables(profile.replace("_", "-"), name, digest, source.audit, rows)
+    if (profile,) in rows["reads_events", 1]:
+        for key in EVENTS:
+            rows[key] += source.rows[key]
+        for fact in solved.derived:
+            rows[fact.name, len(fact.arguments)].append(tuple(map(plain, fact.arguments)))
+    return _tables(profile.replace("_", "-"), name, digest, solved.rules, rows)
 
 
-def solved_tables(
-    source: Source, profile: str, name: str, programs: Sequence[str] = ("compile", "closure")
-) -> list[clingo.Symbol]:
-    """What rule files show for a profile of an ontology.
+class FoundByRule(NamedTuple):
+    """What `rules/check.lp` finds: code and severity of the check, place and message."""
 
-    The audit's rules are among them only so that a faulty rule of the ontology is found.
+    code: str
+    severity: str
+    place: Place
+    message: str
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What the rules make of a profile of an ontology.
+
+    Attributes:
+        rows: What `rules/compile.lp` shows.
+        derived: The facts of the vocabulary that rules of the ontology add.
+        findings: What `rules/check.lp` finds.
+        rules: The rules that join the audit's, with the facts that they read, as text.
+    """
+
+    rows: list[clingo.Symbol]
+    derived: list[clingo.Symbol]
+    findings: list[FoundByRule]
+    rules: str
+
+
+@cache
+def compiling_rules() -> tuple[ast.AST, ...]:
+    """The statements of the rules that tables are made by."""
+    folder = data_folder("rules")
+    defined: list[ast.AST] = []
+    texts = "".join(f"#defined {name}/{arity}." for name, arity in vocabulary())
+    ast.parse_string(texts, defined.append)
+    return (*statements([folder / "compile.lp", folder / "check.lp"]), *defined)
+
+
+def compiling_program(source: Source, profile: str, name: str, further: str = "") -> clingo.Control:
+    """The program that makes the tables of a profile, ready to be solved.
+
+    Args:
+        source: The ontology's statements.
+        profile: The profile.
+        name: What the ontology is called in complaints.
+        further: Rules that observe the program.
 
     Raises:
         OntologyError: If a rule of the ontology cannot be grounded.
     """
-    complaints: list[str] = []
-    control = clingo.Control(["--warn=none"], lambda _, text: complaints.append(text))
-    folder = data_folder("rules")
+    control, complaints = new_control()
+    with ast.ProgramBuilder(control) as builder:
+        for statement in compiling_rules():
+            builder.add(statement)
+    # As syntax trees, so that a complaint names their file and line.
+    _add(control, [rule for rule in source.rules if not rule.audit], complaints, name)
+    concluded = "".join(f"concluded({relation})." for relation in sorted(source.concluded))
+    control.add("base", [], f"{source.text} {concluded} selected({profile}). {further}")
+    ground(control, complaints, name)
+    return control
+
+
+def solved_tables(source: Source, profile: str, name: str) -> Solved:
+    """What the rules make of a profile of an ontology.
+
+    Raises:
+        OntologyError: If a rule of the ontology cannot be grounded, derives what is no fact of
+            the vocabulary, or leaves open what the tables are.
+    """
+    control = compiling_program(source, profile, name)
+    control.configuration.solve.models = 2  # type: ignore[union-attr]
+    derived = source.derived
+    inputs = {key if key in vocabulary() else (PRIVATE + key[0], key[1]) for key in source.inputs}
+    models = []
+    with control.solve(yield_=True) as handle:
+        for model in handle:
+            asked = model.symbols(atoms=True) if derived or inputs else ()
+            models.append((model.symbols(shown=True), asked))
+    if len(models) != 1:
+        many = "have no model" if not models else "can be read in several ways"
+        message = f"the rules for profile {profile} {many}: negation runs in a circle"
+        raise OntologyError(message, *source.rules[0].place if source.rules else ())
+    ((shown, atoms),) = models
+    added = [
+        atom
+        for atom in atoms
+        if (atom.name, len(atom.arguments)) in derived and atom not in source.facts
+    ]
+    check_derived(source, added)
+    read = [atom for atom in atoms if (atom.name, len(atom.arguments)) in inputs]
+    tables: list[clingo.Symbol] = []
+    findings: list[clingo.Symbol] = []
+    for symbol in shown:
+        (findings if symbol.name == "finding" else tables).append(symbol)
+    return Solved(
+        tables,
+        added,
+        [_finding(source, symbol) for symbol in findings],
+        _audit_rules(source, read, name),
+    )
+
+
+def _add(control: clingo.Control, rules: Iterable[Rule], complaints: list[str], name: str) -> None:
+    """Adds rules of an ontology to a program.
+
+    Raises:
+        OntologyError: If a rule cannot be grounded.
+    """
     try:
         with ast.ProgramBuilder(control) as builder:
-            for statement in statements([folder / f"{program}.lp" for program in programs]):
-                builder.add(statement)
-            # As syntax trees, so that a complaint names their file and line.
-            for rule in source.rules:
-                builder.add(rule.statement)
-        facts = "".join(f"{fact}." for fact in source.facts)
-        control.add("base", [], f"{facts} selected({profile}).")
-        control.add("base", [], "#external on(I) : inst(I, _, _, _). #defined inst/4.")
-        control.ground()
+            for rule in rules:
+                builder.add(rule.private)
     except RuntimeError as error:
         raise complaint(complaints, str(error), name) from error
-    with control.solve(yield_=True) as handle:
-        model = handle.model()
-        if model is None:
-            raise OntologyError(f"the rules for profile {profile} have no model")
-        return list(model.symbols(shown=True))
+
+
+def _audit_rules(source: Source, read: Iterable[clingo.Symbol], name: str) -> str:
+    """The rules that join the audit's, with the facts that they read.
+
+    Raises:
+        OntologyError: If they cannot be grounded.
+    """
+    rules = [rule for rule in source.rules if rule.audit]
+    if not rules:
+        return ""
+    inputs = "".join(f"#defined {PRIVATE}{key[0]}/{key[1]}." for key in source.inputs)
+    for atom in read:
+        own = clingo.Function(PRIVATE + public(atom)[0], atom.arguments)
+        inputs += f"{own}."
+    control, complaints = new_control()
+    control.load(str(data_folder("rules") / "closure.lp"))
+    control.add("base", [], inputs)
+    _add(control, rules, complaints, name)
+    ground(control, complaints, name)
+    return source.audit + inputs
+
+
+def _finding(source: Source, symbol: clingo.Symbol) -> FoundByRule:
+    """An atom finding/4 of `rules/check.lp`."""
+    code, at, text, arguments = symbol.arguments
+    message = text.string.format(*map(plain, arguments.arguments))
+    severity = checks()[code.string].severity
+    return FoundByRule(code.string, severity, source.place(at), message)
+
+
+class Check(NamedTuple):
+    """One check: its severity and how to mend what it finds."""
+
+    severity: str
+    mend: str
+
+
+@cache
+def checks() -> dict[str, Check]:
+    """Every check by its code (`rules/check.lp`)."""
+    found = {}
+    for statement in statements([data_folder("rules") / "check.lp"]):
+        fact = fact_of(statement)
+        if fact is not None and fact.name == "check":
+            code, severity, mend = clingo.parse_term(str(fact)).arguments
+            found[code.string] = Check(str(severity), mend.string)
+    return found
 
 
 _AXIOMS = (
@@ -354,6 +506,7 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
             places = f"{numbers[axis, end]},{numbers[axis, other]}"
             bound_axes[role, relation].add(axis)
             bounds[role, relation].append(f"{predicate}({{key}},{places},{value}).")
+    led_to = [*rows["held_at_least", 5], *rows["held_at_most", 5]]
     families = dict(_pairs(rows["in_use", 2]))
     closed = {relation for (relation,) in rows["closed", 1]}
     for relation in closed:
@@ -362,6 +515,8 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
         said += [f"bars({{key}},{other})." for r, other in rows["denied", 2] if r == relation]
         for role in ROLES:
             bounds[role, relation] += said
+            # Directions that follow from it, by rules too, may bind any of theirs.
+            bound_axes[role, relation] |= {axis for _, axis, *_ in led_to}
     readings: dict[tuple[str, str], int] = {}
     facts: list[str] = []
     axes: list[frozenset[str]] = []
@@ -376,7 +531,11 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
             readings[role, relation] = shared[relation, texts_said]
     closure_facts = "".join(
         f"{predicate}({','.join(row)})." for predicate, n in _AXIOMS for row in rows[predicate, n]
-    ) + "".join(f"#defined {predicate}/{n}." for predicate, n in _AXIOMS)
+    )
+    for predicate in ("held_at_least", "held_at_most"):
+        for relation, axis, end, other, value in rows[predicate, 5]:
+            places = f"{numbers[axis, end]},{numbers[axis, other]}"
+            closure_facts += f"{predicate}({relation},{places},{value})."
     extent = ("with_extent", 0) in rows
     extent_facts = ""
     ends: dict[str, str] = {}

@@ -10,10 +10,11 @@ import difflib
 import hashlib
 import os
 import re
+import stat
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -22,6 +23,10 @@ from clingo import ast
 
 from symbouq.errors import OntologyError
 from symbouq.words import CLASSES
+
+PRIVATE = "_own_"
+"""What the names of an author's helpers begin with in a program: no rule of the project
+has a name like that, so that helpers and internals never meet."""
 
 Signature = tuple[str, int]
 """Predicate and arity."""
@@ -44,14 +49,25 @@ class Rule:
     """A rule of an ontology.
 
     Attributes:
-        statement: Its syntax tree.
+        statement: Its syntax tree, as its author wrote it.
         place: Where it stands.
-        audit: Whether it joins the audit's rules, rather than the tables'.
+        audit: Whether it joins the audit's rules, rather than the tables': what it speaks of
+            depends on what holds in a trace.
     """
 
     statement: ast.AST
     place: Place
     audit: bool
+
+    @property
+    def private(self) -> ast.AST:
+        """The syntax tree for a program, its helpers under private names.
+
+        So are the facts of the vocabulary in a rule of the audit: the audit's own tables go
+        by the same names.
+        """
+        shared = AUDITED if self.audit else {**vocabulary(), **AUDITED}
+        return _Private(shared).visit(self.statement)
 
 
 @dataclass
@@ -63,14 +79,16 @@ class Source:
         rules: The rules.
         repeated: Facts stated once more, with the later place.
         extended: The profile that a user's folder extends or makes its default.
+        own: The files that the author answers for: a user's folder's, else the built-in ones.
     """
 
     facts: dict[clingo.Symbol, Place] = field(default_factory=dict)
     rules: list[Rule] = field(default_factory=list)
     repeated: list[tuple[clingo.Symbol, Place]] = field(default_factory=list)
     extended: str | None = None
+    own: frozenset[str] = frozenset()
 
-    @property
+    @cached_property
     def rows(self) -> Rows:
         """The facts by predicate, their arguments as text."""
         rows: Rows = defaultdict(list)
@@ -78,10 +96,53 @@ class Source:
             rows[fact.name, len(fact.arguments)].append(tuple(map(plain, fact.arguments)))
         return rows
 
+    @cached_property
+    def text(self) -> str:
+        """The facts as program text."""
+        return "".join(f"{fact}." for fact in self.facts)
+
     @property
     def audit(self) -> str:
         """The rules that join the audit's, as program text."""
-        return "\n".join(str(rule.statement) for rule in self.rules if rule.audit)
+        return "\n".join(str(rule.private) for rule in self.rules if rule.audit)
+
+    @property
+    def inputs(self) -> list[Signature]:
+        """What the rules that join the audit's read of the tables' facts: predicates of the
+        vocabulary, and helpers derived from them.
+        """
+        audit = [rule.statement for rule in self.rules if rule.audit]
+        heads = {signature(term) for rule in audit for term in atoms_in([rule.head])}
+        used = {signature(term) for rule in audit for term in atoms_in(rule.body)}
+        return sorted(used - heads - set(AUDITED))
+
+    @property
+    def derived(self) -> dict[Signature, Place]:
+        """The predicates of the vocabulary that rules add to, with the place of such a rule."""
+        heads = [
+            (signature(term), rule.place)
+            for rule in self.rules
+            for term in atoms_in([rule.statement.head])
+        ]
+        return {key: place for key, place in heads if key in vocabulary()}
+
+    def place(self, fact: clingo.Symbol) -> Place:
+        """Where a fact stands; of one that a rule derives, where the rule does."""
+        return self.facts.get(fact) or self.derived[fact.name, len(fact.arguments)]
+
+    @property
+    def concluded(self) -> set[str]:
+        """The relations that rules conclude to hold; all that there are, where a rule leaves
+        them to its body.
+        """
+        named: set[str] = set()
+        for rule in self.rules:
+            for term in atoms_in([rule.statement.head]):
+                if signature(term) == HOLDS:
+                    relation = term.arguments[0]
+                    known = _is_constant(relation)
+                    named |= {str(relation)} if known else {r for r, _ in self.rows["family", 2]}
+        return named
 
 
 def data_folder(name: str) -> Path:
@@ -99,8 +160,10 @@ def data_folder(name: str) -> Path:
 
 
 def lp_files(folder: Path) -> list[Path]:
-    """The `.lp` files of a folder and the folders in it, in order."""
-    return sorted(folder.rglob("*.lp"))
+    """The `.lp` files of a folder and the folders in it, in order; links are not followed to
+    other folders.
+    """
+    return sorted(file for file in folder.rglob("*.lp") if file.is_symlink() or not file.is_dir())
 
 
 def user_files(folder: str | os.PathLike[str]) -> list[Path]:
@@ -122,7 +185,8 @@ def files_stamp(folder: str | None) -> tuple[tuple[str, int, int], ...]:
     folders = [data_folder("rules"), data_folder("ontology")]
     files = [file for f in folders for file in lp_files(f)]
     files += lp_files(Path(folder)) if folder is not None else []
-    return tuple((str(f), f.stat().st_mtime_ns, f.stat().st_size) for f in files)
+    seen = [(str(f), f.stat() if f.exists() else f.lstat()) for f in files]
+    return tuple((name, status.st_mtime_ns, status.st_size) for name, status in seen)
 
 
 def digest(files: Iterable[Path]) -> str:
@@ -150,61 +214,163 @@ def shown(file: str) -> str:
     return file
 
 
+MOST_BYTES = 4_000_000
+"""The largest file that is read as part of an ontology."""
+
+MOST_OPERATORS = 250
+"""The most parentheses and operators of one statement: the parser nests as deep."""
+
+
 def statements(files: Iterable[Path]) -> Iterator[ast.AST]:
     """The statements of files, comments and `#program base` left out.
 
     Raises:
-        OntologyError: At a syntax error, with its file and line.
+        OntologyError: If something is no regular file, or is too large to be an ontology, at
+            what leads out of the file, and at a syntax error, with its file and line.
     """
     complaints: list[str] = []
     for file in files:
         found: list[ast.AST] = []
         try:
-            lines = file.read_text(encoding="utf-8").splitlines()
-            _check_text(file, lines)
+            _check_file(file)
+            text = file.read_text(encoding="utf-8")
+            _check_text(file, text)
             ast.parse_files(
                 [str(file)], found.append, logger=lambda _, text: complaints.append(text)
             )
         except (OSError, UnicodeDecodeError) as error:
             raise OntologyError(f"cannot be read: {error}", str(file), code="syntax") from error
         except RuntimeError as error:
-            raise complaint(complaints, str(error), str(file), len(lines)) from error
+            lines = len(text.splitlines())
+            raise complaint(complaints, str(error), str(file), lines) from error
         for statement in found:
             if statement.ast_type is ast.ASTType.Comment:
                 continue
-            if statement.ast_type is not ast.ASTType.Program or statement.name != "base":
+            if str(statement) != "#program base.":
                 yield statement
 
 
-def _check_text(file: Path, lines: Sequence[str]) -> None:
+def _check_file(file: Path) -> None:
+    """Whether a file is one that a folder may hold: opening anything else may wait for ever.
+
+    Raises:
+        OntologyError: If it is no regular file, or a very large one.
+        OSError: If it cannot be looked at.
+    """
+    status = file.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise OntologyError("is no regular file; take it away", str(file), code="file")
+    if status.st_size > MOST_BYTES:
+        message = f"has {status.st_size:,} bytes; an ontology's file has at most {MOST_BYTES:,}"
+        raise OntologyError(message, str(file), code="file")
+
+
+def _check_links(folder: Path, file: Path) -> None:
+    """Whether a file lies in the folder that it is read for.
+
+    Raises:
+        OntologyError: If it is a link to elsewhere, or to nothing.
+    """
+    if not file.is_symlink():
+        return
+    try:
+        inside = file.resolve(strict=True).is_relative_to(folder.resolve())
+    except (OSError, RuntimeError) as error:  # RuntimeError: links on a circle, in Python 3.11
+        raise OntologyError("is a link to nothing; take it away", str(file), code="file") from error
+    if not inside:
+        message = "is a link out of the folder; put a copy of the file there"
+        raise OntologyError(message, str(file), code="file")
+
+
+_CODE = re.compile(
+    r'"(?:[^"\\\n]|\\["\\n])*"|%\*|%[^\n]*|(?P<include>#include)'
+    r"|(?P<operator>\.{2,}|[-(+*/\\^&?~|])|(?P<end>\.)"
+)
+_COMMENT = re.compile(r"(?P<open>%\*)|(?P<close>\*%)|%[^\n]*")
+"""What clingo's lexer tells apart outside and inside of comments, as far as it matters here."""
+
+
+def _code(text: str) -> Iterator[re.Match[str]]:
+    """What matters of a text, in order, comments left out; they nest."""
+    at = 0
+    while found := _CODE.search(text, at):
+        yield found
+        at = found.end()
+        depth = found[0] == "%*"
+        while depth and (found := _COMMENT.search(text, at)):
+            depth += bool(found["open"]) - bool(found["close"])
+            at = found.end()
+        if depth:
+            return
+
+
+def _check_text(file: Path, text: str) -> None:
     """What clingo's parser would stumble over, or follow out of the folder.
 
     Raises:
-        OntologyError: At a byte order mark, or an `#include`.
+        OntologyError: At a byte order mark, an `#include`, or a statement that nests too deep.
     """
-    if lines and lines[0].startswith("\ufeff"):
+    if text.startswith("\ufeff"):
         message = "begins with a byte order mark; save it as UTF-8 without one"
         raise OntologyError(message, str(file), 1, code="syntax")
-    for number, line in enumerate(lines, start=1):
-        if line.lstrip().startswith("#include"):
+    operators = 0
+    for found in _code(text):
+        message = ""
+        operators = 0 if found["end"] else operators + bool(found["operator"])
+        if found["include"]:
             message = "#include does not belong in an ontology: every .lp file of a folder is read"
-            raise OntologyError(message, str(file), number, code="form")
+        elif operators > MOST_OPERATORS:
+            message = f"the statement has more than {MOST_OPERATORS} operators; divide it"
+        if message:
+            line = text.count("\n", 0, found.start()) + 1
+            raise OntologyError(message, str(file), line, code="form")
 
 
 def complaint(
     complaints: Sequence[str], otherwise: str, file: str, lines: int | None = None
 ) -> OntologyError:
     """The solver's first complaint as an error with file and line."""
-    text = complaints[0] if complaints else otherwise
-    place = re.match(r"(?P<file>.*?):(?P<line>\d+):[\d-]+.*?: error: (?P<what>.*)", text, re.DOTALL)
-    if place is None:
+    text = (complaints[0] if complaints else otherwise).replace(PRIVATE, "")
+    place = re.match(
+        r"(?P<file>.*?):(?P<line>\d+):[\d-]+.*?: (?:error|warning|info): (?P<what>.*)",
+        text,
+        re.DOTALL,
+    )
+    if place is None or place["file"].startswith("<"):
         return OntologyError(" ".join(text.split()), file, code="syntax")
     line = int(place["line"])
     # An unfinished last statement is reported after the end of the file.
     line = max(1, min(line, lines)) if lines is not None else line
     what = " ".join(place["what"].split())
     code = "syntax" if "syntax error" in what or "lexer" in what else "unsafe"
+    code = "arithmetic" if what.startswith("operation undefined") else code
     return OntologyError(what, place["file"], line, code=code)
+
+
+def new_control(*options: str) -> tuple[clingo.Control, list[str]]:
+    """A control, and what it will complain about."""
+    complaints: list[str] = []
+    return clingo.Control(options, lambda _, text: complaints.append(text)), complaints
+
+
+def ground(control: clingo.Control, complaints: Sequence[str], name: str) -> None:
+    """Grounds a program that is to be without any complaint: an atom that nothing derives is
+    a name mistyped.
+
+    Args:
+        control: Holds the program.
+        complaints: What it complains about.
+        name: What the program is called.
+
+    Raises:
+        OntologyError: At the first complaint.
+    """
+    try:
+        control.ground()
+    except RuntimeError as error:
+        raise complaint(complaints, str(error), name) from error
+    if complaints:
+        raise complaint(complaints, "", name)
 
 
 def place_of(statement: ast.AST) -> Place:
@@ -218,23 +384,32 @@ def signature(term: ast.AST) -> Signature:
     return term.name, len(term.arguments)
 
 
-def _function(atom: ast.AST) -> ast.AST | None:
-    """The function term of a plain atom or literal, if it is one."""
-    if atom.ast_type is ast.ASTType.Literal:
-        atom = atom.atom
-    if atom.ast_type is not ast.ASTType.SymbolicAtom:
-        return None
-    term = atom.symbol
-    if term.ast_type is ast.ASTType.UnaryOperation:
-        term = term.argument
-    return term if term.ast_type is ast.ASTType.Function else None
+def public(atom: clingo.Symbol) -> Signature:
+    """Predicate and arity of an atom, a helper's under the name that its author gave it."""
+    return atom.name.removeprefix(PRIVATE), len(atom.arguments)
+
+
+def _functions(symbol: ast.AST) -> list[ast.AST]:
+    """The function terms of an atom's symbol: of a pool one for each alternative."""
+    if symbol.ast_type is ast.ASTType.UnaryOperation:  # classical negation
+        return _functions(symbol.argument)
+    if symbol.ast_type is ast.ASTType.Pool:
+        return [term for part in symbol.arguments for term in _functions(part)]
+    return [symbol]
 
 
 def fact_of(statement: ast.AST) -> ast.AST | None:
     """The function term of a statement that is a fact, if it is one."""
-    if statement.ast_type is ast.ASTType.Rule and not statement.body:
-        return _function(statement.head)
-    return None
+    if statement.ast_type is not ast.ASTType.Rule or statement.body:
+        return None
+    literal = statement.head
+    if literal.ast_type is not ast.ASTType.Literal or literal.sign != ast.Sign.NoSign:
+        return None
+    atom = literal.atom
+    if atom.ast_type is not ast.ASTType.SymbolicAtom:
+        return None
+    symbol = atom.symbol
+    return symbol if symbol.ast_type is ast.ASTType.Function else None
 
 
 class _Atoms(ast.Transformer):
@@ -244,9 +419,7 @@ class _Atoms(ast.Transformer):
         self.found: list[ast.AST] = []
 
     def visit_SymbolicAtom(self, node: ast.AST) -> ast.AST:  # noqa: N802 (clingo's naming)
-        term = _function(node)
-        if term is not None:
-            self.found.append(term)
+        self.found += _functions(node.symbol)
         return node
 
 
@@ -258,8 +431,31 @@ def atoms_in(trees: Iterable[ast.AST]) -> list[ast.AST]:
     return collector.found
 
 
-_AUDIT_KINDS: dict[Signature, tuple[str, ...]] = {
-    ("holds", 3): ("relation", "thing", "thing"),
+class _Private(ast.Transformer):
+    """Gives the atoms of a rule private names.
+
+    Args:
+        shared: The predicates that keep theirs.
+    """
+
+    def __init__(self, shared: Collection[Signature]) -> None:
+        self._shared = shared
+
+    def visit_SymbolicAtom(self, node: ast.AST) -> ast.AST:  # noqa: N802 (clingo's naming)
+        return node.update(symbol=self._named(node.symbol))
+
+    def _named(self, symbol: ast.AST) -> ast.AST:
+        if symbol.ast_type is ast.ASTType.Pool:
+            return symbol.update(arguments=[self._named(part) for part in symbol.arguments])
+        if signature(symbol) in self._shared:
+            return symbol
+        return symbol.update(name=PRIVATE + symbol.name)
+
+
+HOLDS = ("holds", 3)
+
+AUDITED: dict[Signature, tuple[str, ...]] = {
+    HOLDS: ("relation", "thing", "thing"),
     ("clash", 3): ("clash", "thing", "thing"),
 }
 """What a user's rules may use of the audit (`rules/closure.lp`), with its kinds."""
@@ -313,15 +509,25 @@ def read_source(
         OntologyError: If the folder cannot be read, or what `complain` raises.
     """
     source = Source()
-    own = _parsed(user_files(folder), complain) if folder is not None else []
+    files = user_files(folder) if folder is not None else []
+    own, missing = _parsed(files, complain, folder)
+    if missing:
+        # All that they say would be missed in the rest.
+        return source, files
     stated = [f for f in own if isinstance(f, _Stated)]
     if folder is not None:
         extends, source.extended = _extension(stated)
         builtin = builtin if extends else []
-    redeclared = {str(f.symbol.arguments[0]) for f in stated if f.key == ("family", 2)}
+        if not extends and source.extended is None:
+            message = (
+                "the folder extends no profile and has no default_profile(PROFILE), so there is "
+                "nothing to read a trace by"
+            )
+            complain(OntologyError(message, str(files[0]), 1, code="no-profile"))
+    redeclared = {str(f.arguments[0]) for f in stated if f.key == ("family", 2)}
     inherited = [
         part
-        for part in _parsed(builtin, complain)
+        for part in _parsed(builtin, complain)[0]
         if not (isinstance(part, _Stated) and _about(redeclared, part))
     ]
     facts = [*(f for f in inherited if isinstance(f, _Stated)), *stated]
@@ -331,10 +537,22 @@ def read_source(
             source.repeated.append((fact.symbol, fact.place))
         source.facts.setdefault(fact.symbol, fact.place)
     values = _Values(source.rows)
-    for fact in facts:
+    for fact in (*stated, *facts[: len(facts) - len(stated)]):
         values.check(fact, complain)
     source.rules = _checked_rules(rules, values, complain)
-    return source, [*builtin, *(user_files(folder) if folder is not None else [])]
+    source.own = frozenset(map(str, files or builtin))
+    return source, [*builtin, *files]
+
+
+def check_derived(source: Source, facts: Iterable[clingo.Symbol]) -> None:
+    """Checks facts of the vocabulary that rules of an ontology derive, as stated ones are.
+
+    Raises:
+        OntologyError: If an argument is none of its kind.
+    """
+    values = _Values(source.rows)
+    for fact in facts:
+        values.check(_Stated(fact, source.place(fact)), fail)
 
 
 @dataclass(frozen=True)
@@ -344,9 +562,15 @@ class _Stated:
     symbol: clingo.Symbol
     place: Place
 
-    @property
+    @cached_property
+    def arguments(self) -> tuple[clingo.Symbol, ...]:
+        """The arguments, which clingo makes anew whenever it is asked."""
+        return tuple(self.symbol.arguments)
+
+    @cached_property
     def key(self) -> Signature:
-        return self.symbol.name, len(self.symbol.arguments)
+        """Predicate and arity."""
+        return self.symbol.name, len(self.arguments)
 
 
 def _about(relations: Collection[str], fact: _Stated) -> bool:
@@ -354,18 +578,31 @@ def _about(relations: Collection[str], fact: _Stated) -> bool:
     kinds = vocabulary()[fact.key]
     return any(
         kind == "relation" and str(value) in relations
-        for kind, value in zip(kinds, fact.symbol.arguments, strict=True)
+        for kind, value in zip(kinds, fact.arguments, strict=True)
     )
 
 
-def _parsed(files: Sequence[Path], complain: Complain) -> list[_Stated | ast.AST]:
-    """Facts of the vocabulary, one by one, and rules, in order."""
+def _parsed(
+    files: Sequence[Path], complain: Complain, folder: str | os.PathLike[str] | None = None
+) -> tuple[list[_Stated | ast.AST], bool]:
+    """Facts of the vocabulary, one by one, and rules, in order; and whether a file is missing
+    among them, because it cannot be read.
+
+    Args:
+        files: The files.
+        complain: What to do with a complaint.
+        folder: The folder that they have to lie in.
+    """
     found: list[_Stated | ast.AST] = []
+    missing = False
     for file in files:
         try:
+            if folder is not None:
+                _check_links(Path(folder), file)
             trees = list(statements([file]))
         except OntologyError as error:
             complain(error)
+            missing = True
             continue
         for tree in trees:
             try:
@@ -373,7 +610,7 @@ def _parsed(files: Sequence[Path], complain: Complain) -> list[_Stated | ast.AST
                 found += _expanded(tree, fact) if fact is not None else [tree]
             except OntologyError as error:
                 complain(error)
-    return found
+    return found, missing
 
 
 def _extension(facts: Sequence[_Stated]) -> tuple[bool, str | None]:
@@ -382,7 +619,7 @@ def _extension(facts: Sequence[_Stated]) -> tuple[bool, str | None]:
     """
 
     def said(key: Signature) -> list[list[str]]:
-        return [[str(a) for a in f.symbol.arguments] for f in facts if f.key == key]
+        return [[str(a) for a in f.arguments] for f in facts if f.key == key]
 
     own = {profile for (profile,) in said(("profile", 1))}
     extended = [profile for (profile,) in said(("extends", 1))]
@@ -403,6 +640,11 @@ def _well_formed(statement: ast.AST) -> ast.AST | None:
         OntologyError: At a directive, a choice, a disjunction, a constraint without a
             name, a negated fact, a theory atom, or a fact outside the vocabulary.
     """
+    fact = fact_of(statement)
+    if fact is not None:
+        if signature(fact) not in vocabulary():
+            raise _undefined(statement, signature(fact), vocabulary())
+        return fact
     if statement.ast_type is not ast.ASTType.Rule:
         raise _at(
             statement, f"only facts and rules belong in an ontology, not: {statement}", "form"
@@ -420,64 +662,263 @@ def _well_formed(statement: ast.AST) -> ast.AST | None:
         raise _at(
             statement, "difference constraints are stated by component/3, not by &diff", "form"
         )
-    fact = fact_of(statement)
-    if fact is not None and signature(fact) not in vocabulary():
-        raise _undefined(statement, signature(fact), vocabulary())
-    return fact
+    _check_terms(statement)
+    return None
+
+
+MOST_VALUES = 1000
+"""The most values of one interval."""
+
+
+def _check_terms(statement: ast.AST) -> None:
+    """What the terms of a statement may be.
+
+    Raises:
+        OntologyError: At a call of a program's function, a long interval, or a classical
+            negation.
+    """
+    terms = _Terms()
+    terms.visit(statement)
+    if terms.wrong:
+        raise _at(statement, terms.wrong[0], "form")
+
+
+class _Terms(ast.Transformer):
+    """Collects what is wrong with the terms and atoms below a syntax tree."""
+
+    def __init__(self) -> None:
+        self.wrong: list[str] = []
+
+    def visit_SymbolicAtom(self, node: ast.AST) -> ast.AST:  # noqa: N802 (clingo's naming)
+        if node.symbol.ast_type is ast.ASTType.UnaryOperation:
+            self.wrong.append(f"{node} is classical negation, which nothing here derives")
+        return node.update(**self.visit_children(node))
+
+    def visit_Function(self, node: ast.AST) -> ast.AST:  # noqa: N802 (clingo's naming)
+        if node.external:
+            self.wrong.append(f"{node} calls a function of a program; an ontology calls none")
+        return node.update(**self.visit_children(node))
+
+    def visit_Interval(self, node: ast.AST) -> ast.AST:  # noqa: N802 (clingo's naming)
+        ends = str(node.left), str(node.right)
+        small = all(re.fullmatch(r"-?\d{1,9}", end) for end in ends)
+        if not small or int(ends[1]) - int(ends[0]) >= MOST_VALUES:
+            self.wrong.append(f"the interval {node} goes from one number to another near it")
+        return node
 
 
 def _expanded(statement: ast.AST, fact: ast.AST) -> list[_Stated]:
-    """The facts of a statement, its pools (`a; b`) written out, by grounding it alone."""
-    control = clingo.Control(["--warn=none"], message_limit=0)
+    """The facts of a statement, its pools (`a; b`) written out.
+
+    Raises:
+        OntologyError: If it has a variable, or arithmetic without a value.
+    """
+    place = place_of(statement)
+    try:
+        terms = map(str, fact.unpool())
+        return [_Stated(clingo.parse_term(term, logger=_unheard), place) for term in terms]
+    except RuntimeError:  # an interval, which grounding writes out, or a mistake, which it finds
+        _check_terms(statement)
+        control = clingo.Control(logger=_unheard)
     with ast.ProgramBuilder(control) as builder:
         builder.add(statement)
     try:
         control.ground()
     except RuntimeError as error:
-        message = f"the fact {fact} has a variable; facts are ground"
+        names = sorted(_variables([fact]) - {"_"})
+        instead = " or ".join(f'{name[0].lower()}{name[1:]} or "{name}"' for name in names)
+        message = f"the fact {fact} has a variable; facts are ground: write {instead or 'a name'}"
         raise _at(statement, message, "unsafe") from error
-    return [_Stated(atom.symbol, place_of(statement)) for atom in control.symbolic_atoms]
+    found = [_Stated(atom.symbol, place) for atom in control.symbolic_atoms]
+    if not found:
+        dashed = [str(a).strip("()") for a in fact.arguments if a.ast_type in _CALCULATED]
+        instead = " and ".join(f'{text.replace("-", "_")} or "{text}"' for text in dashed)
+        message = f"the fact {fact} has arithmetic without a value; write {instead or 'a name'}"
+        raise _at(statement, message, "unknown-value")
+    return found
+
+
+_CALCULATED = (ast.ASTType.BinaryOperation, ast.ASTType.UnaryOperation)
+
+
+def _unheard(_code: clingo.MessageCode, _text: str) -> None:
+    """Takes a complaint whose cause is told in words of the project."""
+
+
+class _Variables(ast.Transformer):
+    """Collects the names of the variables below a syntax tree."""
+
+    def __init__(self) -> None:
+        self.found: set[str] = set()
+
+    def visit_Variable(self, node: ast.AST) -> ast.AST:  # noqa: N802 (clingo's naming)
+        self.found.add(node.name)
+        return node
+
+
+def _variables(trees: Iterable[ast.AST]) -> set[str]:
+    collector = _Variables()
+    for tree in trees:
+        collector.visit(tree)
+    return collector.found
 
 
 def _checked_rules(rules: Sequence[ast.AST], values: _Values, complain: Complain) -> list[Rule]:
-    """The rules whose atoms exist, have the right arity and known constants."""
-    defined = set(vocabulary()) | set(_AUDIT_KINDS)
+    """The rules whose atoms exist, have the right arity and known constants, and that leave
+    the closure definite.
+    """
+    defined = set(vocabulary()) | set(AUDITED)
     used = {signature(term) for rule in rules for term in atoms_in(rule.body)}
     for rule in rules:
         defined |= {signature(term) for term in atoms_in([rule.head])} & used
+    of_traces = _of_traces(rules)
+    reached = _reached(rules)
     checked = []
     for rule in rules:
         terms = atoms_in([rule.head, *rule.body])
+        audit = any(signature(term) in of_traces for term in terms)
         try:
             for term in terms:
                 if signature(term) not in defined:
                     raise _undefined(rule, signature(term), defined)
                 values.check_rule(rule, term)
-            _check_conclusion(rule)
+            values.check_body(rule)
+            _check_definite(rule, of_traces)
+            _check_conclusion(rule, audit)
+            _check_growth(rule, reached)
         except OntologyError as error:
             complain(error)
             continue
-        audit = any(signature(term) in _AUDIT_KINDS for term in terms)
         checked.append(Rule(rule, place_of(rule), audit))
     return checked
 
 
-def _check_conclusion(rule: ast.AST) -> None:
-    """What a rule concludes for the audit is about things, and a clash has a name.
+def _of_traces(rules: Sequence[ast.AST]) -> set[Signature]:
+    """The predicates that differ from trace to trace: what the audit derives, and helpers
+    derived from it.
+    """
+    found = set(AUDITED)
+    before = 0
+    while len(found) > before:
+        before = len(found)
+        for rule in rules:
+            heads = {signature(term) for term in atoms_in([rule.head])}
+            body = {signature(term) for term in atoms_in(rule.body)}
+            if found & (heads | body):
+                found |= heads - set(vocabulary())
+    return found
+
+
+def _reached(rules: Sequence[ast.AST]) -> dict[Signature, set[Signature]]:
+    """Predicate to those that rules derive it from, by way of others too."""
+    found: dict[Signature, set[Signature]] = defaultdict(set)
+    for rule in rules:
+        for head in atoms_in([rule.head]):
+            found[signature(head)] |= {signature(term) for term in atoms_in(rule.body)}
+    before = -1
+    while (now := sum(map(len, found.values()))) > before:
+        before = now
+        for others in found.values():
+            for other in list(others):
+                others |= found.get(other, set())
+    return found
+
+
+def _check_definite(rule: ast.AST, of_traces: Collection[Signature]) -> None:
+    """What depends on the trace stands in a body as it is: the closure has to stay definite,
+    and a further premise never takes away what followed before.
 
     Raises:
-        OntologyError: At a thing that is no variable (a computed one would be new, without
-            end), or a clash that is no constant or function.
+        OntologyError: If a rule uses it negated, in an aggregate or in a condition.
+    """
+    for part in rule.body:
+        plain_part = part.literal if part.ast_type is ast.ASTType.ConditionalLiteral else part
+        atom = plain_part.atom if plain_part.ast_type is ast.ASTType.Literal else None
+        allowed = (
+            atom is not None
+            and atom.ast_type is ast.ASTType.SymbolicAtom
+            and plain_part.sign == ast.Sign.NoSign
+        )
+        asked = [*part.condition] if plain_part is not part else []
+        for term in atoms_in(asked if allowed else [part]):
+            if signature(term) in of_traces:
+                message = (
+                    f"{part} asks for what does not hold, or for how much does; of "
+                    f"{term.name}/{len(term.arguments)} only plain atoms belong in a body"
+                )
+                raise _at(rule, message, "not-definite")
+
+
+_READ_FIRST = frozenset(
+    (("family", 2), ("axis", 1), ("profile", 1), ("default_profile", 1), ("extends", 1),
+     ("extends", 2), ("dataset", 2))
+)  # fmt: skip
+"""What is known of an ontology before its rules are solved."""
+
+
+def _check_conclusion(rule: ast.AST, audit: bool) -> None:
+    """What a rule concludes for the audit is about things, and a clash has a name; what it
+    concludes for the tables depends on no trace.
+
+    Raises:
+        OntologyError: At a thing that is no variable or a relation that is computed (they would
+            be new, without end), a clash that is no constant or function, or a predicate of
+            the vocabulary that such a rule may not derive.
     """
     for term in atoms_in([rule.head]):
-        if signature(term) not in _AUDIT_KINDS:
+        key = signature(term)
+        spelled = f"{key[0]}/{key[1]}"
+        if key in vocabulary() and audit:
+            message = (
+                f"{spelled} is a predicate of the ontology, the same for every trace: it cannot "
+                "be derived from what holds in one; give the helper another name"
+            )
+            raise _at(rule, message, "vocabulary")
+        if key in _READ_FIRST:
+            message = f"{spelled} is stated as facts, and not derived by a rule"
+            raise _at(rule, message, "vocabulary")
+        if key not in AUDITED:
             continue
         if any(thing.ast_type is not ast.ASTType.Variable for thing in term.arguments[1:]):
             raise _at(rule, f"the things in {term} are variables, bound by the body", "form")
         name = term.arguments[0]
         unnamed = name.ast_type is ast.ASTType.Variable
+        if key == HOLDS and not unnamed and not _is_constant(name):
+            raise _at(rule, f"the relation in {term} is a name or a variable", "form")
         if term.name == "clash" and unnamed:
             raise _at(rule, f"clash {name} has no name; write clash(NAME, U, V)", "form")
+
+
+def _is_constant(term: ast.AST) -> bool:
+    """Whether a term is a name, a number or a text."""
+    named = term.ast_type is ast.ASTType.Function and term.name and not term.arguments
+    return bool(named) or term.ast_type is ast.ASTType.SymbolicTerm
+
+
+def _check_growth(rule: ast.AST, reached: dict[Signature, set[Signature]]) -> None:
+    """A rule that is used to derive its own conclusions comes to an end.
+
+    Raises:
+        OntologyError: If it computes a new term each time, and nothing bounds it.
+    """
+    bounded = _variables(
+        part
+        for part in rule.body
+        if part.ast_type is ast.ASTType.Literal and part.atom.ast_type is ast.ASTType.Comparison
+    )
+    for term in atoms_in([rule.head]):
+        head = signature(term)
+        body = {signature(other) for other in atoms_in(rule.body)}
+        if not any(other == head or head in reached.get(other, ()) for other in body):
+            continue
+        for argument in term.arguments:
+            simple = argument.ast_type is ast.ASTType.Variable or _is_constant(argument)
+            if not simple and not _variables([argument]) <= bounded:
+                message = (
+                    f"{argument} in the head grows without end: {head[0]}/{head[1]} is derived "
+                    "from itself; bound it by a comparison"
+                )
+                raise _at(rule, message, "form")
 
 
 def _undefined(statement: ast.AST, key: Signature, known: Iterable[Signature]) -> OntologyError:
@@ -542,14 +983,23 @@ class _Values:
         }
         self._allowed["family"] = {row[1] for row in rows["uses", 2]}
         self._allowed |= {kind: set(values) for kind, values in _FIXED_VALUES.items()}
-        self._directions = {row[0] for row in rows["component", 3]}
+        self._directions = {row[0] for row in rows["component", 3] if row[2] in ("-1", "0", "1")}
+        self._axioms = {
+            value: name
+            for (name, _), found in rows.items()
+            if name in _CLOSURE_ONLY
+            for row in found
+            for value in row
+        }
+        meaning = (("implies", 2), ("means", 2), ("means_not", 2))
+        self._closed = {row[0] for key in meaning for row in rows[key]}
 
     def check(self, fact: _Stated, complain: Complain) -> None:
         """Checks a fact: each argument is one of its kind, and it is said of relations
         that it can be said of.
         """
         predicate, arity = fact.key
-        row = fact.symbol.arguments
+        row = fact.arguments
         wrong: list[tuple[str, str]] = []
         for position, (kind, value) in enumerate(zip(vocabulary()[fact.key], row, strict=True), 1):
             wrong += self._wrong(fact.key, position, kind, value)
@@ -558,6 +1008,10 @@ class _Values:
                 f"{predicate}/{arity} is for relations without components; directions exclude "
                 "and follow from each other by their components"
             )
+            wrong.append((message, "direction"))
+        if predicate == "component" and str(row[0]) in self._axioms:
+            axiom = self._axioms[str(row[0])]
+            message = f"component/3 is for directions, and {row[0]} is said to be {axiom}"
             wrong.append((message, "direction"))
         if predicate == "interval" and row[-2] > row[-1]:
             wrong.append((f"the interval from {row[-2]} to {row[-1]} is empty", "interval"))
@@ -571,17 +1025,29 @@ class _Values:
             OntologyError: If a constant is none of its kind.
         """
         key = signature(term)
-        kinds = vocabulary().get(key, _AUDIT_KINDS.get(key, ()))
+        kinds = vocabulary().get(key, AUDITED.get(key, ()))
         for position, (kind, argument) in enumerate(zip(kinds, term.arguments, strict=False), 1):
-            constant = argument.ast_type is ast.ASTType.Function and not argument.arguments
-            if argument.ast_type is ast.ASTType.SymbolicTerm:
-                value = argument.symbol
-            elif constant and argument.name:
-                value = clingo.Function(argument.name)
-            else:
+            if not _is_constant(argument):
                 continue
+            symbolic = argument.ast_type is ast.ASTType.SymbolicTerm
+            value = argument.symbol if symbolic else clingo.Function(argument.name)
             for message, code in self._wrong(key, position, kind, value):
                 raise _at(rule, message, code)
+
+    def check_body(self, rule: ast.AST) -> None:
+        """Checks that a rule asks for what the closure has.
+
+        Raises:
+            OntologyError: If it asks for a direction, which only the layout knows.
+        """
+        for term in atoms_in(rule.body):
+            name = str(term.arguments[0]) if signature(term) == HOLDS else ""
+            if name in self._directions - self._closed:
+                message = (
+                    f"{term} is not told from what the rules derive: the layout decides where "
+                    f"things lie, by component/3 of {name}"
+                )
+                raise _at(rule, message, "direction-in-body")
 
     def _wrong(
         self, key: Signature, position: int, kind: str, value: clingo.Symbol
@@ -608,21 +1074,50 @@ class _Values:
         if not wrong:
             return []
         code = "relation-without-family" if kind == "relation" else "unknown-value"
-        return [(_not_a(kind, str(value), position, key, self._allowed.get(kind, ())), code)]
+        return [(_not_a(kind, value, position, key, self._allowed.get(kind, ())), code)]
+
+
+_SPELLED = {
+    "role": "asserted or queried",
+    "sign": "-1, 0 or 1",
+    "end": "low or high",
+    "bound": "an integer, #inf or #sup",
+    "hour": "an integer from 0 to 12",
+    "rank": "an integer",
+    "margin": "an integer",
+    "stage": "begin, during or end",
+    "part": "agent or patient",
+    "form": "past, participle or gerund",
+    "clash": "a name, or a name with arguments",
+}
+"""Kind of argument to what its values are."""
 
 
 def _not_a(
-    kind: str, value: str, position: int, key: tuple[str, int], allowed: Iterable[str]
+    kind: str, value: clingo.Symbol, position: int, key: Signature, allowed: Iterable[str]
 ) -> str:
-    near = difflib.get_close_matches(value, sorted(allowed), n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    if kind == "family":
-        place = f"argument {position} of {key[0]}/{key[1]}"
+    """What is wrong with a value that is none of its kind, and what to write."""
+    place = f"argument {position} of {key[0]}/{key[1]}"
+    is_text = value.type is clingo.SymbolType.String
+    text = value.string if is_text else ""
+    names = sorted(name for name in allowed if re.fullmatch(r"\w+", name))
+    near = difflib.get_close_matches(text or str(value), names, n=1, cutoff=0.5)
+    hint = ""
+    if kind == "text":
+        hint = f'; a text stands in quotes: "{value}"' if not is_text else "; it says nothing"
+    elif is_text and kind not in _SPELLED:
+        name = re.sub(r"\W+", "_", text.strip().lower()).strip("_")
+        spelled = near[0] if near else name
+        hint = f"; a {kind} stands without quotes" + (f": {spelled}" if spelled else "")
+    elif kind in _SPELLED:
+        hint = f"; it is {_SPELLED[kind]}"
+    elif kind == "meaning":
+        hint = f"; it is one of {', '.join(names)}"
+    elif near:
+        hint = f"; did you mean {near[0]}?"
+    elif kind in _DECLARED_BY:
+        hint = f" (a {kind} is declared by {_DECLARED_BY[kind]})"
+    if kind == "family" and not is_text:
         return f"family {value} in {place} is used by no profile (uses/2){hint}"
-    declare = (
-        f" (a {kind} is declared by {_DECLARED_BY[kind]})"
-        if kind in _DECLARED_BY and not near
-        else ""
-    )
     named = kind.replace("_", " ")
-    return f"unknown {named} {value} in argument {position} of {key[0]}/{key[1]}{hint}{declare}"
+    return f"unknown {named} {value} in {place}{hint}"

@@ -73,6 +73,112 @@ def test_a_user_rule_joins_the_audit(tmp_path: Path) -> None:
     assert ruled.claims[0].verdict == "entailed"
 
 
+@pytest.mark.parametrize(
+    "helper",
+    [
+        # Names of the rules that make the tables, and of those that decide a trace.
+        "closed(R) :- family(R, topology), symmetric(R).",
+        "active(R) :- family(R, topology), symmetric(R).",
+        "in_use(R) :- family(R, topology), symmetric(R).",
+        "on(R) :- family(R, topology), symmetric(R).",
+        "refute(R) :- family(R, topology), symmetric(R).",
+        "_fired(R) :- family(R, topology), symmetric(R).",
+    ],
+)
+def test_a_helper_may_have_any_name(tmp_path: Path, helper: str) -> None:
+    """What a helper is called changes nothing: here it makes symmetric contact nearness."""
+    name = helper.partition("(")[0]
+    rule = f"extends(nine_way).\n{helper}\nholds(near, U, V) :- holds(R, U, V), {name}(R).\n"
+    scene = [["A", "touching", "B"], ["A", "above", "C"], ["D", "inside", "E"]]
+    asked = [["B", "near", "A"], ["C", "below", "A"], ["E", "contains", "D"], ["D", "near", "E"]]
+    audit = symbouq.audit(scene, [[claim] for claim in asked], ontology=folder(tmp_path, rule))
+    assert [claim.verdict for claim in audit.claims] == ["entailed"] * 3 + ["unknown"]
+    assert audit.claims[0].premises == ["scene:1"]
+
+
+def test_a_helper_may_depend_on_what_holds(tmp_path: Path) -> None:
+    """A helper of a helper, and a rule that reads the ontology's facts beside them."""
+    rule = """\
+extends(nine_way).
+reached(U, V) :- holds(touching, U, V).
+reached(U, W) :- reached(U, V), reached(V, W).
+joined(U, V) :- reached(U, V), U != V.
+holds(S, U, V) :- joined(U, V), opposite(R, S), holds(R, V, U).
+opposite(R, S) :- inverse(R, S), family(R, containment), not incompatible(R, S).
+"""
+    scene = [["A", "touching", "B"], ["B", "touching", "C"], ["A", "inside", "C"]]
+    audit = symbouq.audit(scene, [[["C", "contains", "A"]]], ontology=folder(tmp_path, rule))
+    assert audit.claims[0].verdict == "entailed"
+    assert not OntologyLibrary(tmp_path).ontology().rules.count(" opposite(")
+
+
+STACKED = """\
+extends(nine_way).
+family(stacked_on, topology).
+phrase(stacked_on, "stacked on").
+wording(stacked_on, 1, "stacked on").
+"""
+
+
+@pytest.mark.parametrize("profile", ["nine-way", "unit-grid", "half-plane", "spartun"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "implies(stacked_on, above).",
+        "means(stacked_on, above).",
+        "holds(above, U, V) :- holds(stacked_on, U, V).",
+        "over(R) :- inverse(R, below).\nholds(R, U, V) :- holds(stacked_on, U, V), over(R).",
+        "family(heaped_on, topology).\nimplies(stacked_on, heaped_on).\nimplies(heaped_on, above).",
+    ],
+)
+def test_a_direction_may_follow(tmp_path: Path, said: str, profile: str) -> None:
+    """What follows from a relation that closure decides places things: A and B and C lie one
+    over the other, the lamp beside them.
+    """
+    scene = [["A", "stacked_on", "B"], ["B", "stacked_on", "C"], ["C", "above", "D"]]
+    mine = folder(tmp_path, STACKED + said)
+
+    def verdict(claim: list[str]) -> tuple[str, list[str]]:
+        (found,) = symbouq.audit(scene, [[claim]], ontology=mine, profile=profile).claims
+        return found.verdict, sorted(found.premises)
+
+    assert verdict(["A", "above", "B"]) == ("entailed", ["scene:1"])
+    assert verdict(["D", "below", "A"]) == ("entailed", ["scene:1", "scene:2", "scene:3"])
+    assert verdict(["C", "above", "A"]) == ("contradicted", ["scene:1", "scene:2"])
+    assert verdict(["D", "stacked_on", "A"])[0] == "contradicted"
+    assert verdict(["A", "stacked_on", "A"])[0] == "contradicted"
+    assert verdict(["A", "near", "B"])[0] == "unknown"
+
+
+def test_a_direction_that_follows_is_as_far_as_in_either_role(tmp_path: Path) -> None:
+    """Under unit steps a stated direction is one step, a claimed one is any number: what follows
+    is above, and may be two steps above.
+    """
+    mine = folder(tmp_path, STACKED + "implies(stacked_on, above).")
+    scene = [["A", "stacked_on", "C"], ["A", "above", "B"], ["B", "above", "C"]]
+    audit = symbouq.audit(scene, [[["A", "above", "C"]]], ontology=mine, profile="unit-grid")
+    assert (audit.scene.feasible, audit.claims[0].verdict) == (True, "entailed")
+    meant = folder(tmp_path, STACKED + "means(stacked_on, above).")
+    audit = symbouq.audit(scene, [[["A", "above", "C"]]], ontology=meant, profile="unit-grid")
+    assert not audit.scene.feasible  # to be stacked is to be above, so it is stated: one step
+
+
+def test_a_relation_made_of_a_direction_and_contact(tmp_path: Path) -> None:
+    mine = folder(tmp_path, STACKED + "means(stacked_on, (above; touching)).")
+    claims = [[["A", "stacked_on", "B"]], [["C", "stacked_on", "B"]], [["B", "stacked_on", "A"]]]
+    scene = [["A", "above", "B"], ["A", "touching", "B"], ["C", "above", "B"]]
+    found = symbouq.audit(scene, claims, ontology=mine).claims
+    assert [claim.grounded_verdict for claim in found] == ["entailed", "unknown", "contradicted"]
+    assert found[0].premises == ["scene:1", "scene:2"]
+
+
+def test_a_derived_fact_of_events_is_known(tmp_path: Path) -> None:
+    """A rule adds to what words of events mean as a fact does."""
+    rule = "extends(event).\nopaque(V) :- posture(V).\n"
+    ontology = OntologyLibrary(folder(tmp_path, rule)).ontology()
+    assert ontology.marked("posture") <= ontology.marked("opaque")
+
+
 def test_a_new_clash_is_a_fact(tmp_path: Path) -> None:
     clash = "extends(nine_way).\nincompatible(inside, touching).\n"
     claim = [[["A", "touching", "B"]]]

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from symbouq_cli.options import JOBS, ONTOLOGY, PROFILE, REPORT, UNUSABLE
 FOUND = 1
 
 FOLDER = click.argument("folder", metavar="[DIR]", required=False, type=click.Path())
+WATCH = click.option("--watch", is_flag=True, help="Run again after each edit, until Ctrl-C.")
 
 
 @click.group()
@@ -31,6 +34,22 @@ def _exit(found: bool) -> None:
     click.get_current_context().exit(FOUND if found else 0)
 
 
+def _after_edits(folder: str | None, run: Callable[[], bool], watch: bool) -> None:
+    """Runs a command, once or after each edit; what it cannot run is then told, too."""
+    if not watch:
+        _exit(run())
+        return
+    from symbouq.authoring.watch import edits
+    from symbouq.errors import SymboUQError
+
+    for _ in edits(folder):
+        try:
+            run()
+        except SymboUQError as error:
+            click.echo(f"Error: {error}", err=True)
+        click.echo("waiting for an edit; Ctrl-C ends", err=True)
+
+
 @rules.command()
 @FOLDER
 @click.option(
@@ -41,11 +60,17 @@ def _exit(found: bool) -> None:
     show_default=True,
     help="How to print the findings.",
 )
-def check(folder: str | None, form: str) -> None:
+@WATCH
+def check(folder: str | None, form: str, watch: bool) -> None:
     """Read the ontology in DIR (the built-in one unless named) for mistakes.
 
     Example: symbouq rules check my-rules --format sarif
     """
+    _after_edits(folder, lambda: _checked(folder, form), watch)
+
+
+def _checked(folder: str | None, form: str) -> bool:
+    """Prints the findings; whether there are any."""
     from symbouq.authoring.check import as_json, as_sarif
     from symbouq.authoring.check import check as find
 
@@ -57,7 +82,7 @@ def check(folder: str | None, form: str) -> None:
     else:
         found = as_json(findings) if form == "json" else as_sarif(findings)
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
-    _exit(bool(findings))
+    return bool(findings)
 
 
 @rules.command()
@@ -72,6 +97,7 @@ def check(folder: str | None, form: str) -> None:
     help="Fail where coverage is lower; implies --coverage.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print only what failed, and the summary.")
+@WATCH
 def test(
     folder: str | None,
     pattern: str | None,
@@ -79,10 +105,21 @@ def test(
     coverage: bool,
     fail_under: float | None,
     quiet: bool,
+    watch: bool,
 ) -> None:
     """Run the tests (*.test) beside the rules in DIR, the built-in ones unless named.
 
     Example: symbouq rules test my-rules -k adjoins --coverage
+    """
+    share = fail_under if fail_under is not None else 0.0 if coverage else None
+    _after_edits(folder, lambda: _tested(folder, pattern, junit, share, quiet), watch)
+
+
+def _tested(
+    folder: str | None, pattern: str | None, junit: str | None, share: float | None, quiet: bool
+) -> bool:
+    """Runs tests and prints how they came out; whether one failed, or less than a share of the
+    rules and facts fired (where one is given, in percent).
     """
     from symbouq.authoring import specs
     from symbouq.authoring.coverage import covered
@@ -93,8 +130,10 @@ def test(
     chosen = [s for s in found if wanted in s.name.lower() or wanted in s.file.lower()]
     if not chosen:
         raise _nothing(folder, pattern)
+    if any(spec.in_words for spec in chosen):
+        _load_spacy()
     report = None
-    if coverage or fail_under is not None:
+    if share is not None:
         outcomes, report = covered(chosen, folder)
         for outcome in outcomes:
             _show(outcome, quiet)
@@ -107,13 +146,13 @@ def test(
         Path(junit).write_text(specs.as_junit(outcomes), encoding="utf-8")
     failed = sum(not outcome.passed for outcome in outcomes)
     short = False
-    if report is not None:
+    if report is not None and share is not None:
         for item in report.missed:
             click.echo(f"not fired: {item.place.file}:{item.place.line}: {item.text}")
-        short = fail_under is not None and 100 * report.share < fail_under
+        short = 100 * report.share < share
         click.echo(
             f"coverage {100 * report.share:.1f} %, {len(report.missed)} of {len(report.items)} "
-            "rules and facts not fired" + (f"; {fail_under:g} % wanted" if short else "")
+            "rules and facts not fired" + (f"; {share:g} % wanted" if short else "")
         )
     counts = [
         f"{len(outcomes) - failed} passed",
@@ -123,7 +162,20 @@ def test(
     ]
     seconds = sum(outcome.seconds for outcome in outcomes)
     click.echo(", ".join(filter(None, counts)) + f" in {seconds:.1f} s")
-    _exit(bool(failed) or short)
+    return bool(failed) or short
+
+
+def _load_spacy() -> None:
+    """Loads spaCy without torch, which it loads where there is one: no test needs it, and it
+    takes longer than they do.
+    """
+    if "torch" in sys.modules:
+        return
+    sys.modules["torch"] = None  # type: ignore[assignment]
+    try:
+        import symbouq.language.lexicon  # noqa: F401
+    finally:
+        del sys.modules["torch"]
 
 
 def _show(outcome: Any, quiet: bool) -> None:

@@ -17,17 +17,15 @@ from clingo import ast
 
 from symbouq.errors import OntologyError
 from symbouq.logic import TraceSolver, clashes
-from symbouq.ontology import ASSERTED, solved_tables, tables_of
+from symbouq.ontology import ASSERTED, Ontology, checks, solved_ontology, solved_tables
 from symbouq.source import (
     Place,
     Source,
     atoms_in,
     data_folder,
     lp_files,
-    plain,
     read_source,
     signature,
-    vocabulary,
 )
 from symbouq.version import __version__
 
@@ -53,25 +51,6 @@ class Finding:
     mend: str
 
 
-@dataclass(frozen=True)
-class Check:
-    """One check: its severity and how to mend what it finds."""
-
-    severity: str
-    mend: str
-
-
-def checks() -> dict[str, Check]:
-    """Every check by its code."""
-    control = clingo.Control(["--warn=none"])
-    control.load(str(data_folder("rules") / "check.lp"))
-    control.ground()
-    return {
-        plain(atom.symbol.arguments[0]): Check(*map(plain, atom.symbol.arguments[1:]))
-        for atom in control.symbolic_atoms.by_signature("check", 3)
-    }
-
-
 def check(folder: str | None = None) -> list[Finding]:
     """What is wrong with an ontology folder, or with the built-in ontology.
 
@@ -83,40 +62,44 @@ def check(folder: str | None = None) -> list[Finding]:
     """
     complaints: list[OntologyError] = []
     builtin = lp_files(data_folder("ontology"))
-    source, files = read_source(builtin, folder, complaints.append)
+    source, _ = read_source(builtin, folder, complaints.append)
     name = "builtin" if folder is None else folder
-    own = {str(file) for file in files if folder is None or file not in builtin} | {name}
     table = checks()
     where: dict[_Found, list[str]] = defaultdict(list)
     profiles = [profile for (profile,) in source.rows["profile", 1]]
     # What could not be read would be missed everywhere else: that is to be mended first.
     if not complaints:
-        for found in (*_repeated(source), *_without_reason(source)):
+        for found in (*_repeated(source), *_without_reason(source), *_taken_for_helpers(source)):
             where[found] = profiles
+        contradictions = _Contradictions(source)
         for profile in profiles:
             try:
-                found_here = list(_by_rules(source, profile, name))
+                solved = solved_tables(source, profile, name)
+                here = [f for f in solved.findings if f.place.file in source.own]
+                for finding in here:
+                    where[finding.code, finding.place, finding.message].append(profile)
                 # Faulty facts clash in many ways; they are to be mended first, too.
-                if not any(table[code].severity == "error" for code, _, _ in found_here):
-                    found_here += _by_solver(source, profile, name, own)
-                for found in found_here:
-                    where[found].append(profile)
+                if not any(finding.severity == "error" for finding in here):
+                    ontology = solved_ontology(source, solved, profile, name, "")
+                    for found in contradictions.of(ontology):
+                        where[found].append(profile)
             except OntologyError as error:
                 complaints.append(error)
-    syntax = [error for error in complaints if error.code == "syntax"]
-    for wrong in syntax or complaints:
-        where[wrong.code, Place(wrong.file or name, wrong.line or 1), wrong.message] = profiles
+    # A built-in file is at fault only where no file of the author's is.
+    own = [error for error in complaints if error.file in source.own]
+    for wrong in own or complaints:
+        place = Place(wrong.file or name, wrong.line or 1)
+        where[wrong.code, place, wrong.message].append("")
     return sorted(
         Finding(*place, code, table[code].severity, message + _in(some, profiles), table[code].mend)
         for (code, place, message), some in where.items()
-        if place.file in own
     )
 
 
 def _in(some: Sequence[str], profiles: Sequence[str]) -> str:
-    """The profiles that something is found in, unless it is found in all."""
+    """The profiles that something is found in, unless it is found in all, or in reading."""
     names = [profile.replace("_", "-") for profile in dict.fromkeys(some)]
-    if len(names) == len(profiles):
+    if len(names) == len(profiles) or "" in names:
         return ""
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     return f" (profile{'s' if len(names) > 1 else ''} {shown})"
@@ -124,16 +107,6 @@ def _in(some: Sequence[str], profiles: Sequence[str]) -> str:
 
 _Found = tuple[str, Place, str]
 """Code, place and message."""
-
-
-def _unused(source: Source) -> Iterator[_Found]:
-    """Rules whose head nothing uses."""
-    used = {signature(term) for rule in source.rules for term in atoms_in(rule.statement.body)}
-    known = {*vocabulary(), ("holds", 3), ("clash", 3), *used}
-    for rule in source.rules:
-        for term in atoms_in([rule.statement.head]):
-            if signature(term) not in known:
-                yield "unused-predicate", rule.place, f"nothing uses {term.name}"
 
 
 def _repeated(source: Source) -> Iterator[_Found]:
@@ -156,61 +129,84 @@ def _without_reason(source: Source) -> Iterator[_Found]:
                 yield "clash-without-reason", rule.place, f"no reason/2 explains the clash {name}"
 
 
-def _by_rules(source: Source, profile: str, name: str) -> Iterator[_Found]:
-    """What `rules/check.lp` finds in a profile."""
-    for symbol in solved_tables(source, profile, name, ("compile", "closure", "check")):
-        if symbol.name == "finding":
-            code, at, text, arguments = symbol.arguments
+def _taken_for_helpers(source: Source) -> Iterator[_Found]:
+    """Predicates of the vocabulary that the author derives and uses as one does a helper,
+    without stating a fact of them.
+    """
+    stated = {
+        (fact.name, len(fact.arguments))
+        for fact, place in source.facts.items()
+        if place.file in source.own
+    }
+    asked = {signature(term) for rule in source.rules for term in atoms_in(rule.statement.body)}
+    for key, place in source.derived.items():
+        if key in asked and key not in stated and place.file in source.own:
+            message = (
+                f"this rule adds to {key[0]}/{key[1]}, a predicate of the ontology "
+                "(`symbouq rules reference`), and other rules build on it"
+            )
+            yield "vocabulary-helper", place, message
+
+
+class _Contradictions:
+    """Relations whose one premise contradicts itself: what the audit's rules derive from
+    it clashes.
+
+    Profiles have most of their relations in common: what is known of one that says the same,
+    under the same axioms, is not asked again.
+
+    Args:
+        source: The ontology's statements.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._consistent: set[tuple[str, ...]] = set()
+
+    def of(self, ontology: Ontology) -> Iterator[_Found]:
+        """The contradictions of a profile."""
+        keys = {relation: ontology.readings[ASSERTED, relation] for relation in ontology.families}
+        about = (ontology.closure_facts, ontology.rules, ontology.extent_facts)
+        asked = {
+            relation: (2 * n, key)
+            for n, (relation, key) in enumerate(keys.items())
+            if (_said(ontology.facts[key], key), *about) not in self._consistent
+        }
+        # Each relation is of two things of its own: one program answers for all of them.
+        atoms = {relation: (key, u, u + 1) for relation, (u, key) in asked.items()}
+        solver = TraceSolver(ontology, atoms.values())
+        for relation, atom in atoms.items():
+            if solver.feasible([atom]):
+                self._consistent.add((_said(ontology.facts[atom[0]], atom[0]), *about))
+                continue
+            reasons = clashes(ontology, [atom])
+            named = [
+                ontology.reasons[code].format(first=relations[0], second=relations[-1])
+                if relations and code in ontology.reasons
+                else code
+                for code, relations in reasons
+            ]
+            culprits = "; ".join(named) or "its own bounds"
+            involved = {relation, *(r for _, relations in reasons for r in relations)}
             yield (
-                code.string,
-                _place(source, at),
-                text.string.format(*map(plain, arguments.arguments)),
+                "one-premise-clash",
+                _involved(self._source, involved),
+                f"`a {relation} b` alone contradicts itself ({culprits})",
             )
 
 
-def _place(source: Source, fact: clingo.Symbol) -> Place:
-    """Where a fact stands; of one that a rule derives, where the rule does."""
-    if fact in source.facts:
-        return source.facts[fact]
-    for rule in source.rules:
-        if any(term.name == fact.name for term in atoms_in([rule.statement.head])):
-            return rule.place
-    raise AssertionError(f"{fact} comes from no statement")
+def _said(facts: str, key: int) -> str:
+    """What a reading says, whatever its number."""
+    return facts.replace(f"({key},", "(")
 
 
-def _by_solver(source: Source, profile: str, name: str, own: Collection[str]) -> Iterator[_Found]:
-    """Relations whose one premise contradicts itself: what the audit's rules derive from
-    it clashes.
-    """
-    ontology = tables_of(source, profile, name, "")
-    for relation in ontology.families:
-        atom = (ontology.readings[ASSERTED, relation], 0, 1)
-        solver = TraceSolver(ontology, [atom])
-        if solver.feasible([atom]):
-            continue
-        reasons = clashes(ontology, [atom])
-        named = [
-            ontology.reasons[code].format(first=relations[0], second=relations[-1])
-            if relations and code in ontology.reasons
-            else code
-            for code, relations in reasons
-        ]
-        culprits = "; ".join(named) or "its own bounds"
-        involved = {relation, *(r for _, relations in reasons for r in relations)}
-        yield (
-            "one-premise-clash",
-            _involved(source, involved, own),
-            f"`a {relation} b` alone contradicts itself ({culprits})",
-        )
-
-
-def _involved(source: Source, relations: Collection[str], own: Collection[str]) -> Place:
+def _involved(source: Source, relations: Collection[str]) -> Place:
     """The first fact of the checked files that has most of some relations."""
 
     def count(fact: clingo.Symbol) -> int:
         return len(set(map(str, fact.arguments)).intersection(relations))
 
-    facts = [fact for fact, place in source.facts.items() if place.file in own]
+    facts = [fact for fact, place in source.facts.items() if place.file in source.own]
     return source.facts[max(facts, key=count)]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,15 +19,25 @@ from clingo import ast
 
 from symbouq.authoring.specs import Outcome, Spec, run
 from symbouq.logic import Program, observed_program, recorded
-from symbouq.ontology import ASSERTED, QUERIED, Ontology, OntologyLibrary, solved_tables
+from symbouq.ontology import (
+    ASSERTED,
+    QUERIED,
+    Ontology,
+    OntologyLibrary,
+    compiling_program,
+    solved_tables,
+)
 from symbouq.pipeline import TraceAuditor
 from symbouq.source import (
+    PRIVATE,
     Place,
     Source,
     data_folder,
     place_of,
     plain,
+    public,
     statements,
+    vocabulary,
 )
 from symbouq.words import ASKED, BY_TEXT, PARTICIPLE
 
@@ -255,7 +265,7 @@ def _fired_spots(control: clingo.Control) -> set[Spot]:
 
 def _observed(source: Source, programs: set[Program]) -> tuple[set[Spot], set[clingo.Symbol]]:
     """What fires in the programs of the traces: places of rules, and atoms of bodies."""
-    own = [rule.statement for rule in source.rules if rule.audit]
+    own = [rule.private for rule in source.rules if rule.audit]
     trees: dict[str, list[ast.AST]] = defaultdict(list)
     for tree in _rule_files():
         trees[Path(place_of(tree).file).stem].append(tree)
@@ -279,16 +289,11 @@ def _provenance(
     source: Source, profile: str
 ) -> tuple[dict[clingo.Symbol, set[clingo.Symbol]], set[Spot]]:
     """What each table row of a profile is derived from, and which table rules fire."""
-    control = clingo.Control(["--warn=none"])
+    own = [rule.private for rule in source.rules if not rule.audit]
     compile_file = data_folder("rules") / "compile.lp"
-    control.load(str(compile_file))
     trees = [tree for tree in _rule_files() if place_of(tree).file == str(compile_file)]
-    trees += [rule.statement for rule in source.rules if not rule.audit]
-    own = "\n".join(str(rule.statement) for rule in source.rules if not rule.audit)
-    facts = "\n".join(f"{fact}." for fact in source.facts)
-    control.add("base", [], f"{facts}\n{own}\nselected({profile}).")
-    control.add("base", [], _observers(trees, whys=True))
-    control.ground()
+    observers = _observers([*trees, *own], whys=True)
+    control = compiling_program(source, profile, "coverage", observers)
     why: dict[clingo.Symbol, set[clingo.Symbol]] = defaultdict(set)
     for atom in control.symbolic_atoms.by_signature("_why", 2):
         head, body = atom.symbol.arguments
@@ -330,7 +335,7 @@ def _roots(
     auditor: TraceAuditor,
     ontology: Ontology,
     specs: Sequence[Spec],
-    used: Iterable[clingo.Symbol],
+    used: Collection[clingo.Symbol],
 ) -> Iterator[clingo.Symbol]:
     """The table rows of a profile that its tests use."""
     relations: set[tuple[str, str]] = set()
@@ -359,6 +364,7 @@ def _roots(
         switch = row.name in ("latest_counts", "reads_events")
         if bounds or (row.name in about and keys[0] in claimed) or switch:
             yield row
+    led_to = {str(atom.arguments[0]) for atom in used if atom.name.startswith("held_at_")}
     watched: dict[str, set[Any]] = {name: getattr(ontology, name).used for name in _WATCHED}
     for row in rows:
         keys = tuple(map(plain, row.arguments))
@@ -378,9 +384,13 @@ def _roots(
             or (row.name == "container" and keys[0] in _asked_for(ontology.containers))
             or (row.name == "has" and accompanied)
             or (row.name == "described" and any(spec.in_words for spec in specs))
+            or (row.name in ("held_at_least", "held_at_most") and keys[0] in led_to)
         ):
             yield row
     for atom in used:
+        key = public(atom)
+        if key in vocabulary() and atom.name.startswith(PRIVATE):
+            yield clingo.Function(key[0], atom.arguments)
         for name in _NAMES.get(atom.name, (atom.name,)):
             yield clingo.Function(name, atom.arguments)
 
@@ -392,7 +402,7 @@ def _asked_for(table: frozenset[str] | None) -> set[Any]:
 
 def _compiled_symbols(auditor: TraceAuditor, ontology: Ontology) -> list[clingo.Symbol]:
     profile = ontology.profile.replace("-", "_")
-    return solved_tables(auditor.library.source, profile, auditor.library.name)
+    return solved_tables(auditor.library.source, profile, auditor.library.name).rows
 
 
 def _tokens(auditor: TraceAuditor, spec: Spec) -> Iterator[Any]:

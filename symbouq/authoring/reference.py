@@ -10,8 +10,8 @@ from pathlib import Path
 
 from clingo import ast
 
-from symbouq.authoring.check import checks
 from symbouq.authoring.show import as_markdown
+from symbouq.ontology import checks
 from symbouq.source import data_folder, fact_of
 
 
@@ -66,11 +66,19 @@ def _lines() -> Iterator[str]:
     yield "## What a rule may use of the audit\n"
     yield (
         "`holds(R, U, V)`\n: the closure of a context: thing U is R to thing V. A rule may "
-        "conclude it and build on it.\n"
+        "conclude it and build on it, as a plain atom: without `not`, outside of aggregates and "
+        "conditions. A direction that a rule concludes places the two things; as to bodies, "
+        "directions are the layout's to decide, and hold in none.\n"
     )
     yield (
         "`clash(C, U, V)`\n: the context cannot be: C names what is wrong, and reason/2 says "
         "it in words. A rule may conclude it.\n"
+    )
+    yield (
+        "A rule may also add facts of the predicates above, from other facts (not `family`, "
+        "`axis`, `profile`, `default_profile`, `extends` and `dataset`, which are stated), and "
+        "read them, stated or derived. Every other predicate is a helper: it is yours, whatever "
+        "its name, and nothing of the rules below shares it.\n"
     )
     yield "## The rules themselves\n"
     for name in ("compile", "layout", "extent", "closure", "refutation", "repair", "premises"):

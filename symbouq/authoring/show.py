@@ -117,7 +117,7 @@ def _readings(
     """Role to the bounds of a relation, in words."""
     bounds: dict[tuple[str, str, str, str], dict[str, str]] = defaultdict(dict)
     profile = ontology.profile.replace("-", "_")
-    for row in solved_tables(library.source, profile, library.name):
+    for row in solved_tables(library.source, profile, library.name).rows:
         if row.name in ("at_least", "at_most"):
             role, name, axis, end, other, bound = map(str, row.arguments)
             if name == relation:

@@ -13,8 +13,10 @@ A `.test` file holds tests such as
 
 Lines that end in a full stop are words, read by the parser; others are relations
 (`box inside crate; box near sofa`), and one test is in words or in relations. A claim
-begins with its verdict under the assumed context, or `unread` where no relation is to be
-read from it; `(grounded VERDICT)` may follow, and `by` names its premises. `pairs:` holds
+begins with its verdict, or `unread` where no relation is to be read from it, and `by` names its
+premises. Each claim is judged on its own; under `steps:` in place of `claims:` they are judged
+in order, each after those before it, as those of a trace are: the verdict is then that under the
+assumed context, `(grounded VERDICT)` may follow, and a premise may be a claim. `pairs:` holds
 lines such as `possible x z: dc ec` and `certain x z: dc`. A scene that contradicts itself
 says so with `clash: scene 1, scene 2`. With `answers:` (the labels, divided by commas) and
 `answer:` (the one expected, or several, or `nothing`), the question is answered too.
@@ -41,7 +43,7 @@ from symbouq.worlds import pair_worlds
 VERDICTS = ("entailed", "contradicted", "unknown", "not-evaluable", "unread")
 
 _FIELDS = ("profile", "dataset", "question", "answers", "answer")
-_BLOCKS = ("scene", "claims", "pairs")
+_BLOCKS = ("scene", "claims", "steps", "pairs")
 _CLAIM = re.compile(
     r"(?P<todo>todo\s+)?(?P<verdict>[a-z-]+)(?:\s+\(grounded\s+(?P<grounded>[a-z-]+)\))?\s*:\s*"
     r"(?P<text>.*?)(?:\s+by\s+(?P<premises>(?:scene|claim)\s+\d+(?:\s*,\s*(?:scene|claim)\s+\d+)*))?"
@@ -62,7 +64,7 @@ class ExpectedClaim:
     Attributes:
         line: The line that says so.
         text: The claim, in words or in relations.
-        verdict: The verdict under the assumed context, or `unread`.
+        verdict: The verdict, among steps that under the assumed context, or `unread`.
         grounded: The verdict under the scene alone, where the test gives it.
         premises: The premises, where the test gives them.
         todo: Whether it is known to come out otherwise.
@@ -99,6 +101,7 @@ class Spec:
             them.
         scene: The scene's lines.
         claims: The claims, in order.
+        steps: Whether each claim is judged after those before it, and not on its own.
         pairs: Expectations about pairs.
         clash: The premises of the scene that contradict each other, where they do.
     """
@@ -109,6 +112,7 @@ class Spec:
     options: dict[str, str] = field(default_factory=dict)
     scene: list[str] = field(default_factory=list)
     claims: list[ExpectedClaim] = field(default_factory=list)
+    steps: bool = False
     pairs: list[ExpectedPair] = field(default_factory=list)
     clash: tuple[str, ...] | None = None
 
@@ -252,8 +256,13 @@ def parsed(file: Path) -> list[Spec]:
                 raise SpecError(f"{line!r} is none of {known}", str(file), number)
         elif block == "scene":
             specs[-1].scene.append(line)
-        elif block == "claims":
-            specs[-1].claims.append(_claim(line, str(file), number))
+        elif block in ("claims", "steps"):
+            steps = block == "steps"
+            if specs[-1].claims and specs[-1].steps != steps:
+                message = "a test has claims, each on its own, or steps, one after the other"
+                raise SpecError(message, str(file), number)
+            specs[-1].steps = steps
+            specs[-1].claims.append(_claim(line, str(file), number, steps))
         elif block == "pairs":
             specs[-1].pairs.append(_pair(line, str(file), number))
         else:
@@ -265,7 +274,7 @@ def _premises(text: str) -> tuple[str, ...]:
     return tuple(re.sub(r"\s+", ":", part.strip()) for part in text.split(","))
 
 
-def _claim(line: str, file: str, number: int) -> ExpectedClaim:
+def _claim(line: str, file: str, number: int, steps: bool) -> ExpectedClaim:
     found = _CLAIM.fullmatch(line)
     if found is None or found["verdict"] not in VERDICTS:
         raise SpecError(
@@ -277,6 +286,9 @@ def _claim(line: str, file: str, number: int) -> ExpectedClaim:
     if found["grounded"] is not None and found["grounded"] not in VERDICTS:
         raise SpecError(f"unknown verdict {found['grounded']!r}", file, number)
     premises = _premises(found["premises"]) if found["premises"] else None
+    if not steps and (found["grounded"] or "claim" in (found["premises"] or "")):
+        message = "a claim of its own rests on the scene alone; write `steps:` for `claims:`"
+        raise SpecError(message, file, number)
     return ExpectedClaim(
         number, found["text"], found["verdict"], found["grounded"], premises, bool(found["todo"])
     )
@@ -312,7 +324,7 @@ def run(specs: Sequence[Spec], auditor: TraceAuditor) -> Iterator[Outcome]:
         outcome = Outcome(spec)
         try:
             trace = spec.trace()
-            record = auditor.audited(trace)
+            record = _judged(spec, auditor, trace)
             found: list[tuple[ExpectedClaim | ExpectedPair, Miss | None]] = [
                 *_claim_results(spec, record),
                 *_pair_results(spec, auditor, trace),
@@ -334,6 +346,19 @@ def run(specs: Sequence[Spec], auditor: TraceAuditor) -> Iterator[Outcome]:
             outcome.misses.append(clash)
         outcome.seconds = time.perf_counter() - started
         yield outcome
+
+
+def _judged(spec: Spec, auditor: TraceAuditor, trace: Trace) -> dict[str, Any]:
+    """The audit of a test, its claims judged each on its own or one after the other."""
+    if spec.steps or len(spec.claims) < 2:
+        return auditor.audited(trace)
+    # Read together, as one text; a claim alone might be read otherwise.
+    parsed = auditor.parse(trace)
+    records = [
+        auditor.audited(make_record(Trace, {**parsed, "claims": [claim]}))
+        for claim in parsed["claims"]
+    ]
+    return {**records[0], "claims": [record["claims"][0] for record in records]}
 
 
 def _clash_miss(spec: Spec, record: dict[str, Any]) -> Miss | None:

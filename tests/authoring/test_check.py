@@ -9,7 +9,10 @@ import pytest
 from click.testing import CliRunner
 from symbouq_cli.main import main
 
-from symbouq.authoring.check import as_sarif, check, checks
+from symbouq.authoring.check import as_sarif, check
+from symbouq.ontology import checks
+
+NEAR = "holds(near, U, V)"
 
 
 def findings(
@@ -49,17 +52,107 @@ def test_the_builtin_ontology_is_clean() -> None:
             "inverse(near, contains).",
             [(1, "inverse-not-involution"), (1, "symmetric-with-inverse")],
         ),
-        ("symmetric(inside).", [(1, "symmetric-with-inverse")]),
+        ("symmetric(inside).", [(1, "strict-against"), (1, "symmetric-with-inverse")]),
         ('phrase(near, "touching").', [(1, "phrase-claimed-twice")]),
         ("component(left, x, 1).", [(1, "two-signs")]),
         ('dataset("stepgame", babi).', [(1, "two-profiles")]),
         ("implies(touching, near).\nimplies(touching, far).", [(1, "one-premise-clash")]),
         ("incompatible(near, near).", [(1, "one-premise-clash")]),
+        # What is not told from what follows: the closure stays definite.
+        (f"clash(odd, U, V) :- {NEAR}, not holds(touching, U, V).", [(1, "not-definite")]),
+        (f"clash(odd, U, V) :- {NEAR}, not not holds(at, U, V).", [(1, "not-definite")]),
+        (f"clash(odd, U, V) :- {NEAR}, 2 {{ holds(at, U, W) }}.", [(1, "not-definite")]),
+        (f"clash(odd, U, V) :- {NEAR}, holds(at, U, V) : holds(far, U, V).", [(1, "not-definite")]),
+        (
+            f"seen(U, V) :- {NEAR}.\nclash(odd, U, V) :- holds(at, U, V), not seen(U, V).",
+            [(2, "not-definite")],
+        ),
+        ("holds(near, U, V) :- holds(at, U, V), -holds(far, U, V).", [(1, "form")]),
+        # Directions are decided by the layout.
+        ("holds(near, U, V) :- holds(above, U, V).", [(1, "direction-in-body")]),
+        ("means_not(touching, above).", [(1, "direction")]),
+        ("nested(above, 0).", [(1, "direction")]),
+        ("component(near, x, 1).", [(1, "direction")]),
+        ("strict(touching).", [(1, "strict-against")]),
+        ("reflexive(inside).", [(1, "strict-against")]),
+        ("symmetric(above).", [(1, "inverse-signs"), (1, "symmetric-with-inverse")]),
+        # A predicate of the vocabulary, taken for a helper.
+        (
+            "short(R) :- family(R, distance), not symmetric(R).\n"
+            f'clash(odd, U, V) :- {NEAR}, holds(R, U, V), short(R).\nreason(odd, "odd").',
+            [(1, "vocabulary-helper")],
+        ),
+        (f"opposed(U, V) :- {NEAR}.", [(1, "vocabulary")]),
+        ("family(R, distance) :- family(R, topology).", [(1, "vocabulary")]),
+        ("place(A) :- axis(A).", [(1, "unknown-value")]),
+        # What the rules leave open, or never end to derive.
+        (
+            'a(x) :- not b(x).\nb(x) :- not a(x).\nphrase(near, "nigh") :- a(x).',
+            [(1, "unusable")],
+        ),
+        ('a(0) :- axis(x).\na(N + 1) :- a(N).\nphrase(near, "nigh") :- a(3).', [(2, "form")]),
+        ("clock(R + 1, R) :- family(R, distance).", [(1, "arithmetic")]),
     ],
 )
 def test_findings(tmp_path: Path, text: str, expected: list[tuple[int, str]]) -> None:
     found = findings(tmp_path, text)
     assert sorted(set(found)) == expected
+
+
+def test_an_inverse_has_the_opposite_signs(tmp_path: Path) -> None:
+    text = """\
+axis(depth).
+family(rear, direction). phrase(rear, "aft of"). wording(rear, 1, "aft of").
+family(fore, direction). phrase(fore, "fore of"). wording(fore, 1, "fore of").
+component(rear, depth, -1).
+component(fore, depth, -1).
+inverse(rear, fore).
+"""
+    assert findings(tmp_path, text) == [(4, "inverse-signs"), (6, "inverse-signs")]
+    assert findings(tmp_path, text.replace("fore, depth, -1", "fore, depth, 1")) == []
+    # A component that only one of them has says something that the other does not.
+    lacking = text.replace("component(fore, depth, -1).", "")
+    assert findings(tmp_path, lacking) == [(4, "inverse-signs"), (6, "inverse-signs")]
+
+
+def test_an_ontology_that_reads_nothing(tmp_path: Path) -> None:
+    """Without words no sentence is read, and without profile nothing at all."""
+    alone = 'family(after, order). phrase(after, "after"). wording(after, 1, "after").\n'
+    codes = [code for _, code in findings(tmp_path, alone, header="")]
+    assert codes == ["no-profile", "unknown-value"]
+    flat = "profile(flat). default_profile(flat). uses(flat, order).\n"
+    assert findings(tmp_path, flat + alone, header="") == [(1, "reads-nothing")]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("component(above, x, 2).", "it is -1, 0 or 1"),
+        ("clock(13, above).", "it is an integer from 0 to 12"),
+        ("reading(nine_way, scene, strict).", "it is asserted or queried"),
+        ("interval(strict, 1, low, 2).", "it is an integer, #inf or #sup"),
+        ("phrase(near, nigh).", 'a text stands in quotes: "nigh"'),
+        ('symmetric("near").', "a relation stands without quotes: near"),
+        ('family("Next To", topology).', "a relation stands without quotes: next_to"),
+        ("family(next-to, topology).", 'write next_to or "next-to"'),
+        ("phrase(near, Nigh).", 'write nigh or "Nigh"'),
+        ("symmetric(nearr).", "did you mean near?"),
+        ("uses(nine_way, topolgy).", "no relation is of the family topolgy"),
+        ('label(maybe, "perhaps").', "it is one of both, contradiction"),
+    ],
+)
+def test_the_remedy_is_named(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "mine.lp").write_text(f"extends(nine_way).\n{text}\n", encoding="utf-8")
+    assert any(words in f.message for f in check(str(tmp_path)))
+
+
+def test_a_helper_s_name_is_its_author_s(tmp_path: Path) -> None:
+    """In messages and coverage a helper goes by the name that its author gave it."""
+    text = "extends(nine_way).\nclosed(U, W) :- holds(near, U, V).\nclash(odd, U, V) :- closed(U, V).\n"
+    (tmp_path / "mine.lp").write_text(text, encoding="utf-8")
+    message = next(f.message for f in check(str(tmp_path)) if f.code == "unsafe")
+    assert "closed(U,W)" in message.replace(" ", "")
+    assert "_own_" not in message
 
 
 def test_a_relation_wants_phrase_and_wording(tmp_path: Path) -> None:
@@ -82,7 +175,8 @@ axis(t).
 family(after, order). phrase(after, "after"). wording(after, 1, "after").
 component(after, t, 1).
 """
-    assert findings(tmp_path, text, header="") == [(5, "no-reading")]
+    found = findings(tmp_path, text, header="")
+    assert found == [(1, "reads-nothing"), (5, "no-reading")]
 
 
 def test_a_byte_order_mark_is_one_message(tmp_path: Path) -> None:

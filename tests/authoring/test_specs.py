@@ -26,7 +26,7 @@ test: in relations
 scene:
   A above B
   B right C; "big D" near B
-claims:
+steps:
   entailed: A upper_right C by scene 1, scene 2
   unknown: A near C
   entailed (grounded unknown): C near A by claim 2
@@ -72,6 +72,50 @@ def test_what_passes(tmp_path: Path) -> None:
     assert misses["pairs"] == ["certain x z: got connected overlapping part proper_part"]
 
 
+ON_ITS_OWN = """\
+test: each on its own
+scene:
+  A above B
+claims:
+  contradicted: B above A by scene 1
+  unknown: A near B
+  contradicted: A below B by scene 1
+  entailed: B below A by scene 1
+  unknown: B near A
+"""
+
+
+def test_claims_are_judged_each_on_its_own(tmp_path: Path) -> None:
+    """A contradicted claim blocks nothing, and an assumed one supports nothing."""
+    (outcome,) = outcomes(tmp_path, ON_ITS_OWN)
+    assert outcome.misses == []
+    (outcome,) = outcomes(tmp_path, ON_ITS_OWN.replace("claims:", "steps:"))
+    assert [miss.line for miss in outcome.misses] == [6, 7, 8, 9]
+    assert all("got not-evaluable" in miss.message for miss in outcome.misses)
+
+
+def test_steps_are_judged_one_after_the_other(tmp_path: Path) -> None:
+    text = "test: t\nscene:\n  A above B\nsteps:\n  unknown: A near B\n  entailed: B near A by claim 1\n"
+    (outcome,) = outcomes(tmp_path, text)
+    assert outcome.misses == []
+
+
+def test_claims_of_their_own_are_read_as_one_text(tmp_path: Path) -> None:
+    """The last claim answers the question, and no other does."""
+    text = """\
+test: t
+question: Where is the box relative to the sofa?
+scene:
+  The box is left of the sofa.
+claims:
+  entailed: The sofa is right of the box.
+  contradicted: The box is right of the sofa.
+  entailed: left.
+"""
+    (outcome,) = outcomes(tmp_path, text)
+    assert outcome.misses == []
+
+
 @pytest.mark.parametrize(
     ("claim", "message"),
     [
@@ -82,11 +126,11 @@ def test_what_passes(tmp_path: Path) -> None:
     ],
 )
 def test_what_fails(tmp_path: Path, claim: str, message: str) -> None:
-    text = f"test: t\nscene:\n  A above B\n  B right C\nclaims:\n  {claim}\n"
+    text = f"test: t\nscene:\n  A above B\n  B right C\nsteps:\n  {claim}\n"
     (outcome,) = outcomes(tmp_path, text)
     assert [miss.line for miss in outcome.misses] == [6]
     assert message in outcome.misses[0].message
-    (known,) = outcomes(tmp_path, text.replace("claims:\n  ", "claims:\n  todo "))
+    (known,) = outcomes(tmp_path, text.replace("steps:\n  ", "steps:\n  todo "))
     assert known.passed
     assert [miss.line for miss in known.todo] == [6]
 
@@ -111,7 +155,10 @@ def test_an_unexpected_clash_fails(tmp_path: Path) -> None:
         ("scene:\n", 1, "a test begins with"),
         ("test: t\nsceen:\n", 2, "'sceen:' is none of"),
         ("test: t\nclaims:\n  maybe: A near B\n", 3, "the verdict one of"),
-        ("test: t\nclaims:\n  entailed (grounded odd): A near B\n", 3, "unknown verdict 'odd'"),
+        ("test: t\nsteps:\n  entailed (grounded odd): A near B\n", 3, "unknown verdict 'odd'"),
+        ("test: t\nclaims:\n  entailed (grounded unknown): A near B\n", 3, "write `steps:`"),
+        ("test: t\nclaims:\n  entailed: A near B by claim 1\n", 3, "write `steps:`"),
+        ("test: t\nsteps:\n  unknown: A near B\nclaims:\n  unknown: A far B\n", 5, "or steps"),
         ("test: t\nscene:\n  A near\n", 1, "write SUBJECT RELATION OBJECT"),
         ("test: t\nscene:\n  A near B\nclaims:\n  entailed: A is near B.\n", 1, "not both"),
         ("test: t\nscene:\n  A nearr B\n", 1, "did you mean 'near'?"),

@@ -1,0 +1,164 @@
+"""Ontology folders from strangers: what is no plain file of facts and rules is refused, at once,
+and `rules check` finds what loading refuses.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from symbouq import source
+from symbouq.authoring.check import check
+from symbouq.errors import OntologyError
+from symbouq.ontology import OntologyLibrary
+
+HEADER = "extends(nine_way).\n"
+
+
+def loaded(folder: Path) -> OntologyError | None:
+    """What loading an ontology and all of its profiles fails with."""
+    try:
+        library = OntologyLibrary(folder)
+        library.profile_of(None)
+        for profile in library.profiles:
+            library.ontology(profile)
+    except OntologyError as error:
+        return error
+    return None
+
+
+def agreed(folder: Path) -> OntologyError | None:
+    """The same, where `rules check` has an error just where loading has one."""
+    wrong = loaded(folder)
+    errors = [finding for finding in check(str(folder)) if finding.severity == "error"]
+    assert bool(errors) == (wrong is not None), (errors, wrong)
+    if wrong is not None:
+        assert (wrong.code, wrong.line or 1) in {(e.code, e.line) for e in errors}
+    return wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ('axis(q). #include "other.lp".', 2, "#include does not belong"),
+        ('%* a comment *% #include "other.lp".', 2, "#include does not belong"),
+        ('%* one %* within *%\n% *% and a line\n*% #include "other.lp".', 4, "#include"),
+        ('axis(q).#include"/dev/zero".', 2, "#include does not belong"),
+        ("axis(q).\n#include <incmode>.", 3, "#include does not belong"),
+        # No string of clingo's: the quote after the backslash is not hidden by it.
+        ('phrase(near, "\\x #include "/dev/zero".', 2, "#include does not belong"),
+        ("phrase(near, @words()).", 2, "@words calls a function of a program"),
+        ("phrase(near, T) :- axis(x), T = @words().", 2, "calls a function of a program"),
+        ("clash(odd, U, V) :- holds(near, U, V), U != @f(V).", 2, "calls a function"),
+        ("#script (python)\nprint(1)\n#end.", 2, "only facts and rules belong"),
+        ("#external axis(q).", 2, "only facts and rules belong"),
+        ("#const near = far.", 2, "only facts and rules belong"),
+        ("#show.", 2, "only facts and rules belong"),
+        ("#program other.", 2, "only facts and rules belong"),
+        ("#program base(near).", 2, "only facts and rules belong"),
+        ("#defined axis/1.", 2, "only facts and rules belong"),
+        ("#theory t { }.", 2, "only facts and rules belong"),
+        ("#minimize { 1 : axis(x) }.", 2, "only facts and rules belong"),
+        ("clock(1..1000000000, near).", 2, "goes from one number to another near it"),
+        (f"axis({'f(' * 30000}a{')' * 30000}).", 2, "more than 250 operators"),
+        (f"axis({'1..' * 30000}2).", 2, "more than 250 operators"),
+        (f"axis({'-' * 30000}2).", 2, "more than 250 operators"),
+        (f'%* %* *% % " *%\n*% axis({"f(" * 30000}a{")" * 30000}).', 3, "more than 250"),
+        ("holds(near, U, V) :- holdz(far, U, V; near, U, V).", 2, "undefined predicate holdz/3"),
+        ("axis(a\0).", 2, "lexer error"),
+    ],
+)
+def test_what_is_refused(tmp_path: Path, text: str, line: int, words: str) -> None:
+    (tmp_path / "other.lp").write_text("axis(q).\n", encoding="utf-8")
+    (tmp_path / "mine.lp").write_text(HEADER + text, encoding="utf-8")
+    wrong = agreed(tmp_path)
+    assert wrong is not None
+    assert (wrong.file, wrong.line) == (str(tmp_path / "mine.lp"), line)
+    assert words in wrong.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'phrase(near, "#include"). % #include "x".\n%* #include "y". %* nested *% *%',
+        'phrase(near, "a \\"quoted\\" %* word").',
+        "clock((1; 2), near). clock(3..4, near).",
+        'number(0) :- axis(x).\nnumber(N + 1) :- number(N), N < 5.\nphrase(near, "by") :- number(5).',
+    ],
+)
+def test_what_is_read(tmp_path: Path, text: str) -> None:
+    (tmp_path / "mine.lp").write_text(HEADER + text, encoding="utf-8")
+    assert agreed(tmp_path) is None
+
+
+def _outside(folder: Path) -> None:
+    elsewhere = folder.parent / f"{folder.name}-elsewhere.lp"
+    elsewhere.write_text("axis(q).\n", encoding="utf-8")
+    (folder / "a.lp").symlink_to(elsewhere)
+
+
+def _socket(folder: Path) -> None:
+    before = Path.cwd()
+    os.chdir(folder)  # the path of a socket is short
+    try:
+        with socket.socket(socket.AF_UNIX) as bound:
+            bound.bind("a.lp")
+    finally:
+        os.chdir(before)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda folder: os.mkfifo(folder / "a.lp"), "no regular file"),
+        (_socket, "no regular file"),
+        (_outside, "a link out of the folder"),
+        (lambda folder: (folder / "a.lp").symlink_to("/dev/zero"), "a link out of the folder"),
+        (lambda folder: (folder / "a.lp").symlink_to("nowhere.lp"), "a link to nothing"),
+        (lambda folder: (folder / "a.lp").symlink_to("a.lp"), "a link to nothing"),
+        (
+            lambda folder: (os.mkfifo(folder / "fifo"), (folder / "a.lp").symlink_to("fifo")),
+            "no regular file",
+        ),
+        (
+            lambda folder: (folder / "a.lp").write_bytes(b"%" * (source.MOST_BYTES + 1)),
+            "has at most 4,000,000",
+        ),
+        (lambda folder: (folder / "a.lp").write_bytes(b"axis(q). % \xff"), "cannot be read"),
+        (lambda folder: (folder / "a.lp").write_text("\ufeffaxis(q)."), "byte order mark"),
+    ],
+)
+def test_what_is_no_file_of_the_folder(
+    tmp_path: Path, make: Callable[[Path], object], words: str
+) -> None:
+    """Nothing waits for what never comes, and nothing is read that lies elsewhere."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "b.lp").write_text(HEADER, encoding="utf-8")
+    make(folder)
+    wrong = agreed(folder)
+    assert wrong is not None
+    assert wrong.file == str(folder / "a.lp")
+    assert words in wrong.message
+
+
+def test_folders_and_links_within(tmp_path: Path) -> None:
+    """A folder may be called `x.lp`; a link within the folder is a file like any other."""
+    deep = tmp_path / "x.lp"
+    deep.mkdir()
+    (deep / "rules.lp").write_text('extends(nine_way).\nphrase(near, "nigh").\n', encoding="utf-8")
+    assert OntologyLibrary(tmp_path).ontology().phrases["nigh"] == "near"
+    (tmp_path / "again.lp").symlink_to(deep / "rules.lp")
+    assert agreed(tmp_path) is None
+
+
+def test_an_own_mistake_is_told_at_its_own_place(tmp_path: Path) -> None:
+    """Where a fact of the folder makes built-in ones wrong, the folder's is named."""
+    (tmp_path / "mine.lp").write_text(f"{HEADER}component(near, x, 1).\n", encoding="utf-8")
+    wrong = agreed(tmp_path)
+    assert wrong is not None
+    assert (wrong.file, wrong.line) == (str(tmp_path / "mine.lp"), 2)
