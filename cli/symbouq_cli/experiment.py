@@ -205,6 +205,7 @@ def table(
     from symbouq.experiments.rendering import rendered
     from symbouq.experiments.results import Results
     from symbouq.experiments.tables import TABLES
+    from symbouq.output import replacing
 
     if name != "all" and name not in TABLES:
         raise click.UsageError(f"there is no table {name}; there are {', '.join(TABLES)}")
@@ -216,7 +217,8 @@ def table(
         else:
             to.mkdir(parents=True, exist_ok=True)
             file = to / f"{one}.{_ENDINGS[form]}"
-            file.write_text(text + "\n", encoding="utf-8")
+            with replacing(file) as stream:
+                stream.write(text.encode() + b"\n")
             click.echo(str(file), err=True)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -87,7 +88,9 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
     from symbouq.errors import RecordError
     from symbouq.records import Trace
     from symbouq.stream import Job
+    from symbouq_cli.run import refuse_overwriting
 
+    refuse_overwriting((*files, *filter(None, [options["source"]])), out, "--out")
     source = models.Model.load(options["source"]) if options["source"] else None
     composition = source.composition if source else options["composition"]
     profile = options["profile"] or (source.profile if source else None)
@@ -130,8 +133,8 @@ def _gathered(
     from symbouq_cli.run import progress, tell_failure
 
     found, failed = [], 0
-    with progress() as advance:
-        for outcome in process(files, job, jobs):
+    with progress() as advance, closing(process(files, job, jobs)) as outcomes:
+        for outcome in outcomes:
             if outcome.error is None:
                 found.append((f"{outcome.file}:{outcome.number}", outcome.summary))
             else:
@@ -205,8 +208,9 @@ def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> Non
         raise missing_extra("fit", error) from error
     from symbouq.records import Trace
     from symbouq.stream import Job
-    from symbouq_cli.run import run
+    from symbouq_cli.run import refuse_overwriting, run
 
+    refuse_overwriting((*files, model), out, "--out")
     fitted = Model.load(model)
     fault = fitted.fault(fitted.reader(options["profile"], options["ontology"]))
     if fault and options["strict"]:

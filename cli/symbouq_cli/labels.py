@@ -113,7 +113,9 @@ def human(traces: str, table: str, out: str, audits: str | None) -> None:
     Example: symbouq labels human traces.jsonl labels.csv --out human.jsonl
     """
     from symbouq.labels.human import SOURCE, HumanLabels
+    from symbouq_cli.run import refuse_overwriting
 
+    refuse_overwriting([table], out, "--out")
     source = HumanLabels(table)
     write_labels(traces, out, audits, SOURCE, source, source.unused)
 
@@ -199,9 +201,9 @@ def write_labels(
 def _write(out: str, records: Iterable[Labels | dict[str, Any]]) -> None:
     import json
 
-    from symbouq_cli.run import writing
+    from symbouq.output import record_output
 
-    with writing(out) as stream:
+    with record_output(out) as stream:
         for record in records:
             fields = record if isinstance(record, dict) else record.record()
             stream.write(json.dumps(fields, ensure_ascii=False).encode() + b"\n")

@@ -104,7 +104,7 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def out_option(default: str) -> Callable[[Any], Any]:
-    """`--out` with a default; `symbouq_cli.run.writing` takes it."""
+    """`--out` with a default; `symbouq.output.record_output` takes it."""
     return click.option(
         "--out",
         metavar="FILE",

@@ -429,12 +429,13 @@ def _show(rows: Sequence[Cost]) -> None:
 
 def _write(rows: Sequence[Cost], out: str) -> None:
     import csv
+    import io
     from dataclasses import asdict, fields
-    from pathlib import Path
 
+    from symbouq.output import replacing
     from symbouq.scorers.efficiency import Cost
 
-    with Path(out).open("w", encoding="utf-8", newline="") as stream:
+    with replacing(out) as raw, io.TextIOWrapper(raw, "utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, [field.name for field in fields(Cost)])
         writer.writeheader()
         writer.writerows(asdict(row) for row in rows)

@@ -31,6 +31,7 @@ from symbouq.composer.reading import (
 )
 from symbouq.composer.variants import VARIANTS
 from symbouq.errors import SymboUQError
+from symbouq.output import replacing
 from symbouq.scorers.base import Orientation
 from symbouq.scorers.calibration import Calibrator
 from symbouq.version import __version__
@@ -217,7 +218,8 @@ class Model:
             OSError: If it cannot be written.
         """
         text = json.dumps(self.record(), indent=1, ensure_ascii=False, allow_nan=False)
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        with replacing(path) as stream:
+            stream.write(text.encode() + b"\n")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:
