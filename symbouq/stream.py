@@ -22,7 +22,7 @@ from pydantic_core import to_json
 
 from symbouq.adapters.base import Found, Input, Reading, TraceFile, input_name, opened
 from symbouq.adapters.choice import adapter_for
-from symbouq.errors import RecordError, SymboUQError
+from symbouq.errors import RecordError, SymboUQError, internal
 from symbouq.pool import Pool
 from symbouq.records import Instance, parse_record
 
@@ -125,12 +125,6 @@ class Lines:
 def read_lines(path: str) -> Lines:
     """The records of a file (`Lines`)."""
     return Lines(path)
-
-
-def internal(error: Exception) -> str:
-    """What is said of a fault of ours, in one line."""
-    reason = " ".join(str(error).split()) or "no reason given"
-    return f"internal error, please report it: {type(error).__name__}: {reason}"
 
 
 def _as_line(found: Found) -> Line | RecordError:

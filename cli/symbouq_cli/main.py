@@ -111,7 +111,7 @@ def _notes(error: BaseException) -> list[str]:
 
 def _told(error: Exception) -> str:
     """What is wrong and what to do about it, in one line."""
-    from symbouq.errors import SymboUQError
+    from symbouq.errors import SymboUQError, one_line
 
     if isinstance(error, SymboUQError):
         return str(error)
@@ -122,7 +122,7 @@ def _told(error: Exception) -> str:
             return f"{stdout_fault(error)}; not everything was printed"
         place = f"{error.filename}: " if error.filename else ""
         return f"{place}{error.strerror or error}"
-    reason = " ".join(str(error).split()) or "no reason given"
+    reason = one_line(error)
     if isinstance(error, ImportError):
         return f"{reason}: `symbouq doctor` says what is missing and how to get it"
     return (

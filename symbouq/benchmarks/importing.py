@@ -184,7 +184,7 @@ def _read(
             sources.append(
                 {
                     "file": file.relative_to(base).as_posix(),
-                    "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+                    "sha256": _hash(file),
                     "rows": sum(isinstance(one, Item) for one in found),
                 }
             )
@@ -195,9 +195,23 @@ def _read(
     return [{"hub": path, "rows": len(items)}], [], items, failed
 
 
+def _hash(file: Path) -> str | None:
+    """SHA-256 of a file; None where it cannot be read, which was told when it was."""
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
 def _invalid(item: Item) -> RecordError | None:
     try:
-        make_record(Instance, item.record())
+        record = item.record()
+        json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
+        make_record(Instance, record)
+    except UnicodeEncodeError:
+        return RecordError("not UTF-8, or half of a character", item.file, item.line)
+    except ValueError as error:
+        return RecordError(f"cannot be written as JSON: {error}", item.file, item.line)
     except RecordError as error:
         return RecordError(error.message, item.file, item.line)
     return None

@@ -232,7 +232,7 @@ class Model:
         name = os.fspath(path)
         try:
             return cls.of(json.loads(Path(path).read_text(encoding="utf-8")))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise SymboUQError(f"not a reliability model: {error}", name) from error
         except SymboUQError as error:
             raise SymboUQError(error.message, name) from error
@@ -254,6 +254,15 @@ class Model:
         body = {key: value for key, value in record.items() if key != "hash"}
         if _hash(body) != record.get("hash"):
             raise SymboUQError("the model's hash is not that of its content: it was changed")
+        try:
+            return cls._of(record)
+        except KeyError as error:
+            raise SymboUQError(f"not a reliability model: it has no {error}") from error
+        except (TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
+            raise SymboUQError(f"not a reliability model: {error}") from error
+
+    @classmethod
+    def _of(cls, record: Mapping[str, Any]) -> Model:
         composition = record["composition"]
         if composition not in COMPOSITIONS:
             raise SymboUQError(f"unknown composition {composition!r}")
@@ -263,20 +272,38 @@ class Model:
             raise SymboUQError("the auditor's features are others than the model's: fit it again")
         candidates = {
             name: Candidate(
-                Calibrator.of(known["calibrator"]) if known["calibrator"] else None, known["mean"]
+                Calibrator.of(known["calibrator"]) if known["calibrator"] else None,
+                float(known["mean"]),
             )
             for name, known in record["candidates"].items()
         }
-        return cls(
+        found = cls(
             composition,
             record["profile"],
-            record["ontology"],
+            str(record["ontology"]),
             record["coverage"],
             candidates,
             classifier,
             Composer.of(record["composer"]),
-            record["notes"],
+            dict(record["notes"]),
         )
+        found._try()
+        return found
+
+    def _try(self) -> None:
+        """Predicts, so that numbers that are none show when the model is loaded."""
+        means = [known.mean for known in self.candidates.values()]
+        blank = np.zeros(2)
+        evidence = Evidence(
+            tuple(self.candidates), np.array([means, means], np.float64), Coverage(blank, blank)
+        )
+        with np.errstate(over="raise", divide="raise", invalid="raise"):
+            for candidate in self.candidates.values():
+                candidate(blank)
+            if self.classifier is not None:
+                self.classifier(np.zeros((2, len(self.classifier.features))))
+            if not np.isfinite(self.composer.predict(evidence)).all():
+                raise ValueError("its numbers make no probability")
 
 
 def fit(
