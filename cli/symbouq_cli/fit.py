@@ -20,6 +20,7 @@ from symbouq_cli.options import (
     reading_options,
     traced,
 )
+from symbouq_cli.terminal import tell
 
 if TYPE_CHECKING:
     from symbouq.composer.model import Model
@@ -110,7 +111,7 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
                 kept.append(read)
             except RecordError as error:
                 failed += 1
-                click.echo(f"{place}: {error.message}", err=True)
+                tell(f"{place}: {error.message}")
         model = models.fit(
             kept,
             labels,
@@ -146,7 +147,7 @@ def _gathered(
 
 def _warn(fault: str | None) -> None:
     if fault:
-        click.echo(f"warning: {fault}", err=True)
+        tell(f"warning: {fault}")
 
 
 def _tell(model: Model) -> None:
@@ -169,7 +170,8 @@ def _tell(model: Model) -> None:
     else:
         reasons = {"fixed": "one class only", "best": "no candidate ranks better than chance"}
         said.append(f"{reasons[composer.kind]}: the reliability is {composer.names[0]}")
-    click.echo("\n".join(said), err=True)
+    for line in said:
+        tell(line)
 
 
 @click.command()
@@ -214,7 +216,7 @@ def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> Non
     fitted = Model.load(model)
     fault = fitted.fault(fitted.reader(options["profile"], options["ontology"]))
     if fault and options["strict"]:
-        click.echo(f"{model}: {fault}", err=True)
+        tell(f"{model}: {fault}")
         click.get_current_context().exit(UNUSABLE)
     _warn(fault)
     job = Job(predicting, (model, options["profile"], options["ontology"]), Trace, _summed)
@@ -229,7 +231,7 @@ def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> Non
     )
     if count := sum(some for some, _ in sums):
         mean = sum(part for _, part in sums) / count
-        click.echo(f"{count} traces, mean reliability {mean:.3f}", err=True)
+        tell(f"{count} traces, mean reliability {mean:.3f}")
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)
 
 

@@ -26,6 +26,7 @@ from symbouq_cli.generate import generate
 from symbouq_cli.labels import labels
 from symbouq_cli.options import (
     CONTEXT,
+    DIFFERENCES,
     FAILED_RECORDS,
     JOBS,
     ONTOLOGY,
@@ -82,7 +83,8 @@ class _Group(click.Group):
             raise
         except Exception as error:
             if context.find_root().params.get("debug"):
-                click.echo(traceback.format_exc(), err=True)
+                for line in traceback.format_exc().splitlines():
+                    tell(line)
             raise _Unusable(printable("; ".join([_told(error), *_notes(error)]))) from error
 
 
@@ -255,6 +257,8 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
     Both are what `symbouq audit` wrote; traces belong together by their ids. Where the
     responses are the same, all claims are compared, else the scene and the conclusion.
     Audits made with another --context are compared by that context's verdicts.
+    Exit codes: 0 no difference, 1 a verdict flips, a trace is in one file alone or a line
+    cannot be read, 2 nothing to compare.
 
     Example: symbouq compare before.jsonl after.jsonl --report changes.html
     """
@@ -268,7 +272,7 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
     sides = ComparedSides()
     found = comparison(first, second, examples, sides.add)
     for failure in found.failed:
-        click.echo(failure, err=True)
+        tell(failure)
     notes = [f"one response in both: {found.same} of {found.traces} traces"]
     notes += [
         f"only in {name}: {count} trace{'' if count == 1 else 's'}"
@@ -282,9 +286,10 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
     else:
         told = {kind: [(flip, ()) for flip in some] for kind, some in found.examples.items()}
         show_flips((first, second), found, told, notes)
-    if found.failed and not found.traces:
+    if not found.traces and found.differ:
+        tell(f"nothing to compare: {first} and {second} have no id in common")
         click.get_current_context().exit(UNUSABLE)
-    click.get_current_context().exit(FAILED_RECORDS if found.failed else 0)
+    click.get_current_context().exit(DIFFERENCES if found.differ else 0)
 
 
 @main.command()

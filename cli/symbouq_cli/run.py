@@ -70,7 +70,8 @@ def run(
 def tell_failure(outcome: Outcome) -> None:
     """Prints why a record failed; under `--debug`, where a fault of ours came from as well."""
     if outcome.traceback and click.get_current_context().find_root().params.get("debug"):
-        click.echo(outcome.traceback, err=True)
+        for line in outcome.traceback.splitlines():
+            tell(line)
     tell(f"{outcome.file}:{outcome.number}: {outcome.error}")
 
 
@@ -110,7 +111,7 @@ def _run_shards(
             records += note["records"]
             failed += len(note["failed"])
             advance(note["records"] + len(note["failed"]))
-    click.echo(f"{records} records in {count} shards, {kept} of which were there", err=True)
+    tell(f"{records} records in {count} shards, {kept} of which were there")
     return failed
 
 

@@ -51,9 +51,8 @@ def _check_split(given: Input) -> None:
             example = given.file / splits[0]
         except (ValueError, LookupError, TypeError, RecursionError) as error:
             raise RecordError(f"{_SPLITS} names no splits: {one_line(error)}") from error
-        raise RecordError(
-            f"holds the splits {', '.join(splits)}: name one of them, such as {first}"
-        )
+        names = ", ".join(splits)
+        raise RecordError(f"holds the splits {names}: name one of them, such as {example}")
 
 
 def _package() -> Any:
