@@ -19,6 +19,7 @@ from click.testing import CliRunner, Result
 from command_lines import check, commands
 from symbouq_cli.main import main
 
+import symbouq
 from symbouq.errors import SymboUQError
 from symbouq.records import Audit, json_schema
 
@@ -374,3 +375,9 @@ def test_unwritable_output(tmp_path: Path) -> None:
     result = run("audit", EXAMPLES, "--out", tmp_path / "out")
     assert result.exit_code == 2
     assert "Permission denied" in result.stderr
+
+
+def test_the_module_lists_its_public_names() -> None:
+    code = "import symbouq; print(*dir(symbouq))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == sorted(symbouq.__all__)

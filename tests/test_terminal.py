@@ -54,13 +54,15 @@ def test_explain(tmp_path: Path) -> None:
     assert text.count("[bold]y:smile:") > 3  # of data, rich makes no style and no picture
     wrong = run("explain", tmp_path / "t.jsonl", "--id", f"no{HOSTILE}")
     assert wrong.exit_code == 2
-    (told,) = clean(wrong.stderr).splitlines()
+    assert len(clean(wrong.stderr).splitlines()) == 1
 
 
 def test_compare(tmp_path: Path) -> None:
     files = []
-    for name, response in (("a", "above"), ("b", "below")):
-        made = lines(tmp_path / f"{name}.in", trace(response=f"A is {response} B. {HOSTILE}"))
+    for name, relation in (("a", "above"), ("b", "below")):
+        claim = {"text": HOSTILE, "relations": [[HOSTILE, relation, "B"]]}
+        relations = {"scene_relations": [[HOSTILE, "above", "B"]], "claims": [claim]}
+        made = lines(tmp_path / f"{name}.in", trace(**relations))
         files.append(tmp_path / f"{name}\x1b[31m.jsonl")
         assert run("audit", made, "--jobs", "1", "--out", files[-1]).exit_code == 0
     result = run("compare", *files)
@@ -123,4 +125,4 @@ def test_labels_table(tmp_path: Path) -> None:
     file = lines(tmp_path / "l.jsonl", record)
     result = run("labels", "agree", file, file, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
-    assert "[bold]y:smile:" in clean(result.stderr)
+    assert "[bold]y:smile:" in "".join(clean(result.stderr).split())

@@ -225,4 +225,4 @@ def _show(rows: Iterable[Agreement]) -> None:
         kappa = "-" if row.kappa is None else f"{row.kappa:.3f}"
         dataset = escape(printable(row.dataset))
         table.add_row(dataset, str(row.traces), str(row.claims), rate, kappa, row.undefined)
-    Console(stderr=True, highlight=False, width=120).print(table)
+    Console(stderr=True, highlight=False, emoji=False, width=120).print(table)
