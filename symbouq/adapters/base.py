@@ -260,10 +260,14 @@ class _Lines:
         Raises:
             RecordError: If a line does not end.
         """
-        *ended, rest = piece.split(b"\n")
-        for part in ended:
-            self._add(part + b"\n")
-            self._ready.append(self._line())
+        first, *others = piece.split(b"\n")
+        if not others:
+            self._add(first)
+            return
+        rest = others.pop()
+        self._add(first + b"\n")
+        self._ready.append(self._line())
+        self._ready.extend([line + b"\n" for line in others])
         self._add(rest)
 
     def _add(self, part: bytes) -> None:
