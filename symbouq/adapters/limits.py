@@ -11,11 +11,11 @@ ENDLESS = 1 << 30
 """Bytes of one line or item after which its end is not awaited."""
 
 RATIO = 900
-"""Bytes that one of a compressed file may stand for: text has some tens, text that repeats itself some
-hundreds, and one byte over and over 1,030.
+"""Bytes that one of a compressed file may stand for: text has some tens, a sentence over and over
+some hundreds, one byte over and over 1,030.
 """
 
-TRUSTED = 1 << 24
+TRUSTED = 1 << 22
 """Bytes that may come of a compressed file, whatever its size."""
 
 
