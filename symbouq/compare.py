@@ -272,6 +272,11 @@ class Comparison(Flips):
     examples: dict[Kind, list[Flip]] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
 
+    @property
+    def differ(self) -> bool:
+        """Whether the files differ at all, as far as they can be read."""
+        return bool(self.counts or any(self.only) or self.failed)
+
     def as_json(self) -> dict[str, Any]:
         """The comparison as a JSON object."""
         examples = {kind: list(map(asdict, some)) for kind, some in self.examples.items()}

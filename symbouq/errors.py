@@ -60,3 +60,13 @@ def missing_extra(name: str, error: ImportError) -> SymboUQError:
     return SymboUQError(
         f"this needs the extra `{name}`{package}: pip install 'symbouq[{name}]'; {error}"
     )
+
+
+def internal(error: Exception) -> str:
+    """What is said of a fault of ours that costs one record, in one line."""
+    return f"internal error, please report it: {type(error).__name__}: {one_line(error)}"
+
+
+def one_line(error: Exception) -> str:
+    """The reason that an error gives, in one line."""
+    return " ".join(str(error).split()) or "no reason given"

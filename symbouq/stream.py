@@ -7,33 +7,30 @@ does not grow with the input, and everything finished is written when a run is s
 
 from __future__ import annotations
 
-import gc
 import gzip
-import multiprocessing
 import os
-import signal
 import traceback
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from pydantic_core import to_json
 
-from symbouq.adapters.base import Found, Reading, TraceFile, input_name, opened
+from symbouq.adapters.base import Found, Input, Reading, TraceFile, input_name, opened
 from symbouq.adapters.choice import adapter_for
-from symbouq.errors import RecordError, SymboUQError
+from symbouq.errors import RecordError, SymboUQError, internal
+from symbouq.pool import Pool
 from symbouq.records import Instance, parse_record
 
 BATCH = 32
 """Records in one unit of work."""
 
-_AHEAD = 4
-"""Batches a process may be ahead of the writer."""
+_BYTES = 1 << 20
+"""Bytes of lines after which a unit is full as well."""
 
 
 class Line(NamedTuple):
@@ -70,37 +67,64 @@ class Outcome(NamedTuple):
     traceback: str | None = None
 
 
-def read_lines(path: str) -> Iterator[Line | RecordError]:
-    """The records of a file that are not blank; `-` is standard input.
+class Lines:
+    """The records of a file that are not blank, an iterator; `-` is standard input.
 
     The lines of our own format go on as they are; a record of another one
-    (`symbouq.adapters`) becomes a line of ours, under its own number. Compressed content
-    is read transparently. A file that breaks off, or cannot be read, is reported as one
-    error after what could be read.
+    (`symbouq.adapters`), or of an array, becomes a line of ours, under its own number.
+    Compressed content is read transparently. A file that breaks off, or cannot be read, is
+    reported as one error after what could be read.
 
     Args:
         path: A path, or a `TraceFile` that says how it is read.
     """
-    reading = path.reading if isinstance(path, TraceFile) else Reading()
-    name = input_name(path)
-    number = 0
-    try:
-        with opened(path) as given:
-            adapter = adapter_for(given, reading)
-            if adapter is None:
-                for number, content in enumerate(given.lines(), start=1):
-                    if content.strip():
-                        yield Line(name, number, content)
-            else:
-                for found in adapter.read(given, reading):
-                    number = found.number
-                    yield _as_line(found)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        yield RecordError(f"compressed file is damaged: {error}", name, number + 1)
-    except OSError as error:
-        yield RecordError(f"cannot be read: {error.strerror or error}", name, number + 1)
-    except SymboUQError as error:
-        yield RecordError(error.message, name, number + 1)
+
+    def __init__(self, path: str) -> None:
+        self._given: Input | None = None
+        self._items = self._read(path)
+
+    def __iter__(self) -> Iterator[Line | RecordError]:
+        return self
+
+    def __next__(self) -> Line | RecordError:
+        return next(self._items)
+
+    def idle(self) -> bool:
+        """Whether the next record is still to come, on a pipe or a terminal."""
+        return self._given is not None and self._given.idle()
+
+    def _read(self, path: str) -> Iterator[Line | RecordError]:
+        reading = path.reading if isinstance(path, TraceFile) else Reading()
+        name = input_name(path)
+        number = 0
+        try:
+            with opened(path) as given:
+                self._given = given
+                adapter = adapter_for(given, reading)
+                if adapter is None:
+                    for number, content in given.values():
+                        if isinstance(content, RecordError):
+                            yield RecordError(content.message, name, number)
+                        else:
+                            yield Line(name, number, content)
+                else:
+                    for found in adapter.read(given, reading):
+                        number = found.number
+                        yield _as_line(found)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            yield RecordError(f"compressed file is damaged: {error}", name, number + 1)
+        except OSError as error:
+            yield RecordError(f"cannot be read: {error.strerror or error}", name, number + 1)
+        except SymboUQError as error:
+            yield RecordError(error.message, name, number + 1)
+        except Exception as error:
+            # A fault of ours must not cost the other files; it is reported like any other.
+            yield RecordError(internal(error), name, number + 1)
+
+
+def read_lines(path: str) -> Lines:
+    """The records of a file (`Lines`)."""
+    return Lines(path)
 
 
 def _as_line(found: Found) -> Line | RecordError:
@@ -163,30 +187,14 @@ class Worker:
             message = error.message
         except Exception as error:
             # A fault of ours must not cost the other records; it is reported like any other.
-            reason = " ".join(str(error).split()) or "no reason given"
-            message = f"internal error, please report it: {type(error).__name__}: {reason}"
+            message = internal(error)
             where = traceback.format_exc()
         return Outcome(item.file, item.number, identity, None, message, traceback=where)
 
 
-_worker: Worker | None = None
-"""This process's own."""
-
-
-def _start(job: Job) -> None:
-    """Prepares a process; the interrupt key is the parent's to handle."""
-    global _worker
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _worker = Worker(job)
-    gc.freeze()  # what is set up stays: the collector need not look at it again
-
-
-def _batch(batch: Batch) -> list[Outcome]:
-    assert _worker is not None  # _start has run in this process
-    return [_worker(item) for item in batch]
-
-
-def process(files: Iterable[str], job: Job, processes: int | None = None) -> Iterator[Outcome]:
+def process(
+    files: Iterable[str], job: Job, processes: int | None = None
+) -> Generator[Outcome, None, None]:
     """Does a job on every line of some files and gives the outcomes in order.
 
     Args:
@@ -227,38 +235,39 @@ def _in_order(files: Iterable[str], job: Job, processes: int) -> Iterator[Outcom
         for batch in rest:
             yield from map(worker, batch)
         return
-    pending: deque[Future[list[Outcome]]] = deque()
-    with _executor(processes, job) as executor:
-        while True:
-            for batch in islice(rest, processes * _AHEAD - len(pending)):
-                pending.append(executor.submit(_batch, batch))
-            if not pending:
-                return
-            yield from pending.popleft().result()
+    job.setup(*job.arguments)  # what is loaded here, every process has that is forked
+    with Pool(processes, partial(Worker, job), _lost) as pool:
+        for outcomes in pool.map(rest):
+            yield from outcomes
 
 
-@contextmanager
-def _executor(processes: int, job: Job) -> Iterator[ProcessPoolExecutor]:
-    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
-    if method == "fork":
-        job.setup(*job.arguments)  # what is loaded here, every fork has
-    executor = ProcessPoolExecutor(
-        processes, multiprocessing.get_context(method), initializer=_start, initargs=(job,)
+def _lost(item: Line | RecordError, how: str) -> Outcome:
+    """The outcome of a line over which a process died."""
+    file, number = (
+        (item.file or "", item.line or 0)
+        if isinstance(item, RecordError)
+        else (item.file, item.number)
     )
-    try:
-        yield executor
-    finally:
-        executor.shutdown(wait=True, cancel_futures=True)
+    error = f"the process that worked on it died ({how}; is there enough memory?)"
+    return Outcome(file, number, "", None, error)
 
 
 def batches(files: Iterable[str]) -> Iterator[Batch]:
-    """The lines of some files in order, `BATCH` of them at a time."""
+    """The lines of some files in order, up to `BATCH` of them at a time; what is still to come on a
+    pipe is not waited for. An empty batch says that the next line is.
+    """
     batch: Batch = []
+    size = 0
     for file in files:
-        for item in read_lines(file):
+        reader = read_lines(file)
+        for item in reader:
             batch.append(item)
-            if len(batch) == BATCH:
+            size += len(item.content) if isinstance(item, Line) else 0
+            idle = reader.idle()
+            if idle or len(batch) == BATCH or size >= _BYTES:
                 yield batch
-                batch = []
+                batch, size = [], 0
+            if idle:
+                yield []
     if batch:
         yield batch

@@ -7,11 +7,8 @@ scene that is a list here and a text there, becomes JSON text; the metadata of i
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import islice
-from pathlib import Path
 from typing import IO, Any
 
 from pydantic_core import from_json, to_json
@@ -28,42 +25,44 @@ _EXACT = 1 << 53
 """Integers up to it are doubles."""
 
 
-@contextmanager
-def parquet_lines(path: str) -> Iterator[IO[bytes]]:
-    """A stream of JSON lines that become a Parquet file when it is closed, by an error as well.
-
-    The columns are known when the last record is; until then the lines lie in a temporary file, and
-    what the path names stays as it was.
-
-    Args:
-        path: The file.
+def need_pyarrow() -> None:
+    """Makes sure that tables can be written.
 
     Raises:
         SymboUQError: If pyarrow is missing.
-        OSError: If it cannot be written.
     """
     try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        import pyarrow.parquet  # noqa: F401
     except ImportError as error:
         raise missing_extra("formats", error) from error
-    unfinished = Path(f"{path}.part")
-    with unfinished.open("wb") as out, tempfile.TemporaryFile() as lines:
-        try:
-            yield lines
-        finally:
-            schema = _schema(lines)
-            mixed = json_columns(schema)
-            with pq.ParquetWriter(out, schema, compression="zstd") as writer:
-                for rows in _chunks(lines):
-                    for row in rows:
-                        row.update((name, to_json(row[name])) for name in mixed & row.keys())
-                    writer.write_table(pa.Table.from_pylist(rows, schema))
-            unfinished.replace(path)
+
+
+def write_table(lines: IO[bytes], out: IO[bytes]) -> None:
+    """Makes a Parquet file of JSON lines.
+
+    The columns are known when the last record is, so the lines are read twice.
+
+    Args:
+        lines: A file of records, one a line.
+        out: Takes the table.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = _schema(lines)
+    mixed = json_columns(schema)
+    with pq.ParquetWriter(out, schema, compression="zstd") as writer:
+        for rows in _chunks(lines):
+            for row in rows:
+                row.update((name, to_json(row[name])) for name in mixed & row.keys())
+            writer.write_table(pa.Table.from_pylist(rows, schema))
 
 
 def holds_records(schema: Any) -> bool:
-    """Whether a file with a `pyarrow.Schema` was written by `parquet_lines`."""
+    """Whether a file with a `pyarrow.Schema` was written by `write_table`."""
     return _RECORDS.items() <= (schema.metadata or {}).items()
 
 
@@ -109,8 +108,7 @@ def _is_wide(value: Any) -> bool:
 def _chunks(lines: IO[bytes]) -> Iterator[list[dict[str, Any]]]:
     lines.seek(0)
     while chunk := list(islice(lines, _ROWS)):
-        # A full disk leaves the last line torn.
-        yield [_columnar(from_json(line)) for line in chunk if line.endswith(b"\n")]
+        yield [_columnar(from_json(line)) for line in chunk]
 
 
 def _columnar(value: Any) -> Any:

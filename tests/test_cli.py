@@ -8,10 +8,8 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,7 @@ from click.testing import CliRunner, Result
 from command_lines import check, commands
 from symbouq_cli.main import main
 
+import symbouq
 from symbouq.errors import SymboUQError
 from symbouq.records import Audit, json_schema
 
@@ -360,47 +359,6 @@ def test_relations_load_no_spacy_and_nothing_needs_torch(tmp_path: Path) -> None
     assert done.stdout.split("\n")[:2] == ["False", "entailed"]
 
 
-def test_interrupt_keeps_what_was_finished(tmp_path: Path) -> None:
-    file, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    file.write_text("".join(json.dumps({**GOOD, "id": str(n)}) + "\n" for n in range(100_000)))
-    process = subprocess.Popen(
-        [*COMMAND, "audit", str(file), "--out", str(out), "--jobs", "2"],
-        stderr=subprocess.PIPE,
-        text=True,
-        # Where the tests run in the background of a shell, the interrupt key is ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
-    deadline = time.monotonic() + 60
-    while not (out.exists() and out.stat().st_size > 0) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "interrupted; what was finished is written" in errors
-    assert "Traceback" not in errors
-    lines = out.read_bytes().splitlines()
-    assert 0 < len(lines) < 100_000
-    assert [json.loads(line)["id"] for line in lines] == [str(n) for n in range(len(lines))]
-
-
-def test_reader_that_closes_early_is_no_error(tmp_path: Path) -> None:
-    file = tmp_path / "in.jsonl"
-    file.write_text("".join(json.dumps({**GOOD, "id": str(n)}) + "\n" for n in range(3000)))
-    process = subprocess.Popen(
-        [*COMMAND, "audit", str(file), "--jobs", "1"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert process.stdout is not None
-    process.stdout.readline()
-    process.stdout.close()
-    assert process.stderr is not None
-    errors = process.stderr.read().decode()
-    process.wait(timeout=60)
-    assert "Traceback" not in errors
-    process.stderr.close()
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_full_disk_is_a_clear_error() -> None:
     result = subprocess.run(
@@ -417,3 +375,9 @@ def test_unwritable_output(tmp_path: Path) -> None:
     result = run("audit", EXAMPLES, "--out", tmp_path / "out")
     assert result.exit_code == 2
     assert "Permission denied" in result.stderr
+
+
+def test_the_module_lists_its_public_names() -> None:
+    code = "import symbouq; print(*dir(symbouq))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == sorted(symbouq.__all__)

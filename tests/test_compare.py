@@ -163,7 +163,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 def test_command(files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(files[0].parent)
     result = run("compare", "a.jsonl", "b.jsonl")
-    assert result.exit_code == 0
+    assert result.exit_code == 1
     assert result.stdout == (
         "a.jsonl -> b.jsonl: 1 verdict flip in 1 of 1 traces (1 claims)\n"
         "one response in both: 0 of 1 traces\n"
@@ -200,6 +200,26 @@ def test_lines_that_are_no_audits(files: tuple[Path, Path], tmp_path: Path) -> N
     assert f"{first}:1: ontology: Field required" in result.stderr
     bare = write(tmp_path / "bare", {"id": "x"})
     assert run("compare", bare, second).exit_code == 2
+
+
+def test_the_exit_code_says_whether_they_differ(files: tuple[Path, Path], tmp_path: Path) -> None:
+    both, one = files
+    same = write(tmp_path / "same", audited("A is above B."))
+    other = write(tmp_path / "other", audited("A is above B.", identity="o"))
+    empty = write(tmp_path / "empty")
+    for first, second, code in (
+        (one, one, 0),
+        (both, both, 0),
+        (empty, empty, 0),
+        (same, one, 1),  # a flip
+        (both, same, 1),  # a trace that one of them lacks
+        (one, other, 2),  # no trace is in both
+        (one, empty, 2),
+    ):
+        result = run("compare", first, second)
+        assert result.exit_code == code, (first, second)
+        told = f"nothing to compare: {first} and {second} have no id in common\n"
+        assert result.stderr == (told if code == 2 else "")
 
 
 def test_report_must_not_overwrite(files: tuple[Path, Path]) -> None:

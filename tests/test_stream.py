@@ -4,6 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import multiprocessing
+import os
+import select
+import signal
+import subprocess
+import sys
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +18,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from symbouq.adapters import limits
 from symbouq.errors import RecordError
 from symbouq.jobs import auditing
 from symbouq.pipeline import TraceAuditor
 from symbouq.records import Trace, parse_record
-from symbouq.stream import Job, Outcome, process
+from symbouq.stream import Job, Line, Outcome, Work, process, read_lines
 
 GOOD = {
     "id": "good",
@@ -219,3 +227,212 @@ def test_any_values_are_audited_or_refused(record: dict[str, Any]) -> None:
         AUDITOR.audited(parse_record(Trace, json.dumps(record).encode()))
     except RecordError as error:
         assert "\n" not in error.message
+
+
+# Pipes -----------------------------------------------------------------------------------
+
+
+def audited_at_once(jobs: str, given: list[bytes]) -> list[str]:
+    """The ids of the audits that come while the pipe stays open."""
+    code = "from symbouq_cli.main import main; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "audit", "-", "--jobs", jobs],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        bufsize=0,  # so that what is there is seen
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    found = []
+    with process.stdin, process.stdout:
+        for content in given:
+            process.stdin.write(content)
+            process.stdin.flush()
+            for _ in range(content.count(b"\n")):
+                ready, _, _ = select.select([process.stdout], [], [], 60)
+                assert ready, "nothing comes before the input ends"
+                found.append(json.loads(process.stdout.readline())["id"])
+    assert process.wait(timeout=60) == 0
+    return found
+
+
+def structured(number: int) -> bytes:
+    record = {**STRUCTURED, "id": str(number)}
+    return json.dumps(record).encode() + b"\n"
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_record_on_an_open_pipe_is_answered_at_once(jobs: str) -> None:
+    parts = [structured(0), structured(1)]
+    parts.append(b"".join(map(structured, range(2, 100))))  # several batches
+    half = structured(100)
+    parts += [half[:20], half[20:], structured(101)]
+    assert audited_at_once(jobs, parts) == [str(n) for n in range(102)]
+
+
+# Processes -------------------------------------------------------------------------------
+
+
+def dying(_given: None) -> Work:
+    """A worker that a record kills."""
+
+    def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], None]:
+        if trace.id in ("70", "99"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return {"id": trace.id}, None
+
+    return work
+
+
+def test_a_record_that_kills_its_process_costs_only_itself(tmp_path: Path) -> None:
+    path = tmp_path / "in"
+    path.write_bytes(b"".join(map(structured, range(200))))
+    found = list(process([str(path)], Job(dying, (None,), Trace), 2))
+    assert [o.number for o in found] == list(range(1, 201))
+    failed = {o.number: o.error for o in found if o.error}
+    assert list(failed) == [71, 100]
+    assert failed[71] is not None
+    assert failed[71].startswith("the process that worked on it died (killed by SIGKILL; ")
+    assert multiprocessing.active_children() == []
+
+
+def failing(here: int) -> Work:
+    if os.getpid() != here:
+        raise RecordError("no such luck")
+    return dying(None)
+
+
+def test_a_process_that_cannot_be_made_ready_says_why(tmp_path: Path) -> None:
+    path = tmp_path / "in"
+    path.write_bytes(b"".join(map(structured, range(100))))
+    with pytest.raises(RecordError, match="no such luck"):
+        list(process([str(path)], Job(failing, (os.getpid(),), Trace), 2))
+    assert multiprocessing.active_children() == []
+
+
+# Limits ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> int:
+    """A small limit of a record, and of what may not end."""
+    monkeypatch.setattr(limits, "LONGEST", 300_000)
+    monkeypatch.setattr(limits, "ENDLESS", 3_000_000)
+    return limits.LONGEST
+
+
+def test_a_line_that_is_too_long_costs_only_itself(short: int, tmp_path: Path) -> None:
+    long = {**STRUCTURED, "id": "long", "note": "x" * (2 * short)}
+    path = written(tmp_path / "in", GOOD, long, {**GOOD, "id": "after"})
+    first, second, third = outcomes(path)
+    assert second.error == f"longer than {short >> 20} MiB"
+    assert (second.number, third.number) == (2, 3)
+    assert first.output is not None
+    assert third.output is not None
+    edge = {**STRUCTURED, "note": ""}
+    edge["note"] = "x" * (short - len(json.dumps(edge)) - 1)  # with its line break
+    assert [o.error for o in outcomes(written(tmp_path / "in", edge))] == [None]
+
+
+def test_so_does_an_item_of_an_array_and_a_line_of_csv(short: int, tmp_path: Path) -> None:
+    long = {**STRUCTURED, "id": "long", "note": "x" * (2 * short)}
+    path = tmp_path / "in.json"
+    path.write_text(json.dumps([STRUCTURED, long, {**STRUCTURED, "id": "after"}]))
+    assert [o.error for o in outcomes(path)] == [None, f"longer than {short >> 20} MiB", None]
+    table = tmp_path / "in.csv"
+    row = ",A is above B.,Answer: above"
+    table.write_text(f"id,scene,response\n1{row}\n{'x' * 2 * short}{row}\n3{row}\n")
+    assert [(o.number, o.error is None) for o in outcomes(table)] == [
+        (2, True),
+        (3, False),
+        (4, True),
+    ]
+
+
+@pytest.mark.parametrize("array", [False, True])
+def test_what_does_not_end_is_read_no_further(short: int, array: bool, tmp_path: Path) -> None:
+    path = tmp_path / "in"
+    good = json.dumps(STRUCTURED).encode()
+    start = b"[" + good + b",\n" if array else good + b"\n"
+    path.write_bytes(start + b'{"a": "' + b"x" * 5 * limits.ENDLESS + b'"}\n' + good)
+    first, second = outcomes(path)
+    assert first.output is not None
+    assert second.number == 2
+    assert second.error is not None
+    assert "does not end within" in second.error
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="looks at memory in /proc")
+@pytest.mark.parametrize("content", [b"\n", b"\0", b"{}\n", b"[", b"[[],", b"x"])
+def test_a_bomb_is_one_error(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "in.gz"
+    packer = zlib.compressobj(9, wbits=31)
+    with path.open("wb") as stream:
+        stream.write(packer.compress(structured(0)))
+        piece = content * ((1 << 24) // len(content))
+        for _ in range(4):  # 64 MiB
+            stream.write(packer.compress(piece))
+        stream.write(packer.flush())
+    code = (
+        "import re, sys\n"
+        "from symbouq.stream import read_lines\n"
+        "last = None\n"
+        "for last in read_lines(sys.argv[1]): pass\n"
+        "print(last)\n"
+        "print(*re.findall(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read()))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True
+    )
+    told, memory = done.stdout.splitlines()
+    assert "grows more than 900-fold when it is decompressed" in told
+    assert int(memory) < 200_000  # KiB
+
+
+def test_an_honest_file_that_compresses_well_is_read(tmp_path: Path) -> None:
+    """The same record again and again but for its id, 100 MB of it."""
+    path = tmp_path / "in.jsonl.gz"
+    with gzip.open(path, "wb", compresslevel=6) as stream:
+        for number in range(500):
+            record = {"id": str(number), "note": "The cup is left of the pot. " * 7_000}
+            stream.write(json.dumps(record).encode() + b"\n")
+    assert path.stat().st_size < 1_000_000
+    assert sum(isinstance(line, Line) for line in read_lines(str(path))) == 500
+
+
+# Arrays ----------------------------------------------------------------------------------
+
+
+def array_of(*records: dict[str, Any]) -> dict[str, bytes]:
+    return {
+        "one line": json.dumps(records).encode(),
+        "indented": json.dumps(records, indent=2).encode() + b"\n\n",
+        "an item a line": b"[\n" + b",\n".join(json.dumps(r).encode() for r in records) + b"\n]",
+        "marked": b"\xef\xbb\xbf " + json.dumps(records).encode(),
+    }
+
+
+@pytest.mark.parametrize("how", array_of())
+def test_an_array_of_own_records_is_read(how: str, tmp_path: Path) -> None:
+    records = [{**GOOD, "id": str(n)} for n in range(40)]
+    records[7] = {"id": "7"}
+    (tmp_path / "in").write_bytes(array_of(*records)[how])
+    found = outcomes(tmp_path / "in")
+    assert [o.number for o in found] == list(range(1, 41))
+    assert [o.number for o in found if o.error] == [8]
+
+
+def test_a_line_that_is_an_array_is_no_array_of_records(tmp_path: Path) -> None:
+    for line in (b"[1, 2]", b"[{}]", b"[{}, {}]", b"[]", b"[1, 2", b"[[[["):
+        first, second = outcomes(written(tmp_path / "in", line, GOOD))
+        assert first.error is not None, line
+        assert second.output is not None, line
+
+
+def test_what_follows_an_array_is_not_silently_left_out(tmp_path: Path) -> None:
+    text = json.dumps([GOOD], indent=1) + json.dumps({**GOOD, "id": "after"})
+    (tmp_path / "in").write_text(text)
+    first, second = outcomes(tmp_path / "in")
+    assert first.output is not None
+    assert second.error == "something follows the end of its JSON, and is not read"

@@ -21,15 +21,16 @@ pytest.importorskip("pyarrow", reason="the extra `formats` is not installed")
 import pyarrow.parquet as pq
 
 from symbouq import tabular
+from symbouq.output import RecordFile
 from symbouq.stream import Line, read_lines
-from symbouq.tabular import json_columns, parquet_lines
+from symbouq.tabular import json_columns
 
 EXAMPLES = str(Path(__file__).parents[1] / "examples/traces.jsonl")
 
 
 def written(path: Path, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The records as they are read from a file of them."""
-    with parquet_lines(str(path)) as stream:
+    with RecordFile(str(path)) as stream:
         for record in records:
             stream.write(json.dumps(record).encode() + b"\n")
     found = []
@@ -97,7 +98,8 @@ def test_types_that_show_late(tmp_path: Path) -> None:
 
 def test_an_audit_of_parsed_traces_goes_through_a_table(tmp_path: Path) -> None:
     parsed, audits, plain = (str(tmp_path / name) for name in ("p.parquet", "a.parquet", "a.jsonl"))
-    assert run("parse", EXAMPLES, "--out", parsed).exit_code == 0
+    r = run("--debug", "parse", EXAMPLES, "--out", parsed)
+    assert r.exit_code == 0, r.stderr
     assert run("audit", parsed, "--out", audits).exit_code == 0
     assert run("audit", EXAMPLES, "--out", plain).exit_code == 0
     rows = pq.read_table(audits).to_pylist()
@@ -116,8 +118,8 @@ def test_nothing_and_an_interrupted_run(tmp_path: Path) -> None:
     assert run("audit", str(tmp_path / "in.jsonl"), "--out", str(out)).exit_code == 0
     assert pq.read_table(out).num_rows == 0
     assert run("parse", str(out)).exit_code == 0
-    with pytest.raises(KeyboardInterrupt), parquet_lines(str(out)) as stream:
-        stream.write(b'{"id":"a"}\n{"id":"to')
+    with pytest.raises(KeyboardInterrupt), RecordFile(str(out)) as stream:
+        stream.write(b'{"id":"a"}\n')
         raise KeyboardInterrupt
     assert not (tmp_path / "empty.parquet.part").exists()
     assert pq.read_table(out).to_pylist() == [{"id": "a"}]
@@ -147,7 +149,7 @@ def test_labels_are_records_too(tmp_path: Path) -> None:
     from symbouq.labels.records import read_labels
 
     label = {"id": "a", "labels": [1, None], "source": "truth"}
-    with parquet_lines(str(tmp_path / "l.parquet")) as stream:
+    with RecordFile(str(tmp_path / "l.parquet")) as stream:
         stream.write(json.dumps(label).encode() + b"\n")
     (tmp_path / "l.jsonl").write_text(json.dumps(label) + "\n")
     assert read_labels(tmp_path / "l.parquet") == read_labels(tmp_path / "l.jsonl")

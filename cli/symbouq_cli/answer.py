@@ -17,6 +17,7 @@ from symbouq_cli.options import (
     reading_options,
     traced,
 )
+from symbouq_cli.terminal import tell
 
 
 @click.command()
@@ -47,5 +48,5 @@ def answer(files: tuple[str, ...], out: str, **options: Any) -> None:
 
     failed = run(traced(files, options), out, job, options, count, statuses.update)
     told = ", ".join(f"{count} {status}" for status, count in statuses.most_common())
-    click.echo(told or "no questions", err=True)
+    tell(told or "no questions")
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)

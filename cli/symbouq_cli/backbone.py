@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from symbouq_cli.terminal import tell
+
 if TYPE_CHECKING:
     from symbouq.records import Instance
 
@@ -94,12 +96,12 @@ def train(
 
     def watch(step: int, loss: float) -> None:
         if step % 50 == 0 or step == steps:
-            click.echo(f"step {step} of {steps}: loss {loss:.3f}", err=True)
+            tell(f"step {step} of {steps}: loss {loss:.3f}")
 
     model = trained(
         Plan(SIZES[size], steps, rate=rate, seed=seed, hops=hops or (1, 2, 3)), out, texts, watch
     )
-    click.echo(f"{out}: {model.num_parameters():,} parameters", err=True)
+    tell(f"{out}: {model.num_parameters():,} parameters")
 
 
 def _instances(path: str) -> Iterator[Instance]:

@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from symbouq_cli.terminal import say, tell
+
 FAILED_RECORDS = 1
 SHOWN = 20
 """How many failures are printed; the count is always given."""
@@ -72,19 +74,19 @@ def import_(name: str, path: str, out: str, **options: Any) -> None:
 
     found = import_benchmark(name, path, out, **options)
     for failure in found.failed[:SHOWN]:
-        click.echo(str(failure), err=True)
+        tell(failure)
     if len(found.failed) > SHOWN:
-        click.echo(f"and {len(found.failed) - SHOWN} more rows that failed", err=True)
+        tell(f"and {len(found.failed) - SHOWN} more rows that failed")
     for file in found.skipped:
-        click.echo(f"not read: {file}", err=True)
+        tell(f"not read: {file}")
     for note in found.manifest["notes"]:
-        click.echo(f"note: {note}", err=True)
+        tell(f"note: {note}")
     rows = found.manifest["rows"]
-    click.echo(f"{rows['read']} rows read, {rows['failed']} failed")
+    say(f"{rows['read']} rows read, {rows['failed']} failed")
     if found.manifest["reduction"]:
-        click.echo(f"{rows['reduced_away']} rows have no answer in {found.manifest['reduction']}")
+        say(f"{rows['reduced_away']} rows have no answer in {found.manifest['reduction']}")
     for split, entry in found.manifest["splits"].items():
-        click.echo(f"{split}: {entry['rows']} rows, {entry['scenes']} scenes -> {entry['file']}")
+        say(f"{split}: {entry['rows']} rows, {entry['scenes']} scenes -> {entry['file']}")
     click.get_current_context().exit(FAILED_RECORDS if found.failed else 0)
 
 
@@ -98,17 +100,17 @@ def list_() -> None:
     from symbouq.benchmarks.layouts import EXPECTED
 
     for benchmark in BENCHMARKS.values():
-        click.echo(f"{benchmark.name}: {benchmark.title}")
+        say(f"{benchmark.name}: {benchmark.title}")
         for kind, labels in benchmark.spaces.items():
-            click.echo(f"  answers ({kind}): {', '.join(labels)}")
+            say(f"  answers ({kind}): {', '.join(labels)}")
         for reduction in benchmark.reductions:
-            click.echo(f"  --reduce {reduction.name}: {reduction.says}")
+            say(f"  --reduce {reduction.name}: {reduction.says}")
         if benchmark.sizes:
             sizes = ", ".join(f"{split} {size}" for split, size in benchmark.sizes.items())
-            click.echo(f"  paper: {sizes}")
+            say(f"  paper: {sizes}")
         for layout in benchmark.layouts:
-            click.echo(f"  reads: {EXPECTED[layout]}")
+            say(f"  reads: {EXPECTED[layout]}")
         if benchmark.hub:
-            click.echo(f"  Hugging Face: {', '.join(benchmark.hub)}")
+            say(f"  Hugging Face: {', '.join(benchmark.hub)}")
         if benchmark.note:
-            click.echo(f"  note: {benchmark.note}")
+            say(f"  note: {benchmark.note}")

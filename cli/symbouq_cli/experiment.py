@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symbouq_cli.options import ENGINE, JOBS
+from symbouq_cli.terminal import say, tell
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -79,7 +80,7 @@ def run(
         else:
             bank.advance = advance
             bank.run.make(begun)
-    click.echo(f"{bank.run.folder}: {total} stages are made", err=True)
+    tell(f"{bank.run.folder}: {total} stages are made")
 
 
 def _make_on_ray(bank: Experiment, begun: Callable[[Stage], None], jobs: int | None) -> None:
@@ -116,7 +117,7 @@ def _announcing(
     started = iter(range(made, total))
     if not console.is_terminal:
         yield (
-            lambda stage: click.echo(f"[{next(started) + 1}/{total}] {stage.name}", err=True),
+            lambda stage: tell(f"[{next(started) + 1}/{total}] {stage.name}"),
             lambda count: None,
         )
         return
@@ -151,7 +152,7 @@ def status(config: Path, out: Path | None, data: Path | None) -> None:
     """
     for state in _experiment(config, out, data).run.states():
         told = f"made in {state.seconds:.1f} s" if state.done else "to do"
-        click.echo(f"{state.stage.name}: {told}")
+        say(f"{state.stage.name}: {told}")
 
 
 @experiment.command("list")
@@ -164,10 +165,10 @@ def listed() -> None:
     from symbouq.experiments.tables import TABLES
 
     for kind, known in (("tables", TABLES), ("figures", FIGURES)):
-        click.echo(f"{kind}:")
+        say(f"{kind}:")
         for name, make in known.items():
             told = " ".join((make.__doc__ or "").split()).partition(". ")[0].rstrip(".")
-            click.echo(f"  {name:<16} {told}")
+            say(f"  {name:<16} {told}")
 
 
 def _tables(_context: click.Context, _argument: click.Parameter, begun: str) -> list[str]:
@@ -205,6 +206,7 @@ def table(
     from symbouq.experiments.rendering import rendered
     from symbouq.experiments.results import Results
     from symbouq.experiments.tables import TABLES
+    from symbouq.output import replacing
 
     if name != "all" and name not in TABLES:
         raise click.UsageError(f"there is no table {name}; there are {', '.join(TABLES)}")
@@ -216,8 +218,9 @@ def table(
         else:
             to.mkdir(parents=True, exist_ok=True)
             file = to / f"{one}.{_ENDINGS[form]}"
-            file.write_text(text + "\n", encoding="utf-8")
-            click.echo(str(file), err=True)
+            with replacing(file) as stream:
+                stream.write(text.encode() + b"\n")
+            tell(file)
 
 
 _ENDINGS = {"markdown": "md", "csv": "csv", "latex": "tex"}
@@ -268,7 +271,7 @@ def figure(
         drawn.supxlabel(results.footer, fontsize=6, color="gray")
         file = to / f"{one}.{form}"
         drawn.savefig(file, dpi=150)
-        click.echo(str(file), err=True)
+        tell(file)
 
 
 def _experiment(
@@ -291,6 +294,6 @@ def _plan(bank: Any) -> None:
         else:
             left += state.stage.cost
             told = f"about {state.stage.cost:.0f} s" if state.stage.cost >= 1 else "seconds"
-        click.echo(f"{state.stage.name}: {told}")
+        say(f"{state.stage.name}: {told}")
     machine = MACHINES[bank.config.generation.engine]
-    click.echo(f"about {left / 60:.0f} minutes on {machine}")
+    say(f"about {left / 60:.0f} minutes on {machine}")

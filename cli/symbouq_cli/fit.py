@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,6 +20,7 @@ from symbouq_cli.options import (
     reading_options,
     traced,
 )
+from symbouq_cli.terminal import tell
 
 if TYPE_CHECKING:
     from symbouq.composer.model import Model
@@ -87,7 +89,9 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
     from symbouq.errors import RecordError
     from symbouq.records import Trace
     from symbouq.stream import Job
+    from symbouq_cli.run import refuse_overwriting
 
+    refuse_overwriting((*files, *filter(None, [options["source"]])), out, "--out")
     source = models.Model.load(options["source"]) if options["source"] else None
     composition = source.composition if source else options["composition"]
     profile = options["profile"] or (source.profile if source else None)
@@ -107,7 +111,7 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
                 kept.append(read)
             except RecordError as error:
                 failed += 1
-                click.echo(f"{place}: {error.message}", err=True)
+                tell(f"{place}: {error.message}")
         model = models.fit(
             kept,
             labels,
@@ -130,8 +134,8 @@ def _gathered(
     from symbouq_cli.run import progress, tell_failure
 
     found, failed = [], 0
-    with progress() as advance:
-        for outcome in process(files, job, jobs):
+    with progress() as advance, closing(process(files, job, jobs)) as outcomes:
+        for outcome in outcomes:
             if outcome.error is None:
                 found.append((f"{outcome.file}:{outcome.number}", outcome.summary))
             else:
@@ -143,7 +147,7 @@ def _gathered(
 
 def _warn(fault: str | None) -> None:
     if fault:
-        click.echo(f"warning: {fault}", err=True)
+        tell(f"warning: {fault}")
 
 
 def _tell(model: Model) -> None:
@@ -166,7 +170,8 @@ def _tell(model: Model) -> None:
     else:
         reasons = {"fixed": "one class only", "best": "no candidate ranks better than chance"}
         said.append(f"{reasons[composer.kind]}: the reliability is {composer.names[0]}")
-    click.echo("\n".join(said), err=True)
+    for line in said:
+        tell(line)
 
 
 @click.command()
@@ -205,12 +210,13 @@ def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> Non
         raise missing_extra("fit", error) from error
     from symbouq.records import Trace
     from symbouq.stream import Job
-    from symbouq_cli.run import run
+    from symbouq_cli.run import refuse_overwriting, run
 
+    refuse_overwriting((*files, model), out, "--out")
     fitted = Model.load(model)
     fault = fitted.fault(fitted.reader(options["profile"], options["ontology"]))
     if fault and options["strict"]:
-        click.echo(f"{model}: {fault}", err=True)
+        tell(f"{model}: {fault}")
         click.get_current_context().exit(UNUSABLE)
     _warn(fault)
     job = Job(predicting, (model, options["profile"], options["ontology"]), Trace, _summed)
@@ -225,7 +231,7 @@ def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> Non
     )
     if count := sum(some for some, _ in sums):
         mean = sum(part for _, part in sums) / count
-        click.echo(f"{count} traces, mean reliability {mean:.3f}", err=True)
+        tell(f"{count} traces, mean reliability {mean:.3f}")
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symbouq_cli.options import CONTINUED, FAILED_RECORDS, TRACES, reading_options, traced
+from symbouq_cli.terminal import tell
 
 if TYPE_CHECKING:
     from symbouq.generation.run import Progress
@@ -165,7 +166,7 @@ def generate(
         raise click.UsageError("--jobs and --gpus need --ray")
     instances, failed = read_instances(traced(files, options), limit)
     for error in failed:
-        click.echo(str(error), err=True)
+        tell(error)
     load = loading(options)
     settings = Settings(**options)
     if ray:
@@ -177,7 +178,7 @@ def generate(
         for progress in steps:
             show(progress)
     counts = progress.statuses if progress else {}
-    click.echo(_summary(progress), err=True)
+    tell(_summary(progress))
     unfinished = failed or counts.get("failed")
     click.get_current_context().exit(FAILED_RECORDS if unfinished else 0)
 

@@ -12,6 +12,7 @@ import click
 
 from symbouq_cli.generate import engine_options, loading
 from symbouq_cli.options import CONTINUED, FAILED_RECORDS, out_option
+from symbouq_cli.terminal import printable, tell
 
 if TYPE_CHECKING:
     from symbouq.errors import RecordError
@@ -89,13 +90,13 @@ def judge(traces: str, out: str, audits: str | None, **options: Any) -> None:
         for found in judging(traces, Judge(loading(options)()), out, audits):
             if isinstance(found, RecordError):
                 failed += 1
-                click.echo(str(found), err=True)
+                tell(found)
             else:
                 status = found.extra["judge"]["status"]
                 statuses[status] = statuses.get(status, 0) + 1
             advance()
     told = ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()))
-    click.echo(told or "nothing new to judge", err=True)
+    tell(told or "nothing new to judge")
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)
 
 
@@ -113,7 +114,9 @@ def human(traces: str, table: str, out: str, audits: str | None) -> None:
     Example: symbouq labels human traces.jsonl labels.csv --out human.jsonl
     """
     from symbouq.labels.human import SOURCE, HumanLabels
+    from symbouq_cli.run import refuse_overwriting
 
+    refuse_overwriting([table], out, "--out")
     source = HumanLabels(table)
     write_labels(traces, out, audits, SOURCE, source, source.unused)
 
@@ -190,18 +193,18 @@ def write_labels(
     _write(out, found)
     failed += also()
     for fault in failed:
-        click.echo(str(fault), err=True)
+        tell(fault)
     every = [label for one in found for label in one.labels if label is not None]
-    click.echo(f"{len(found)} traces, {len(every)} claims labelled, {sum(every)} right", err=True)
+    tell(f"{len(found)} traces, {len(every)} claims labelled, {sum(every)} right")
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)
 
 
 def _write(out: str, records: Iterable[Labels | dict[str, Any]]) -> None:
     import json
 
-    from symbouq_cli.run import writing
+    from symbouq.output import record_output
 
-    with writing(out) as stream:
+    with record_output(out) as stream:
         for record in records:
             fields = record if isinstance(record, dict) else record.record()
             stream.write(json.dumps(fields, ensure_ascii=False).encode() + b"\n")
@@ -209,6 +212,7 @@ def _write(out: str, records: Iterable[Labels | dict[str, Any]]) -> None:
 
 def _show(rows: Iterable[Agreement]) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table(title="Agreement", box=None, padding=(0, 1, 0, 0))
@@ -219,5 +223,6 @@ def _show(rows: Iterable[Agreement]) -> None:
     for row in rows:
         rate = "-" if row.rate is None else f"{100 * row.rate:.1f}"
         kappa = "-" if row.kappa is None else f"{row.kappa:.3f}"
-        table.add_row(row.dataset, str(row.traces), str(row.claims), rate, kappa, row.undefined)
-    Console(stderr=True, highlight=False, width=120).print(table)
+        dataset = escape(printable(row.dataset))
+        table.add_row(dataset, str(row.traces), str(row.claims), rate, kappa, row.undefined)
+    Console(stderr=True, highlight=False, emoji=False, width=120).print(table)

@@ -1,16 +1,16 @@
 """The `symbouq` command: options in, library calls, output.
 
 Exit codes: 0 everything was read, 1 some records failed, 2 rules, options or output are
-wrong, or SymboUQ itself is, 130 interrupted.
+wrong, or SymboUQ itself is, 130 interrupted, 129 and 143 hung up and terminated.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
 import traceback
-from pathlib import Path
 from typing import Any
 
 import click
@@ -26,6 +26,7 @@ from symbouq_cli.generate import generate
 from symbouq_cli.labels import labels
 from symbouq_cli.options import (
     CONTEXT,
+    DIFFERENCES,
     FAILED_RECORDS,
     JOBS,
     ONTOLOGY,
@@ -39,46 +40,91 @@ from symbouq_cli.options import (
     reading_options,
     traced,
 )
+from symbouq_cli.process import Ended, ending_signals, open_streams
 from symbouq_cli.rules import rules
 from symbouq_cli.scenes import scenes
 from symbouq_cli.schema import schema
 from symbouq_cli.scores import scores
 from symbouq_cli.signals import signals
+from symbouq_cli.terminal import printable, tell
 
 INTERRUPTED = 130
+_OF_STREAMS = (errno.EBADF, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPIPE)
+"""What writing may fail by; files say which one it is, standard output does not."""
 
 
 class _Group(click.Group):
     """Turns the library's errors into one message and an exit code."""
 
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        open_streams()
+        try:
+            return super().main(*arguments, **options)
+        except OSError as error:  # printing the help, before there is a command
+            _Unusable(_told(error)).show()
+            _abandon()
+            sys.exit(UNUSABLE)
+
     def invoke(self, context: click.Context) -> Any:
         try:
-            return super().invoke(context)
-        except KeyboardInterrupt:
-            click.echo("interrupted; what was finished is written", err=True)
-            context.exit(INTERRUPTED)
-        except BrokenPipeError:
-            # The reader of our output has enough.
-            sys.stderr.close()
-            context.exit(0)
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            with ending_signals():
+                try:
+                    return super().invoke(context)
+                finally:
+                    _flush()
+        except KeyboardInterrupt as end:
+            said = end.said if isinstance(end, Ended) else "interrupted"
+            tell("; ".join([f"{said}; what was finished is written", *_notes(end)]))
+            context.exit(end.code if isinstance(end, Ended) else INTERRUPTED)
+        except click.ClickException as error:
+            error.message = printable(error.message)
+            raise
+        except (click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:
             if context.find_root().params.get("debug"):
-                click.echo(traceback.format_exc(), err=True)
-            raise _Unusable(_told(error)) from error
+                for line in traceback.format_exc().splitlines():
+                    tell(line)
+            raise _Unusable(printable("; ".join([_told(error), *_notes(error)]))) from error
+
+
+def _flush() -> None:
+    """Makes sure that what was printed arrives.
+
+    Raises:
+        OSError: If it cannot.
+    """
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _abandon()
+        raise
+
+
+def _abandon() -> None:
+    from symbouq.output import abandon_stdout
+
+    abandon_stdout()
+
+
+def _notes(error: BaseException) -> list[str]:
+    return getattr(error, "__notes__", [])
 
 
 def _told(error: Exception) -> str:
     """What is wrong and what to do about it, in one line."""
-    from symbouq.errors import SymboUQError
+    from symbouq.errors import SymboUQError, one_line
 
     if isinstance(error, SymboUQError):
         return str(error)
     if isinstance(error, OSError):
+        if error.filename is None and error.errno in _OF_STREAMS:
+            from symbouq.output import stdout_fault
+
+            return f"{stdout_fault(error)}; not everything was printed"
         place = f"{error.filename}: " if error.filename else ""
         return f"{place}{error.strerror or error}"
-    reason = " ".join(str(error).split()) or "no reason given"
+    reason = one_line(error)
     if isinstance(error, ImportError):
         return f"{reason}: `symbouq doctor` says what is missing and how to get it"
     return (
@@ -136,7 +182,7 @@ def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) 
     from symbouq.stream import Job, Outcome
     from symbouq.summary import Summary
     from symbouq_cli.report import SummaryTable
-    from symbouq_cli.run import refuse_overwriting, run
+    from symbouq_cli.run import refuse_overwriting, run, same_file
 
     arguments = (options["profile"], options["ontology"], options["context"])
     table = SummaryTable()
@@ -150,7 +196,7 @@ def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) 
         from symbouq.report.html import Report
 
         refuse_overwriting(sources, report, "--report")
-        if out != "-" and Path(out).resolve() == Path(report).resolve():
+        if out != "-" and same_file(out, report):
             raise click.UsageError("--report and --out name the same file")
         with Report(report) as page:
 
@@ -211,6 +257,8 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
     Both are what `symbouq audit` wrote; traces belong together by their ids. Where the
     responses are the same, all claims are compared, else the scene and the conclusion.
     Audits made with another --context are compared by that context's verdicts.
+    Exit codes: 0 no difference, 1 a verdict flips, a trace is in one file alone or a line
+    cannot be read, 2 nothing to compare.
 
     Example: symbouq compare before.jsonl after.jsonl --report changes.html
     """
@@ -224,7 +272,7 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
     sides = ComparedSides()
     found = comparison(first, second, examples, sides.add)
     for failure in found.failed:
-        click.echo(failure, err=True)
+        tell(failure)
     notes = [f"one response in both: {found.same} of {found.traces} traces"]
     notes += [
         f"only in {name}: {count} trace{'' if count == 1 else 's'}"
@@ -238,9 +286,10 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
     else:
         told = {kind: [(flip, ()) for flip in some] for kind, some in found.examples.items()}
         show_flips((first, second), found, told, notes)
-    if found.failed and not found.traces:
+    if not found.traces and found.differ:
+        tell(f"nothing to compare: {first} and {second} have no id in common")
         click.get_current_context().exit(UNUSABLE)
-    click.get_current_context().exit(FAILED_RECORDS if found.failed else 0)
+    click.get_current_context().exit(DIFFERENCES if found.differ else 0)
 
 
 @main.command()

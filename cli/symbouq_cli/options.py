@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from symbouq.adapters.base import TraceFile
 
 FAILED_RECORDS = 1
+DIFFERENCES = 1
 UNUSABLE = 2
-"""Exit codes: some records failed; rules, options or output cannot be used."""
+"""Exit codes: some records failed, or what is compared differs; rules, options or output cannot be
+used.
+"""
 
 
 class _Source(click.Path):
@@ -104,7 +107,7 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def out_option(default: str) -> Callable[[Any], Any]:
-    """`--out` with a default; `symbouq_cli.run.writing` takes it."""
+    """`--out` with a default; `symbouq.output.record_output` takes it."""
     return click.option(
         "--out",
         metavar="FILE",

@@ -16,6 +16,7 @@ from symbouq.compare import Flip, Flips, Kind
 from symbouq.explain import Explanation
 from symbouq.stream import Outcome
 from symbouq.summary import Summary
+from symbouq_cli.terminal import printable, say
 
 _COLOURS = {
     "entailed": "green",
@@ -55,7 +56,7 @@ class SummaryTable:
             table.add_column(name, justify="right", min_width=len("100.0"))
         for name, summary in self._files.items():
             first = [
-                escape(Path(name).name),
+                _text(Path(name).name),
                 str(summary.traces),
                 _percent(summary.feasible, summary.traces),
                 str(summary.claims),
@@ -106,34 +107,40 @@ class CounterfactualTable:
 
 def _console() -> Console:
     """Standard error; as wide as a table needs where it is no terminal."""
-    console = Console(stderr=True, highlight=False)
-    return console if console.is_terminal else Console(stderr=True, highlight=False, width=120)
+    plain: dict[str, Any] = {"stderr": True, "highlight": False, "emoji": False}
+    console = Console(**plain)
+    return console if console.is_terminal else Console(**plain, width=120)
 
 
 def _percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f}" if whole else "-"
 
 
+def _text(text: str) -> str:
+    """A text of the data as it is: neither the terminal nor rich finds a command in it."""
+    return escape(printable(text))
+
+
 def show_explanation(explanation: Explanation) -> None:
     """Prints one trace's explanation to standard output."""
-    console = Console(highlight=False, soft_wrap=True)
-    console.print(f"[bold]{escape(explanation.title)}[/bold]")
+    console = Console(highlight=False, soft_wrap=True, emoji=False)
+    console.print(f"[bold]{_text(explanation.title)}[/bold]")
     for line in explanation.scene:
-        console.print(escape(line))
+        console.print(_text(line))
     for claim in explanation.claims:
         colour = _COLOURS[claim.verdict]
         console.print(
-            f"\n[bold]{claim.index}.[/bold] {escape(claim.text)}\n"
-            f"   [{colour}]{claim.verdict}[/{colour}]{escape(claim.notes)}\n"
-            f"   {escape(claim.message)}"
+            f"\n[bold]{claim.index}.[/bold] {_text(claim.text)}\n"
+            f"   [{colour}]{claim.verdict}[/{colour}]{_text(claim.notes)}\n"
+            f"   {_text(claim.message)}"
         )
     console.print()
     for line in explanation.profile:
-        console.print(escape(line))
+        console.print(_text(line))
     if explanation.sketch:
         console.print("\nOne layout of the scene, of possibly many:")
         for line in explanation.sketch:
-            console.print(escape(line))
+            console.print(_text(line))
 
 
 def show_flips(
@@ -151,22 +158,23 @@ def show_flips(
         notes: Lines to print below the first one.
     """
     total = sum(found.counts.values())
-    click.echo(
+    say(
         f"{names[0]} -> {names[1]}: {total} verdict{'' if total == 1 else 's'} flip in "
         f"{found.flipped} of {found.traces} traces ({found.claims} claims)"
     )
     for note in notes:
-        click.echo(note)
+        say(note)
     for kind, count in found.counts.most_common():
         before, after, grounded = kind
-        click.echo(f"\n{before} -> {after}{', by the scene alone' if grounded else ''}: {count}")
+        click.echo()
+        say(f"{before} -> {after}{', by the scene alone' if grounded else ''}: {count}")
         for flip, because in examples.get(kind, ()):
             where = f"{flip.file}:{flip.line} " if flip.file else ""
             what = f"claim {flip.claim}: {flip.text}" if flip.claim else flip.text
-            click.echo(f"  {where}{flip.id}, {what}")
-            click.echo(f"    was: {flip.was or before}")
-            click.echo(f"    now: {flip.now or after}")
+            say(f"  {where}{flip.id}, {what}")
+            say(f"    was: {flip.was or before}")
+            say(f"    now: {flip.now or after}")
             if because:
-                click.echo("    because of")
+                say("    because of")
             for change in because:
-                click.echo(f"      {change}")
+                say(f"      {change}")

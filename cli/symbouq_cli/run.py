@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
-import signal
-import sys
+import os
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import click
 from rich.console import Console
@@ -16,8 +15,10 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from symbouq import stream as builtin
 from symbouq.adapters.base import TraceFile
+from symbouq.output import part_of, record_output
+from symbouq.storage import located
 from symbouq.stream import Job, Outcome
-from symbouq.tabular import parquet_lines
+from symbouq_cli.terminal import tell
 
 
 def run(
@@ -50,14 +51,17 @@ def run(
     if options.get("shards"):
         return _run_shards(files, job, options["shards"], options["jobs"], take)
     failed = 0
-    with writing(out) as stream, progress() as advance:
-        for outcome in process(files, job, options["jobs"]):
+    with (
+        record_output(out) as stream,
+        progress() as advance,
+        closing(process(files, job, options["jobs"])) as outcomes,
+    ):
+        for outcome in outcomes:
             if outcome.output is None:
                 failed += 1
                 tell_failure(outcome)
             else:
-                with _uninterrupted():
-                    stream.write(outcome.output + b"\n")
+                stream.write(outcome.output + b"\n")
                 keep(outcome)
             advance()
     return failed
@@ -66,8 +70,9 @@ def run(
 def tell_failure(outcome: Outcome) -> None:
     """Prints why a record failed; under `--debug`, where a fault of ours came from as well."""
     if outcome.traceback and click.get_current_context().find_root().params.get("debug"):
-        click.echo(outcome.traceback, err=True)
-    click.echo(f"{outcome.file}:{outcome.number}: {outcome.error}", err=True)
+        for line in outcome.traceback.splitlines():
+            tell(line)
+    tell(f"{outcome.file}:{outcome.number}: {outcome.error}")
 
 
 def _engine(files: Sequence[str], out: str, options: Mapping[str, Any]) -> Any:
@@ -99,57 +104,63 @@ def _run_shards(
     with progress() as advance:
         for note in cluster.shards(files, job, folder, jobs):
             for fault in note["failed"]:
-                click.echo(f"{fault['file']}:{fault['line']}: {fault['error']}", err=True)
+                tell(f"{fault['file']}:{fault['line']}: {fault['error']}")
             take(note["total"])
             count += 1
             kept += note["kept"]
             records += note["records"]
             failed += len(note["failed"])
             advance(note["records"] + len(note["failed"]))
-    click.echo(f"{records} records in {count} shards, {kept} of which were there", err=True)
+    tell(f"{records} records in {count} shards, {kept} of which were there")
     return failed
 
 
 def refuse_overwriting(files: Sequence[str], out: str, option: str) -> None:
-    """Ends the command where an output is one of the files that are read (or written).
+    """Ends the command where an output is one of the files that are read (or written), by
+    whatever name.
 
     Raises:
         click.UsageError: If it is.
     """
-    read = set(files)
-    read.update(f.reading.batch_input or "-" for f in files if isinstance(f, TraceFile))
-    if out != "-" and any(Path(file).resolve() == Path(out).resolve() for file in read - {"-"}):
-        raise click.UsageError(f"{option} {out} is one of the input files")
+    read = dict.fromkeys(str(file) for file in files)
+    read.update((f.reading.batch_input, None) for f in files if isinstance(f, TraceFile))
+    part = part_of(out) if out != "-" else None
+    for file in filter(None, read):
+        if same_file(file, out):
+            raise click.UsageError(f"{option} {out} is one of the input files")
+        if part is not None and same_file(file, str(part)):
+            raise click.UsageError(f"{option} {out} is made in {part}, one of the input files")
 
 
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Holds back Ctrl-C, so that a compressed stream is not cut inside a write."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def same_file(file: str, out: str) -> bool:
+    """Whether writing to an output would change a file that is read; `-` is what is standard."""
+    read, written = _place(file, 0), _place(out, 1)
     try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        there = _state(read), _state(written)
+    except OSError:  # one is not there yet
+        return str(read) == str(written)
+    if isinstance(read, Path) and stat.S_ISDIR(there[0].st_mode):
+        # A data set that was saved to disk: its own files are of these kinds.
+        return (
+            isinstance(written, Path)
+            and written.suffix in (".arrow", ".json")
+            and written.is_relative_to(read)
+        )
+    # Of a terminal, a pipe or a device, input and output are two things.
+    return stat.S_ISREG(there[0].st_mode) and os.path.samestat(*there)
 
 
-@contextmanager
-def writing(out: str) -> Iterator[IO[bytes]]:
-    """The output, complete on disk whatever ends the run."""
-    if out == "-":
-        stream = sys.stdout.buffer
-        try:
-            yield stream
-        finally:
-            stream.flush()
-    elif out.endswith(".gz"):
-        with gzip.open(out, "wb", compresslevel=6) as stream:
-            yield stream  # type: ignore[misc]
-    elif out.endswith(".parquet"):
-        with parquet_lines(out) as stream:
-            yield stream
-    else:
-        with Path(out).open("wb") as stream:
-            yield stream
+def _place(path: str, standard: int) -> Path | int:
+    """What a name stands for: a descriptor, where it is `-`, or a path without links."""
+    if path == "-":
+        return standard
+    if path.startswith("file://"):
+        path = located(path)[1]
+    return Path(os.path.realpath(path))
+
+
+def _state(place: Path | int) -> os.stat_result:
+    return place.stat() if isinstance(place, Path) else os.fstat(place)
 
 
 @contextmanager

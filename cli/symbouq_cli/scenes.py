@@ -36,10 +36,10 @@ def scenes(
     """
     import json
 
+    from symbouq.output import record_output
     from symbouq.scenes.families import problems
-    from symbouq_cli.run import writing
 
-    with writing(out) as stream:
+    with record_output(out) as stream:
         for number, problem in enumerate(problems(family, count, seed, hops or (1, 2, 3))):
             record = problem.record(f"{family}-{seed}-{number:05d}")
             if sound:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from symbouq_cli.terminal import say, tell
+
 if TYPE_CHECKING:
     from symbouq.scorers.bank import Resources
     from symbouq.scorers.efficiency import Cost
@@ -115,8 +117,8 @@ def list_() -> None:
     for known in SCORERS.values():
         kind = "trained" if known.trained else "training-free"
         bank = "" if known.banked else ", not in the bank"
-        click.echo(f"{known.name}: {known.family}, {kind}{bank}")
-        click.echo(f"  needs: {', '.join(sorted(known.needs)) or 'nothing'}")
+        say(f"{known.name}: {known.family}, {kind}{bank}")
+        say(f"  needs: {', '.join(sorted(known.needs)) or 'nothing'}")
 
 
 @scores.command()
@@ -172,10 +174,9 @@ def fit(train: str, validation: str, models: str, **options: Any) -> None:
                 kept = bank.fit(name, learned, judged, seed, chosen, resources)
                 bank.save(kept, models)
             calibrator = kept.calibrator
-            click.echo(
+            tell(
                 f"{name}, seed {seed}: AUROC {calibrator.auroc:.3f} on validation by "
-                f"{calibrator.reduction}, trained in {kept.seconds:.1f} s",
-                err=True,
+                f"{calibrator.reduction}, trained in {kept.seconds:.1f} s"
             )
 
 
@@ -233,9 +234,9 @@ def apply(models: str, split: str, out: str, engine: str, jobs: int | None, **op
     else:
         counts = bank.write_scores(out, told(map(make(), given.chunks())))
     for scorer, count in counts.items():
-        click.echo(f"{scorer}: {count} traces", err=True)
+        tell(f"{scorer}: {count} traces")
     if silent:
-        click.echo(f"{silent} traces have nothing to read, and no score", err=True)
+        tell(f"{silent} traces have nothing to read, and no score")
 
 
 @scores.command()
@@ -292,10 +293,10 @@ def sweep(train: str, validation: str, out: str, **options: Any) -> None:
         for row in run(name, learned, judged, out, grid, base):
             rows.append(row)
             point = ", ".join(f"{axis} {getattr(row.settings, axis)}" for axis in axes)
-            click.echo(f"{name}, {point}: AUROC {row.auroc:.3f}", err=True)
+            tell(f"{name}, {point}: AUROC {row.auroc:.3f}")
         best = best_of(rows, name)
         point = ", ".join(f"{axis} {getattr(best.settings, axis)}" for axis in axes)
-        click.echo(f"{name}: best is {point} with AUROC {best.auroc:.3f}")
+        say(f"{name}: best is {point} with AUROC {best.auroc:.3f}")
 
 
 @scores.command()
@@ -371,7 +372,7 @@ def _possible(methods: Sequence[str], judged: Sequence[Any], resources: Resource
 
     names, missing = possible(methods, [item.example for item in judged], resources)
     for name, fault in missing.items():
-        click.echo(f"{name} is left out, it needs {fault}", err=True)
+        tell(f"{name} is left out, it needs {fault}")
     return names
 
 
@@ -429,12 +430,13 @@ def _show(rows: Sequence[Cost]) -> None:
 
 def _write(rows: Sequence[Cost], out: str) -> None:
     import csv
+    import io
     from dataclasses import asdict, fields
-    from pathlib import Path
 
+    from symbouq.output import replacing
     from symbouq.scorers.efficiency import Cost
 
-    with Path(out).open("w", encoding="utf-8", newline="") as stream:
+    with replacing(out) as raw, io.TextIOWrapper(raw, "utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, [field.name for field in fields(Cost)])
         writer.writeheader()
         writer.writerows(asdict(row) for row in rows)

@@ -11,6 +11,7 @@ import click
 
 from symbouq_cli.generate import quiet
 from symbouq_cli.options import FAILED_RECORDS
+from symbouq_cli.terminal import tell
 
 FILE = click.Path(exists=True, dir_okay=False)
 
@@ -93,10 +94,9 @@ def signals(traces: str, model: str, folder: str, audits: str | None, **options:
 
         done = extract(traces, model, folder, audits, Extraction(**options), count)
     for error in done.failed:
-        click.echo(str(error), err=True)
-    click.echo(
+        tell(error)
+    tell(
         f"{done.traces} traces, {done.tokens} tokens in {time.monotonic() - start:.1f} s"
-        + (f"; {done.kept} shards were there already" if done.kept else ""),
-        err=True,
+        + (f"; {done.kept} shards were there already" if done.kept else "")
     )
     click.get_current_context().exit(FAILED_RECORDS if done.failed else 0)

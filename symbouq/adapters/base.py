@@ -5,7 +5,10 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
+import re
+import select
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -18,6 +21,7 @@ from typing import IO, Any, NamedTuple, Protocol, TypeVar
 
 from pydantic_core import from_json
 
+from symbouq.adapters import limits
 from symbouq.adapters.documents import array_items
 from symbouq.errors import RecordError, SymboUQError
 from symbouq.storage import is_uri, located
@@ -27,6 +31,8 @@ PROMPT = "prompt"
 
 _HEAD = 1 << 16
 """Bytes from the start of a file that its format is recognised by."""
+
+_ARRAY = re.compile(rb"\s*\[\s*[{\]]")
 
 _TRIED = 5
 """Lines tried for a first record, where those before are no JSON."""
@@ -117,6 +123,7 @@ class Input:
         self.path = path
         self.name = input_name(path)
         self._stream = stream
+        self._splitter: _Lines | None = None
         self.head = _head(stream).removeprefix(codecs.BOM_UTF8) if stream is not None else b""
 
     @property
@@ -152,35 +159,140 @@ class Input:
             return value if isinstance(value, dict) else {}
         return {}
 
-    def lines(self) -> Iterator[bytes]:
-        """The lines."""
-        stream = self._bytes()
-        *whole, last = self.head.split(b"\n")
-        for line in whole:
-            yield line + b"\n"
-        if last or not self.head:
-            last += stream.readline()
-            if last:
-                yield last
-        yield from stream
+    @cached_property
+    def is_array(self) -> bool:
+        """Whether it is one JSON array of objects, not values a line (the first of which may be an
+        array).
+        """
+        if not _ARRAY.match(self.head):
+            return False
+        first, _, rest = self.head.lstrip().partition(b"\n")
+        try:
+            from_json(first)
+        except ValueError:
+            return True
+        return not rest.strip()
+
+    def lines(self) -> Iterator[bytes | RecordError]:
+        """The lines; one that is too long is an error."""
+        self._splitter = _Lines(self.head, self._bytes())
+        return self._splitter
 
     def chunks(self) -> Iterator[bytes]:
         """The bytes, piece by piece."""
         stream = self._bytes()
         yield self.head
-        while piece := stream.read(_HEAD):
+        while piece := stream.read1(_HEAD):  # type: ignore[attr-defined]
             yield piece
 
-    def values(self) -> Iterator[tuple[int, bytes]]:
+    def values(self) -> Iterator[tuple[int, bytes | RecordError]]:
         """The encoded JSON values, numbered: one a line, or the items of one array."""
-        if self.head.lstrip().startswith(b"["):
+        if self.is_array:
             return enumerate(array_items(self.chunks()), start=1)
-        return ((n, line) for n, line in enumerate(self.lines(), start=1) if line.strip())
+        return (
+            (number, line)
+            for number, line in enumerate(self.lines(), start=1)
+            if isinstance(line, RecordError) or line.strip()
+        )
+
+    def idle(self) -> bool:
+        """Whether what comes next is still to come, on a pipe or a terminal."""
+        if self._splitter is not None:
+            return self._splitter.idle()
+        return self._stream is not None and not _at_hand(self._stream)
 
     def _bytes(self) -> IO[bytes]:
         if self._stream is None:
             raise RecordError("is a folder; this format is read from a file")
         return self._stream
+
+
+class _Lines:
+    """The lines of a stream, as they come.
+
+    Args:
+        first: What was read of it before.
+        stream: The stream.
+    """
+
+    def __init__(self, first: bytes, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._ready: deque[bytes | RecordError] = deque()
+        self._begun: list[bytes] = []  # of a line that is not ended
+        self._length = 0
+        self._end: Exception | None = None
+        self._take(first)
+
+    def __iter__(self) -> Iterator[bytes | RecordError]:
+        return self
+
+    def __next__(self) -> bytes | RecordError:
+        while not self._ready:
+            if self._end is not None:
+                raise self._end
+            self._read()
+        return self._ready.popleft()
+
+    def idle(self) -> bool:
+        """Whether the next line is still to come."""
+        while not self._ready and self._end is None:
+            if not _at_hand(self._stream):
+                return True
+            self._read()
+        return False
+
+    def _read(self) -> None:
+        """Reads what is there, or waits for more; what goes wrong does so after the lines."""
+        try:
+            piece = self._stream.read1(_HEAD)  # type: ignore[attr-defined]
+            self._take(piece)
+        except Exception as error:
+            self._end = error
+            return
+        if not piece:
+            if self._length:
+                self._ready.append(self._line())
+            self._end = StopIteration()
+
+    def _take(self, piece: bytes) -> None:
+        """Cuts a piece into lines.
+
+        Raises:
+            RecordError: If a line does not end.
+        """
+        first, *others = piece.split(b"\n")
+        if not others:
+            self._add(first)
+            return
+        rest = others.pop()
+        self._add(first + b"\n")
+        self._ready.append(self._line())
+        self._ready.extend([line + b"\n" for line in others])
+        self._add(rest)
+
+    def _add(self, part: bytes) -> None:
+        self._length += len(part)
+        limits.check_ends(self._length)
+        if self._length > limits.LONGEST:
+            self._begun.clear()
+        else:
+            self._begun.append(part)
+
+    def _line(self) -> bytes | RecordError:
+        length, self._length = self._length, 0
+        if length > limits.LONGEST:
+            return limits.too_long()
+        line = b"".join(self._begun)
+        self._begun.clear()
+        return line
+
+
+def _at_hand(stream: IO[bytes]) -> bool:
+    """Whether reading would not wait; also where there is no telling."""
+    try:
+        return bool(select.select([stream], [], [], 0)[0])
+    except (OSError, ValueError, NotImplementedError):  # no file of the system
+        return True
 
 
 @contextmanager
@@ -212,7 +324,44 @@ def input_name(path: str) -> str:
 def _unzipped(raw: IO[bytes]) -> IO[bytes]:
     buffered = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)  # type: ignore[type-var]
     zipped = buffered.peek(2)[:2] == b"\x1f\x8b"
-    return gzip.GzipFile(fileobj=buffered) if zipped else buffered  # type: ignore[return-value]
+    return io.BufferedReader(_Unzipped(buffered), _HEAD) if zipped else buffered
+
+
+class _Unzipped(io.RawIOBase):
+    """Compressed content, as far as it is honest.
+
+    Args:
+        raw: What is compressed.
+    """
+
+    def __init__(self, raw: io.BufferedReader) -> None:
+        self._raw = raw
+        self._packed = self._unpacked = 0
+        self._zipped = gzip.GzipFile(fileobj=self)
+
+    def readable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._raw.fileno()
+
+    def read(self, size: int = -1) -> bytes:
+        """The next compressed bytes, for the decompression."""
+        piece = self._raw.read1(size)
+        self._packed += len(piece)
+        return piece
+
+    def readinto(self, buffer: Any) -> int:
+        """The next bytes of the content.
+
+        Raises:
+            RecordError: If there is more of it than of any text.
+        """
+        piece = self._zipped.read1(len(buffer))
+        self._unpacked += len(piece)
+        limits.check_honest(self._packed, self._unpacked)
+        buffer[: len(piece)] = piece
+        return len(piece)
 
 
 def _head(stream: IO[bytes]) -> bytes:
@@ -250,12 +399,14 @@ def converted(
             yield Found(given.name, number, fields)
 
 
-def decoded(encoded: bytes) -> Any:
+def decoded(encoded: bytes | RecordError) -> Any:
     """A JSON value; NaN and the infinities, which other tools write, are let through.
 
     Raises:
-        RecordError: If it is not JSON.
+        RecordError: If it is not JSON; what is an error already.
     """
+    if isinstance(encoded, RecordError):
+        raise encoded
     try:
         return from_json(encoded.strip())
     except ValueError as error:

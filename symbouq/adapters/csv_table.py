@@ -35,16 +35,14 @@ class _Csv:
     def read(self, given: Input, reading: Reading) -> Iterator[Found]:
         csv.field_size_limit(max(csv.field_size_limit(), _LONGEST))
         header = given.head.lstrip().split(b"\n", 1)[0].decode(errors="replace")
-        # What is no UTF-8 fails with its own row, not with the file.
-        texts = (line.decode(errors="surrogateescape") for line in given.lines())
-        table = csv.reader(texts, delimiter=max(_SEPARATORS, key=header.count), strict=True)
-        columns = next(_rows(table), (1, []))[1]
+        rows = _rows(_Texts(given.lines()), max(_SEPARATORS, key=header.count))
+        columns = next(rows, (1, []))[1]
         if isinstance(columns, RecordError):
             raise columns
         if columns:
             _check_names(columns)
             check_columns(columns, reading)
-        for number, cells in _rows(table):
+        for number, cells in rows:
             content: dict[str, Any] | RecordError
             try:
                 content = _trace(columns, cells, reading, number)
@@ -53,8 +51,30 @@ class _Csv:
             yield Found(given.name, number, content)
 
 
-def _rows(table: Any) -> Iterator[tuple[int, list[str] | RecordError]]:
+class _Texts:
+    """Lines as texts; a line that is too long is empty, and its error is kept.
+
+    Attributes:
+        fault: The error of the last line, if any.
+    """
+
+    def __init__(self, lines: Iterator[bytes | RecordError]) -> None:
+        self._lines = lines
+        self.fault: RecordError | None = None
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self._lines:
+            if isinstance(line, RecordError):
+                self.fault = line
+                yield "\n"
+            else:
+                # What is no UTF-8 fails with its own row, not with the file.
+                yield line.decode(errors="surrogateescape")
+
+
+def _rows(texts: _Texts, separator: str) -> Iterator[tuple[int, list[str] | RecordError]]:
     """The rows that are not blank, with the number of the line on which each begins."""
+    table = csv.reader(iter(texts), delimiter=separator, strict=True)
     while True:
         number = table.line_num + 1
         try:
@@ -62,10 +82,13 @@ def _rows(table: Any) -> Iterator[tuple[int, list[str] | RecordError]]:
         except csv.Error as error:
             yield number, RecordError(f"not valid CSV: {error}")
             continue
-        if cells is None:
-            return
-        if cells:
+        if texts.fault is not None:
+            yield number, texts.fault
+            texts.fault = None
+        elif cells:
             yield number, cells
+        elif cells is None:
+            return
 
 
 def _check_names(columns: list[str]) -> None:

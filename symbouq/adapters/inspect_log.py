@@ -21,8 +21,8 @@ _ATTACHED = "attachment://"
 _BULK = {"events", "events_data", "store"}
 """What the audit has no use for, and most of a sample's size."""
 
-_Sample = bytes | Callable[[], bytes]
-"""A sample as JSON, or what reads it."""
+_Sample = bytes | RecordError | Callable[[], bytes]
+"""A sample as JSON, why there is none, or what reads it."""
 
 
 class _Inspect:
@@ -81,7 +81,7 @@ def _sample(log: Any, file: str, summary: Any) -> bytes:
 
 
 def _read(sample: _Sample) -> Any:
-    return decoded(sample if isinstance(sample, bytes) else sample())
+    return decoded(sample() if callable(sample) else sample)
 
 
 def _trace(sample: Any, reading: Reading, number: int) -> dict[str, Any]:

@@ -76,6 +76,7 @@ def _stored(path: str, store: IO[bytes], places: dict[str, tuple[int, int]]) -> 
             except RecordError as error:
                 yield Found(given.name, number, error)
                 continue
+            assert isinstance(encoded, bytes)  # it was decoded
             places[request["custom_id"]] = (store.tell(), len(encoded))
             store.write(encoded)
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from symbouq.adapters.base import Found, Reading
+from symbouq.adapters.base import PROMPT, Found, Reading
 from symbouq.adapters.fields import filled
 from symbouq.errors import RecordError
+from symbouq.records import Trace
 
 _SCENES = ("scene", "scene_relations", "prompt")
 
@@ -45,8 +46,12 @@ def row_trace(row: dict[str, Any], reading: Reading, number: int) -> dict[str, A
     return filled(row, row, reading, number)
 
 
+Row = tuple[int, dict[str, Any] | RecordError]
+"""A row's number, from 1, and its cells or why they are not there."""
+
+
 def traces(
-    file: str, columns: Sequence[str], rows: Iterable[dict[str, Any]], reading: Reading
+    file: str, columns: Sequence[str], rows: Iterable[Row], reading: Reading
 ) -> Iterator[Found]:
     """The traces of a typed table, where what a record lacks stands as null.
 
@@ -54,13 +59,25 @@ def traces(
         RecordError: If a column is missing that all of them need.
     """
     check_columns(columns, reading)
-    for number, row in enumerate(rows, start=1):
+    for number, row in rows:
         content: dict[str, Any] | RecordError
         try:
+            if isinstance(row, RecordError):
+                raise row
             content = row_trace(without_nulls(row), reading, number)
         except RecordError as error:
             content = error
         yield Found(file, number, content)
+
+
+def is_read(column: str, reading: Reading) -> bool:
+    """Whether a trace cannot do without a column that is there: a field, or what fills one."""
+    sources = (source for _, source in reading.mapping)
+    return (
+        column in Trace.model_fields
+        or column == PROMPT
+        or any(f"{source}.".startswith(f"{column}.") for source in sources)
+    )
 
 
 def without_nulls(value: Any) -> Any:

@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from symbouq.benchmarks.items import BenchmarkError, Item
 from symbouq.benchmarks.layouts import files_of, read_file, read_hub, rows_of
 from symbouq.benchmarks.splits import ORDER, check_apart, cut
 from symbouq.errors import RecordError
+from symbouq.output import replacing
 from symbouq.records import Instance, make_record
 from symbouq.version import __version__
 
@@ -101,7 +103,8 @@ def import_benchmark(
     check_apart(done.rows)
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    splits = {n: _write(folder / f"{n}{suffix}", rows) for n, rows in done.rows.items()}
+    contents = {n: _encoded(rows) for n, rows in done.rows.items()}
+    splits = {n: _entry(f"{n}{suffix}", rows, contents[n]) for n, rows in done.rows.items()}
     for part, wanted in (sizes or {}).items():
         if part in splits:
             splits[part]["wanted"] = wanted
@@ -125,8 +128,14 @@ def import_benchmark(
         "splits": splits,
         "notes": [*done.notes, *([benchmark.note] if benchmark.note else [])],
     }
-    content = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
-    (folder / MANIFEST).write_text(content, encoding="utf-8")
+    told = json.dumps(manifest, indent=2, ensure_ascii=False).encode() + b"\n"
+    files = {MANIFEST: told} | {splits[n]["file"]: content for n, content in contents.items()}
+    with ExitStack() as made:  # all are whole before one takes its name
+        for file, content in files.items():
+            packed = gzip.compress(content, mtime=0) if file.endswith(".gz") else content
+            stream = made.enter_context(replacing(folder / file))
+            stream.write(packed)
+            stream.flush()
     return Imported(manifest, failed, [str(p) for p in skipped])
 
 
@@ -175,7 +184,7 @@ def _read(
             sources.append(
                 {
                     "file": file.relative_to(base).as_posix(),
-                    "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+                    "sha256": _hash(file),
                     "rows": sum(isinstance(one, Item) for one in found),
                 }
             )
@@ -186,24 +195,38 @@ def _read(
     return [{"hub": path, "rows": len(items)}], [], items, failed
 
 
+def _hash(file: Path) -> str | None:
+    """SHA-256 of a file; None where it cannot be read, which was told when it was."""
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
 def _invalid(item: Item) -> RecordError | None:
     try:
-        make_record(Instance, item.record())
+        record = item.record()
+        json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
+        make_record(Instance, record)
+    except UnicodeEncodeError:
+        return RecordError("not UTF-8, or half of a character", item.file, item.line)
+    except ValueError as error:
+        return RecordError(f"cannot be written as JSON: {error}", item.file, item.line)
     except RecordError as error:
         return RecordError(error.message, item.file, item.line)
     return None
 
 
-def _write(path: Path, items: Sequence[Item]) -> dict[str, Any]:
-    """Writes a split and gives its entry of the manifest."""
-    content = "".join(
-        json.dumps(item.record(), ensure_ascii=False) + "\n" for item in items
-    ).encode()
-    stored = gzip.compress(content, mtime=0) if path.name.endswith(".gz") else content
-    path.write_bytes(stored)
+def _encoded(items: Iterable[Item]) -> bytes:
+    """A split as JSON Lines."""
+    return "".join(json.dumps(item.record(), ensure_ascii=False) + "\n" for item in items).encode()
+
+
+def _entry(file: str, items: Sequence[Item], content: bytes) -> dict[str, Any]:
+    """The entry of a split in the manifest."""
     pairs = sorted(item.pair_key for item in items)
     return {
-        "file": path.name,
+        "file": file,
         "rows": len(items),
         "scenes": len({item.scene_key for item in items}),
         "repeated_pairs": len(pairs) - len(set(pairs)),

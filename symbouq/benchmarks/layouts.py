@@ -29,14 +29,16 @@ import gzip
 import io
 import json
 import re
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from symbouq.adapters.base import opened
 from symbouq.benchmarks.catalog import ENTAILMENT, NINE, SPARP, SPARTQA, SPARTUN, Benchmark
 from symbouq.benchmarks.items import BenchmarkError, Item, Scene
 from symbouq.benchmarks.matching import space_of
-from symbouq.errors import RecordError
+from symbouq.errors import RecordError, internal
 
 EXTRA = "formats"
 """The extra that brings the `datasets` library."""
@@ -156,14 +158,40 @@ def read_file(path: Path, benchmark: Benchmark) -> Iterator[Found]:
         benchmark: Which benchmark it is of.
     """
     file = str(path)
+    text, fault = _text_of(path)
     try:
-        content = path.read_bytes()
-        if content[:2] == b"\x1f\x8b":
-            content = gzip.decompress(content)
-        text = content.decode("utf-8-sig")
-    except (OSError, EOFError, gzip.BadGzipFile, UnicodeDecodeError) as error:
-        yield RecordError(f"cannot be read: {error}", file, 1)
-        return
+        yield from _read(text, path, benchmark)
+    except Exception as error:
+        # A fault of ours must not cost the other files; it is reported like any other.
+        yield RecordError(internal(error), file, 1)
+    if fault is not None:
+        yield RecordError(fault, file, text.count("\n") + 1)
+
+
+def _text_of(path: Path) -> tuple[str, str | None]:
+    """The text of a file, as far as it can be read, and why no further.
+
+    Bytes that are no UTF-8 stay as halves of characters, with which their own row fails.
+    """
+    pieces: list[bytes] = []
+    fault = None
+    try:
+        with opened(str(path.absolute())) as given:
+            pieces.extend(given.chunks())
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        fault = f"compressed file is damaged: {error}; what stands before is read"
+    except OSError as error:
+        fault = f"cannot be read: {error.strerror or error}"
+    except RecordError as error:
+        fault = error.message
+    text = b"".join(pieces).decode("utf-8", "surrogateescape")
+    # The last line is cut, unless it is all there is.
+    return (text[: text.rfind("\n") + 1] or text) if fault else text, fault
+
+
+def _read(text: str, path: Path, benchmark: Benchmark) -> Iterator[Found]:
+    """The questions of a file's text."""
+    file = str(path)
     if _suffix(path) == ".txt":
         if "babi" not in benchmark.layouts:
             yield RecordError(_unexpected(benchmark, "a text file"), file, 1)
@@ -221,7 +249,7 @@ def _rows(text: str, file: str, by_line: bool) -> Iterator[Placed | RecordError]
     first = next((line for line in lines if line.strip()), "")
     try:
         whole_line = isinstance(json.loads(first), dict) and len(lines) > 1
-    except ValueError:
+    except (ValueError, RecursionError):
         whole_line = False
     if by_line or whole_line or (len(lines) <= 1 and _is_row(first)):
         for number, line in enumerate(lines, start=1):
@@ -229,21 +257,27 @@ def _rows(text: str, file: str, by_line: bool) -> Iterator[Placed | RecordError]
                 continue
             try:
                 yield Placed(json.loads(line), number, str(number))
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 yield RecordError(f"not valid JSON: {error}", file, number)
         return
+    line_of = 1
     try:
-        yield from _document(text)
+        for placed in _document(text):
+            line_of = placed.line
+            yield placed
     except json.JSONDecodeError as error:
         yield RecordError(
             f"not valid JSON: {error.msg}; what stands before it was read", file, error.lineno
         )
+    except (ValueError, RecursionError) as error:
+        message = f"not readable JSON: {error}; what stands before it was read"
+        yield RecordError(message, file, line_of)
 
 
 def _is_row(line: str) -> bool:
     try:
         value = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(value, dict) and _layout(value) is not None
 
@@ -323,7 +357,7 @@ def _table(text: str, file: str, path: Path) -> Iterator[Placed | RecordError]:
             row = next(reader, None)
         except csv.Error as error:
             yield RecordError(f"not a valid table: {error}", file, reader.line_num)
-            return
+            continue
         if row is None:
             return
         cells: Row = {str(k): v for k, v in row.items() if k is not None}
@@ -424,7 +458,7 @@ def _stepgame(row: Row, origin: _Origin) -> Item:
         answer=_in_space(row["label"], list(NINE), "directions"),
         labels=list(NINE),
         kind="single",
-        meta=_without_none({"hops": int(hops) if str(hops).isdigit() else hops}),
+        meta=_without_none({"hops": int(hops) if _is_number(str(hops)) else hops}),
         split=origin.split,
         file=origin.file,
         line=origin.line,
@@ -588,7 +622,7 @@ _READERS: dict[str, Callable[[Row, _Origin], Item]] = {
     "sparp": _sparp,
 }
 
-_LINE = re.compile(r"\s*(\d+)\s+(.*\S)\s*$")
+_LINE = re.compile(r"\s*(\d{1,9})\s+(.*\S)\s*$", re.ASCII)
 
 
 def _babi(text: str, benchmark: Benchmark, file: str) -> Iterator[Found]:
@@ -622,7 +656,7 @@ def _babi(text: str, benchmark: Benchmark, file: str) -> Iterator[Found]:
             yield RecordError(error.message, file, place)
             continue
         order = list(sentences)
-        support = [int(n) for n in (cells[2].split() if len(cells) > 2 else ()) if n.isdigit()]
+        support = [int(n) for n in (cells[2].split() if len(cells) > 2 else ()) if _is_number(n)]
         stem = f"{benchmark.name}-{name.split('.')[0]}"
         dataset = benchmark.name if benchmark.name != "babi" else _babi_name(number, labels)
         yield Item(
@@ -667,6 +701,10 @@ def _babi_answer(benchmark: Benchmark, text: str) -> tuple[list[str], str | list
 def _stem(origin: _Origin) -> str:
     stem = Path(origin.file).name.split(".")[0]
     return stem if stem.startswith(origin.benchmark.name) else f"{origin.benchmark.name}-{stem}"
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[0-9]{1,9}", text) is not None
 
 
 def _is_texts(value: Any) -> bool:

@@ -31,6 +31,7 @@ from symbouq.composer.reading import (
 )
 from symbouq.composer.variants import VARIANTS
 from symbouq.errors import SymboUQError
+from symbouq.output import replacing
 from symbouq.scorers.base import Orientation
 from symbouq.scorers.calibration import Calibrator
 from symbouq.version import __version__
@@ -217,7 +218,8 @@ class Model:
             OSError: If it cannot be written.
         """
         text = json.dumps(self.record(), indent=1, ensure_ascii=False, allow_nan=False)
-        Path(path).write_text(text + "\n", encoding="utf-8")
+        with replacing(path) as stream:
+            stream.write(text.encode() + b"\n")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:
@@ -230,7 +232,7 @@ class Model:
         name = os.fspath(path)
         try:
             return cls.of(json.loads(Path(path).read_text(encoding="utf-8")))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise SymboUQError(f"not a reliability model: {error}", name) from error
         except SymboUQError as error:
             raise SymboUQError(error.message, name) from error
@@ -252,6 +254,15 @@ class Model:
         body = {key: value for key, value in record.items() if key != "hash"}
         if _hash(body) != record.get("hash"):
             raise SymboUQError("the model's hash is not that of its content: it was changed")
+        try:
+            return cls._of(record)
+        except KeyError as error:
+            raise SymboUQError(f"not a reliability model: it has no {error}") from error
+        except (TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
+            raise SymboUQError(f"not a reliability model: {error}") from error
+
+    @classmethod
+    def _of(cls, record: Mapping[str, Any]) -> Model:
         composition = record["composition"]
         if composition not in COMPOSITIONS:
             raise SymboUQError(f"unknown composition {composition!r}")
@@ -261,20 +272,38 @@ class Model:
             raise SymboUQError("the auditor's features are others than the model's: fit it again")
         candidates = {
             name: Candidate(
-                Calibrator.of(known["calibrator"]) if known["calibrator"] else None, known["mean"]
+                Calibrator.of(known["calibrator"]) if known["calibrator"] else None,
+                float(known["mean"]),
             )
             for name, known in record["candidates"].items()
         }
-        return cls(
+        found = cls(
             composition,
             record["profile"],
-            record["ontology"],
+            str(record["ontology"]),
             record["coverage"],
             candidates,
             classifier,
             Composer.of(record["composer"]),
-            record["notes"],
+            dict(record["notes"]),
         )
+        found._try()
+        return found
+
+    def _try(self) -> None:
+        """Predicts, so that numbers that are none show when the model is loaded."""
+        means = [known.mean for known in self.candidates.values()]
+        blank = np.zeros(2)
+        evidence = Evidence(
+            tuple(self.candidates), np.array([means, means], np.float64), Coverage(blank, blank)
+        )
+        with np.errstate(over="raise", divide="raise", invalid="raise"):
+            for candidate in self.candidates.values():
+                candidate(blank)
+            if self.classifier is not None:
+                self.classifier(np.zeros((2, len(self.classifier.features))))
+            if not np.isfinite(self.composer.predict(evidence)).all():
+                raise ValueError("its numbers make no probability")
 
 
 def fit(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import stat
 from collections.abc import Iterable, Mapping
@@ -15,6 +14,7 @@ from typing import Any, Self
 from pydantic_core import from_json, to_json
 
 from symbouq.errors import SymboUQError
+from symbouq.output import lock
 
 HASH = "settings"
 """Name of the settings' hash among the settings; the others say what differs."""
@@ -62,7 +62,7 @@ class Store:
         try:
             if not stat.S_ISREG(os.fstat(self._file).st_mode):
                 raise self._unusable("is no regular file, which a run could continue")
-            self._lock()
+            lock(self._file, self.path)
             self._resume()
         except BaseException:
             self._close()
@@ -104,14 +104,6 @@ class Store:
             raise self._unusable(f"cannot be written: {error.strerror}; {kept}") from error
         self._size += len(lines)
         self.done.update(new)
-
-    def _lock(self) -> None:
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise self._unusable("another run is writing to it") from error
-        except OSError:
-            return  # a file system without locks, or a device
 
     def _resume(self) -> None:
         """Reads what is there and takes a torn end away."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from symbouq.compare import Flip, Flips
+from symbouq.output import replacing
 from symbouq.overview import Overview, Point
 from symbouq.report.page import page
 
@@ -64,6 +64,6 @@ class ComparedSides:
             "changes": list(changes),
             "notes": list(notes),
         }
-        with Path(path).open("wb") as stream:
+        with replacing(path) as stream:
             for piece in page(title, "compare", data):
                 stream.write(piece)

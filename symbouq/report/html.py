@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
+from symbouq.output import Replacement
 from symbouq.overview import Overview
 from symbouq.report.entries import Entry
 from symbouq.report.page import page
@@ -50,8 +51,7 @@ class Report:
         self._about: dict[str, dict[str, None]] = {}
 
     def __enter__(self) -> Self:
-        self._new = not self._path.exists()
-        self._page: IO[bytes] = self._path.open("ab")  # an older page stays until the end
+        self._page = Replacement(self._path)
         self._sheets: IO[bytes] = tempfile.TemporaryFile()
         return self
 
@@ -61,12 +61,13 @@ class Report:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        with self._page, self._sheets:
-            if kind is None or issubclass(kind, KeyboardInterrupt):
-                self._write()
-                return
-        if self._new:
-            self._path.unlink()
+        try:
+            with self._sheets:
+                if kind is None or issubclass(kind, KeyboardInterrupt):
+                    self._write()
+                    self._page.commit()
+        finally:
+            self._page.discard()
 
     def add(self, entry: Entry) -> None:
         """Takes one trace."""
@@ -82,7 +83,6 @@ class Report:
             self._sheets.write(entry.sheet + b"\n")
 
     def _write(self) -> None:
-        self._page.truncate(0)
         self._sheets.seek(0)
         data = {
             "title": self._title,
@@ -94,8 +94,9 @@ class Report:
             "rows": self._rows,
             "batch": BATCH,
         }
-        for piece in page(self._title, "audit", data, _batches(self._sheets)):
-            self._page.write(piece)
+        with self._page.buffered() as stream:
+            for piece in page(self._title, "audit", data, _batches(self._sheets)):
+                stream.write(piece)
 
 
 def _batches(lines: IO[bytes]) -> Iterator[Sequence[bytes]]:

@@ -557,3 +557,84 @@ def test_shared_data(data: Path, tmp_path: Path, name: str, reduce: str, overlap
 def test_shared_spacenli_overlaps(data: Path, tmp_path: Path) -> None:
     with pytest.raises(BenchmarkError, match="22 scenes are in two splits"):
         import_benchmark("spacenli", str(data / "spacenli"), str(tmp_path))
+
+
+def imported(folder: Path, **options: Any) -> tuple[list[str], list[str]]:
+    """The answers that an import of StepGame writes, and what is said of the rows that failed."""
+    out = folder.parent / "out"
+    found = import_benchmark("stepgame", str(folder), str(out), split="none", **options)
+    with gzip.open(out / "all.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line)["answer"] for line in lines], [e.message for e in found.failed]
+
+
+def row(label: str, **more: Any) -> dict[str, Any]:
+    told = {"story": [f"A is {label} of B."], "question": "Where is A relative to B?"}
+    return told | {"label": label, **more}
+
+
+def test_a_damaged_file_costs_what_follows_the_damage(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    lines = "".join(json.dumps(row("left", note=str(n))) + "\n" for n in range(3000))
+    folder.mkdir()
+    (folder / "a.jsonl.gz").write_bytes(gzip.compress(lines.encode())[:-500])
+    write(folder / "b.jsonl", json.dumps(row("above")) + "\n")
+    answers, (told,) = imported(folder)
+    assert "compressed file is damaged" in told
+    assert answers.count("above") == 1
+    assert answers.count("left") > 1000
+
+
+BAD_ROWS = {
+    "deep nesting": '{"story": ' + "[" * 100_000,
+    "a number of 5,000 digits": json.dumps(row("left", hops=0)).replace(
+        ": 0}", f": {'9' * 5000}}}"
+    ),
+    "no UTF-8": json.dumps(row("left", question="Where is the caf\udce9?"), ensure_ascii=False),
+    "half a character": json.dumps(row("left", question="Where is \ud800?")),
+    "no number": json.dumps(row("left", hops=float("nan"))),
+}
+
+
+@pytest.mark.parametrize("name", BAD_ROWS)
+@pytest.mark.parametrize("array", [False, True])
+def test_a_bad_row_costs_no_other(name: str, array: bool, tmp_path: Path) -> None:
+    """In an array, what is no JSON at all costs the rows that follow it in the file."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    rows = [json.dumps(row("above")), BAD_ROWS[name], json.dumps(row("below"))]
+    text = "[" + ",\n".join(rows) + "]" if array else "\n".join(rows)
+    (folder / "a.jsonl").write_bytes(b"")
+    (folder / ("b.json" if array else "b.jsonl")).write_bytes(
+        text.encode("utf-8", "surrogateescape" if name == "no UTF-8" else "strict")
+    )
+    write(folder / "c.jsonl", json.dumps(row("right")) + "\n")
+    answers, (told,) = imported(folder)
+    lost = array and name in ("deep nesting", "a number of 5,000 digits")
+    assert answers == ["above", *([] if lost else ["below"]), "right"]
+    assert "\n" not in told
+    assert "internal error" not in told
+
+
+def test_what_cannot_be_counted_is_no_number(tmp_path: Path) -> None:
+    """Digits of other kinds, and numbers of lines that no file has."""
+    text = f"1 The cup is north of the jug.\n{'9' * 5000} The jug is old.\n2 Is the cup?\tyes\t\u00b2\n"
+    path = write(tmp_path / "in" / "qa17_test.txt", text)
+    found = import_benchmark("babi", str(path), str(tmp_path / "out"), split="none")
+    assert [(e.line, e.message[:17]) for e in found.failed] == [(2, "expected a number")]
+    assert found.manifest["rows"]["written"] == 1
+
+
+def test_an_import_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, out = tmp_path / "in", tmp_path / "out"
+    write(folder / "a.jsonl", json.dumps(row("above")) + "\n")
+    import_benchmark("stepgame", str(folder), str(out), split="none")
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    write(folder / "a.jsonl", json.dumps(row("below")) + "\n")
+
+    def full(_made: object, _content: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("symbouq.output.Replacement.write", full)
+    with pytest.raises(OSError, match="No space"):
+        import_benchmark("stepgame", str(folder), str(out), split="none")
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before

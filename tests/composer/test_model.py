@@ -187,3 +187,62 @@ def test_adapting_reads_no_label_and_keeps_the_weights() -> None:
 def test_no_traces_are_refused() -> None:
     with pytest.raises(SymboUQError, match="needs traces"):
         fit([], [], "dual", READER.ontology_hash)
+
+
+def signed(body: dict[str, Any]) -> dict[str, Any]:
+    """A record of a model with the hash that its content has."""
+    from symbouq.composer.model import _hash
+
+    return {**body, "hash": _hash(body)}
+
+
+def body() -> dict[str, Any]:
+    record = json.loads(json.dumps(plain().record()))
+    del record["hash"]
+    return dict(record)
+
+
+@pytest.mark.parametrize("field", sorted(set(body()) - {"format", "symbouq"}))
+def test_a_model_without_a_field_is_none(field: str, tmp_path: Path) -> None:
+    record = body()
+    del record[field]
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(signed(record)))
+    with pytest.raises(SymboUQError, match="not a reliability model") as caught:
+        Model.load(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    if field != "composer":  # without which it is no model at all
+        assert f"it has no '{field}'" in str(caught.value)
+
+
+def leaves(value: Any, *place: Any) -> Any:
+    """The places of a record's values, down to the first of each list."""
+    yield place
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from leaves(part, *place, name)
+    elif isinstance(value, list) and value:
+        yield from leaves(value[0], *place, 0)
+
+
+@pytest.mark.parametrize("other", ["text", [], {}, -5, True], ids=str)
+def test_a_model_with_a_wrong_value_is_none_or_predicts(other: Any) -> None:
+    refused = 0
+    for place in filter(None, leaves(body())):
+        record = body()
+        holder: Any = record
+        for name in place[:-1]:
+            holder = holder[name]
+        holder[place[-1]] = other
+        try:
+            Model.of(signed(record)).predict(READINGS[:2])
+        except SymboUQError as error:
+            assert "\n" not in str(error), place
+            refused += 1
+    assert refused
+
+
+def test_a_nested_model_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "model.json").write_text("[" * 100_000)
+    with pytest.raises(SymboUQError, match="not a reliability model"):
+        Model.load(tmp_path / "model.json")

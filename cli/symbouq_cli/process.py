@@ -1,0 +1,61 @@
+"""The command as a process: the streams that it is given, and the signals that end it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_ENDING = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
+
+
+class Ended(KeyboardInterrupt):
+    """A signal that ends the run as the interrupt key does.
+
+    Args:
+        number: The signal.
+
+    Attributes:
+        said: What it did, in words.
+        code: The exit code.
+    """
+
+    def __init__(self, number: int) -> None:
+        self.said = _ENDING[signal.Signals(number)]
+        self.code = 128 + number
+        super().__init__(self.said)
+
+
+@contextmanager
+def ending_signals() -> Iterator[None]:
+    """Has the signals that end a process raise `Ended`, where nothing else was made of them."""
+    ours = [number for number in _ENDING if signal.getsignal(number) is signal.SIG_DFL]
+    for number in ours:
+        signal.signal(number, _end)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_IGN)  # what is finished gets written, once
+    raise Ended(number)
+
+
+def open_streams() -> None:
+    """Gives the process the standard streams that it was started without.
+
+    Nothing can be read from them or written to them, and no file that is opened takes their place.
+    """
+    for number, mode in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_RDWR)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, mode)
+    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)

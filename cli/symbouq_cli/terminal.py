@@ -1,0 +1,27 @@
+"""Text that is printed: nothing in it that a terminal would take for a command."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+_UNFIT = re.compile(
+    r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Controls, ends of lines, marks of direction, halves of characters."""
+
+
+def printable(text: object) -> str:
+    r"""A text in one line, with what moves, colours or hides on a terminal spelled out (`\x1b`)."""
+    return _UNFIT.sub(lambda found: ascii(found.group())[1:-1], str(text))
+
+
+def tell(text: object) -> None:
+    """Prints a line to standard error."""
+    click.echo(printable(text), err=True)
+
+
+def say(text: object) -> None:
+    """Prints a line to standard output."""
+    click.echo(printable(text))
