@@ -237,7 +237,7 @@ def _judge(
         scene.setdefault(number, []).append(triple)
 
     def judge(claim: Sequence[Triple]) -> TraceResult:
-        return audit_relations(ontology, list(scene.items()), [claim])
+        return audit_relations(ontology, list(scene.items()), [claim]).whole()
 
     if not scene:
         return judge, Answer("unread")

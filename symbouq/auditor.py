@@ -146,6 +146,21 @@ class TraceResult:
     claims: list[ClaimResult]
     timed_out: bool = False
 
+    @property
+    def undecided(self) -> list[int]:
+        """The numbers of the claims that a limit left without a verdict."""
+        return [n for n, c in enumerate(self.claims, start=1) if c.reason == "timed_out"]
+
+    def whole(self) -> TraceResult:
+        """The same, where no limit was reached.
+
+        Raises:
+            LimitError: If one was.
+        """
+        if self.timed_out:
+            raise LimitError
+        return self
+
 
 @dataclass(frozen=True)
 class _Unit:
@@ -535,7 +550,8 @@ class _Audit:
             if ground is None or not decided:
                 # What follows has it among its context.
                 decided = False
-                results.append(_undecided(ground.verdict if ground is not None else None))
+                grounded = ground.verdict if ground is not None else Verdict.UNKNOWN
+                results.append(_undecided(grounded, feasible))
                 continue
             if not feasible:
                 results.append(
@@ -690,9 +706,15 @@ def _known_scene(_ontology: Ontology, _units: tuple[_Unit, ...]) -> _KnownScene:
     return _KnownScene()
 
 
-def _undecided(grounded: Verdict | None = None) -> ClaimResult:
-    """A claim that a limit left without a verdict, with its grounded one if there is one."""
-    return ClaimResult(Verdict.UNKNOWN, grounded or Verdict.UNKNOWN, reason="timed_out")
+def _undecided(grounded: Verdict = Verdict.UNKNOWN, feasible: bool = True) -> ClaimResult:
+    """A claim that a limit left without a verdict.
+
+    Args:
+        grounded: Its grounded verdict, if there is one.
+        feasible: Whether the assumed context is; in one that is not, no claim is evaluable.
+    """
+    verdict = Verdict.UNKNOWN if feasible else Verdict.NOT_EVALUABLE
+    return ClaimResult(verdict, grounded, feasible_after=feasible, reason="timed_out")
 
 
 def _cost(premises: Sequence[Premise]) -> tuple[int, int, list[tuple[bool, int]]]:

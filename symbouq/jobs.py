@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # what only a report needs
 
 def auditing(profile: str | None, ontology: str | None, context: Context) -> Work:
     """A worker that audits; it keeps a `Summary`."""
-    auditor = TraceAuditor(profile, ontology, context)
+    auditor = TraceAuditor(profile, ontology, context, partial=True)
 
     def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], Summary]:
         record = auditor.audited(trace, file, line)
@@ -49,7 +49,7 @@ def reporting(profile: str | None, ontology: str | None, context: Context) -> Wo
     """A worker that audits for a report; it keeps a `Summary` and an `Entry`."""
     from symbouq.report.entries import entry
 
-    auditor = TraceAuditor(profile, ontology, context)
+    auditor = TraceAuditor(profile, ontology, context, partial=True)
 
     def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], tuple[Summary, Entry]]:
         record = auditor.audited(trace, file, line)

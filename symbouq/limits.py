@@ -25,8 +25,14 @@ _PATIENCE = 0.05
 _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
 
+_LATE = "the time limit was reached"
+
+
 class LimitError(Exception):
     """What was being worked out takes longer, or is larger, than the limit allows."""
+
+    def __init__(self, message: str = _LATE) -> None:
+        super().__init__(message)
 
 
 @contextmanager
@@ -45,14 +51,29 @@ def time_limit(seconds: float | None) -> Iterator[None]:
         _deadline.reset(token)
 
 
+@contextmanager
+def untimed() -> Iterator[None]:
+    """What is done inside, once for many traces, does not count against the time of one."""
+    begin = monotonic()
+    try:
+        yield
+    finally:
+        _deadline.set(_deadline.get() + monotonic() - begin)
+
+
+def late() -> bool:
+    """Whether the time of a surrounding `time_limit` is over."""
+    deadline = _deadline.get()
+    return deadline < math.inf and monotonic() > deadline
+
+
 def check_time() -> None:
     """Ends what is done inside a `time_limit` that is over.
 
     Raises:
         LimitError: If it is.
     """
-    deadline = _deadline.get()
-    if deadline < math.inf and monotonic() > deadline:
+    if late():
         raise LimitError
 
 
@@ -69,7 +90,7 @@ class _Meter(Observer):
         if self._rules % _BETWEEN_LOOKS == 0:
             check_time()
             if self._rules > _GROUND_RULES:
-                raise LimitError
+                raise LimitError(f"a program grew beyond {_GROUND_RULES:,} rules")
 
 
 def meter(control: clingo.Control) -> None:
@@ -125,10 +146,19 @@ def _new_watchdog() -> None:
 os.register_at_fork(after_in_child=_new_watchdog)
 
 
+def check_result(result: clingo.SolveResult) -> None:
+    """Ends what needs the result of a solver run that was interrupted.
+
+    Raises:
+        LimitError: If it was.
+    """
+    if result.interrupted:
+        raise LimitError
+
+
 @contextmanager
 def running(control: clingo.Control) -> Iterator[None]:
-    """Interrupts what a solver does inside when the time is over; its result then says that
-    it was interrupted.
+    """Interrupts what a solver does inside when the time is over; `check_result` tells.
 
     Raises:
         LimitError: If the time is over before it begins.

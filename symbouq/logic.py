@@ -18,7 +18,7 @@ import clingo
 from clingo import ast
 from clingodl import ClingoDLTheory
 
-from symbouq.limits import LimitError, check_time, meter, running
+from symbouq.limits import check_result, check_time, meter, running
 from symbouq.ontology import Ontology
 from symbouq.source import data_folder, ground, new_control
 
@@ -122,13 +122,24 @@ def possible_modes(rules: str, facts: str, modes: Sequence[str]) -> list[bool]:
         rules: Name of the rule file.
         facts: What it is given.
         modes: The modes.
+
+    Raises:
+        LimitError: If it takes too long, or becomes too large.
     """
     _record(((rules,), facts))
+    check_time()
     control, complaints = new_control()
+    meter(control)
     control.add("base", [], rules_text(rules) + facts)
     ground(control, complaints, _named((rules,)))
-    symbols = [clingo.Function("mode", [clingo.Function(mode)]) for mode in modes]
-    return [bool(control.solve([(symbol, True)]).satisfiable) for symbol in symbols]
+    found: list[bool] = []
+    for mode in modes:
+        assumption = clingo.Function("mode", [clingo.Function(mode)]), True
+        with running(control):
+            result = control.solve([assumption])
+        check_result(result)
+        found.append(bool(result.satisfiable))
+    return found
 
 
 _SUPPORTED = "--supp-models"
@@ -266,8 +277,7 @@ class TraceSolver:
     def _satisfiable(self, assumptions: list[int]) -> bool:
         with running(self._control):
             result = self._control.solve(assumptions=assumptions)
-        if result.interrupted:
-            raise LimitError
+        check_result(result)
         return bool(result.satisfiable)
 
     def _core(self, assumptions: list[int]) -> set[Atom] | None:
@@ -276,8 +286,7 @@ class TraceSolver:
             self._control.solve(assumptions=assumptions, yield_=True) as handle,
         ):
             result = handle.get()
-            if result.interrupted:
-                raise LimitError
+            check_result(result)
             if result.satisfiable:
                 return None
             atom_of = self._atom_of
@@ -299,8 +308,7 @@ def clashes(ontology: Ontology, atoms: Collection[Atom]) -> list[tuple[str, tupl
     assumptions = [_literal(symbols, _symbol("tolerate"))]
     assumptions += [_literal(symbols, _symbol("on", n)) for n in program.number.values()]
     with running(control), control.solve(assumptions=assumptions, yield_=True) as handle:
-        if handle.get().interrupted:
-            raise LimitError
+        check_result(handle.get())
         model = handle.model()
         if model is None:
             return []
@@ -338,8 +346,7 @@ def repair(ontology: Ontology, kept: Collection[Atom], generated: Sequence[Atom]
     with running(control), control.solve(assumptions=assumptions, yield_=True) as handle:
         for model in handle:
             cost = model.cost[0]
-        if handle.get().interrupted:
-            raise LimitError
+        check_result(handle.get())
     return cost
 
 
@@ -369,8 +376,7 @@ def layout(
         assumptions.append(-_literal(symbols, _symbol("tolerate")))
     places: dict[tuple[int, int], int] = {}
     with running(control), control.solve(assumptions=assumptions, yield_=True) as handle:
-        if handle.get().interrupted:
-            raise LimitError
+        check_result(handle.get())
         model = handle.model()
         if model is None:
             return None
@@ -412,7 +418,8 @@ def best_premises(
     control.add("base", [], rules_text(*program[0]) + program[1])
     ground(control, complaints, _named(program[0]))
     picked: frozenset[int] = frozenset()
-    with control.solve(yield_=True) as handle:
+    with running(control), control.solve(yield_=True) as handle:
         for model in handle:
             picked = frozenset(s.arguments[0].number for s in model.symbols(shown=True))
+        check_result(handle.get())
     return picked

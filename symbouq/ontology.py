@@ -18,6 +18,7 @@ import clingo
 from clingo import ast
 
 from symbouq.errors import OntologyError
+from symbouq.limits import untimed
 from symbouq.source import (
     PRIVATE,
     ROLES,
@@ -270,7 +271,8 @@ class OntologyLibrary:
             known = ", ".join(p.replace("_", "-") for p in self.profiles)
             raise OntologyError(f"unknown profile {profile!r}; there are: {known}")
         if wanted not in self._compiled:
-            self._compiled[wanted] = self._compile(wanted)
+            with untimed():
+                self._compiled[wanted] = self._compile(wanted)
         return self._compiled[wanted]
 
     def _compile(self, profile: str) -> Ontology:

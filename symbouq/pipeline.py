@@ -27,6 +27,7 @@ from symbouq.auditor import (
 )
 from symbouq.errors import RecordError
 from symbouq.features import ClaimFacts
+from symbouq.limits import late, time_limit, untimed
 from symbouq.ontology import VERSION, Ontology, OntologyLibrary
 from symbouq.profile import Profile, determinacy_profile, discounted_profile
 from symbouq.records import (
@@ -77,11 +78,13 @@ class ParsedTrace:
         names: The things' names; the position is the slot.
         scene: Premise number and relation, for each relation of the scene.
         claims: The claims, the conclusion last.
+        faults: What could not be read, a message each.
     """
 
     names: tuple[str, ...]
     scene: tuple[tuple[int, Stated], ...]
     claims: tuple[ParsedClaim, ...]
+    faults: tuple[str, ...] = ()
 
 
 class TraceAuditor:
@@ -92,6 +95,8 @@ class TraceAuditor:
             default one.
         ontology: Folder of a user's ontology, or an ontology that is already read.
         context: Which context's verdicts feed profile, features and Constraint-Rule.
+        partial: Whether the audit of a trace that reaches a limit (`symbouq.limits`) has what
+            was decided by then; else there is none.
 
     Raises:
         OntologyError: If the ontology or the profile cannot be used.
@@ -102,11 +107,13 @@ class TraceAuditor:
         profile: str | None = None,
         ontology: str | os.PathLike[str] | OntologyLibrary | None = None,
         context: Context = "assumed",
+        partial: bool = False,
     ) -> None:
         if not isinstance(ontology, OntologyLibrary):
             ontology = OntologyLibrary(ontology)
         self.library = ontology
         self.context: Context = context
+        self._partial = partial
         self._profile = self.library.ontology(profile).profile if profile else None
         self._readers: dict[str, TraceReader[Any]] = {}
 
@@ -132,14 +139,8 @@ class TraceAuditor:
         """The reader of a profile, made when it is first needed."""
         reader = self._readers.get(ontology.profile)
         if reader is None:
-            from symbouq.described.reader import DescribedReader
-            from symbouq.events.reader import EventReader
-            from symbouq.language.reader import Reader
-
-            kind: type[TraceReader[Any]] = DescribedReader if ontology.described else Reader
-            if ontology.eventful:
-                kind = EventReader
-            reader = self._readers[ontology.profile] = kind(ontology)
+            with untimed():
+                reader = self._readers[ontology.profile] = _reader(ontology)
         return reader
 
     def sentences(self, instance: Instance) -> list[str]:
@@ -180,6 +181,7 @@ class TraceAuditor:
             }
             for c in parsed.claims
         ]
+        record["faults"] = list(parsed.faults)
         return record
 
     def audited(
@@ -226,6 +228,10 @@ class TraceAuditor:
             list(scene.items()),
             [tuple(stated.triple for stated in claim.relations) for claim in parsed.claims],
         )
+        # Reading may have been cut, too.
+        result.timed_out = result.timed_out or late()
+        if not self._partial:
+            result.whole()
         known = file is not None and line is not None
         head = {
             "id": trace.id,
@@ -257,6 +263,7 @@ def audit(
     dataset: str | None = None,
     ontology: str | os.PathLike[str] | None = None,
     context: Context = "assumed",
+    timeout: float | None = None,
 ) -> Audit:
     """Audits one trace.
 
@@ -275,8 +282,11 @@ def audit(
         dataset: Name of the dataset, which may choose the profile.
         ontology: Folder of a user's ontology.
         context: Which context's verdicts feed profile, features and score.
+        timeout: Seconds that it may take; what was decided by then is in the audit, which
+            has `timed_out`.
 
     Raises:
+        LimitError: If the time is over before the trace is read.
         OntologyError: If the ontology or the profile cannot be used.
         RecordError: If the arguments make no trace, or a relation is not in the profile.
     """
@@ -292,7 +302,8 @@ def audit(
         record["conclusion"] = claims[-1] if claims else ""
     folder = os.fspath(ontology) if ontology is not None else None
     auditor = _auditor(profile, folder, context, files_stamp(folder))
-    return auditor.audit(make_record(Trace, record))
+    with time_limit(timeout):
+        return auditor.audit(make_record(Trace, record))
 
 
 def relations_between(
@@ -357,7 +368,18 @@ def _auditor(
     profile: str | None, ontology: str | None, context: Context, _stamp: object
 ) -> TraceAuditor:
     """The auditor of some options; made anew when a rule file has changed."""
-    return TraceAuditor(profile, ontology, context)
+    return TraceAuditor(profile, ontology, context, partial=True)
+
+
+def _reader(ontology: Ontology) -> TraceReader[Any]:
+    """The reader that a profile's texts need."""
+    from symbouq.described.reader import DescribedReader
+    from symbouq.events.reader import EventReader
+    from symbouq.language.reader import Reader
+
+    if ontology.eventful:
+        return EventReader(ontology)
+    return DescribedReader(ontology) if ontology.described else Reader(ontology)
 
 
 # From records and from text ------------------------------------------------------------
@@ -404,7 +426,7 @@ def _from_text(text: Text) -> ParsedTrace:
         )
         for number, claim in enumerate(text.claims, start=1)
     )
-    return ParsedTrace(tuple(slots.of), scene, claims)
+    return ParsedTrace(tuple(slots.of), scene, claims, text.faults)
 
 
 def _from_records(ontology: Ontology, trace: Trace) -> ParsedTrace:
@@ -517,7 +539,20 @@ def _findings(
         "discounted": _record(discounted_profile(is_parsed, verdicts, resting)),
         "features": {"claims": rows, "trace": trace_row},
         "constraint_rule": score,
+        "timed_out": result.timed_out,
+        "faults": [*parsed.faults, *_lacking(result)],
     }
+
+
+def _lacking(result: TraceResult) -> list[str]:
+    """What a result lacks because a limit was reached."""
+    if not result.timed_out:
+        return []
+    undecided = result.undecided
+    if not undecided:
+        return ["the time limit was reached: premises and repairs need not be the best"]
+    more = f" and {len(undecided) - 1} more" if len(undecided) > 1 else ""
+    return [f"the time limit was reached: no verdict on claim {undecided[0]}{more}"]
 
 
 def _record(profile: Profile) -> dict[str, float | int]:

@@ -71,7 +71,7 @@ def write_shard(file: str, folder: str, job: Job, worker: Worker, stamped: str) 
     if note is not None:
         system.delete_file(f"{place}.json")  # it must not vouch for what is written now
     key = hashlib.sha256(stamped.encode())
-    note = {"file": input_name(file), "records": 0, "failed": []}
+    note = {"file": input_name(file), "records": 0, "failed": [], "faults": []}
     with (
         system.open_output_stream(f"{place}.jsonl.gz", None) as raw,
         gzip.GzipFile("", "wb", 6, raw, mtime=0) as stream,
@@ -121,4 +121,8 @@ def _written(
         else:
             write(outcome.output + b"\n")
             note["records"] += 1
+            note["faults"] += [
+                {"file": outcome.file, "line": outcome.number, "error": fault}
+                for fault in outcome.faults
+            ]
             yield outcome.summary

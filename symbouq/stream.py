@@ -23,6 +23,7 @@ from pydantic_core import to_json
 from symbouq.adapters.base import Found, Input, Reading, TraceFile, input_name, opened
 from symbouq.adapters.choice import adapter_for
 from symbouq.errors import RecordError, SymboUQError, internal
+from symbouq.limits import LimitError, time_limit
 from symbouq.pool import Pool
 from symbouq.records import Instance, parse_record
 
@@ -56,6 +57,7 @@ class Outcome(NamedTuple):
         error: What was wrong, None on success.
         summary: What the job keeps of the result for a summary.
         traceback: Where a fault of ours came from.
+        faults: What the result lacks, a message each.
     """
 
     file: str
@@ -65,6 +67,7 @@ class Outcome(NamedTuple):
     error: str | None
     summary: Any = None
     traceback: str | None = None
+    faults: tuple[str, ...] = ()
 
 
 class Lines:
@@ -157,12 +160,14 @@ class Job:
         kind: The kind of record that the worker takes.
         total: Makes of the summaries of a shard's records what is noted of them all, a
             JSON value (`symbouq.shards`).
+        timeout: Seconds that one record may take; None for no limit.
     """
 
     setup: Callable[..., Work]
     arguments: tuple[Any, ...]
     kind: type[Instance]
     total: Callable[[Iterable[Any]], Any] = no_total
+    timeout: float | None = None
 
 
 class Worker:
@@ -171,6 +176,7 @@ class Worker:
     def __init__(self, job: Job) -> None:
         self._work = job.setup(*job.arguments)
         self._kind = job.kind
+        self._timeout = job.timeout
 
     def __call__(self, item: Line | RecordError) -> Outcome:
         """Does the job on one line; what could not be read is an outcome as well."""
@@ -181,10 +187,14 @@ class Worker:
         try:
             given = parse_record(self._kind, item.content, item.file, item.number)
             identity = given.id
-            record, summary = self._work(given, item.file, item.number)
-            return Outcome(item.file, item.number, identity, to_json(record), None, summary)
+            with time_limit(self._timeout):
+                record, summary = self._work(given, item.file, item.number)
+            output, faults = to_json(record), tuple(record.get("faults", ()))
+            return Outcome(item.file, item.number, identity, output, None, summary, faults=faults)
         except RecordError as error:
             message = error.message
+        except LimitError as error:
+            message = f"not finished: {error}"
         except Exception as error:
             # A fault of ours must not cost the other records; it is reported like any other.
             message = internal(error)

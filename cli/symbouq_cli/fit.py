@@ -13,6 +13,7 @@ from symbouq_cli.options import (
     JOBS,
     ONTOLOGY,
     PROFILE,
+    TIMEOUT,
     TRACES,
     UNUSABLE,
     engine_options,
@@ -65,6 +66,7 @@ _VARIANTS = ("full", "scores only", "symbolizability", "determinacy", "evaluable
 @ONTOLOGY
 @reading_options
 @JOBS
+@TIMEOUT
 def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
     """Fit a reliability model on the labelled traces of FILES.
 
@@ -98,7 +100,8 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
     reader = Reader(composition, profile, options["ontology"])
     if source is not None:
         _warn(source.fault(reader))
-    job = Job(reading, (composition, profile, options["ontology"], source is None), Trace)
+    arguments = (composition, profile, options["ontology"], source is None)
+    job = Job(reading, arguments, Trace, timeout=options["timeout"] or None)
     found, failed = _gathered(traced(files, options), job, options["jobs"])
     if source is not None:
         model = source.adapted([read for _, (read, _) in found])

@@ -32,6 +32,7 @@ from symbouq_cli.options import (
     ONTOLOGY,
     PROFILE,
     REPORT,
+    TIMEOUT,
     TRACE,
     TRACES,
     UNUSABLE,
@@ -319,6 +320,7 @@ def explain(
 @ONTOLOGY
 @reading_options
 @JOBS
+@TIMEOUT
 def counterfactual(file: str, out: str, **options: Any) -> None:
     """Test the auditor on FILE: a supported and an incompatible claim per scene relation.
 

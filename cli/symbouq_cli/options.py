@@ -77,6 +77,14 @@ CONTINUED = click.option(
 JOBS = click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; all cores by default."
 )
+TIMEOUT = click.option(
+    "--timeout",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    default=10,
+    show_default=True,
+    help="Time that one record may take, 0 for no limit. An audit keeps what was decided by then.",
+)
 ENGINE = click.option(
     "--engine",
     type=click.Choice(["builtin", "ray"]),
@@ -101,7 +109,7 @@ REPORT = click.option(
 
 def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say where a job runs; `symbouq_cli.run.run` takes them."""
-    for option in (_SHARDS, ENGINE, JOBS):
+    for option in (_SHARDS, ENGINE, TIMEOUT, JOBS):
         command = option(command)
     return command
 

@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ def run(
         files: Input paths; a `TraceFile` says how it is read.
         out: Output path, `-` for standard output.
         job: What is done to each record.
-        options: `jobs`, and where the command has them, `engine` and `shards`.
+        options: `jobs` and `timeout`, and where the command has them, `engine` and `shards`.
         keep: Takes the outcome of every record that succeeded; not called for shards.
         take: Takes `job.total` of every shard.
 
@@ -46,6 +47,7 @@ def run(
         click.UsageError: If the options do not go together.
     """
     process = _engine(files, out, options)
+    job = replace(job, timeout=options["timeout"] or None)
     refuse_overwriting(files, out, "--out")
     job.setup(*job.arguments)  # wrong options or rules end the run before anything is written
     if options.get("shards"):
@@ -62,6 +64,7 @@ def run(
                 tell_failure(outcome)
             else:
                 stream.write(outcome.output + b"\n")
+                tell_faults(outcome)
                 keep(outcome)
             advance()
     return failed
@@ -73,6 +76,12 @@ def tell_failure(outcome: Outcome) -> None:
         for line in outcome.traceback.splitlines():
             tell(line)
     tell(f"{outcome.file}:{outcome.number}: {outcome.error}")
+
+
+def tell_faults(outcome: Outcome) -> None:
+    """Prints what a result lacks."""
+    for fault in outcome.faults:
+        tell(f"{outcome.file}:{outcome.number}: {fault}")
 
 
 def _engine(files: Sequence[str], out: str, options: Mapping[str, Any]) -> Any:
@@ -103,7 +112,7 @@ def _run_shards(
     records = failed = kept = count = 0
     with progress() as advance:
         for note in cluster.shards(files, job, folder, jobs):
-            for fault in note["failed"]:
+            for fault in (*note["failed"], *note["faults"]):
                 tell(f"{fault['file']}:{fault['line']}: {fault['error']}")
             take(note["total"])
             count += 1

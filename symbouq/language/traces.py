@@ -18,6 +18,7 @@ from typing import Generic, Protocol, Self, TypeVar
 from symbouq.errors import RecordError
 from symbouq.language.bounds import LONGEST_SENTENCE
 from symbouq.language.lexicon import Analysis, Lexicon, Token, kind_at, text_at
+from symbouq.limits import check_time, late
 from symbouq.ontology import Ontology
 
 
@@ -221,9 +222,15 @@ class TraceReader(ABC, Generic[N]):
                 that is an error.
 
         Raises:
+            LimitError: If the time limit is reached, and that is an error.
             ReadingError: If it is beyond what is read, and that is an error.
         """
-        if faults is not None and part in faults:
+        if faults is None:
+            check_time()
+        elif part in faults or _TIME in faults:
+            return False
+        elif late():
+            faults[_TIME] = f"{part} and what follows it: not read, the time limit was reached"
             return False
         why = self._unreadable(tokens, names)
         if not why:
@@ -514,6 +521,9 @@ class TraceReader(ABC, Generic[N]):
         bullet = _BULLET.match(text, start, end)
         return (bullet.end(), end) if bullet else (start, end)
 
+
+_TIME = "time"
+"""What faults call the time limit, beside the parts that were not read."""
 
 _STATING = frozenset(("relation", "clock", "hour", "reference", "observing"))
 """Kinds of words without which a sentence states no relation."""

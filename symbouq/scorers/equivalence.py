@@ -213,9 +213,9 @@ def _follows(
         return True
     last = max((number for number, _ in given), default=0)
     premise = [(last + n, [triple]) for n, triple in enumerate(own, start=1)]
-    found = audit_relations(ontology, [*given, *premise], [asked])
+    found = audit_relations(ontology, [*given, *premise], [asked]).whole()
     if given and not found.feasible:
-        found = audit_relations(ontology, premise, [asked])
+        found = audit_relations(ontology, premise, [asked]).whole()
     return found.claims[0].verdict is Verdict.ENTAILED
 
 
