@@ -111,7 +111,8 @@ _PROVEN: dict[bool | None, tuple[str, str]] = {
     True: ("yes", "entailment"),
     False: ("no", "contradiction"),
 }
-_TRUTH = {Verdict.ENTAILED: True, Verdict.CONTRADICTED: False}
+TRUTH = {Verdict.ENTAILED: True, Verdict.CONTRADICTED: False}
+"""Whether a claim with a verdict holds, in all worlds or in none."""
 
 
 def answer(auditor: TraceAuditor, instance: Instance) -> Answer:
@@ -174,7 +175,7 @@ def _named(auditor: TraceAuditor, ontology: Ontology, instance: Instance, labels
     if not claim:
         return Answer("unread")
     result = judge(claim).claims[0]
-    return labels.judged(_TRUTH.get(result.grounded), lambda: [str(p) for p in result.premises])
+    return labels.judged(TRUTH.get(result.grounded), lambda: [str(p) for p in result.premises])
 
 
 def _described(

@@ -33,6 +33,7 @@ from symbouq.profile import Profile, determinacy_profile, discounted_profile
 from symbouq.records import (
     SCHEMA_VERSION,
     Audit,
+    ClauseRecord,
     Context,
     Instance,
     RelationRecord,
@@ -44,6 +45,7 @@ from symbouq.source import files_stamp
 from symbouq.worlds import Worlds, worlds
 
 if TYPE_CHECKING:  # spaCy loads only where there is text to parse
+    from symbouq.events.grammar import Clauses
     from symbouq.language.traces import Mention, Text, TraceReader
 
 
@@ -71,6 +73,20 @@ class ParsedClaim:
 
 
 @dataclass(frozen=True)
+class Events:
+    """What a trace says happens where.
+
+    Attributes:
+        scene: The clauses of each sentence of the scene, with its number; none where it could
+            not be read.
+        claims: The clauses of each claim; none where it states no relation.
+    """
+
+    scene: tuple[tuple[int, Clauses], ...]
+    claims: tuple[Clauses, ...]
+
+
+@dataclass(frozen=True)
 class ParsedTrace:
     """A trace whose things are slots.
 
@@ -79,12 +95,14 @@ class ParsedTrace:
         scene: Premise number and relation, for each relation of the scene.
         claims: The claims, the conclusion last.
         faults: What could not be read, a message each.
+        events: The same as clauses about events, where the profile reads them.
     """
 
     names: tuple[str, ...]
     scene: tuple[tuple[int, Stated], ...]
     claims: tuple[ParsedClaim, ...]
     faults: tuple[str, ...] = ()
+    events: Events | None = None
 
 
 class TraceAuditor:
@@ -158,13 +176,27 @@ class TraceAuditor:
         ontology = self.ontology_for(trace)
         if trace.structured:
             return _from_records(ontology, trace)
+        if ontology.eventful:
+            return self._parsed_events(ontology, trace)
+        return _from_text(self._text(ontology, trace))
+
+    def _text(self, ontology: Ontology, trace: Trace) -> Text:
+        """A trace's text, read."""
         reader = self.reader_for(ontology)
         scene = self.sentences(trace)
         if trace.conclusion is None:
-            text = reader.read(scene, trace.question, response=trace.response)
-        else:
-            text = reader.read(scene, trace.question, trace.reasoning or (), trace.conclusion)
-        return _from_text(text)
+            return reader.read(scene, trace.question, response=trace.response)
+        return reader.read(scene, trace.question, trace.reasoning or (), trace.conclusion)
+
+    def _parsed_events(self, ontology: Ontology, trace: Trace) -> ParsedTrace:
+        """The relations and clauses of a trace about events."""
+        from symbouq.events.reader import EventReader
+
+        reader = self.reader_for(ontology)
+        assert isinstance(reader, EventReader)
+        text = self._text(ontology, trace)
+        text, scene, claims = reader.eventful(text, self.sentences(trace), trace.question)
+        return _from_text(text, Events(tuple(enumerate(scene, start=1)), claims))
 
     def parse(self, trace: Trace) -> dict[str, Any]:
         """The trace with its relations beside its text, in a shape that `audit` takes."""
@@ -181,6 +213,10 @@ class TraceAuditor:
             }
             for c in parsed.claims
         ]
+        if parsed.events is not None:
+            record["scene_events"] = [_clause_records(said) for _, said in parsed.events.scene]
+            for claim, said in zip(record["claims"], parsed.events.claims, strict=True):
+                claim["events"] = _clause_records(said)
         record["faults"] = list(parsed.faults)
         return record
 
@@ -220,14 +256,7 @@ class TraceAuditor:
         """
         ontology = self.ontology_for(trace)
         parsed = self.parsed(trace)
-        scene: dict[int, list[Triple]] = {}
-        for number, stated in parsed.scene:
-            scene.setdefault(number, []).append(stated.triple)
-        result = audit_relations(
-            ontology,
-            list(scene.items()),
-            [tuple(stated.triple for stated in claim.relations) for claim in parsed.claims],
-        )
+        result = _decided(ontology, parsed)
         # Reading may have been cut, too.
         result.timed_out = result.timed_out or late()
         if not self._partial:
@@ -382,6 +411,50 @@ def _reader(ontology: Ontology) -> TraceReader[Any]:
     return DescribedReader(ontology) if ontology.described else Reader(ontology)
 
 
+def _decided(ontology: Ontology, parsed: ParsedTrace) -> TraceResult:
+    """The verdicts on a trace: by its clauses, where the profile reads events, else by its
+    relations.
+    """
+    if parsed.events is not None:
+        from symbouq.events.entailment import audit_events
+
+        return audit_events(ontology, parsed.events.scene, parsed.events.claims)
+    scene: dict[int, list[Triple]] = {}
+    for number, stated in parsed.scene:
+        scene.setdefault(number, []).append(stated.triple)
+    return audit_relations(
+        ontology,
+        list(scene.items()),
+        [tuple(stated.triple for stated in claim.relations) for claim in parsed.claims],
+    )
+
+
+def _clause_records(clauses: Clauses) -> list[dict[str, Any]]:
+    """Clauses in the shape of `symbouq.records.ClauseRecord`."""
+    return [
+        ClauseRecord.model_validate(vars(clause)).model_dump(exclude_defaults=True)
+        for clause in clauses
+    ]
+
+
+def _given_events(ontology: Ontology, trace: Trace) -> Events | None:
+    """The clauses that a trace brings, where the profile reads events."""
+    if not ontology.eventful or trace.scene_events is None:
+        return None
+    from symbouq.events.reader import given_clause
+
+    def said(records: Sequence[ClauseRecord], place: str) -> Clauses:
+        return tuple(
+            given_clause(ontology, record, f"{place}.{n}") for n, record in enumerate(records, 1)
+        )
+
+    claims = enumerate(trace.claims or (), 1)
+    return Events(
+        tuple((n, said(s, f"scene_events.{n}")) for n, s in enumerate(trace.scene_events, 1)),
+        tuple(said(claim.events, f"claims.{n}.events") for n, claim in claims),
+    )
+
+
 # From records and from text ------------------------------------------------------------
 
 
@@ -395,7 +468,7 @@ class _Slots:
         return self.of.setdefault(name, len(self.of))
 
 
-def _from_text(text: Text) -> ParsedTrace:
+def _from_text(text: Text, events: Events | None = None) -> ParsedTrace:
     slots = _Slots()
 
     def stated(mention: Mention, sentence: int) -> Stated:
@@ -426,7 +499,7 @@ def _from_text(text: Text) -> ParsedTrace:
         )
         for number, claim in enumerate(text.claims, start=1)
     )
-    return ParsedTrace(tuple(slots.of), scene, claims, text.faults)
+    return ParsedTrace(tuple(slots.of), scene, claims, text.faults, events)
 
 
 def _from_records(ontology: Ontology, trace: Trace) -> ParsedTrace:
@@ -477,7 +550,7 @@ def _from_records(ontology: Ontology, trace: Trace) -> ParsedTrace:
         )
         for number, claim in enumerate(given, start=1)
     )
-    return ParsedTrace(tuple(slots.of), scene, claims)
+    return ParsedTrace(tuple(slots.of), scene, claims, events=_given_events(ontology, trace))
 
 
 # Findings ------------------------------------------------------------------------------
@@ -609,10 +682,11 @@ class _Words:
         if finding.reason == "unparsed":
             return self._ontology.messages.get("unparsed", "unparsed")
         premises = result.clash if finding.reason == "blocked_scene" else finding.premises
+        stated = _listed(self.relation(stated.triple) for stated in claim.relations)
         text = self._filled(
             finding.reason,
-            claim=_listed(self.relation(stated.triple) for stated in claim.relations),
-            relation=self.relation(finding.fault) if finding.fault is not None else "",
+            claim=stated,
+            relation=stated if finding.fault is None else self.relation(finding.fault),
             premises=_listed(map(_spoken, premises)),
             conflict=str(conflict),
         )

@@ -70,6 +70,42 @@ def _from_triple(value: Any) -> Any:
 Relation = Annotated[RelationRecord, BeforeValidator(_from_triple)]
 
 
+class ClauseRecord(_Record):
+    """What one clause of a sentence about events says (`symbouq.events.grammar.Clause`)."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    agent: str = ""
+    """Who does it."""
+    verb: str = ""
+    """What happens, a verb of the ontology; empty for a state."""
+    strange: bool = False
+    """Whether the ontology does not have the verb."""
+    tense: Literal["now", "past"] = "past"
+    """When it is."""
+    aspect: Literal["simple", "progressive", "perfect"] = "simple"
+    """How it is told."""
+    negative: bool = False
+    """Whether it is denied."""
+    patient: str = ""
+    """What it is done to."""
+    states: list[list[str]] = Field(default_factory=list)
+    """Propositions: `rel` with relation, subject and object; `seen`, the same with a viewpoint;
+    `amid`, `divided` or `nearer` with their things."""
+    goes: list[tuple[str, str]] = Field(default_factory=list)
+    """Ways with their landmarks."""
+    located: list[tuple[str, str]] = Field(default_factory=list)
+    """Relations of the event's place, with their landmarks."""
+    within: list[tuple[str, str]] = Field(default_factory=list)
+    """Pairs of landmarks that the event's place lies between."""
+    started: list[tuple[str, str]] = Field(default_factory=list)
+    """Relations of the place that it starts from, with their landmarks."""
+    back: bool = False
+    """Whether it is the way back of what was said before."""
+    often: Annotated[int, Field(ge=1, le=1000)] = 1
+    """How many times at least."""
+
+
 class ClaimRecord(_Record):
     """A claim given by its relations."""
 
@@ -83,6 +119,8 @@ class ClaimRecord(_Record):
     """What is `supposed`, `quoted`, or `retracted` by what follows, states nothing."""
     relations: list[Relation] = Field(default_factory=list)
     """What it states; empty where nothing supported."""
+    events: list[ClauseRecord] = Field(default_factory=list)
+    """The same as clauses, in a profile that reads events."""
 
 
 class Instance(_Record):
@@ -96,6 +134,8 @@ class Instance(_Record):
     """The trusted description: a list of sentences, or one text that is split."""
     scene_relations: list[Relation] | None = None
     """The scene in relations; then it is not parsed."""
+    scene_events: list[list[ClauseRecord]] | None = None
+    """The same as clauses, sentence by sentence, in a profile that reads events."""
     question: str = ""
     """What was asked; it may name things and gives bare labels their pair."""
     dataset: str | None = None

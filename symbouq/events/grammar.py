@@ -62,7 +62,10 @@ class Clause:
     often: int = 1
 
 
-Parse = tuple[tuple[Clause, ...], int]
+Clauses = tuple[Clause, ...]
+"""What a sentence says, clause by clause; nothing where it cannot be parsed."""
+
+Parse = tuple[Clauses, int]
 """Clauses, and the position after them."""
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
-from symbouq.events.grammar import Clause, Sentence
+from symbouq.errors import RecordError
+from symbouq.events.grammar import Clause, Clauses, Sentence
 from symbouq.events.words import EventLexicon
 from symbouq.language.reader import Reader
-from symbouq.language.traces import reading
+from symbouq.language.traces import ASSERTED, Claim, Mention, ReadingError, Text, reading
 from symbouq.ontology import Ontology
+from symbouq.records import ClauseRecord
 
 
 class EventReader(Reader):
-    """Reads what happens where; claims of a trace are read by their phrases alone.
+    """Reads what happens where.
 
     Args:
         ontology: The tables of the profile.
@@ -37,9 +40,132 @@ class EventReader(Reader):
         with reading("a sentence", sentence):
             return self._read(sentence, meaning)
 
+    def eventful(
+        self, text: Text, scene: Sequence[str], question: str
+    ) -> tuple[Text, tuple[Clauses, ...], tuple[Clauses, ...]]:
+        """A text with its relations as its clauses have them, the clauses of each sentence of
+        the scene, and those of each claim that states a relation.
+
+        Args:
+            text: The text, read by its phrases.
+            scene: The scene's sentences.
+            question: The question.
+
+        Raises:
+            ReadingError: At an internal error in the scene.
+        """
+        said = tuple(map(self.clauses, scene))
+        asked = self.clauses(question) if question else ()
+        known = {n.lower() for clauses in (*said, asked) for n in _named(clauses)}
+        stated = tuple(
+            self._relations(clauses, sentence, known)
+            for clauses, sentence in zip(said, scene, strict=True)
+        )
+        faults = list(text.faults)
+        claims: list[Claim] = []
+        claimed: list[Clauses] = []
+        for number, claim in enumerate(text.claims, start=1):
+            clauses: Clauses = ()
+            if claim.stance == ASSERTED:
+                try:
+                    clauses = self.said(claim.text)
+                except ReadingError as error:
+                    faults.append(f"claim {number}: {error}")
+            relations = self._relations(clauses, claim.text, known)
+            claims.append(replace(claim, relations=relations))
+            claimed.append(clauses if relations else ())
+        text = replace(text, scene=stated, claims=tuple(claims), faults=tuple(faults))
+        return text, said, tuple(claimed)
+
+    def _relations(
+        self, clauses: Clauses, text: str, known: Collection[str]
+    ) -> tuple[Mention, ...]:
+        """What clauses say of how two things lie."""
+        found: list[Mention] = []
+        for clause in clauses:
+            for kind, *terms in clause.states:
+                if kind not in ("rel", "seen"):
+                    continue
+                relation, subject, other = terms[:3]
+                if clause.negative:
+                    relation = self.ontology.denials.get(relation, "")
+                if relation:
+                    grounded = subject.lower() in known and other.lower() in known
+                    found.append(Mention(subject, relation, other, (0, len(text)), 1.0, grounded))
+        return tuple(found)
+
+    def said(self, claim: str) -> tuple[Clause, ...]:
+        """What a claim says, without the words that open it as one ("So ...", "Answer: ...")."""
+        opening = (t for t in self.lexicon.tokens(claim) if t.kind not in _OPENING)
+        first = next(opening, None)
+        return self.clauses(claim[first.start :]) if first is not None else ()
+
     def _parsed(self, sentence: str, meaning: str) -> tuple[Clause, ...]:
         tokens = self.words.tokens(sentence.replace("_", " "))
         return Sentence(self.words, tokens, meaning).clauses()
+
+
+_OPENING = frozenset(("inference", "mark", "answer", "copula"))
+"""Kinds of words that may open a claim and say nothing."""
+
+
+def _named(clauses: Clauses) -> Iterator[str]:
+    """What clauses speak of."""
+    for clause in clauses:
+        yield from filter(None, (clause.agent, clause.patient))
+        for kind, *terms in clause.states:
+            yield from terms[1:] if kind in ("rel", "seen") else terms
+        for _, landmark in (*clause.goes, *clause.located, *clause.started):
+            yield landmark
+        for pair in clause.within:
+            yield from pair
+
+
+_TERMS = {"rel": 3, "seen": 4, "amid": 3, "divided": 3, "nearer": 4}
+"""Propositions to the number of their terms."""
+
+
+def given_clause(ontology: Ontology, record: ClauseRecord, place: str) -> Clause:
+    """A clause that a record brings.
+
+    Args:
+        ontology: The tables of a profile that reads events.
+        record: The clause.
+        place: Where it stands, for messages.
+
+    Raises:
+        RecordError: If it has a verb, way, relation or proposition that does not exist.
+    """
+
+    def checked(value: str, known: Collection[str], what: str) -> str:
+        if value not in known:
+            raise RecordError(f"{place}: unknown {what} {value!r}")
+        return value
+
+    def related(value: str) -> str:
+        return checked(value, ontology.families, "relation")
+
+    if record.verb and not record.strange:
+        checked(record.verb, ontology.marked("verb"), "verb")
+    states = []
+    for kind, *terms in record.states:
+        checked(kind, _TERMS, "proposition")
+        if len(terms) != _TERMS[kind]:
+            raise RecordError(f"{place}: {kind} has {_TERMS[kind]} terms, not {len(terms)}")
+        if kind in ("rel", "seen"):
+            related(terms[0])
+        states.append((kind, *terms))
+    ways = ontology.marked("way")
+    return Clause(
+        **{
+            **record.model_dump(exclude={"states"}),
+            "states": tuple(states),
+            "goes": tuple((checked(way, ways, "way"), thing) for way, thing in record.goes),
+            "located": tuple((related(r), thing) for r, thing in record.located),
+            "started": tuple((related(r), thing) for r, thing in record.started),
+            "within": tuple(record.within),
+        }
+    )
 
 
 class Facts:
