@@ -295,7 +295,7 @@ def _code(text: str) -> Iterator[re.Match[str]]:
     while found := _CODE.search(text, at):
         yield found
         at = found.end()
-        depth = found[0] == "%*"
+        depth = int(found[0] == "%*")
         while depth and (found := _COMMENT.search(text, at)):
             depth += bool(found["open"]) - bool(found["close"])
             at = found.end()
