@@ -24,10 +24,10 @@ from symbouq.source import (
     atoms_in,
     data_folder,
     lp_files,
-    read_source,
     signature,
 )
 from symbouq.version import __version__
+from symbouq.wellformed import read_source
 
 
 @dataclass(frozen=True, order=True)
