@@ -26,7 +26,6 @@ from symbouq.source import (
     Rows,
     Rule,
     Source,
-    check_derived,
     complaint,
     data_folder,
     digest,
@@ -36,10 +35,10 @@ from symbouq.source import (
     new_control,
     plain,
     public,
-    read_source,
     statements,
     vocabulary,
 )
+from symbouq.wellformed import check_derived, read_source
 
 ASSERTED, QUERIED = ROLES
 VERSION = "1"

@@ -24,10 +24,10 @@ from symbouq.source import (
     atoms_in,
     data_folder,
     lp_files,
-    read_source,
     signature,
 )
 from symbouq.version import __version__
+from symbouq.wellformed import read_source
 
 
 @dataclass(frozen=True, order=True)
@@ -69,7 +69,8 @@ def check(folder: str | None = None) -> list[Finding]:
     profiles = [profile for (profile,) in source.rows["profile", 1]]
     # What could not be read would be missed everywhere else: that is to be mended first.
     if not complaints:
-        for found in (*_repeated(source), *_without_reason(source), *_taken_for_helpers(source)):
+        by_source = (_repeated, _without_reason, _taken_for_helpers, _narrowed)
+        for found in (found for finder in by_source for found in finder(source)):
             where[found] = profiles
         contradictions = _Contradictions(source)
         for profile in profiles:
@@ -146,6 +147,29 @@ def _taken_for_helpers(source: Source) -> Iterator[_Found]:
                 "(`symbouq rules reference`), and other rules build on it"
             )
             yield "vocabulary-helper", place, message
+
+
+def _narrowed(source: Source) -> Iterator[_Found]:
+    """Directions of the built-in ontology that the author lets imply something: claims of them
+    do not follow from places alone any more.
+    """
+    rows = source.rows
+    stated = {
+        str(fact.arguments[0]): place.file
+        for fact, place in source.facts.items()
+        if fact.name == "component"
+    }
+    closed = {row[0] for key in (("means", 2), ("means_not", 2)) for row in rows[key]}
+    for fact, place in source.facts.items():
+        if fact.name != "implies" or place.file not in source.own:
+            continue
+        relation = str(fact.arguments[0])
+        if relation not in closed and stated.get(relation, place.file) not in source.own:
+            message = (
+                f"{relation} has components: implying {fact.arguments[1]}, a claim of it needs "
+                "more than the places of things, and follows only from what states it"
+            )
+            yield "direction-implies", place, message
 
 
 class _Contradictions:

@@ -34,10 +34,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 from symbouq.answering import answer
-from symbouq.errors import SymboUQError
+from symbouq.errors import OntologyError, SymboUQError
 from symbouq.pipeline import TraceAuditor
 from symbouq.records import Trace, make_record
-from symbouq.source import data_folder
+from symbouq.source import check_file, data_folder
 from symbouq.worlds import pair_worlds
 
 VERDICTS = ("entailed", "contradicted", "unknown", "not-evaluable", "unread")
@@ -218,18 +218,25 @@ def discovered(folder: str | None) -> list[Spec]:
         SpecError: If a test file cannot be read.
     """
     roots = [Path(folder)] if folder else [data_folder("ontology"), data_folder("rules")]
-    files = [file for root in roots for file in sorted(root.rglob("*.test"))]
-    return [spec for file in files for spec in parsed(file)]
+    files = [(root, file) for root in roots for file in sorted(root.rglob("*.test"))]
+    return [spec for root, file in files for spec in parsed(file, root)]
 
 
-def parsed(file: Path) -> list[Spec]:
+def parsed(file: Path, folder: Path | None = None) -> list[Spec]:
     """The tests of one file.
+
+    Args:
+        file: The file.
+        folder: The folder that it has to lie in, if there is one.
 
     Raises:
         SpecError: At the first line that is none of the format.
     """
     try:
+        check_file(file, folder)
         lines = file.read_text(encoding="utf-8-sig").splitlines()
+    except OntologyError as error:
+        raise SpecError(error.message, error.file) from error
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError(f"cannot be read: {error}", str(file)) from error
     specs: list[Spec] = []

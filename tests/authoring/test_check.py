@@ -10,7 +10,8 @@ from click.testing import CliRunner
 from symbouq_cli.main import main
 
 from symbouq.authoring.check import as_sarif, check
-from symbouq.ontology import checks
+from symbouq.errors import OntologyError
+from symbouq.ontology import OntologyLibrary, checks
 
 NEAR = "holds(near, U, V)"
 
@@ -27,76 +28,93 @@ def test_the_builtin_ontology_is_clean() -> None:
     assert check() == []
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("family(far direction).", [(1, "syntax")]),
-        ("near_to(A, B) :- axis(A), axis(B).", [(1, "unused-predicate")]),
-        ("phrase(above).", [(1, "arity")]),
-        ("holdz(near, U, V) :- holds(far, U, V).", [(1, "unused-predicate")]),
-        ("holds(near, U, V) :- holdz(far, U, V).", [(1, "undefined-predicate")]),
-        ("symmetric(abov).", [(1, "relation-without-family")]),
-        ("component(above, w, 1).", [(1, "unknown-value")]),
-        ("{ axis(w) }.", [(1, "form")]),
-        ("axis(W).", [(1, "unsafe")]),
-        ('#include "other.lp".', [(1, "form")]),
-        ("holds(near, U, V + 1) :- holds(far, U, V).", [(1, "form")]),
-        ("holds(near, f(U), V) :- holds(near, U, V).", [(1, "form")]),
-        ("clash(X, U, V) :- holds(near, U, V), X = 1.", [(1, "form")]),
-        ("clash(foo, U, V) :- holds(inside, U, W).", [(1, "clash-without-reason"), (1, "unsafe")]),
-        ("transitive(above).", [(1, "direction")]),
-        ("interval(odd, 1, 2, 1).", [(1, "interval")]),
-        ("symmetric(near).", [(1, "stated-twice")]),
-        ("clash(odd, U, V) :- holds(near, U, V), holds(at, U, V).", [(1, "clash-without-reason")]),
-        (
-            "inverse(near, contains).",
-            [(1, "inverse-not-involution"), (1, "symmetric-with-inverse")],
-        ),
-        ("symmetric(inside).", [(1, "strict-against"), (1, "symmetric-with-inverse")]),
-        ('phrase(near, "touching").', [(1, "phrase-claimed-twice")]),
-        ("component(left, x, 1).", [(1, "two-signs")]),
-        ('dataset("stepgame", babi).', [(1, "two-profiles")]),
-        ("implies(touching, near).\nimplies(touching, far).", [(1, "one-premise-clash")]),
-        ("incompatible(near, near).", [(1, "one-premise-clash")]),
-        # What is not told from what follows: the closure stays definite.
-        (f"clash(odd, U, V) :- {NEAR}, not holds(touching, U, V).", [(1, "not-definite")]),
-        (f"clash(odd, U, V) :- {NEAR}, not not holds(at, U, V).", [(1, "not-definite")]),
-        (f"clash(odd, U, V) :- {NEAR}, 2 {{ holds(at, U, W) }}.", [(1, "not-definite")]),
-        (f"clash(odd, U, V) :- {NEAR}, holds(at, U, V) : holds(far, U, V).", [(1, "not-definite")]),
-        (
-            f"seen(U, V) :- {NEAR}.\nclash(odd, U, V) :- holds(at, U, V), not seen(U, V).",
-            [(2, "not-definite")],
-        ),
-        ("holds(near, U, V) :- holds(at, U, V), -holds(far, U, V).", [(1, "form")]),
-        # Directions are decided by the layout.
-        ("holds(near, U, V) :- holds(above, U, V).", [(1, "direction-in-body")]),
-        ("means_not(touching, above).", [(1, "direction")]),
-        ("nested(above, 0).", [(1, "direction")]),
-        ("component(near, x, 1).", [(1, "direction")]),
-        ("strict(touching).", [(1, "strict-against")]),
-        ("reflexive(inside).", [(1, "strict-against")]),
-        ("symmetric(above).", [(1, "inverse-signs"), (1, "symmetric-with-inverse")]),
-        # A predicate of the vocabulary, taken for a helper.
-        (
-            "short(R) :- family(R, distance), not symmetric(R).\n"
-            f'clash(odd, U, V) :- {NEAR}, holds(R, U, V), short(R).\nreason(odd, "odd").',
-            [(1, "vocabulary-helper")],
-        ),
-        (f"opposed(U, V) :- {NEAR}.", [(1, "vocabulary")]),
-        ("family(R, distance) :- family(R, topology).", [(1, "vocabulary")]),
-        ("place(A) :- axis(A).", [(1, "unknown-value")]),
-        # What the rules leave open, or never end to derive.
-        (
-            'a(x) :- not b(x).\nb(x) :- not a(x).\nphrase(near, "nigh") :- a(x).',
-            [(1, "unusable")],
-        ),
-        ('a(0) :- axis(x).\na(N + 1) :- a(N).\nphrase(near, "nigh") :- a(3).', [(2, "form")]),
-        ("clock(R + 1, R) :- family(R, distance).", [(1, "arithmetic")]),
-    ],
-)
+MISTAKES: list[tuple[str, list[tuple[int, str]]]] = [
+    ("family(far direction).", [(1, "syntax")]),
+    ("near_to(A, B) :- axis(A), axis(B).", [(1, "unused-predicate")]),
+    ("phrase(above).", [(1, "arity")]),
+    ("holdz(near, U, V) :- holds(far, U, V).", [(1, "unused-predicate")]),
+    ("holds(near, U, V) :- holdz(far, U, V).", [(1, "undefined-predicate")]),
+    ("symmetric(abov).", [(1, "relation-without-family")]),
+    ("component(above, w, 1).", [(1, "unknown-value")]),
+    ("{ axis(w) }.", [(1, "form")]),
+    ("axis(W).", [(1, "unsafe")]),
+    ('#include "other.lp".', [(1, "form")]),
+    ("holds(near, U, V + 1) :- holds(far, U, V).", [(1, "form")]),
+    ("holds(near, f(U), V) :- holds(near, U, V).", [(1, "form")]),
+    ("clash(X, U, V) :- holds(near, U, V), X = 1.", [(1, "form")]),
+    ("clash(foo, U, V) :- holds(inside, U, W).", [(1, "clash-without-reason"), (1, "unsafe")]),
+    ("transitive(above).", [(1, "direction")]),
+    ("interval(odd, 1, 2, 1).", [(1, "interval")]),
+    ("symmetric(near).", [(1, "stated-twice")]),
+    ("clash(odd, U, V) :- holds(near, U, V), holds(at, U, V).", [(1, "clash-without-reason")]),
+    (
+        "inverse(near, contains).",
+        [(1, "inverse-not-involution"), (1, "symmetric-with-inverse")],
+    ),
+    ("symmetric(inside).", [(1, "strict-against"), (1, "symmetric-with-inverse")]),
+    ('phrase(near, "touching").', [(1, "phrase-claimed-twice")]),
+    ("component(left, x, 1).", [(1, "two-signs")]),
+    ('dataset("stepgame", babi).', [(1, "two-profiles")]),
+    ("implies(touching, near).\nimplies(touching, far).", [(1, "one-premise-clash")]),
+    ("incompatible(near, near).", [(1, "one-premise-clash")]),
+    # What is not told from what follows: the closure stays definite.
+    (f"clash(odd, U, V) :- {NEAR}, not holds(touching, U, V).", [(1, "not-definite")]),
+    (f"clash(odd, U, V) :- {NEAR}, not not holds(at, U, V).", [(1, "not-definite")]),
+    (f"clash(odd, U, V) :- {NEAR}, 2 {{ holds(at, U, W) }}.", [(1, "not-definite")]),
+    (f"clash(odd, U, V) :- {NEAR}, holds(at, U, V) : holds(far, U, V).", [(1, "not-definite")]),
+    (
+        f"seen(U, V) :- {NEAR}.\nclash(odd, U, V) :- holds(at, U, V), not seen(U, V).",
+        [(2, "not-definite")],
+    ),
+    ("holds(near, U, V) :- holds(at, U, V), -holds(far, U, V).", [(1, "form")]),
+    # Directions are decided by the layout.
+    ("holds(near, U, V) :- holds(above, U, V).", [(1, "direction-in-body")]),
+    ("means_not(touching, above).", [(1, "direction")]),
+    ("nested(above, 0).", [(1, "direction")]),
+    ("component(near, x, 1).", [(1, "direction")]),
+    ("strict(touching).", [(1, "strict-against")]),
+    ("reflexive(inside).", [(1, "strict-against")]),
+    ("symmetric(above).", [(1, "inverse-signs"), (1, "symmetric-with-inverse")]),
+    # A predicate of the vocabulary, taken for a helper.
+    (
+        "short(R) :- family(R, distance), not symmetric(R).\n"
+        f'clash(odd, U, V) :- {NEAR}, holds(R, U, V), short(R).\nreason(odd, "odd").',
+        [(1, "vocabulary-helper")],
+    ),
+    (f"opposed(U, V) :- {NEAR}.", [(1, "vocabulary")]),
+    ("family(R, distance) :- family(R, topology).", [(1, "vocabulary")]),
+    ("place(A) :- axis(A).", [(1, "unknown-value")]),
+    # Directions that imply more than places tell.
+    ("implies(above, near).", [(1, "direction-implies")]),
+    # What the rules leave open, or never end to derive.
+    (
+        'a(x) :- not b(x).\nb(x) :- not a(x).\nphrase(near, "nigh") :- a(x).',
+        [(1, "unusable")],
+    ),
+    ('a(0) :- axis(x).\na(N + 1) :- a(N).\nphrase(near, "nigh") :- a(3).', [(2, "form")]),
+    ("clock(R + 1, R) :- family(R, distance).", [(1, "arithmetic")]),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), MISTAKES)
 def test_findings(tmp_path: Path, text: str, expected: list[tuple[int, str]]) -> None:
     found = findings(tmp_path, text)
     assert sorted(set(found)) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", [text for text, _ in MISTAKES])
+def test_an_error_is_what_loading_refuses(tmp_path: Path, text: str) -> None:
+    (tmp_path / "mine.lp").write_text(f"extends(nine_way).\n{text}", encoding="utf-8")
+    found = [finding for finding in check(str(tmp_path)) if finding.severity == "error"]
+    try:
+        library = OntologyLibrary(tmp_path)
+        for profile in library.profiles:
+            library.ontology(profile)
+        refused = None
+    except OntologyError as error:
+        refused = error.code
+    assert refused in {finding.code for finding in found} if found else refused is None
 
 
 def test_an_inverse_has_the_opposite_signs(tmp_path: Path) -> None:

@@ -95,3 +95,28 @@ holds(near, U, V) :- holds(touching, U, V). holds(far, U, V) :- holds(disconnect
     (tmp_path / "a.test").write_text(tests, encoding="utf-8")
     _, report = covered(discovered(str(tmp_path)), str(tmp_path))
     assert [item.text for item in report.missed] == ["holds(far,U,V) :- holds(disconnected,U,V)."]
+
+
+def test_helpers_and_the_facts_that_they_read(tmp_path: Path) -> None:
+    """Helpers go by their author's names, those of the tool's own observers among them."""
+    rules = """\
+extends(nine_way).
+family(adjoining, topology).
+phrase(adjoining, "adjoins").
+_fired(R) :- family(R, topology), not symmetric(R).
+_used(U, V) :- holds(R, U, V), _fired(R).
+holds(near, U, V) :- _used(U, V).
+closed(R) :- family(R, absent).
+holds(far, U, V) :- holds(R, U, V), closed(R).
+uses(nine_way, absent).
+"""
+    (tmp_path / "a.lp").write_text(rules, encoding="utf-8")
+    tests = "test: t\nscene:\n  The barn adjoins the mill.\nclaims:\n  entailed: The barn is near the mill.\n"
+    (tmp_path / "a.test").write_text(tests, encoding="utf-8")
+    outcomes, report = covered(discovered(str(tmp_path)), str(tmp_path))
+    assert [outcome.misses for outcome in outcomes] == [[]]
+    assert {item.text for item in report.missed} == {
+        "closed(R) :- family(R,absent).",
+        "holds(far,U,V) :- holds(R,U,V); closed(R).",
+        "uses(nine_way,absent).",
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -177,6 +178,17 @@ def test_errors_name_file_and_line(tmp_path: Path, text: str, line: int, words: 
         outcomes(tmp_path, text)
     assert (caught.value.file, caught.value.line) == (str(tmp_path / "some.test"), line)
     assert words in caught.value.message
+
+
+def test_a_test_file_is_a_file_of_the_folder(tmp_path: Path) -> None:
+    """A pipe would be waited for, a link leads elsewhere."""
+    os.mkfifo(tmp_path / "a.test")
+    with pytest.raises(SpecError, match="no regular file"):
+        discovered(str(tmp_path))
+    (tmp_path / "a.test").unlink()
+    (tmp_path / "a.test").symlink_to("/dev/zero")
+    with pytest.raises(SpecError, match="a link out of the folder"):
+        discovered(str(tmp_path))
 
 
 def test_junit(tmp_path: Path) -> None:
