@@ -2,12 +2,13 @@
 
     python experiments/benchmarks/fuzz.py [--records N] [--seed S] [--limit SECONDS] [--jobs N]
 
-N records (1,000) of generated scenes and reasoning, in every profile, are written in the formats of
-the adapters, spoilt (bytes, JSON structure, types, signs, numbers, nesting, words of the ontology in
-places where they mean nothing, long texts) and given to `audit`, `parse`, `answer`, `predict` and
-`data import`, N in all. A record must come out or be refused in one line, none as an internal error,
-and none may take longer than the limit (10 s). The same seed makes the same records, whatever the
-number of processes; a fault names its file, which `--file` makes and reads again.
+N records (1,000) of generated scenes and reasoning, in every profile, are written in the formats
+of the adapters, spoilt (bytes, JSON structure, types, signs, numbers, nesting, words of the
+ontology in places where they mean nothing, long texts) and given to `audit`, `parse`, `answer`,
+`predict` and `data import`, N in all. A record must come out or be refused in one line, none as an
+internal error, and none may take longer than the limit (10 s). The same seed makes the same
+records, whatever the number of processes; a fault names its file, which `--file` makes and reads
+again.
 
 Prints a Markdown table and the faults; exit code 1 where there is any.
 """

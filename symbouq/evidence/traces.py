@@ -104,7 +104,8 @@ def without_labels(record: Record) -> dict[str, Any]:
     and of `meta` all but `answer_kind`.
     """
     kept = {k: v for k, v in record.items() if k not in ("answer", "correct", "labels", "meta")}
-    kind = (record.get("meta") or {}).get("answer_kind")
+    meta = record.get("meta")
+    kind = meta.get("answer_kind") if isinstance(meta, dict) else None
     return {**kept, "meta": {"answer_kind": kind}} if kind is not None else kept
 
 
