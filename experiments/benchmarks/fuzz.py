@@ -317,7 +317,8 @@ def as_table(records: list[Record]) -> bytes:
     table.writerow(names)
     for record in records:
         cells = (record.get(name) for name in names)
-        table.writerow([c if isinstance(c, str) else json.dumps(c) for c in cells])
+        texts = ("" if cell is None else cell for cell in cells)
+        table.writerow([t if isinstance(t, str) else json.dumps(t) for t in texts])
     return text.getvalue().encode(errors="replace")
 
 
