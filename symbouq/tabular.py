@@ -99,8 +99,8 @@ def _schema(lines: IO[bytes]) -> Any:
 
 
 def _is_unfit(value: Any, levels: int) -> bool:
-    """Whether a value has an integer that a column might round, where others have fractions, or more
-    levels than readers take.
+    """Whether a value has an integer that a column might round, where others have fractions, or
+    more levels than readers take.
     """
     if isinstance(value, dict | list):
         parts = value.values() if isinstance(value, dict) else value
