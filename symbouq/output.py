@@ -20,9 +20,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, TYPE_CHECKING, Self
 
 from symbouq.errors import SymboUQError
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer as Buffer
 
 PART = ".part"
 """What the name of an unfinished file ends in."""
@@ -213,9 +216,10 @@ class _Raw(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
-    def write(self, content: bytes) -> int:  # type: ignore[override]
-        self._made.write(content)
-        return len(content)
+    def write(self, content: Buffer, /) -> int:
+        given = bytes(content)
+        self._made.write(given)
+        return len(given)
 
 
 class RecordFile:

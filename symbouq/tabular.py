@@ -21,6 +21,8 @@ _MIXED = {b"symbouq": b"json"}
 """Marks a column of JSON text."""
 _RECORDS = {b"symbouq": b"records"}
 """Marks a file of records."""
+_DEEPEST = 32
+"""Levels of lists and objects in a column."""
 _EXACT = 1 << 53
 """Integers up to it are doubles."""
 
@@ -81,8 +83,8 @@ def _schema(lines: IO[bytes]) -> Any:
         for name in dict.fromkeys(name for row in rows for name in row if name not in mixed):
             values = [row.get(name) for row in rows]
             try:
-                if _is_wide(values):
-                    raise pa.ArrowInvalid("a number that no double has")
+                if _is_unfit(values, _DEEPEST):
+                    raise pa.ArrowInvalid("a number that no double has, or too many levels")
                 found = pa.array(values).type
                 both = (pa.schema({name: kind}) for kind in (types.get(name, found), found))
                 types[name] = pa.unify_schemas(both, promote_options="permissive").field(0).type
@@ -96,19 +98,20 @@ def _schema(lines: IO[bytes]) -> Any:
     return pa.schema(fields, metadata=_RECORDS)
 
 
-def _is_wide(value: Any) -> bool:
-    """Whether a value has an integer that a column might round, where others have fractions."""
-    if isinstance(value, dict):
-        return any(map(_is_wide, value.values()))
-    if isinstance(value, list):
-        return any(map(_is_wide, value))
+def _is_unfit(value: Any, levels: int) -> bool:
+    """Whether a value has an integer that a column might round, where others have fractions, or
+    more levels than readers take.
+    """
+    if isinstance(value, dict | list):
+        parts = value.values() if isinstance(value, dict) else value
+        return not levels or any(_is_unfit(part, levels - 1) for part in parts)
     return isinstance(value, int) and abs(value) > _EXACT
 
 
 def _chunks(lines: IO[bytes]) -> Iterator[list[dict[str, Any]]]:
     lines.seek(0)
     while chunk := list(islice(lines, _ROWS)):
-        yield [_columnar(from_json(line)) for line in chunk]
+        yield [_columnar(from_json(line)) or {} for line in chunk]
 
 
 def _columnar(value: Any) -> Any:

@@ -96,6 +96,16 @@ def test_types_that_show_late(tmp_path: Path) -> None:
     assert pq.read_table(tmp_path / "f.parquet")["kind"][1999].as_py() == '["a","list"]'
 
 
+def test_what_is_nested_too_deeply_is_text(tmp_path: Path) -> None:
+    deep: Any = "x"
+    for _ in range(150):
+        deep = [deep]
+    records: list[dict[str, Any]] = [{"id": "a", "deep": deep}, {"id": "b"}, {}]
+    found = written(tmp_path / "f.parquet", records)
+    assert found == records
+    assert json_columns(pq.read_schema(tmp_path / "f.parquet")) == {"deep"}
+
+
 def test_an_audit_of_parsed_traces_goes_through_a_table(tmp_path: Path) -> None:
     parsed, audits, plain = (str(tmp_path / name) for name in ("p.parquet", "a.parquet", "a.jsonl"))
     r = run("--debug", "parse", EXAMPLES, "--out", parsed)

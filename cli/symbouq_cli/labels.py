@@ -176,7 +176,7 @@ def write_labels(
         source: The source.
         also: Gives further errors at the end.
     """
-    from symbouq.errors import RecordError
+    from symbouq.errors import RecordError, internal
     from symbouq.labels.records import labelled, read_claims
     from symbouq_cli.run import refuse_overwriting
 
@@ -190,6 +190,9 @@ def write_labels(
             found.append(labelled(record, name, source))
         except RecordError as error:
             failed.append(error)
+        except Exception as error:
+            # A fault of ours must not cost the other records; it is reported like any other.
+            failed.append(RecordError(internal(error), traces))
     _write(out, found)
     failed += also()
     for fault in failed:

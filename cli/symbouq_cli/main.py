@@ -78,7 +78,7 @@ class _Group(click.Group):
             tell("; ".join([f"{said}; what was finished is written", *_notes(end)]))
             context.exit(end.code if isinstance(end, Ended) else INTERRUPTED)
         except click.ClickException as error:
-            error.message = printable(error.message)
+            error.message = printable(error.message)  # type: ignore[misc]
             raise
         except (click.exceptions.Exit, click.Abort):
             raise

@@ -131,10 +131,10 @@ def refuse_overwriting(files: Sequence[str], out: str, option: str) -> None:
     Raises:
         click.UsageError: If it is.
     """
-    read = dict.fromkeys(str(file) for file in files)
-    read.update((f.reading.batch_input, None) for f in files if isinstance(f, TraceFile))
+    also = [f.reading.batch_input for f in files if isinstance(f, TraceFile)]
+    read = {str(file) for file in [*files, *also] if file}
     part = part_of(out) if out != "-" else None
-    for file in filter(None, read):
+    for file in sorted(read):
         if same_file(file, out):
             raise click.UsageError(f"{option} {out} is one of the input files")
         if part is not None and same_file(file, str(part)):

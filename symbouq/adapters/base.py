@@ -322,7 +322,9 @@ def input_name(path: str) -> str:
 
 
 def _unzipped(raw: IO[bytes]) -> IO[bytes]:
-    buffered = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)  # type: ignore[type-var]
+    buffered: Any = raw
+    if not isinstance(buffered, io.BufferedReader):
+        buffered = io.BufferedReader(buffered)
     zipped = buffered.peek(2)[:2] == b"\x1f\x8b"
     return io.BufferedReader(_Unzipped(buffered), _HEAD) if zipped else buffered
 

@@ -114,7 +114,7 @@ class _Rows:
         yield from enumerate(rows, start=before + 1)
 
     def _row(self, batch: Any, place: int, number: int) -> Iterator[Row]:
-        row = {}
+        row: dict[str, Any] = {}
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
             try:
                 row |= self._decoded({name: column[place].as_py()})

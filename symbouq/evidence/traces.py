@@ -104,8 +104,14 @@ def without_labels(record: Record) -> dict[str, Any]:
     and of `meta` all but `answer_kind`.
     """
     kept = {k: v for k, v in record.items() if k not in ("answer", "correct", "labels", "meta")}
-    kind = (record.get("meta") or {}).get("answer_kind")
+    kind = meta_of(record).get("answer_kind")
     return {**kept, "meta": {"answer_kind": kind}} if kind is not None else kept
+
+
+def meta_of(record: Record) -> dict[str, Any]:
+    """What a record says of itself in `meta`; nothing, where that is no object."""
+    meta = record.get("meta")
+    return meta if isinstance(meta, dict) else {}
 
 
 def samples_of(record: Record) -> tuple[dict[str, Any], ...]:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from symbouq.benchmarks.matching import Kind, agrees, delivered, space_of
 from symbouq.errors import RecordError
-from symbouq.evidence.traces import SEGMENTED, Record, is_structured, status_of
+from symbouq.evidence.traces import SEGMENTED, Record, is_structured, meta_of, status_of
 from symbouq.labels.records import Label
 
 SOURCE = "answer"
@@ -36,7 +36,7 @@ def answer_labels(record: dict[str, Any]) -> list[Label]:
     answer, space = record.get("answer"), record.get("answer_space")
     if answer is None or not isinstance(space, list) or not space:
         raise RecordError(f"trace {record['id']}: `answer` and `answer_space` are needed")
-    kind = (record.get("meta") or {}).get("answer_kind")
+    kind = meta_of(record).get("answer_kind")
     choices = space_of(map(str, space), cast("Kind", kind) if kind in _KINDS else None)
     text = (record.get("response") or "") if record.get(SEGMENTED) else record["conclusion"]
     right = status_of(record) == "valid" and agrees(

@@ -155,3 +155,8 @@ def test_predicting_and_auditing_import_no_scikit_learn(folder: Path) -> None:
     for command in (["audit"], ["predict", "--model", str(folder / "model.json")]):
         arguments = [*command, str(folder / "new.jsonl"), *out]
         subprocess.run([sys.executable, "-c", code, *arguments], check=True, cwd=folder)
+
+
+def test_meta_that_is_no_object_is_no_fault(folder: Path) -> None:
+    row = {**traces(60)[50], "meta": "text"}
+    assert len(predicted(folder, write(folder / "meta.jsonl", [row]))) == 1

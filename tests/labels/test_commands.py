@@ -105,3 +105,22 @@ def test_no_input_is_overwritten(tmp_path: Path) -> None:
         assert result.exit_code == 2
         assert "one of the input files" in result.stderr
     assert traces.read_text() == before
+
+
+def test_what_is_odd_about_one_trace_costs_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = trace("a", "left", meta="text"), trace("b", "left", meta=[]), trace("c", "left")
+    traces = lines(tmp_path / "t.jsonl", *rows)
+    result = run("labels", "answer", traces)
+    assert result.exit_code == 0, result.stderr
+    assert [record["labels"] for record in read(result.stdout)] == [[None, 1]] * 3
+
+    def fail(record: dict[str, Any]) -> list[int | None]:
+        return [None, 1 // (record["id"] != "b")]
+
+    monkeypatch.setattr("symbouq.labels.answers.answer_labels", fail)
+    result = run("labels", "answer", traces)
+    assert result.exit_code == 1
+    assert [record["id"] for record in read(result.stdout)] == ["a", "c"]
+    assert f"{traces}: internal error, please report it: ZeroDivisionError" in result.stderr

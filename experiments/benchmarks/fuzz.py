@@ -1,0 +1,528 @@
+"""Whether anything in a record crashes a command, or holds it up.
+
+    python experiments/benchmarks/fuzz.py [--records N] [--seed S] [--limit SECONDS] [--jobs N]
+
+N records (1,000) of generated scenes and reasoning, in every profile, are written in the formats
+of the adapters, spoilt (bytes, JSON structure, types, signs, numbers, nesting, words of the
+ontology in places where they mean nothing, long texts) and given to `audit`, `parse`, `answer`,
+`predict` and `data import`, N in all. A record must come out or be refused in one line, none as an
+internal error, and none may take longer than the limit (10 s). The same seed makes the same
+records, whatever the number of processes; a fault names its file, which `--file` makes and reads
+again.
+
+Prints a Markdown table and the faults; exit code 1 where there is any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import io
+import json
+import random
+import re
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from symbouq.adapters.base import Reading, TraceFile
+from symbouq.answering import answering
+from symbouq.benchmarks import BenchmarkError, import_benchmark
+from symbouq.errors import SymboUQError
+from symbouq.jobs import auditing, parsing
+from symbouq.ontology import OntologyLibrary
+from symbouq.pool import Pool
+from symbouq.records import Instance, Trace
+from symbouq.scenes.families import problems
+from symbouq.source import data_folder, lp_files
+from symbouq.stream import Job, Worker, read_lines
+
+COMMANDS = ("audit", "parse", "answer", "predict", "data import")
+RECORDS = 20
+"""Records in a file."""
+_FAMILIES = ("chains", "blocks", "regions", "distances", "inference")
+_DIE = 6
+"""After how many limits a process is killed that is held up."""
+
+Record = dict[str, Any]
+
+
+@dataclass
+class Found:
+    """What became of the records of some files.
+
+    Attributes:
+        records: How many were given, by command.
+        refused: How many of them were refused.
+        slowest: Seconds that the slowest took, by command.
+        faults: What must not be, with the file.
+    """
+
+    records: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    slowest: dict[str, float] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+
+    def add(self, other: Found) -> None:
+        """Counts other files too."""
+        self.records += other.records
+        self.refused += other.refused
+        for command, seconds in other.slowest.items():
+            self.slowest[command] = max(seconds, self.slowest.get(command, 0.0))
+        self.faults += other.faults
+
+
+# Records -------------------------------------------------------------------------------
+
+
+@cache
+def words() -> list[str]:
+    """What the ontology has a meaning for, and signs that texts have."""
+    text = "\n".join(file.read_text(encoding="utf-8") for file in lp_files(data_folder("ontology")))
+    found = {*re.findall(r'"([^"]+)"', text), *re.findall(r"[a-z][a-z_]+", text)}
+    signs = [
+        "e.g.",
+        "i.e.",
+        "Wait, no.",
+        "?",
+        "!",
+        "...",
+        "(",
+        ")",
+        "=",
+        "->",
+        "`",
+        "\\boxed{left}",
+    ]
+    signs += [
+        "40 ft",
+        "3 o'clock",
+        "x",
+        "A",
+        "B",
+        "\n",
+        "\n\n",
+        "-",
+        "1.",
+        "**",
+        "#",
+        "|",
+        '"',
+        "'",
+    ]
+    return sorted(found) + signs
+
+
+@cache
+def profiles() -> list[str]:
+    """All profiles."""
+    return sorted(OntologyLibrary(None).profiles)
+
+
+def trace(chance: random.Random, number: int) -> Record:
+    """A sound record, with a response that is right or wrong."""
+    (problem,) = problems(chance.choice(_FAMILIES), 1, chance.randrange(1 << 30), (1, 2, 3))
+    record: Record = problem.record(str(number))
+    record["response"] = "\n".join([*problem.reasoning, problem.conclusion])
+    if chance.random() < 0.5:
+        record["profile"] = chance.choice(profiles())
+    if chance.random() < 0.2:
+        relations = [[a, chance.choice(("above", "left", "inside")), b] for a, b in ("AB", "BC")]
+        del record["response"]
+        record |= {"scene_relations": relations, "claims": [{"relations": relations[:1]}]}
+    return record
+
+
+def completed(record: Record) -> tuple[str, str]:
+    """A record's prompt and response as texts."""
+    scene = record.get("scene")
+    told = " ".join(map(str, scene)) if isinstance(scene, list) else str(scene)
+    return f"Story: {told}\nQuestion: {record.get('question')}", str(record.get("response"))
+
+
+def as_lm_eval(record: Record) -> Record:
+    prompt, response = completed(record)
+    row = {"doc_id": record.get("id"), "doc": record, "target": record.get("answer")}
+    return row | {"arguments": {"gen_args_0": {"arg_0": prompt}}, "resps": [[response]]}
+
+
+def as_openai(record: Record) -> Record:
+    prompt, response = completed(record)
+    messages = [{"role": "user", "content": prompt}]
+    choice = {"message": {"role": "assistant", "content": response}}
+    body = {"id": record.get("id"), "choices": [choice]}
+    return {"custom_id": record.get("id"), "messages": messages, "response": {"body": body}}
+
+
+def as_vllm(record: Record) -> Record:
+    prompt, response = completed(record)
+    return {"request_id": record.get("id"), "prompt": prompt, "outputs": [{"text": response}]}
+
+
+def as_inspect(record: Record) -> Record:
+    prompt, response = completed(record)
+    output = {"choices": [{"message": {"content": response}}]}
+    return {"id": record.get("id"), "epoch": 1, "input": prompt, "output": output}
+
+
+SHAPES: dict[str, Callable[[Record], Record]] = {
+    "symbouq": dict,
+    "lm-eval": as_lm_eval,
+    "openai": as_openai,
+    "vllm": as_vllm,
+    "inspect": as_inspect,
+}
+
+
+def as_row(record: Record, benchmark: str) -> Record:
+    """A record as a benchmark's release has it."""
+    scene, question, answer = (record.get(name) for name in ("scene", "question", "answer"))
+    space = record.get("answer_space")
+    return {
+        "records": record,
+        "stepgame": {"story": scene, "question": question, "label": answer, "k_hop": 2},
+        "spartun": {
+            "story": scene,
+            "questions": [
+                {"question": question, "answer": answer, "candidate_answers": space, "q_id": 1}
+            ],
+        },
+        "spacenli": {"premises": scene, "hypothesis": question, "label": answer},
+        "sparp": {
+            "context": scene,
+            "question": question,
+            "targets": answer,
+            "target_choices": space,
+        },
+    }.get(benchmark, record)
+
+
+# Spoiling ------------------------------------------------------------------------------
+
+
+def spoilt_text(chance: random.Random, text: str) -> str:
+    """A text with something in it that was not there."""
+    place = chance.randrange(len(text) + 1)
+    match chance.randrange(9):
+        case 0:
+            odd = " ".join(chance.choices(words(), k=chance.randrange(1, 6)))
+            return f"{text[:place]} {odd} {text[place:]}"
+        case 1:
+            parts = text.split()
+            chance.shuffle(parts)
+            return " ".join(parts)
+        case 2:
+            return " ".join(chance.choices([*words(), *text.split()], k=chance.randrange(1, 40)))
+        case 3:
+            signs = "\0\t\r\x1b\x7f\u00a0\u0301\u200d\u202e\u2028\ufeff\ufffd\U0001f469éß東ـ"
+            return text[:place] + "".join(chance.choices(signs, k=3)) + text[place:]
+        case 4:
+            return text[:place] + chance.choice(("\ud800", "\udfff", "\\", '"', "{", "\x85")) + text
+        case 5:
+            return text[:place] + chance.choice(words()).replace("_", " ").title() + text[place:]
+        case 6:
+            return f"{text} " * chance.choice((2, 3, 10, 30))
+        case 7:
+            return (
+                text[:place] + chance.choice(("9" * 5000, "x" * 10_000, "( " * 500)) + text[place:]
+            )
+        case _:
+            return (
+                text[:place].replace(".", chance.choice(("", "?", ";", ",", "\n"))) + text[place:]
+            )
+
+
+def odd_value(chance: random.Random) -> Any:
+    """A value of any kind."""
+    deep: Any = chance.choice(words())
+    for _ in range(chance.choice((3, 60, 150, 250))):
+        deep = [deep] if chance.random() < 0.5 else {"scene": deep}
+    kinds: list[Any] = [
+        None,
+        True,
+        0,
+        -1,
+        1 << 80,
+        0.5,
+        -0.0,
+        1e308,
+        float("nan"),
+        float("inf"),
+        "",
+        [],
+        {},
+    ]
+    return chance.choice([*kinds, deep, chance.choice(words()), [chance.choice(words())] * 3])
+
+
+def spoilt(chance: random.Random, value: Any) -> Any:
+    """A JSON value, one part of which is another one."""
+    if isinstance(value, str) and chance.random() < 0.9:
+        return spoilt_text(chance, value)
+    if not value or not isinstance(value, dict | list) or chance.random() < 0.08:
+        return odd_value(chance)
+    made = value.copy()
+    place = chance.choice(list(value) if isinstance(value, dict) else range(len(value)))
+    act = chance.random()
+    if act < 0.1:
+        del made[place]
+    elif act < 0.15 and isinstance(made, list):
+        made *= chance.choice((2, 20))
+    elif act < 0.15:
+        made[chance.choice(words())] = odd_value(chance)
+    else:
+        made[place] = spoilt(chance, value[place])
+    return made
+
+
+def spoilt_bytes(chance: random.Random, content: bytes) -> bytes:
+    """Bytes, some of which are others."""
+    made = bytearray(content)
+    for _ in range(chance.choice((1, 1, 2, 8))):
+        place = chance.randrange(len(made) + 1)
+        match chance.randrange(5):
+            case 0:
+                made[place : place + 1] = chance.randbytes(1)
+            case 1:
+                made[place:place] = chance.choice((b'"', b"{", b"]", b"\n", b"\0", b"\xff", b"\\u"))
+            case 2:
+                del made[place : place + chance.choice((1, 10, 1000))]
+            case 3:
+                made[place:place] = made[place : place + chance.choice((1, 10, 1000))]
+            case _:
+                made[place:place] = chance.choice((b"9" * 5000, b"[" * 5000, b" " * 100_000))
+    return bytes(made)
+
+
+# Files ---------------------------------------------------------------------------------
+
+
+def encoded(record: Any) -> bytes:
+    return json.dumps(record).encode()
+
+
+def as_table(records: list[Record]) -> bytes:
+    """Records as CSV."""
+    names = list(dict.fromkeys(name for record in records for name in record))
+    text = io.StringIO(newline="")
+    table = csv.writer(text)
+    table.writerow(names)
+    for record in records:
+        cells = (record.get(name) for name in names)
+        texts = ("" if cell is None else cell for cell in cells)
+        table.writerow([t if isinstance(t, str) else json.dumps(t) for t in texts])
+    return text.getvalue().encode(errors="replace")
+
+
+def made(chance: random.Random, number: int, folder: Path) -> tuple[str, str]:
+    """A file of spoilt records, and the benchmark that it is of, if any."""
+    command = COMMANDS[number % len(COMMANDS)]
+    records = [trace(chance, n) for n in range(RECORDS)]
+    # Without an answer space there is no answer, and other formats have none.
+    own = command == "answer" and chance.random() < 0.8
+    form = "symbouq" if own else chance.choice(list(SHAPES))
+    benchmark = chance.choice(("records", "stepgame", "spartun", "spacenli", "sparp", "babi"))
+    if command == "data import":
+        shaped = [as_row(record, benchmark) for record in records]
+    else:
+        shaped = [SHAPES[form](record) for record in records]
+    for place, record in enumerate(shaped):
+        for _ in range(chance.choice((0, 1, 1, 2, 5))):
+            shaped[place] = record = spoilt(chance, record)
+    lines = [encoded(record) for record in shaped]
+    lines = [spoilt_bytes(chance, line) if chance.random() < 0.15 else line for line in lines]
+    name, content = "f.jsonl", b"\n".join(lines) + b"\n"
+    kind = chance.random()
+    if form == "inspect" and command != "data import":
+        log = b'{"version": 2, "status": "success", "eval": {}, "samples": ['
+        name, content = "f.json", log + b",\n".join(lines) + b"]}"
+    elif kind < 0.15:
+        name, content = "f.json", b"[" + b",\n".join(lines) + b"]"
+    elif kind < 0.3:
+        rows = [row for row in shaped if isinstance(row, dict)]
+        name, content = "f.csv", as_table(rows)
+    elif kind < 0.35 and command == "data import":
+        name, content = "qa17_test.txt", b"\n".join(lines).replace(b'"', b"\t")
+    if chance.random() < 0.1:
+        content = spoilt_bytes(chance, content)
+    if chance.random() < 0.1:
+        name, content = f"{name}.gz", gzip.compress(content, 1, mtime=0)
+        content = spoilt_bytes(chance, content) if chance.random() < 0.5 else content
+    path = folder / name
+    path.write_bytes(content)
+    known = {"records": "spartqa"}
+    return str(path), known.get(benchmark, benchmark)
+
+
+# Reading -------------------------------------------------------------------------------
+
+
+class Fuzzing:
+    """What a process does with the numbers of files.
+
+    Args:
+        seed: Of all files.
+        limit: Seconds that a record may take.
+        model: A reliability model; without it, `predict` is `audit`.
+    """
+
+    def __init__(self, seed: int, limit: float, model: str | None) -> None:
+        self._seed = seed
+        self._limit = limit
+        jobs = {
+            "audit": Job(auditing, (None, None, "assumed"), Trace),
+            "parse": Job(parsing, (None, None), Trace),
+            "answer": Job(answering, (None, None), Instance),
+        }
+        jobs["predict"] = jobs["audit"]
+        if model is not None:
+            from symbouq.composer.jobs import predicting
+
+            jobs["predict"] = Job(predicting, (model, None, None), Trace)
+        self._workers = {name: Worker(job) for name, job in jobs.items()}
+
+    def __call__(self, number: int) -> Found:
+        """Makes a file, reads it and does to each record what its command does."""
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # which ends the process
+        found = Found()
+        command = COMMANDS[number % len(COMMANDS)]
+        with tempfile.TemporaryDirectory() as name:
+            chance = random.Random(f"{self._seed}-{number}")
+            path, benchmark = made(chance, number, Path(name))
+            if command == "data import":
+                self._import(found, number, path, benchmark)
+            else:
+                self._read(found, number, command, path)
+        found.records[command] += RECORDS
+        return found
+
+    def _read(self, found: Found, number: int, command: str, path: str) -> None:
+        worker = self._workers[command]
+        given = 0
+        for item in read_lines(TraceFile(path, Reading())):
+            given += 1
+            signal.setitimer(signal.ITIMER_REAL, _DIE * self._limit)
+            start = time.perf_counter()
+            outcome = worker(item)
+            seconds = time.perf_counter() - start
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            self._note(found, number, command, seconds, outcome.error, f"record {outcome.number}")
+            if outcome.output is not None:
+                json.loads(outcome.output)
+        if not found.faults and path.endswith(".jsonl"):
+            lines = sum(bool(line.strip()) for line in Path(path).read_bytes().split(b"\n"))
+            recognised = "doc_id" in Path(path).read_text("utf-8", "replace").partition("\n")[0]
+            if given != lines and not recognised and not Path(path).read_bytes().startswith(b"["):
+                found.faults.append(f"file {number}: {command}: {given} of {lines} lines came out")
+
+    def _import(self, found: Found, number: int, path: str, benchmark: str) -> None:
+        signal.setitimer(signal.ITIMER_REAL, _DIE * self._limit)
+        start = time.perf_counter()
+        folder = str(Path(path).parent / "out")
+        errors: list[str] = []
+        try:
+            done = import_benchmark(benchmark, path, folder, split="none")
+            errors += [str(error) for error in done.failed]
+            for file in Path(folder).glob("*.gz"):
+                for line in gzip.decompress(file.read_bytes()).splitlines():
+                    json.loads(line)
+        except BenchmarkError as error:
+            errors.append(str(error))
+        except SymboUQError as error:
+            errors.append(f"internal error: {type(error).__name__}: {error}")
+        except Exception as error:
+            errors.append(f"internal error: {type(error).__name__}: {error}")
+        seconds = (time.perf_counter() - start) / RECORDS
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for error in errors or [None]:
+            self._note(found, number, "data import", seconds, error, "")
+
+    def _note(
+        self, found: Found, number: int, command: str, seconds: float, error: str | None, place: str
+    ) -> None:
+        found.slowest[command] = max(seconds, found.slowest.get(command, 0.0))
+        where = f"file {number}: {command} {place}".rstrip()
+        if error is not None:
+            found.refused[command] += 1
+            if "internal error" in error or "\n" in error:
+                found.faults.append(f"{where}: {error[:300]!r}")
+        if seconds > self._limit:
+            found.faults.append(f"{where}: {seconds:.1f} s")
+
+
+def lost(number: int, how: str) -> Found:
+    """What is found where a process died."""
+    command = COMMANDS[number % len(COMMANDS)]
+    fault = f"file {number}: {command}: the process died, {how}"
+    return Found(Counter({command: RECORDS}), faults=[fault])
+
+
+def fitted(folder: Path) -> str | None:
+    """A reliability model; None where what it takes is not installed."""
+    try:
+        from symbouq.composer.model import fit
+        from symbouq.composer.reading import Reader
+    except ImportError:
+        return None
+    chance = random.Random(0)
+    reader = Reader("dual")
+    readings, labels = [], []
+    for number, problem in enumerate(problems("chains", 40, 1, (1, 2))):
+        right = bool(number % 2)
+        record = problem.record(str(number))
+        wrong = chance.choice([label for label in problem.answer_space if label != problem.answer])
+        record["response"] = f"Answer: {problem.answer if right else wrong}"
+        readings.append(reader.read(Trace.model_validate(record)))
+        labels.append(int(right))
+    path = folder / "model.json"
+    fit(readings, labels, "dual", reader.ontology_hash).save(path)
+    return str(path)
+
+
+def units(files: range) -> Iterator[list[int]]:
+    for number in files:
+        yield [number]
+
+
+def main() -> None:
+    """Reads the options, does it, prints."""
+    options = argparse.ArgumentParser(description="Gives spoilt records to the commands.")
+    options.add_argument("--records", type=int, default=1000, metavar="N")
+    options.add_argument("--seed", type=int, default=2026, metavar="S")
+    options.add_argument("--limit", type=float, default=10.0, metavar="SECONDS")
+    options.add_argument("--jobs", type=int, default=2, metavar="N")
+    options.add_argument("--file", type=int, metavar="N", help="Only this one, in this process.")
+    given = options.parse_args()
+    total, start = Found(), time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        make = partial(Fuzzing, given.seed, given.limit, fitted(Path(folder)))
+        if given.file is not None:
+            total.add(make()(given.file))
+        else:
+            files = range(-(-given.records // RECORDS))
+            with Pool(given.jobs, make, lost) as pool:
+                for done in pool.map(units(files)):
+                    for found in done:
+                        total.add(found)
+    print("| command | records | refused | slowest, s |\n|---|---|---|---|")
+    for command in COMMANDS:
+        slowest = total.slowest.get(command, 0.0)
+        refused = total.refused[command]
+        print(f"| {command} | {total.records[command]} | {refused} | {slowest:.2f} |")
+    print(f"\n{sum(total.records.values())} records in {time.monotonic() - start:.0f} s")
+    print(f"{len(total.faults)} faults")
+    for fault in total.faults:
+        print(fault)
+    sys.exit(1 if total.faults else 0)
+
+
+if __name__ == "__main__":
+    main()
