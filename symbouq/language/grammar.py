@@ -69,7 +69,7 @@ _UNKNOWN_WORDS_AT_MOST = 6
 _PRONOUN_THING = -2
 """Stands for the thing of a pronoun until it is known."""
 
-_ENDS = frozenset((".", "?", "inference"))
+_ENDS = frozenset((".", "?", "inference", "retraction"))
 _VERBS = frozenset(("copula", "have"))
 _UNSAID = frozenset(
     ("negation", "hedge", "condition", "supposition", "or", "have", "with", "pronoun", "=")
@@ -155,6 +155,7 @@ class Grammar:
         condition or a question says is not stated.
         """
         readings: list[Reading] = []
+        latest: list[Reading] = []
         memory = [item.thing for item in items[:1] if item.kind == "antecedent"]
         centre: tuple[int, ...] = ()
         supposed = False
@@ -169,12 +170,18 @@ class Grammar:
             supposed = supposed or (condition and "centre" not in kinds)
             sentence = _Sentence(self._ontology, part, start, memory, centre)
             found = sentence.read()
-            if not supposed and end != "?":
-                readings.extend(found)
+            if end == "retraction":
+                # What it takes back stands before it, in its sentence or in the last one.
+                if "relation" in kinds:
+                    readings += latest
+                latest = []
+            elif part:
+                readings += latest
+                latest = found if not supposed and end != "?" else []
             memory, centre = sentence.memory, sentence.centre
             supposed = supposed and end == "inference"
             start = position + 1
-        return self._without_repetitions(readings)
+        return self._without_repetitions(readings + latest)
 
     def _without_repetitions(self, readings: list[Reading]) -> list[Reading]:
         """Drops what an earlier reading says already, as it is or in converse."""
