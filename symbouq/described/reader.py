@@ -23,7 +23,7 @@ _Stated = tuple[tuple[Parse, list[Statement]], ...]
 """The sentences of a text, parsed, with what each states."""
 _STOPS = frozenset((".", "!", ";", "\n"))
 _VOID = frozenset(
-    ("hedge", "condition", "supposition", "inquiry", "or", "respective", "arrival", "retraction")
+    ("hedge", "condition", "supposition", "inquiry", "or", "respective", "retraction")
 )
 """Kinds of words with which a sentence states nothing."""
 

@@ -71,6 +71,8 @@ _PRONOUN_THING = -2
 
 _ENDS = frozenset((".", "?", "inference", "retraction"))
 _VERBS = frozenset(("copula", "have"))
+_GOING = frozenset(("motion", "arrival"))
+_OTHER = Item("other")
 _UNSAID = frozenset(
     ("negation", "hedge", "condition", "supposition", "or", "have", "with", "pronoun", "=")
 )
@@ -229,6 +231,8 @@ class _Sentence:
         kinds = [item.kind for item in self.items]
         if self._goes(kinds):
             return self._way(kinds)
+        self.items = [item if item.kind not in _GOING else _OTHER for item in self.items]
+        kinds = [item.kind for item in self.items]
         position = 0
         while position < len(self.items):
             position = self._step(position)
@@ -242,8 +246,14 @@ class _Sentence:
 
     def _goes(self, kinds: Sequence[str]) -> bool:
         """Whether the sentence tells a way from one thing to another."""
-        ends = any(item.way and self._kind(n + 1) == "thing" for n, item in enumerate(self.items))
-        return "arrival" in kinds or ("motion" in kinds and ends)
+        ways = {
+            item.way
+            for n, item in enumerate(self.items)
+            if item.way and self._kind(n + 1) == "thing"
+        }
+        if "motion" in kinds:
+            return bool(ways) or "arrival" in kinds
+        return "arrival" in kinds and "origin" in ways
 
     def _way(self, kinds: Sequence[str]) -> list[Reading]:
         """How the end of a way lies to its beginning: "From A, going right leads to B", "B can
