@@ -39,7 +39,7 @@ from symbouq.source import (
     statements,
     vocabulary,
 )
-from symbouq.words import ASKED, BY_TEXT, PARTICIPLE
+from symbouq.words import ASKED, BY_TEXT, MEASURES, OPENING, PARTICIPLE, WAYS
 
 
 @dataclass(frozen=True)
@@ -430,6 +430,7 @@ def _read(
     """The facts of language and of messages that the tests' texts and messages have."""
     facts = auditor.library.source.facts
     items: set[tuple[str, str]] = set()
+    texts: set[str] = set()
     asked: set[str] = set()
     finite: set[str] = set()
     meant: set[str] = set()
@@ -439,6 +440,7 @@ def _read(
             m for t in tokens if t.entry is not None for m in (t.entry.relation, *t.entry.verbs)
         }
         items |= {(t.kind, _spelled(t.text)) for t in tokens if t.entry is not None}
+        texts |= {_spelled(t.text) for t in tokens}
         if auditor.ontology_for(spec.trace()).described:
             finite |= {_spelled(t.text) for t in tokens if t.entry is not None and t.entry.finite}
         question = spec.options.get("question", "").lower()
@@ -464,6 +466,7 @@ def _read(
             hit = (kind, text) in items
             hit = hit or (kind in ASKED and arguments[1].lower() in asked)
             hit = hit or (kind in (*BY_TEXT, PARTICIPLE) and text in {told for _, told in items})
+            hit = hit or (kind in (*OPENING, *WAYS, *MEASURES) and text in texts)
         elif fact.name == "noun":
             hit = any(("noun", _spelled(text)) in items for text in arguments[1:])
         elif fact.name in ("attribute", "numeral", "ordinal"):

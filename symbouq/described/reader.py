@@ -22,7 +22,9 @@ from symbouq.ontology import Ontology
 _Stated = tuple[tuple[Parse, list[Statement]], ...]
 """The sentences of a text, parsed, with what each states."""
 _STOPS = frozenset((".", "!", ";", "\n"))
-_VOID = frozenset(("hedge", "condition", "supposition", "inquiry", "or", "respective", "arrival"))
+_VOID = frozenset(
+    ("hedge", "condition", "supposition", "inquiry", "or", "respective", "retraction")
+)
 """Kinds of words with which a sentence states nothing."""
 
 

@@ -69,8 +69,10 @@ _UNKNOWN_WORDS_AT_MOST = 6
 _PRONOUN_THING = -2
 """Stands for the thing of a pronoun until it is known."""
 
-_ENDS = frozenset((".", "?", "inference"))
+_ENDS = frozenset((".", "?", "inference", "retraction"))
 _VERBS = frozenset(("copula", "have"))
+_GOING = frozenset(("motion", "arrival"))
+_OTHER = Item("other")
 _UNSAID = frozenset(
     ("negation", "hedge", "condition", "supposition", "or", "have", "with", "pronoun", "=")
 )
@@ -155,6 +157,7 @@ class Grammar:
         condition or a question says is not stated.
         """
         readings: list[Reading] = []
+        latest: list[Reading] = []
         memory = [item.thing for item in items[:1] if item.kind == "antecedent"]
         centre: tuple[int, ...] = ()
         supposed = False
@@ -169,12 +172,18 @@ class Grammar:
             supposed = supposed or (condition and "centre" not in kinds)
             sentence = _Sentence(self._ontology, part, start, memory, centre)
             found = sentence.read()
-            if not supposed and end != "?":
-                readings.extend(found)
+            if end == "retraction":
+                # What it takes back stands before it, in its sentence or in the last one.
+                if "relation" in kinds:
+                    readings += latest
+                latest = []
+            elif part:
+                readings += latest
+                latest = found if not supposed and end != "?" else []
             memory, centre = sentence.memory, sentence.centre
             supposed = supposed and end == "inference"
             start = position + 1
-        return self._without_repetitions(readings)
+        return self._without_repetitions(readings + latest)
 
     def _without_repetitions(self, readings: list[Reading]) -> list[Reading]:
         """Drops what an earlier reading says already, as it is or in converse."""
@@ -222,6 +231,8 @@ class _Sentence:
         kinds = [item.kind for item in self.items]
         if self._goes(kinds):
             return self._way(kinds)
+        self.items = [item if item.kind not in _GOING else _OTHER for item in self.items]
+        kinds = [item.kind for item in self.items]
         position = 0
         while position < len(self.items):
             position = self._step(position)
@@ -235,8 +246,14 @@ class _Sentence:
 
     def _goes(self, kinds: Sequence[str]) -> bool:
         """Whether the sentence tells a way from one thing to another."""
-        ends = any(item.way and self._kind(n + 1) == "thing" for n, item in enumerate(self.items))
-        return "arrival" in kinds or ("motion" in kinds and ends)
+        ways = {
+            item.way
+            for n, item in enumerate(self.items)
+            if item.way and self._kind(n + 1) == "thing"
+        }
+        if "motion" in kinds:
+            return bool(ways) or "arrival" in kinds
+        return "arrival" in kinds and "origin" in ways
 
     def _way(self, kinds: Sequence[str]) -> list[Reading]:
         """How the end of a way lies to its beginning: "From A, going right leads to B", "B can

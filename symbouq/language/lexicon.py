@@ -27,6 +27,8 @@ from symbouq.words import ASKING, DESCRIBING, NAMING
 _COMPOSED = frozenset(("filler", "hedge", "pronoun"))
 """Word classes whose phrases mean what their words do where things are described: who does
 "not have" something is not at a loss, and "the other" goes with a noun."""
+_GOING = frozenset(("motion", "arrival"))
+"""Word classes of ways, which nobody goes where things are described."""
 _OPENING = frozenset((*DESCRIBING, "attribute", "numeral", "ordinal", "copula"))
 """Kinds of words after which a misspelled word of a description may stand."""
 _FULL_STOPS = frozenset((".", "!", "?"))
@@ -288,9 +290,21 @@ class Lexicon:
         begins = [
             n
             for n, mark in enumerate(marks)
-            if (mark == 1 and n - 1 not in analysis.inner) or (n and breaks[n - 1][1] == "\n")
+            if (mark == 1 and not self._goes_on(analysis, n)) or (n and breaks[n - 1][1] == "\n")
         ]
         return list(pairwise([*begins, len(marks)]))
+
+    @staticmethod
+    def _goes_on(analysis: Analysis, position: int) -> bool:
+        """Whether the full stop before a position, marks between them aside, ends nothing."""
+        if not analysis.inner:
+            return False
+        before = position - 1
+        while before >= 0 and analysis.doc[before].is_punct and before not in analysis.inner:
+            if analysis.doc[before].text in _FULL_STOPS:
+                return False
+            before -= 1
+        return before in analysis.inner
 
     def kinds(self, analysis: Analysis, start: int, end: int) -> set[str]:
         """The kinds of the phrases and words that begin in a range of words."""

@@ -425,6 +425,7 @@ _ITEMS = {
         "hedge", "centre", "existential", "inference", "reference", "condition", "supposition",
         "negation",
         "reciprocal", "between", "have", "copula", "relative", "possessive", "pronoun", "with",
-        "and", "or", "link", "by", "respective", "arrival", "motion", ".", "?", ",", "=", "'s",
+        "and", "or", "link", "by", "respective", "arrival", "motion",
+        "retraction", ".", "?", ",", "=", "'s",
     )
 }  # fmt: skip

@@ -313,7 +313,8 @@ class TraceReader(ABC, Generic[N]):
         antecedent: str | None = None
         for number, (text, said) in enumerate(zip(texts, tokens, strict=True), start=1):
             stated: tuple[Mention, ...] = ()
-            if self._readable(f"{part} {number}", text, said, names, faults):
+            supposed = self._opens(said, "fronted", "enumerating")
+            if not supposed and self._readable(f"{part} {number}", text, said, names, faults):
                 with reading(f"{part} {number}", text):
                     stated = self._mentions(said, names, known, antecedent)
             found.append(stated)
@@ -332,7 +333,15 @@ class TraceReader(ABC, Generic[N]):
         known = len(names)
         tokens = self.lexicon.tokens_of_each(steps)
         read = self._chained("claim", steps, tokens, names, known, faults)
-        claims = [Claim("reasoning", *step) for step in zip(steps, read, strict=True)]
+        claims: list[Claim] = []
+        bearing: list[int] = []
+        for step, said, stated in zip(steps, tokens, read, strict=True):
+            kinds = {token.kind for token in said}
+            if "retraction" in kinds and kinds.isdisjoint((*_BEFORE, *_STATING)):
+                _take_back(claims, bearing)
+            if stated or (_bears(said) and not kinds.isdisjoint(_UNSAYING)):
+                bearing.append(len(claims))
+            claims.append(Claim("reasoning", step, stated))
         given = self.lexicon.tokens(conclusion)
         given = given[_announcement(given) or 0 :]
         return [*claims, self._answer(given, conclusion, 0, names, known, asked, faults)]
