@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Iterable
 from itertools import combinations
 
 import pytest
@@ -11,7 +13,15 @@ from hypothesis import strategies as st
 from reference import Relation
 from strategies import programs
 
-from symbouq.auditor import ClaimResult, TraceResult, audit_relations
+from symbouq.auditor import (
+    ClaimResult,
+    TraceResult,
+    Triple,
+    Verdict,
+    _correction,
+    _known_scene,
+    audit_relations,
+)
 from symbouq.ontology import OntologyLibrary
 
 LIBRARY = OntologyLibrary()
@@ -127,3 +137,68 @@ def test_repair_beyond_the_budget_is_four(extra: int) -> None:
     last = audited([], claims, "nine-way").claims[-1]
     assert last.repair == 2 + extra
     assert last.bounded_repair == min(2 + extra, 4)
+
+
+# What a contradiction is laid to ------------------------------------------------------------
+
+
+def test_clashes_are_those_of_the_premises_alone() -> None:
+    ontology = LIBRARY.ontology("rcc8")
+    # What overlaps a part overlaps the whole, which touches 2 at most. That is the only clash,
+    # whatever else is claimed of other things, and whatever was asked about the scene before.
+    scene: list[tuple[int, list[Triple]]] = [(1, [(0, "tpp", 1)]), (2, [(1, "ec", 2)])]
+    wrong: list[Triple] = [(2, "po", 0)]
+    others: list[list[Triple]] = [[(3, "po", 4)], [(4, "ec", 0)], [(3, "tpp", 2)], [(1, "eq", 4)]]
+    for earlier in ([], others, others[::-1]):
+        _known_scene.cache_clear()
+        if earlier:
+            audit_relations(ontology, scene, earlier)
+        for beside in ([], others):
+            found = audit_relations(ontology, scene, [wrong, *beside]).claims[0]
+            assert found.verdict is Verdict.CONTRADICTED
+            assert [code for code, _ in found.clashes] == ["incompatible"] * len(found.clashes)
+            assert {frozenset(names) for _, names in found.clashes} == {
+                frozenset(("ec", "overlapping"))
+            }
+
+
+@pytest.mark.parametrize("things", [4, 12])
+def test_many_things_and_few_are_judged_alike(things: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program for each claim says what one for all of them does."""
+    ontology = LIBRARY.ontology("rcc8")
+    generator = random.Random(5)
+    names = ["dc", "ec", "po", "tpp", "ntpp", "tppi"]
+    scene = [(n + 1, [(n, generator.choice(names), n + 1)]) for n in range(things - 1)]
+    claims = [
+        [(u, generator.choice(names), v)]
+        for u, v in (generator.sample(range(things), 2) for _ in range(12))
+    ]
+    found = []
+    for few in (0, 100):
+        monkeypatch.setattr("symbouq.auditor._FEW_THINGS", few)
+        _known_scene.cache_clear()
+        found.append(audit_relations(ontology, scene, claims))
+    assert found[0] == found[1]
+
+
+@given(
+    st.integers(1, 30),
+    st.sets(st.frozensets(st.integers(0, 29), min_size=1), min_size=1, max_size=6),
+    st.data(),
+)
+def test_correction_sets(count: int, minimal: set[frozenset[int]], data: st.DataObject) -> None:
+    """A correction set leaves a largest part that decides nothing, found premise by premise."""
+    minimal = {frozenset(n % count for n in each) for each in minimal}
+
+    def decides(places: Iterable[int]) -> bool:
+        held = set(places)
+        return any(each <= held for each in minimal)
+
+    picked = data.draw(st.sets(st.integers(0, count - 1)))
+    if decides(picked):
+        return
+    kept = set(picked)
+    for n in range(count):
+        if not decides({*kept, n}):
+            kept.add(n)
+    assert sorted(_correction(count, picked, decides)) == sorted(set(range(count)) - kept)
