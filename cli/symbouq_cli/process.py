@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -33,6 +34,8 @@ class Ended(KeyboardInterrupt):
 def ending_signals() -> Iterator[None]:
     """Has the signals that end a process raise `Ended`, where nothing else was made of them."""
     ours = [number for number in _ENDING if signal.getsignal(number) is signal.SIG_DFL]
+    if threading.current_thread() is not threading.main_thread():
+        ours = []  # signals are the main thread's
     for number in ours:
         signal.signal(number, _end)
     try:

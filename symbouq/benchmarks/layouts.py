@@ -34,6 +34,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from symbouq.adapters import limits
 from symbouq.adapters.base import opened
 from symbouq.benchmarks.catalog import ENTAILMENT, NINE, SPARP, SPARTQA, SPARTUN, Benchmark
 from symbouq.benchmarks.items import BenchmarkError, Item, Scene
@@ -177,7 +178,11 @@ def _text_of(path: Path) -> tuple[str, str | None]:
     fault = None
     try:
         with opened(str(path.absolute())) as given:
-            pieces.extend(given.chunks())
+            size = 0
+            for piece in given.chunks():
+                size += len(piece)
+                limits.check_ends(size)  # a release is read as a whole
+                pieces.append(piece)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         fault = f"compressed file is damaged: {error}; what stands before is read"
     except OSError as error:

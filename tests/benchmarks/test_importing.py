@@ -584,6 +584,22 @@ def test_a_damaged_file_costs_what_follows_the_damage(tmp_path: Path) -> None:
     assert answers.count("left") > 1000
 
 
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_file_that_does_not_end_is_one_line(
+    packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("symbouq.adapters.limits.ENDLESS", 1 << 24)
+    folder = tmp_path / "in"
+    folder.mkdir()
+    text = json.dumps(row("left")).encode() + b"\n" + b" " * (1 << 25)
+    file = folder / ("a.jsonl.gz" if packed else "a.jsonl")
+    file.write_bytes(gzip.compress(text) if packed else text)
+    write(folder / "b.jsonl", json.dumps(row("above")) + "\n")
+    answers, (told,) = imported(folder)
+    assert answers == ["left", "above"]
+    assert "grows more than 900-fold" in told or "does not end within 16 MiB" in told
+
+
 BAD_ROWS = {
     "deep nesting": '{"story": ' + "[" * 100_000,
     "a number of 5,000 digits": json.dumps(row("left", hops=0)).replace(
