@@ -360,7 +360,7 @@ def compiling_program(source: Source, profile: str, name: str, further: str = ""
             builder.add(statement)
     # As syntax trees, so that a complaint names their file and line.
     _add(control, [rule for rule in source.rules if not rule.audit], complaints, name)
-    concluded = "".join(f"concluded({relation})." for relation in sorted(source.concluded))
+    concluded = "".join(f"led_to({relation})." for relation in sorted(source.concluded))
     control.add("base", [], f"{source.text} {concluded} selected({profile}). {further}")
     ground(control, complaints, name)
     return control
@@ -483,6 +483,10 @@ _AXIOMS = (
 """What `rules/closure.lp` is told about relations: predicates and arities."""
 
 
+_HELD = (("held_at_least", 5), ("held_at_most", 5))
+"""What directions that follow say of coordinates: predicates and arities."""
+
+
 EVENTS = frozenset(
     (
         ("seen_inverse", 2), ("ray", 1), ("betweenness", 1), ("divided", 1), ("enclosure", 1),
@@ -507,7 +511,6 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
             places = f"{numbers[axis, end]},{numbers[axis, other]}"
             bound_axes[role, relation].add(axis)
             bounds[role, relation].append(f"{predicate}({{key}},{places},{value}).")
-    led_to = [*rows["held_at_least", 5], *rows["held_at_most", 5]]
     families = dict(_pairs(rows["in_use", 2]))
     closed = {relation for (relation,) in rows["closed", 1]}
     for relation in closed:
@@ -516,8 +519,7 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
         said += [f"bars({{key}},{other})." for r, other in rows["denied", 2] if r == relation]
         for role in ROLES:
             bounds[role, relation] += said
-            # Directions that follow from it, by rules too, may bind any of theirs.
-            bound_axes[role, relation] |= {axis for _, axis, *_ in led_to}
+            bound_axes[role, relation] |= _led_axes(rows, relation, bool(rules))
     readings: dict[tuple[str, str], int] = {}
     facts: list[str] = []
     axes: list[frozenset[str]] = []
@@ -533,8 +535,8 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
     closure_facts = "".join(
         f"{predicate}({','.join(row)})." for predicate, n in _AXIOMS for row in rows[predicate, n]
     )
-    for predicate in ("held_at_least", "held_at_most"):
-        for relation, axis, end, other, value in rows[predicate, 5]:
+    for predicate, arity in _HELD:
+        for relation, axis, end, other, value in rows[predicate, arity]:
             places = f"{numbers[axis, end]},{numbers[axis, other]}"
             closure_facts += f"{predicate}({relation},{places},{value})."
     extent = ("with_extent", 0) in rows
@@ -624,6 +626,22 @@ def _tables(profile: str, name: str, digest: str, rules: str, rows: Rows) -> Ont
         eventful=bool(rows["reads_events", 1]),
         events={key: rows[key] for key in EVENTS if key in rows},
     )
+
+
+def _led_axes(rows: Rows, relation: str, ruled: bool) -> set[str]:
+    """The axes on which a relation may bound things by the directions that follow from it, by
+    way of other relations too; where an ontology has rules of its own, that may be any.
+    """
+    bounds = [(row[0], row[1]) for key in _HELD for row in rows[key]]
+    found = {relation}
+    before = 0
+    while bounds and len(found) > before:
+        before = len(found)
+        steps = [*rows["follows", 2], *rows["converse", 2], *rows["made_of", 2]]
+        found |= {other for first, other in steps if first in found}
+        found |= {first for first, other in rows["made_of", 2] if other in found}
+        found |= {r for first, second, r in rows["composition", 3] if {first, second} & found}
+    return {axis for r, axis in bounds if ruled or r in found}
 
 
 def _pairs(rows: Iterable[tuple[str, ...]]) -> list[tuple[str, str]]:

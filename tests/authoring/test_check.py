@@ -70,6 +70,7 @@ MISTAKES: list[tuple[str, list[tuple[int, str]]]] = [
     # Directions are decided by the layout.
     ("holds(near, U, V) :- holds(above, U, V).", [(1, "direction-in-body")]),
     ("means_not(touching, above).", [(1, "direction")]),
+    ("means(touching, above).", [(1, "direction")]),
     ("nested(above, 0).", [(1, "direction")]),
     ("component(near, x, 1).", [(1, "direction")]),
     ("strict(touching).", [(1, "strict-against")]),
