@@ -6,7 +6,7 @@ whoever states a word of it.
 
 NAMING = (
     "hedge", "centre", "answer", "retraction", "existential", "inference", "reference", "citation",
-    "condition", "supposition", "modal", "former", "abbreviation", "clipping", "numero",
+    "condition", "supposition", "modal", "former", "abbreviation", "gloss", "clipping", "numero",
     "arrival", "motion",
     "negation", "denial", "reason", "reciprocal", "between", "have", "copula", "relative",
     "possessive", "pronoun", "with", "and", "or", "link", "clock", "hour", "clockless", "kind",

@@ -159,7 +159,7 @@ class _Related(NamedTuple):
 _SILENT = frozenset(
     (
         *("filler", "clock", "hour", "clockless", "citation", "modal", "answer", "former"),
-        *("inference", "reason", "abbreviation", "clipping", "numero"),
+        *("inference", "reason", "abbreviation", "gloss", "clipping", "numero"),
     )
 )
 _JOINING = ("and", "contrast")

@@ -69,7 +69,7 @@ _UNKNOWN_WORDS_AT_MOST = 6
 _PRONOUN_THING = -2
 """Stands for the thing of a pronoun until it is known."""
 
-_ENDS = frozenset((".", "?", "inference", "retraction"))
+_ENDS = frozenset((".", "?", "inference", "gloss", "retraction"))
 _VERBS = frozenset(("copula", "have"))
 _GOING = frozenset(("motion", "arrival"))
 _OTHER = Item("other")
@@ -181,7 +181,10 @@ class Grammar:
                 readings += latest
                 latest = found if not supposed and end != "?" else []
             memory, centre = sentence.memory, sentence.centre
-            supposed = supposed and end == "inference"
+            # "If, e.g., A is left of B", "perhaps, i.e. if it rains, A is left of B"
+            supposed = (supposed and end in ("inference", "gloss")) or (
+                end == "gloss" and "hedge" in kinds
+            )
             start = position + 1
         return self._without_repetitions(readings + latest)
 

@@ -322,7 +322,9 @@ class Lexicon:
             if found is None:
                 orth = orths[position]
                 kind, word, head = simple.get(orth) or self._classify(orth, analysis)
-                if kind and position not in analysis.inner:
+                if position in analysis.inner:
+                    kind = "gloss"  # "x = 0.5, A is above B": a clause may begin after it
+                if kind:
                     items.append(Token(kind, word, start, start + len(word), head))
                 position += 1
                 continue

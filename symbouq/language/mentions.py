@@ -21,7 +21,7 @@ _AFTER_NAME = frozenset(("copula", "have", "relation", "relative"))
 _BEFORE_NAME = frozenset(("link", "reference", "relation", "with", "have", "existential"))
 
 
-_APART = frozenset(("article", "kind", "filler", "abbreviation", "measure"))
+_APART = frozenset(("article", "kind", "filler", "abbreviation", "gloss", "measure"))
 """Kinds of words that may stand between a name and what says that it is one."""
 
 _NOUNS = frozenset(("clock", "hour", "clockless", "kind"))
@@ -288,9 +288,11 @@ def _measure_end(
     article = tokens[start].kind == "article" and tokens[start].text.lower() in ("a", "an")
     while end < len(tokens) and _counts(tokens[end], quantities):
         end += 1
-        joins = end + 1 < len(tokens) and _counts(tokens[end + 1], quantities)
-        if joins and (tokens[end].text in (",", "-", "/") or tokens[end].kind in ("link", "or")):
-            end += 1
+        if end + 1 < len(tokens) and _counts(tokens[end + 1], quantities):
+            mark, inside = tokens[end], tokens[end - 1].end == tokens[end].start
+            inside = inside and mark.end == tokens[end + 1].start  # "1,000", "3.5", "40-50"
+            if (inside and mark.kind in ("mark", "gloss")) or mark.kind in ("link", "or"):
+                end += 1
     last = end
     while end > start and last < len(tokens):
         spot = last + (tokens[last].text == "-")

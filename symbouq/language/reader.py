@@ -426,6 +426,6 @@ _ITEMS = {
         "negation",
         "reciprocal", "between", "have", "copula", "relative", "possessive", "pronoun", "with",
         "and", "or", "link", "by", "respective", "arrival", "motion",
-        "retraction", ".", "?", ",", "=", "'s",
+        "retraction", "gloss", ".", "?", ",", "=", "'s",
     )
 }  # fmt: skip
