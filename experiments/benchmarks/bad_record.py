@@ -1,0 +1,102 @@
+"""What one bad record costs the others.
+
+    python experiments/benchmarks/bad_record.py [--records N] [--jobs N] [--timeout SECONDS]
+
+N records (500) of generated scenes and reasoning are audited alone, and with one bad record in their
+midst: a chain of regions with forty claims about pairs of them, many regions each within the
+next, a sentence of 32,000 words, a response of 20,000 sentences, 600 regions whose relations go
+everywhere. Prints a Markdown table: the seconds that all take, those that the bad one takes, and
+those that the others take, all of them and the slowest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from symbouq.jobs import auditing
+from symbouq.records import Trace
+from symbouq.scenes.families import problems
+from symbouq.stream import Job, Worker, read_lines
+
+RCC8 = ("dc", "ec", "po", "eq", "tpp", "ntpp", "tppi", "ntppi")
+
+
+def regions(things: int, scene: tuple[str, ...], claims: int, links: int = 1) -> dict[str, Any]:
+    """A chain of regions, each linked to the next ones, and claims about any two."""
+    chance = random.Random(7)
+    return {
+        "profile": "rcc8",
+        "scene_relations": [
+            [f"x{n}", chance.choice(scene), f"x{n + k}"]
+            for n in range(things - 1)
+            for k in range(1, min(links, things - 1 - n) + 1)
+        ],
+        "claims": [
+            {"relations": [[f"x{u}", chance.choice(RCC8), f"x{v}"]]}
+            for u, v in (chance.sample(range(things), 2) for _ in range(claims))
+        ],
+    }
+
+
+def bad_records() -> Iterator[tuple[str, dict[str, Any]]]:
+    """The bad records, with what they are."""
+    yield "chain of 41 regions, 40 claims", regions(41, RCC8, 40)
+    yield "31 regions within one another, 40 claims", regions(31, ("ntpp", "tpp"), 40)
+    yield "600 regions, 40 claims", regions(600, ("po", "tpp"), 40, 3)
+    sentence = "The box is left of the jar " + "and the jar is near the lamp " * 4_500 + "."
+    yield "a sentence of 32,000 words", {"scene": [sentence], "response": sentence}
+    response = "The box is left of the jar. So the jar is right of the box. " * 10_000
+    yield "20,000 sentences", {"scene": ["The box is left of the jar."], "response": response}
+
+
+def timed(records: list[dict[str, Any]], timeout: float) -> list[float]:
+    """Seconds that each record takes, one after the other in one process."""
+    job = Job(auditing, (None, None, "assumed"), Trace)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "records.jsonl"
+        path.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
+        worker = Worker(replace(job, timeout=timeout))
+        seconds = []
+        for line in read_lines(str(path)):
+            start = time.perf_counter()
+            worker(line)
+            seconds.append(time.perf_counter() - start)
+    return seconds
+
+
+def main() -> None:
+    """Reads the options, measures, prints."""
+    options = argparse.ArgumentParser(description="What one bad record costs the others.")
+    options.add_argument("--records", type=int, default=500, metavar="N")
+    options.add_argument("--timeout", type=float, default=10, metavar="SECONDS")
+    given = options.parse_args()
+    good = [
+        {
+            "id": f"good-{n}",
+            "scene": list(problem.scene),
+            "question": problem.question,
+            "response": " ".join([*problem.scene, f"Answer: {problem.answer}"]),
+        }
+        for n, problem in enumerate(problems("chains", given.records, seed=7))
+    ]
+    timed(good[:5], given.timeout)  # what is loaded once
+    alone = timed(good, given.timeout)
+    print("| the bad record | it takes, s | the others, s | slowest of them, s |\n|---|---|---|---|")
+    print(f"| none | | {sum(alone):.2f} | {max(alone):.2f} |")
+    middle = len(good) // 2
+    for name, bad in bad_records():
+        seconds = timed([*good[:middle], {"id": "bad", **bad}, *good[middle:]], given.timeout)
+        its = seconds.pop(middle)
+        print(f"| {name} | {its:.2f} | {sum(seconds):.2f} | {max(seconds):.2f} |")
+
+
+if __name__ == "__main__":
+    main()
