@@ -180,8 +180,8 @@ def verdict(claim: Mapping[str, Any] | None, context: str = "assumed") -> str:
 
 
 def _common(audit: Mapping[str, Any]) -> tuple[str, str | None, int | None]:
-    place = audit["source"] or {"file": None, "line": None}
-    return str(audit["id"]), place["file"], place["line"]
+    place = audit["source"] or {}
+    return str(audit["id"]), place.get("file"), place.get("line")
 
 
 def _scene_flips(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[Flip]:

@@ -274,16 +274,19 @@ class ClaimAudit(_Record):
     """The finding in plain words."""
 
 
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
 class ProfileRecord(_Record):
     """The Determinacy Profile (or its discounted variant)."""
 
-    symbolizability: float
+    symbolizability: Share
     """Share of claims that state a supported relation."""
-    unknown_rate: float
+    unknown_rate: Share
     """Share of those that are unknown."""
-    determinacy: float
+    determinacy: Share
     """Share of those that are entailed or contradicted."""
-    applicability: float
+    applicability: Share
     """Share of all claims that are entailed or contradicted."""
     unparsed: int
     """1 if no claim states a supported relation, else 0."""
@@ -321,7 +324,7 @@ class Audit(NotebookAudit, _Record):
     """The profile with the penalty of unverified premises passed on."""
     features: FeatureRecord
     """Inputs of the learned constraint scores."""
-    constraint_rule: float
+    constraint_rule: Share
     """The training-free Constraint-Rule score, in [0, 1]."""
     timed_out: bool = False
     """Whether the time limit was reached: claims whose message says so have no verdict, and

@@ -238,3 +238,15 @@ def test_rules_diff_writes_the_same_page(tmp_path: Path) -> None:
     text = (tmp_path / "d.html").read_text(encoding="utf-8")
     assert 'phrase(above,\\"atop\\")' in text
     assert '"conclusions":[{"before":"unread","after":"entailed","count":1}]' in text
+
+
+def test_audits_with_odd_values_are_compared_or_refused(tmp_path: Path) -> None:
+    plain = audited("A is above B.")
+    first = write(tmp_path / "a", plain)
+    second = write(tmp_path / "b", {**audited("A is below B."), "source": {"place": "x"}})
+    assert run("compare", first, second).exit_code == 1
+    for share in (1e308, -1):
+        wrong = {**plain, "profile": {**plain["profile"], "determinacy": share}}
+        result = run("compare", first, write(tmp_path / "b", wrong), "--report", tmp_path / "r")
+        assert result.exit_code == 2
+        assert "profile.determinacy: Input should be" in result.stderr
