@@ -41,6 +41,8 @@ so character offsets stay valid."""
 
 _LONG_PIECE = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
 
+_POINT = re.compile(r"\d\.(?=\d)")
+
 _TEXTS_REMEMBERED = 10_000
 """After how many texts the spaCy pipeline is made anew."""
 
@@ -244,12 +246,10 @@ class Lexicon:
                     yield from range(start, last)
                 else:
                     yield from range(start, end)
-        for n in range(1, len(doc) - 1):
-            inside = not doc[n].whitespace_ and not doc[n - 1].whitespace_
-            if doc[n].text == "." and inside:
-                before, after = doc[n - 1].text[-1], doc[n + 1].text[0]
-                if before.isdecimal() and after.isdecimal():
-                    yield n
+        for found in _POINT.finditer(analysis.text):
+            n = bisect_left(analysis.starts, found.end() - 1)
+            if n < len(doc) and analysis.starts[n] == found.end() - 1:
+                yield n
 
     def _tokenized(self, text: str) -> Doc:
         """A text's words; spaCy takes time quadratic in the length of a piece without spaces."""
@@ -314,7 +314,7 @@ class Lexicon:
     def itemized(self, analysis: Analysis, position: int, stop: int, base: int = 0) -> list[Token]:
         """The lexical items in a range of an analysed text's words, offsets from a base."""
         orths, starts, text = analysis.orths, analysis.starts, analysis.text
-        longest, simple = analysis.longest, self._simple
+        longest, simple, inner = analysis.longest, self._simple, analysis.inner
         items: list[Token] = []
         while position < stop:
             start = starts[position] - base
@@ -322,7 +322,7 @@ class Lexicon:
             if found is None:
                 orth = orths[position]
                 kind, word, head = simple.get(orth) or self._classify(orth, analysis)
-                if position in analysis.inner:
+                if inner and position in inner:
                     kind = "gloss"  # "x = 0.5, A is above B": a clause may begin after it
                 if kind:
                     items.append(Token(kind, word, start, start + len(word), head))

@@ -250,7 +250,7 @@ def measured(tokens: Sequence[Token], ontology: Ontology) -> list[Token]:
         ontology: Gives the words of measures, and the directions.
     """
     units = ontology.words.get("unit", frozenset())
-    if not any(_unit(token) in units for token in tokens):
+    if not any(token.head in units or token.kind == "clipping" for token in tokens):
         return list(tokens)
     kept: list[Token] = []
     position = 0

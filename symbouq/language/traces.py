@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -68,6 +68,8 @@ def reading(part: str, text: str) -> Iterator[None]:
 
 def too_long(tokens: Sequence[Token]) -> bool:
     """Whether a text has a sentence that is longer than any that is read."""
+    if len(tokens) <= LONGEST_SENTENCE:
+        return False
     start = 0
     for position, token in enumerate(tokens):
         if token.kind == "mark" and token.text in _STOPS:
@@ -166,6 +168,9 @@ class TraceReader(ABC, Generic[N]):
     def __init__(self, ontology: Ontology) -> None:
         self.ontology = ontology
         self.lexicon = Lexicon(ontology)
+        words = ontology.words
+        self._supposing = words.get("fronted", frozenset()) | words.get("enumerating", frozenset())
+        self._consequent = words.get("consequent", frozenset())
         # Many traces answer questions about one scene; remembered within bounds.
         self._read_scene = lru_cache(maxsize=1024)(self._scene)
 
@@ -313,7 +318,7 @@ class TraceReader(ABC, Generic[N]):
         antecedent: str | None = None
         for number, (text, said) in enumerate(zip(texts, tokens, strict=True), start=1):
             stated: tuple[Mention, ...] = ()
-            supposed = self._opens(said, "fronted", "enumerating")
+            supposed = self._opens(said, self._supposing)
             if not supposed and self._readable(f"{part} {number}", text, said, names, faults):
                 with reading(f"{part} {number}", text):
                     stated = self._mentions(said, names, known, antecedent)
@@ -430,32 +435,32 @@ class TraceReader(ABC, Generic[N]):
                         self._head(tokens, names)
                 continue
             kinds = self.lexicon.kinds(analysis, first, last)
-            items = self.lexicon.itemized(analysis, first, last)
-            if "retraction" in kinds and kinds.isdisjoint(_BEFORE):
-                at = [n for n, item in enumerate(items) if item.kind == "retraction"] or [0]
-                said, items = items[: at[0]], items[at[-1] + 1 :]
+            telling = not kinds.isdisjoint(_TELLING) or supposing or self._lists(names)
+            items = self.lexicon.itemized(analysis, first, last) if telling else []
+            if any(item.kind == "retraction" for item in items) and kinds.isdisjoint(_BEFORE):
+                at = [n for n, item in enumerate(items) if item.kind == "retraction"]
+                said, begin, items = items[: at[0]], items[at[0]].start, items[at[-1] + 1 :]
                 if _bears(said):
                     # "One might think X, but that is wrong": X, and no claim before it.
                     text = response[start : said[-1].end]
                     claims.append(Claim("reasoning", text, (), RETRACTED))
-                    start = said[-1].end
+                    start = begin
                     kinds = {item.kind for item in items}
                 else:
                     _take_back(claims, bearing)
-            elif _refuses(items) and not asking:
+            elif "denial" in kinds and _refuses(items) and not asking:
                 _take_back(claims, bearing)
-            asking = any(item.text == "?" for item in items[-2:])
+            asking = "?" in response[max(start, end - 2) : end]
             supposing = (
                 "supposition" in kinds
-                or self._opens(items, "fronted", "enumerating")
+                or self._opens(items, self._supposing)
                 or (supposing and ("modal" in kinds or self._infers(items)))
             )
-            bears = _bears(items)
             if supposing:
-                bearing += [len(claims)] if bears else []
+                bearing += [len(claims)] if _bears(items) else []
                 claims.append(Claim("reasoning", response[start:end], (), SUPPOSED))
             elif _is_quoted(response, analysis.stripped(first, last)[0], start, end):
-                bearing += [len(claims)] if bears else []
+                bearing += [len(claims)] if _bears(items) else []
                 claims.append(Claim("reasoning", response[start:end], (), QUOTED))
             elif kinds.isdisjoint(_STATING) and not self._lists(names):
                 claims.append(Claim("reasoning", response[start:end], ()))
@@ -465,14 +470,14 @@ class TraceReader(ABC, Generic[N]):
                     part, text = f"claim {len(claims) + 1}", response[begin:stop]
                     read: tuple[Mention, ...] = ()
                     # "If X, then Y" states neither.
-                    conditional = conditional and self._opens(tokens, "consequent")
+                    conditional = conditional and self._opens(tokens, self._consequent)
                     if not conditional and self._readable(part, text, tokens, names, faults):
                         with reading(part, text):
                             read = self._mentions(tokens, names, known, antecedent)
                     unsaid = {token.kind for token in tokens} & _UNSAYING
                     if read:
                         antecedent = read[-1].subject
-                    if read or (bears and (unsaid or asking)):
+                    if read or ((unsaid or asking) and _bears(items)):
                         bearing.append(len(claims))
                     conditional = conditional or "condition" in unsaid
                     stance = SUPPOSED if conditional and not read else ASSERTED
@@ -484,11 +489,13 @@ class TraceReader(ABC, Generic[N]):
         """Whether a sentence opens by drawing on what precedes it: "Then ..."."""
         return kind_at(items, 0) == "inference"
 
-    def _opens(self, items: Sequence[Token], *word_classes: str) -> bool:
-        """Whether a sentence opens with a word of some classes, and asks nothing."""
-        opening = next((item.text.lower() for item in items if item.kind != "mark"), "")
-        found = any(opening in self.ontology.words.get(c, ()) for c in word_classes)
-        return found and not any(item.text == "?" for item in items[-2:])
+    @staticmethod
+    def _opens(items: Sequence[Token], words: Container[str]) -> bool:
+        """Whether a sentence opens with one of some words, and asks nothing."""
+        opening = next((item for item in items if item.kind != "mark"), None)
+        if opening is None or opening.text.lower() not in words:
+            return False
+        return not any(item.text == "?" for item in items[-2:])
 
     def _answer_span(
         self,
@@ -540,6 +547,8 @@ _BEFORE = frozenset(("former", "answer"))
 """Kinds of words with which a retraction is of what was answered before the reasoning: "my
 first answer was wrong" takes back no claim."""
 
+_TELLING = _STATING | {"retraction", "denial", "supposition"}
+"""Kinds of words without which a sentence is no more than its text."""
 _UNSAYING = frozenset(("hedge", "condition", "supposition", "negation", "modal"))
 """Kinds of words with which a sentence may speak of a relation and not state it."""
 

@@ -380,3 +380,19 @@ def test_any_jumble_of_known_words_is_audited(
             start, end = relation.span
             assert 0 <= start < end <= len(claim.text)
             assert relation.subject != relation.object
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "One might think the red square is left of the blue circle, but that is wrong.",
+        "The red square is left of the blue circle. Wait, no.",
+        "If, e.g., the red square is left of the blue circle, it is fine.",
+        "If the red square is left of the blue circle, then it is left of the blue circle.",
+        "Going left from the red square leads to the blue circle.",
+    ],
+)
+def test_what_is_taken_back_or_supposed_is_not_stated(said: str) -> None:
+    scene = ["There is a block called K.", "A red square is above a blue circle in K."]
+    claims = SPARTUN.read(scene, "", response=f"Let me see.\n{said}\nThat is all.").claims
+    assert [claim.relations for claim in claims] == [()] * len(claims)

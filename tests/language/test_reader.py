@@ -370,3 +370,27 @@ def test_answers_in_markup(ending: str) -> None:
     assert [(m.subject, m.relation, m.object) for m in conclusion.relations] == [
         ("A", "above", "B")
     ]
+
+
+def test_a_claim_given_alone_takes_back_the_one_before_it() -> None:
+    steps = ["K is above L.", "One might think L is above M, but that is wrong.", "Wait, no."]
+    steps += ["L is left of M, which is wrong.", "No wait, L is right of M."]
+    read = READER.read(["K is near L.", "L is near M."], "", steps, "")
+    assert [triples(claim.relations) for claim in read.claims] == [
+        [("K", "above", "L")],
+        [],
+        [],
+        [],
+        [("L", "right", "M")],
+        [],
+    ]
+
+
+def test_a_thought_taken_back_is_a_claim_of_its_own() -> None:
+    response = "K is above L.\nOne might think L is above M, but that is wrong.\nGood."
+    claims = READER.read(["K is near L.", "L is near M."], "", response=response).claims
+    assert [(claim.text, claim.stance) for claim in claims[:3]] == [
+        ("K is above L.", "asserted"),
+        ("One might think L is above M, but", "retracted"),
+        ("that is wrong.", "asserted"),
+    ]
