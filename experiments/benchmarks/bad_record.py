@@ -1,12 +1,12 @@
 """What one bad record costs the others.
 
-    python experiments/benchmarks/bad_record.py [--records N] [--jobs N] [--timeout SECONDS]
+    python experiments/benchmarks/bad_record.py [--records N] [--timeout SECONDS]
 
-N records (500) of generated scenes and reasoning are audited alone, and with one bad record in their
-midst: a chain of regions with forty claims about pairs of them, many regions each within the
-next, a sentence of 32,000 words, a response of 20,000 sentences, 600 regions whose relations go
-everywhere. Prints a Markdown table: the seconds that all take, those that the bad one takes, and
-those that the others take, all of them and the slowest.
+N records (500) of generated scenes and reasoning are audited alone, and with one bad record in
+their midst: a chain of regions with forty claims about pairs of them, many regions each within
+the next, 600 regions whose relations go everywhere, a sentence of 32,000 words, a response of
+20,000 sentences. Prints a Markdown table: the seconds that the bad one takes, those that all
+others take, and those of the slowest of these.
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ def main() -> None:
     ]
     timed(good[:5], given.timeout)  # what is loaded once
     alone = timed(good, given.timeout)
-    print("| the bad record | it takes, s | the others, s | slowest of them, s |\n|---|---|---|---|")
+    print("| the bad record | it takes, s | the others, s | slowest of them, s |")
+    print("|---|---|---|---|")
     print(f"| none | | {sum(alone):.2f} | {max(alone):.2f} |")
     middle = len(good) // 2
     for name, bad in bad_records():
