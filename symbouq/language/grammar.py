@@ -153,8 +153,8 @@ class Grammar:
     def read(self, items: Sequence[Item]) -> list[Reading]:
         """The relations that a text states, in order, without repetitions.
 
-        A stop or an inference word ends a sentence; a pronoun may refer across. What a
-        condition or a question says is not stated.
+        A stop, an inference word, a gloss or a retraction ends a sentence; a pronoun may refer
+        across. What a condition or a question says, and what is taken back, is not stated.
         """
         readings: list[Reading] = []
         latest: list[Reading] = []
