@@ -7,12 +7,13 @@ class SymboUQError(Exception):
     """Base of the errors that are reported as one message, without a traceback.
 
     Args:
-        message: What is wrong and what to do about it.
+        message: What is wrong and what to do about it; in one line, whatever data it quotes.
         file: The file at fault, where there is one.
         line: The line in it, from 1.
     """
 
     def __init__(self, message: str, file: str | None = None, line: int | None = None) -> None:
+        message = " ".join(message.splitlines())
         super().__init__(message, file, line)
         self.message = message
         self.file = file

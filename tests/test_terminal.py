@@ -108,16 +108,29 @@ def test_one_record_is_one_line(tmp_path: Path) -> None:
         ("data", "import", "stepgame", "TRACES", "--out", "OUT"),
         ("data", "import", HOSTILE, "TRACES", "--out", "OUT"),
         ("predict", "TRACES", "--model", "TRACES"),
+        ("rules", "check", "RULES"),
+        ("rules", "test", "RULES"),
+        ("rules", "show", HOSTILE),
     ],
     ids=lambda words: " ".join(words[:2]),
 )
 def test_no_command_lets_it_through(arguments: tuple[str, ...], tmp_path: Path) -> None:
     file = lines(tmp_path / "t.jsonl", trace(label=HOSTILE, story=HOSTILE, answer=HOSTILE), HOSTILE)
-    places = {"TRACES": str(file), "OUT": str(tmp_path / "out")}
+    folder = tmp_path / "rules\x1b[2J"
+    folder.mkdir()
+    (folder / "a.lp").write_text(
+        'extends(nine_way). phrase(above, "\x1b[2J\u202eover"). axis("\x1b[2Jq").'
+    )
+    (folder / "a.test").write_text(
+        "test: \x1b[2Jnothing\nscene:\n  A is above B.\nclaims:\n  unknown: A is above B.\n"
+    )
+    places = {"TRACES": str(file), "OUT": str(tmp_path / "out"), "RULES": str(folder)}
     result = run(*(places.get(word, word) for word in arguments))
     assert result.exit_code in (1, 2)
     assert "internal error" not in result.stderr
     clean(result.stderr)
+    if arguments[0] == "rules":  # others write JSON
+        clean(result.stdout)
 
 
 def test_labels_table(tmp_path: Path) -> None:

@@ -9,12 +9,12 @@ import json
 import shlex
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
 
 from symbouq_cli.options import JOBS, ONTOLOGY, PROFILE, REPORT, UNUSABLE
+from symbouq_cli.terminal import printable, say, tell
 
 FOUND = 1
 
@@ -46,8 +46,8 @@ def _after_edits(folder: str | None, run: Callable[[], bool], watch: bool) -> No
         try:
             run()
         except SymboUQError as error:
-            click.echo(f"Error: {error}", err=True)
-        click.echo("waiting for an edit; Ctrl-C ends", err=True)
+            tell(f"Error: {error}")
+        tell("waiting for an edit; Ctrl-C ends")
 
 
 @rules.command()
@@ -77,8 +77,9 @@ def _checked(folder: str | None, form: str) -> bool:
     findings = find(folder)
     if form == "text":
         for f in findings:
-            click.echo(f"{f.file}:{f.line}: {f.severity}: {f.message} [{f.code}]\n    {f.mend}")
-        click.echo(f"{len(findings)} finding{'' if len(findings) == 1 else 's'}", err=True)
+            say(f"{f.file}:{f.line}: {f.severity}: {f.message} [{f.code}]")
+            say(f"    {f.mend}")
+        tell(f"{len(findings)} finding{'' if len(findings) == 1 else 's'}")
     else:
         found = as_json(findings) if form == "json" else as_sarif(findings)
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
@@ -143,14 +144,17 @@ def _tested(
             _show(outcome, quiet)
             outcomes.append(outcome)
     if junit is not None:
-        Path(junit).write_text(specs.as_junit(outcomes), encoding="utf-8")
+        from symbouq.output import replacing
+
+        with replacing(junit) as stream:
+            stream.write(specs.as_junit(outcomes).encode())
     failed = sum(not outcome.passed for outcome in outcomes)
     short = False
     if report is not None and share is not None:
         for item in report.missed:
-            click.echo(f"not fired: {item.place.file}:{item.place.line}: {item.text}")
+            say(f"not fired: {item.place.file}:{item.place.line}: {item.text}")
         short = 100 * report.share < share
-        click.echo(
+        say(
             f"coverage {100 * report.share:.1f} %, {len(report.missed)} of {len(report.items)} "
             "rules and facts not fired" + (f"; {share:g} % wanted" if short else "")
         )
@@ -161,7 +165,7 @@ def _tested(
         f"{len(found) - len(chosen)} deselected" if len(chosen) < len(found) else "",
     ]
     seconds = sum(outcome.seconds for outcome in outcomes)
-    click.echo(", ".join(filter(None, counts)) + f" in {seconds:.1f} s")
+    say(", ".join(filter(None, counts)) + f" in {seconds:.1f} s")
     return bool(failed) or short
 
 
@@ -182,13 +186,13 @@ def _show(outcome: Any, quiet: bool) -> None:
     """One test: its name, and what did not come out."""
     spec = outcome.spec
     if not outcome.passed:
-        click.secho(f"FAIL  {spec.name}  ({spec.file}:{spec.line})", fg="red")
+        click.secho(printable(f"FAIL  {spec.name}  ({spec.file}:{spec.line})"), fg="red")
         for miss in outcome.misses:
-            click.echo(f"      line {miss.line}: {miss.message}")
+            say(f"      line {miss.line}: {miss.message}")
     elif not quiet:
-        click.echo(f"{'todo' if outcome.todo else 'ok':<4}  {spec.name}")
+        say(f"{'todo' if outcome.todo else 'ok':<4}  {spec.name}")
     for miss in outcome.mended:
-        click.echo(f"      line {miss.line}: {miss.message}")
+        say(f"      line {miss.line}: {miss.message}")
 
 
 def _nothing(folder: str | None, pattern: str | None) -> Exception:
@@ -258,7 +262,7 @@ def diff(
     with progress() as advance:
         found = difference(old, new, (*corpus, *files), profile, examples, jobs, advance, sides.add)
     for failure in found.failed:
-        click.echo(failure, err=True)
+        tell(failure)
     if report is not None:
         sides.write(
             report, (old, new), found, list(map(str, found.changes)), title="SymboUQ rules diff"
@@ -296,9 +300,9 @@ def show(relation: str, profile: str | None, ontology: str | None) -> None:
     from symbouq.ontology import OntologyLibrary
 
     found = sheet(OntologyLibrary(ontology), relation, profile)
-    click.echo(f"{found.name} ({found.family}), profile {found.profile}")
+    say(f"{found.name} ({found.family}), profile {found.profile}")
     for role, bounds in found.readings.items():
-        click.echo(f"  {role + ':':<12}{'; '.join(bounds)}")
+        say(f"  {role + ':':<12}{'; '.join(bounds)}")
     lines = {
         "is": found.properties,
         "converse": (found.converse,) if found.converse else (),
@@ -310,9 +314,9 @@ def show(relation: str, profile: str | None, ontology: str | None) -> None:
     }
     for name, values in lines.items():
         if values:
-            click.echo(f"  {name + ':':<12}{', '.join(values)}")
+            say(f"  {name + ':':<12}{', '.join(values)}")
     for second, left in found.composes.items():
-        click.echo(f"  {'then ' + second + ':':<22}{' '.join(left) or 'nothing'}")
+        say(f"  {'then ' + second + ':':<22}{' '.join(left) or 'nothing'}")
 
 
 @rules.command()
@@ -351,7 +355,8 @@ def table(profile: str | None, ontology: str | None, family: str | None, form: s
         if form == "csv":
             csv.writer(sys.stdout).writerows(t.rows())
         else:
-            click.echo(f"**{t.family}**\n\n{as_markdown(t.rows())}\n")
+            for line in (f"**{t.family}**", "", *as_markdown(t.rows()).splitlines(), ""):
+                say(line)
 
 
 @rules.command()
@@ -364,9 +369,9 @@ def new(folder: str) -> None:
     from symbouq.authoring.scaffold import start
 
     for file in start(folder):
-        click.echo(f"wrote {file}")
+        say(f"wrote {file}")
     place = shlex.quote(folder)
-    click.echo(f"next: symbouq rules check {place} && symbouq rules test {place}")
+    say(f"next: symbouq rules check {place} && symbouq rules test {place}")
 
 
 @rules.command()
