@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from hypothesis import strategies as st
 from symbouq.adapters import limits
 from symbouq.errors import RecordError
 from symbouq.jobs import auditing
+from symbouq.language.reader import Reader
 from symbouq.pipeline import TraceAuditor
 from symbouq.records import Trace, parse_record
 from symbouq.stream import Job, Line, Outcome, Work, process, read_lines
@@ -446,3 +448,63 @@ def test_what_follows_an_array_is_not_silently_left_out(tmp_path: Path) -> None:
     first, second = outcomes(tmp_path / "in")
     assert first.output is not None
     assert second.error == "something follows the end of its JSON, and is not read"
+
+
+# Limits, and what a result lacks --------------------------------------------------------------
+
+NO_TIME = 1e-9
+
+
+def limited(folder: Path, timeout: float | None, *records: dict[str, Any]) -> list[Outcome]:
+    path = written(folder / "in.jsonl", *records)
+    return list(process([str(path)], replace(JOB, timeout=timeout), 1))
+
+
+RELATIONS = {
+    "id": "relations",
+    "scene_relations": [["A", "above", "B"], ["B", "inside", "C"]],
+    "claims": [{"relations": [["A", "left", "C"]]}, {"relations": [["C", "contains", "B"]]}],
+}
+TEXT = {"id": "text", "scene": ["A is above B."], "response": "A is above B. Answer: above"}
+
+
+def test_an_audit_without_time_says_so(tmp_path: Path) -> None:
+    relations, text = limited(tmp_path, NO_TIME, RELATIONS, TEXT)
+    assert relations.faults == ("the time limit was reached: no verdict on claim 1 and 1 more",)
+    assert relations.output is not None
+    audit = json.loads(relations.output)
+    assert (audit["timed_out"], audit["faults"]) == (True, list(relations.faults))
+    assert [claim["verdict"] for claim in audit["claims"]] == ["unknown", "unknown"]
+    assert (
+        audit["claims"][0]["message"] == "A is to the left of C: not decided within the time limit."
+    )
+    # What is not read is not audited.
+    assert (text.output, text.error) == (None, "not finished: the time limit was reached")
+
+
+def test_an_audit_in_time_lacks_nothing(tmp_path: Path) -> None:
+    for outcome in limited(tmp_path, 600, RELATIONS, TEXT):
+        assert (outcome.error, outcome.faults) == (None, ())
+        assert outcome.output is not None
+        audit = json.loads(outcome.output)
+        assert (audit["timed_out"], audit["faults"]) == (False, [])
+
+
+def test_a_fault_in_one_claim_costs_that_claim(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def mentions(self: Reader, tokens: Any, *arguments: Any) -> Any:
+        if any(token.text == "zork" for token in tokens):
+            raise KeyError("zork")
+        return read(self, tokens, *arguments)
+
+    read = Reader._mentions
+    monkeypatch.setattr(Reader, "_mentions", mentions)
+    claims = ["A is above B.", "A zork is above B.", "B is below A."]
+    trace = {"id": "t", "scene": ["A is above B."], "reasoning": claims, "conclusion": "above"}
+    (outcome,) = limited(tmp_path, None, trace)
+    (fault,) = outcome.faults
+    assert fault.startswith("claim 2 is not read, because of an internal error (KeyError: 'zork')")
+    assert outcome.output is not None
+    verdicts = [claim["verdict"] for claim in json.loads(outcome.output)["claims"]]
+    assert verdicts == ["entailed", "unknown", "entailed", "unknown"]

@@ -18,7 +18,7 @@ from typing import Generic, Protocol, Self, TypeVar
 from symbouq.errors import RecordError
 from symbouq.language.bounds import LONGEST_SENTENCE
 from symbouq.language.lexicon import Analysis, Lexicon, Token, kind_at, text_at
-from symbouq.limits import check_time, late
+from symbouq.limits import LimitError, check_time, late
 from symbouq.ontology import Ontology
 
 
@@ -59,7 +59,7 @@ def reading(part: str, text: str) -> Iterator[None]:
     """
     try:
         yield
-    except RecordError:
+    except (RecordError, LimitError):
         raise
     except Exception as error:
         why = f"because of an internal error ({type(error).__name__}: {error})"

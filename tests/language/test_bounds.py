@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
+from symbouq import limits
 from symbouq.described.reader import DescribedReader
 from symbouq.events.reader import EventReader
 from symbouq.language.bounds import LONGEST_SENTENCE, LONGEST_WORD, MOST_THINGS
@@ -92,3 +95,25 @@ def test_an_event_with_too_many_ways_of_parsing_is_not_read() -> None:
     again = " and put the cup on the table"
     assert len(EVENTS.clauses(f"{put}{again * 3}.")) == 4
     assert EVENTS.clauses(f"{put}{again * 40} the the.") == ()
+
+
+def test_reading_ends_at_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = Reader(OntologyLibrary().ontology())
+    claims = ["A is above B."] * 20
+    arguments = (["A is above B."], "", claims, "above")
+    whole = reader.read(*arguments)
+    ticks = itertools.count()
+    monkeypatch.setattr(limits, "monotonic", lambda: next(ticks))
+    reader = Reader(OntologyLibrary().ontology())
+    with limits.time_limit(10):
+        text = reader.read(*arguments)
+    (fault,) = text.faults
+    number = int(fault.split()[1])
+    assert fault == f"claim {number} and what follows it: not read, the time limit was reached"
+    assert 1 < number < 20
+    assert [claim.text for claim in text.claims] == [claim.text for claim in whole.claims]
+    assert text.claims[: number - 1] == whole.claims[: number - 1]
+    assert not any(claim.relations for claim in text.claims[number - 1 :])
+    # Without the whole scene, nothing is read.
+    with limits.time_limit(0), pytest.raises(limits.LimitError):
+        Reader(OntologyLibrary().ontology()).read(*arguments)
