@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Audit",
+    "LimitError",
     "OntologyError",
     "RecordError",
     "SymboUQError",
@@ -32,6 +33,7 @@ __all__ = [
 
 _HOMES = {
     "Audit": "records",
+    "LimitError": "limits",
     "OntologyError": "errors",
     "RecordError": "errors",
     "SymboUQError": "errors",

@@ -15,7 +15,7 @@ from typing import Any
 from symbouq.auditor import TraceResult, Triple, Verdict, audit_relations
 from symbouq.errors import RecordError
 from symbouq.ontology import Ontology
-from symbouq.pipeline import TraceAuditor
+from symbouq.pipeline import TraceAuditor, given_events
 from symbouq.records import Instance
 from symbouq.stream import Work
 from symbouq.worlds import worlds
@@ -128,7 +128,7 @@ def answer(auditor: TraceAuditor, instance: Instance) -> Answer:
     """
     ontology = auditor.ontology_for(instance)
     labels = _labels(ontology, _space(instance))
-    if ontology.eventful and instance.scene_relations is None:
+    if ontology.eventful and (instance.scene_relations is None or instance.scene_events):
         return _eventful(auditor, ontology, instance, labels)
     if ontology.described:
         return _described(auditor, ontology, instance, labels)
@@ -137,10 +137,10 @@ def answer(auditor: TraceAuditor, instance: Instance) -> Answer:
 
 def _named(auditor: TraceAuditor, ontology: Ontology, instance: Instance, labels: Labels) -> Answer:
     """The answer about a scene whose things have names."""
-    from symbouq.language.reader import Reader
-
     slots: dict[str, int] = {}
     reader = auditor.reader_for(ontology)
+    from symbouq.language.reader import Reader
+
     assert isinstance(reader, Reader)
     question = reader.question(auditor.sentences(instance), instance.question)
     stated = _given(ontology, instance)
@@ -182,10 +182,10 @@ def _described(
     auditor: TraceAuditor, ontology: Ontology, instance: Instance, labels: Labels
 ) -> Answer:
     """The answer about a scene whose things are described."""
+    reader = auditor.reader_for(ontology)
     from symbouq.described.answers import Questioner
     from symbouq.described.reader import DescribedReader
 
-    reader = auditor.reader_for(ontology)
     assert isinstance(reader, DescribedReader)
     given = _given(ontology, instance)
     if given is not None:
@@ -209,12 +209,15 @@ def _eventful(
     auditor: TraceAuditor, ontology: Ontology, instance: Instance, labels: Labels
 ) -> Answer:
     """The judgement of a statement about events."""
-    from symbouq.events.answers import judged
+    reader = auditor.reader_for(ontology)
+    from symbouq.events.answers import judged, premises_in
     from symbouq.events.reader import EventReader
 
-    reader = auditor.reader_for(ontology)
     assert isinstance(reader, EventReader)
-    return judged(reader, auditor.sentences(instance), instance.question, labels)
+    events = given_events(ontology, instance)
+    scene = auditor.sentences(instance)
+    premises = premises_in(reader, scene) if events is None else events.scene
+    return judged(reader, premises, scene, instance.question, labels)
 
 
 def _given(ontology: Ontology, instance: Instance) -> list[tuple[int, tuple[str, str, str]]] | None:

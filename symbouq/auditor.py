@@ -320,13 +320,17 @@ class _Audit:
             known.finding = _Finding(True)
         if known.finding is None:
             try:
-                known.finding = self.decide_scene()
+                finding = self.decide_scene()
             except LimitError:
-                return TraceResult(True, (), [], [_undecided() for _ in self.claims], True)
-        finding = known.finding
+                undecided = [_undecided() if claim else _unparsed() for claim in self.claims]
+                return TraceResult(True, (), [], undecided, True)
+            if not self.timed_out:  # else not the best premises
+                known.finding = finding
+        else:
+            finding = known.finding
         if not finding.feasible:
             blocked = [self.blocked(claim) for claim in self.claims]
-            return TraceResult(False, finding.clash, finding.reasons, blocked)
+            return TraceResult(False, finding.clash, finding.reasons, blocked, self.timed_out)
         if len(known.decisions) > _DECISIONS_REMEMBERED:
             _known_scene.cache_clear()
         for key in pending:
@@ -339,19 +343,24 @@ class _Audit:
         return TraceResult(True, (), [], results, self.timed_out)
 
     def decide_scene(self) -> _Finding:
-        """Whether the scene is feasible; else the best premises that clash, and why.
+        """Whether the scene is feasible; else the best premises that clash, and why; those of
+        a core, and no reason, where there is no time for more.
 
         Raises:
-            LimitError: If that takes too long.
+            LimitError: If it is not known in time whether it is.
         """
         solver = self.shared or TraceSolver(self.ontology, self.scene_atoms)
         core = solver.core(self.scene_atoms)
         if core is None:
             return _Finding(True)
-        premises = _best(self.scene_units, core, solver.core)
-        named = set(premises)
-        atoms = _atoms(unit for unit in self.scene_units if unit.premise in named)
-        return _Finding(False, premises, clashes(self.ontology, atoms))
+        try:
+            premises = _best(self.scene_units, core, solver.core)
+            named = set(premises)
+            atoms = _atoms(unit for unit in self.scene_units if unit.premise in named)
+            return _Finding(False, premises, clashes(self.ontology, atoms))
+        except LimitError:
+            self.timed_out = True
+            return _Finding(False, _of_core(self.scene_units, core))
 
     @cached_property
     def shared(self) -> TraceSolver | None:
@@ -381,9 +390,7 @@ class _Audit:
     def blocked(claim: tuple[Triple, ...]) -> ClaimResult:
         """A claim whose scene contradicts itself."""
         if not claim:
-            return ClaimResult(
-                Verdict.UNKNOWN, Verdict.UNKNOWN, feasible_after=False, reason="unparsed"
-            )
+            return _unparsed(feasible=False)
         return ClaimResult(
             Verdict.NOT_EVALUABLE,
             Verdict.NOT_EVALUABLE,
@@ -426,8 +433,7 @@ class _Audit:
             except LimitError:
                 self.timed_out = True
                 triples, core = next(iter(decision.cores.items()))
-                premises = tuple(u.premise for u in _undominated(decision.units) if _meets(u, core))
-                return _Grounds(premises, min(triples))
+                return _Grounds(_of_core(decision.units, core), min(triples))
         return decision.grounds
 
     def best_grounds(self, decision: _Decision) -> _Grounds:
@@ -540,11 +546,7 @@ class _Audit:
         decided = True
         for number, claim in enumerate(self.claims, start=1):
             if not claim:
-                results.append(
-                    ClaimResult(
-                        Verdict.UNKNOWN, Verdict.UNKNOWN, feasible_after=feasible, reason="unparsed"
-                    )
-                )
+                results.append(_unparsed(feasible))
                 continue
             ground = self.decisions.get(frozenset(claim))
             if ground is None or not decided:
@@ -706,6 +708,12 @@ def _known_scene(_ontology: Ontology, _units: tuple[_Unit, ...]) -> _KnownScene:
     return _KnownScene()
 
 
+def _unparsed(feasible: bool = True) -> ClaimResult:
+    """A claim without relations, in a context that is feasible or not."""
+    unknown = Verdict.UNKNOWN
+    return ClaimResult(unknown, unknown, feasible_after=feasible, reason="unparsed")
+
+
 def _undecided(grounded: Verdict = Verdict.UNKNOWN, feasible: bool = True) -> ClaimResult:
     """A claim that a limit left without a verdict.
 
@@ -721,6 +729,11 @@ def _cost(premises: Sequence[Premise]) -> tuple[int, int, list[tuple[bool, int]]
     """What makes premises better: fewer claims, fewer premises, earlier ones."""
     places = sorted((premise.source == "claim", premise.number) for premise in premises)
     return sum(claimed for claimed, _ in places), len(places), places
+
+
+def _of_core(units: Sequence[_Unit], core: set[Atom]) -> tuple[Premise, ...]:
+    """The premises that have a part in a core: they decide, but need not be minimal."""
+    return tuple(unit.premise for unit in _undominated(units) if _meets(unit, core))
 
 
 def _meets(unit: _Unit, core: set[Atom]) -> bool:

@@ -13,6 +13,8 @@ from time import monotonic
 import clingo
 from clingo.backend import Observer
 
+from symbouq.errors import SymboUQError
+
 _GROUND_RULES = 10_000_000
 """Most rules that a program may have once it is grounded: some two gigabytes."""
 
@@ -28,11 +30,12 @@ _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 _LATE = "the time limit was reached"
 
 
-class LimitError(Exception):
+class LimitError(SymboUQError):
     """What was being worked out takes longer, or is larger, than the limit allows."""
 
-    def __init__(self, message: str = _LATE) -> None:
-        super().__init__(message)
+    def __init__(self, message: object = _LATE) -> None:
+        # What a callback raises comes out of clingo as an error of its type made of itself.
+        super().__init__(str(message))
 
 
 @contextmanager
@@ -127,7 +130,8 @@ class _Watchdog:
         with self._changed:
             while self._runs:
                 self._wakes = min(deadline for deadline, _ in self._runs.values())
-                self._changed.wait(max(_PATIENCE, self._wakes - monotonic()))
+                pause = max(_PATIENCE, self._wakes - monotonic())
+                self._changed.wait(min(pause, threading.TIMEOUT_MAX))
                 for deadline, control in self._runs.values():
                     if deadline <= monotonic():
                         control.interrupt()

@@ -190,9 +190,9 @@ class TraceAuditor:
 
     def _parsed_events(self, ontology: Ontology, trace: Trace) -> ParsedTrace:
         """The relations and clauses of a trace about events."""
+        reader = self.reader_for(ontology)
         from symbouq.events.reader import EventReader
 
-        reader = self.reader_for(ontology)
         assert isinstance(reader, EventReader)
         text = self._text(ontology, trace)
         text, scene, claims = reader.eventful(text, self.sentences(trace), trace.question)
@@ -416,7 +416,8 @@ def _decided(ontology: Ontology, parsed: ParsedTrace) -> TraceResult:
     relations.
     """
     if parsed.events is not None:
-        from symbouq.events.entailment import audit_events
+        with untimed():
+            from symbouq.events.entailment import audit_events
 
         return audit_events(ontology, parsed.events.scene, parsed.events.claims)
     scene: dict[int, list[Triple]] = {}
@@ -437,18 +438,28 @@ def _clause_records(clauses: Clauses) -> list[dict[str, Any]]:
     ]
 
 
-def _given_events(ontology: Ontology, trace: Trace) -> Events | None:
-    """The clauses that a trace brings, where the profile reads events."""
+def given_events(ontology: Ontology, trace: Instance) -> Events | None:
+    """The clauses that a record brings, where the profile reads events.
+
+    Raises:
+        RecordError: If it has relations without clauses, or clauses that cannot be.
+    """
     if not ontology.eventful or trace.scene_events is None:
         return None
-    from symbouq.events.reader import given_clause
+    with untimed():
+        from symbouq.events.reader import given_clause
 
     def said(records: Sequence[ClauseRecord], place: str) -> Clauses:
         return tuple(
             given_clause(ontology, record, f"{place}.{n}") for n, record in enumerate(records, 1)
         )
 
-    claims = enumerate(trace.claims or (), 1)
+    if trace.scene_relations and not trace.scene_events:
+        raise RecordError("scene_events: empty, but there are scene_relations")
+    claims = list(enumerate(getattr(trace, "claims", None) or (), 1))
+    for n, claim in claims:
+        if claim.relations and not claim.events:
+            raise RecordError(f"claims.{n}: has relations, but no events")
     return Events(
         tuple((n, said(s, f"scene_events.{n}")) for n, s in enumerate(trace.scene_events, 1)),
         tuple(said(claim.events, f"claims.{n}.events") for n, claim in claims),
@@ -550,7 +561,8 @@ def _from_records(ontology: Ontology, trace: Trace) -> ParsedTrace:
         )
         for number, claim in enumerate(given, start=1)
     )
-    return ParsedTrace(tuple(slots.of), scene, claims, events=_given_events(ontology, trace))
+    events = given_events(ontology, trace)
+    return ParsedTrace(tuple(slots.of), scene, claims, tuple(trace.faults), events)
 
 
 # Findings ------------------------------------------------------------------------------

@@ -89,7 +89,7 @@ class ClauseRecord(_Record):
     """Whether it is denied."""
     patient: str = ""
     """What it is done to."""
-    states: list[list[str]] = Field(default_factory=list)
+    states: list[Annotated[list[str], Field(min_length=1)]] = Field(default_factory=list)
     """Propositions: `rel` with relation, subject and object; `seen`, the same with a viewpoint;
     `amid`, `divided` or `nearer` with their things."""
     goes: list[tuple[str, str]] = Field(default_factory=list)
@@ -161,6 +161,8 @@ class Trace(Instance):
     """The model's free text, segmented by the parser where no `conclusion` is given."""
     claims: list[ClaimRecord] | None = None
     """The claims in relations, in order; the last one is the conclusion."""
+    faults: list[str] = Field(default_factory=list)
+    """What of its text could not be read, where the trace comes in relations."""
     model: str | None = None
     """Which model wrote the trace."""
     answer_space: Any = None

@@ -126,6 +126,28 @@ def _check(found: TraceResult, whole: TraceResult) -> int:
     return sum(claim.reason != "timed_out" for claim, _ in pairs)
 
 
+def test_a_scene_known_to_contradict_itself_is_said_to(clock: None) -> None:
+    scene: list[tuple[int, list[Triple]]] = [*SCENE, (5, [(0, "tpp", 3)]), (6, [(2, "ec", 4)])]
+    whole = audit_relations(RCC8, scene, CLAIMS)
+    assert not whole.feasible
+    # What lies within 2 is no part of what touches it.
+    assert [premise.number for premise in whole.clash] == [1, 2, 3, 5]
+    known = []
+    for seconds in range(0, 80, 2):
+        auditor._known_scene.cache_clear()
+        with time_limit(seconds):
+            found = audit_relations(RCC8, scene, [*CLAIMS, []])
+        known.append(not found.feasible)
+        assert found.timed_out or known[-1]
+        assert found.claims[-1].reason == "unparsed"
+        if known[-1]:
+            assert set(whole.clash) <= set(found.clash)
+            assert found.timed_out or found.clash == whole.clash
+    assert known == sorted(known)
+    assert not known[0]
+    assert known[-1]
+
+
 def test_what_was_not_decided_in_time_is_not_remembered(clock: None) -> None:
     with time_limit(20):
         assert audit_relations(RCC8, SCENE, CLAIMS).timed_out

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from symbouq.adapters import limits
 from symbouq.errors import RecordError
-from symbouq.jobs import auditing
+from symbouq.jobs import auditing, reporting
 from symbouq.language.reader import Reader
 from symbouq.pipeline import TraceAuditor
 from symbouq.records import Trace, parse_record
@@ -480,6 +480,26 @@ def test_an_audit_without_time_says_so(tmp_path: Path) -> None:
     )
     # What is not read is not audited.
     assert (text.output, text.error) == (None, "not finished: the time limit was reached")
+
+
+def test_a_report_keeps_an_audit_that_ran_out_of_time(tmp_path: Path) -> None:
+    path = written(tmp_path / "in.jsonl", RELATIONS)
+    job = Job(reporting, (None, None, "assumed"), Trace, timeout=NO_TIME)
+    (outcome,) = process([str(path)], job, 1)
+    assert outcome.output is not None
+    assert json.loads(outcome.output)["timed_out"]
+
+
+def test_what_was_not_read_stays_said(tmp_path: Path) -> None:
+    claims = ["A is above B.", "A is above B and " * 200]
+    trace = {"id": "t", "scene": ["A is above B."], "reasoning": claims, "conclusion": "above"}
+    (audited,) = limited(tmp_path, None, trace)
+    (fault,) = audited.faults
+    assert fault.startswith("claim 2 is not read")
+    parsed = TraceAuditor().parse(Trace.model_validate(trace))
+    (again,) = limited(tmp_path, None, parsed)
+    assert again.faults == (fault,)
+    assert again.output == audited.output
 
 
 def test_an_audit_in_time_lacks_nothing(tmp_path: Path) -> None:

@@ -4,14 +4,16 @@ every world that their premises allow (`rules/events.lp`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
 from symbouq.auditor import ClaimResult, Premise, TraceResult, Verdict
 from symbouq.events.grammar import Clauses
-from symbouq.events.reader import Facts
+from symbouq.events.reader import Facts, things
 from symbouq.limits import LimitError
 from symbouq.logic import possible_modes
 from symbouq.ontology import Ontology
@@ -32,11 +34,6 @@ class _Unit(NamedTuple):
 
     premise: Premise
     clauses: Clauses
-
-    @property
-    def size(self) -> int:
-        """How many relations it states."""
-        return sum(len(clause.states) for clause in self.clauses) or 1
 
 
 @lru_cache(maxsize=4096)
@@ -95,139 +92,219 @@ class _EventAudit:
         self.ontology = ontology
         self.scene = [_Unit(Premise("scene", number), clauses) for number, clauses in scene]
         self.claims = claims
+        self.timed_out = False
 
     def run(self) -> TraceResult:
         unread = tuple(unit.premise for unit in self.scene if not unit.clauses)
         if unread:
-            return TraceResult(True, (), [], [self.open(claim, unread) for claim in self.claims])
+            results = [self.result(c, "scene_unread", premises=unread) for c in self.claims]
+            return TraceResult(True, (), [], results)
         try:
             feasible = self.feasible(self.scene)
-            clash = () if feasible else self.needed(self.scene, ())
         except LimitError:
-            results = [self.undecided(claim) for claim in self.claims]
+            results = [self.result(claim, "timed_out") for claim in self.claims]
             return TraceResult(True, (), [], results, True)
         if not feasible:
-            return TraceResult(False, clash, [], [self.blocked(claim) for claim in self.claims])
-        return self.walk()
+            clash = tuple(unit.premise for unit in self.scene)
+            with self.limited():
+                clash = self.needed(self.scene, ())
+            blocked = Verdict.NOT_EVALUABLE
+            results = [
+                self.result(c, "blocked_scene", blocked, blocked, feasible_after=False)
+                for c in self.claims
+            ]
+            return TraceResult(False, clash, [], results, self.timed_out)
+        return TraceResult(True, (), [], self.walk(), self.timed_out)
 
-    def verdict(self, units: Iterable[_Unit], hypothesis: Clauses) -> Verdict:
-        """What some premises make of a statement."""
-        premises = tuple(unit.clauses for unit in units)
-        return _VERDICTS[can_be(self.ontology, premises, hypothesis)]
+    @contextmanager
+    def limited(self) -> Iterator[None]:
+        """What a verdict can do without: it ends at a limit, and the result says so."""
+        try:
+            yield
+        except LimitError:
+            self.timed_out = True
 
-    def feasible(self, units: Iterable[_Unit]) -> bool:
+    @staticmethod
+    def result(
+        claim: Clauses,
+        reason: str,
+        verdict: Verdict = Verdict.UNKNOWN,
+        grounded: Verdict = Verdict.UNKNOWN,
+        feasible_after: bool = True,
+        premises: tuple[Premise, ...] = (),
+    ) -> ClaimResult:
+        """The result for a claim; for one that states nothing, that it does not."""
+        if not claim:
+            unknown = Verdict.UNKNOWN
+            return ClaimResult(unknown, unknown, feasible_after=feasible_after, reason="unparsed")
+        return ClaimResult(
+            verdict, grounded, feasible_after=feasible_after, premises=premises, reason=reason
+        )
+
+    # What premises make of a statement --------------------------------------------------
+
+    def verdict(self, units: Sequence[_Unit], hypothesis: Clauses) -> Verdict:
+        """What some premises, which can be true together, make of a statement: only those
+        matter that speak of its things, or of things that these speak of.
+        """
+        premises = tuple(unit.clauses for unit in _about(units, hypothesis))
+        verdict = _VERDICTS[can_be(self.ontology, premises, hypothesis)]
+        several = sum(len(clause.states) for clause in hypothesis) > 1
+        if verdict is Verdict.CONTRADICTED and several and not self.consistent(hypothesis):
+            return Verdict.UNKNOWN  # its relations clash with each other, not with the premises
+        return verdict
+
+    def consistent(self, hypothesis: Clauses) -> bool:
+        """Whether a statement can be true at all."""
+        return can_be(self.ontology, (), hypothesis)[0]
+
+    def feasible(self, units: Sequence[_Unit]) -> bool:
         """Whether some premises can be true together."""
-        return can_be(self.ontology, tuple(unit.clauses for unit in units), ())[0]
+        left = list(units)
+        while left:
+            related = _about(left, left[0].clauses)
+            if not can_be(self.ontology, tuple(unit.clauses for unit in related), ())[0]:
+                return False
+            left = [unit for unit in left if unit not in related]
+        return True
 
     def needed(self, units: Sequence[_Unit], hypothesis: Clauses) -> tuple[Premise, ...]:
-        """Premises without any of which the statement would come out otherwise; what comes
-        last is given up first.
+        """Premises without any of which the statement would come out otherwise, or they would
+        not clash if there is none; what comes last is given up first.
         """
-        verdict = self.verdict(units, hypothesis)
-        left = list(units)
-        for unit in reversed(units):
+
+        def outcome(some: Sequence[_Unit]) -> object:
+            return self.verdict(some, hypothesis) if hypothesis else self.feasible(some)
+
+        wanted = outcome(units)
+        left = _about(units, hypothesis) if hypothesis else list(units)
+        for unit in reversed(left):
             fewer = [other for other in left if other is not unit]
-            if self.verdict(fewer, hypothesis) is verdict:
+            if outcome(fewer) is wanted:
                 left = fewer
         return tuple(unit.premise for unit in left)
 
-    @staticmethod
-    def open(claim: Clauses, unread: tuple[Premise, ...]) -> ClaimResult:
-        """A claim about a scene of which a part could not be read."""
-        reason = "scene_unread" if claim else "unparsed"
-        return ClaimResult(
-            Verdict.UNKNOWN,
-            Verdict.UNKNOWN,
-            premises=unread if claim else (),
-            reason=reason,
-        )
+    # The claims -----------------------------------------------------------------------------
 
-    @staticmethod
-    def undecided(claim: Clauses) -> ClaimResult:
-        """A claim that a limit left without a verdict."""
-        reason = "timed_out" if claim else "unparsed"
-        return ClaimResult(Verdict.UNKNOWN, Verdict.UNKNOWN, reason=reason)
-
-    @staticmethod
-    def blocked(claim: Clauses, grounded: Verdict = Verdict.NOT_EVALUABLE) -> ClaimResult:
-        """A claim whose context contradicts itself."""
-        if not claim:
-            return ClaimResult(
-                Verdict.UNKNOWN, Verdict.UNKNOWN, feasible_after=False, reason="unparsed"
-            )
-        reason = "blocked_scene" if grounded is Verdict.NOT_EVALUABLE else "blocked"
-        return ClaimResult(Verdict.NOT_EVALUABLE, grounded, feasible_after=False, reason=reason)
-
-    def walk(self) -> TraceResult:
-        """The claims in order, each under the scene and the claims before it."""
+    def walk(self) -> list[ClaimResult]:
+        """The claims in order, each under the scene and the claims before it. Verdicts come
+        before what they rest on, and grounded ones first.
+        """
+        grounded: list[Verdict | None] = []
+        for claim in self.claims:
+            found: Verdict | None = None
+            with self.limited():
+                found = self.verdict(self.scene, claim) if claim else Verdict.UNKNOWN
+            grounded.append(found)
         results: list[ClaimResult] = []
+        explanations: list[tuple[ClaimResult, Clauses, list[_Unit]]] = []
         admitted: list[_Unit] = []
-        feasible = True
-        for number, claim in enumerate(self.claims, start=1):
-            if not claim:
-                results.append(
-                    ClaimResult(
-                        Verdict.UNKNOWN, Verdict.UNKNOWN, feasible_after=feasible, reason="unparsed"
-                    )
-                )
+        feasible = decided = True
+        for number, (claim, ground) in enumerate(zip(self.claims, grounded, strict=True), start=1):
+            verdict = ground if claim else Verdict.UNKNOWN
+            if claim and feasible and decided and ground is not None and admitted:
+                verdict = None
+                with self.limited():
+                    verdict = self.verdict([*self.scene, *admitted], claim)
+            decided = decided and verdict is not None
+            if not decided or verdict is None or ground is None:
+                blocked = Verdict.UNKNOWN if feasible else Verdict.NOT_EVALUABLE
+                known = ground or Verdict.UNKNOWN
+                results.append(self.result(claim, "timed_out", blocked, known, feasible))
                 continue
-            try:
-                grounded = self.verdict(self.scene, claim)
-                result = (
-                    self.step(claim, grounded, admitted)
-                    if feasible
-                    else self.blocked(claim, grounded)
-                )
-            except LimitError:
-                results += map(self.undecided, self.claims[number - 1 :])
-                return TraceResult(True, (), [], results, True)
-            feasible = result.feasible_after
-            if feasible and result.verdict is not Verdict.ENTAILED:
-                admitted.append(_Unit(Premise("claim", number), claim))
+            if not feasible:
+                blocked = Verdict.NOT_EVALUABLE
+                results.append(self.result(claim, "blocked", blocked, ground, False))
+                continue
+            result = self.result(claim, "unknown", verdict, ground)
             results.append(result)
-        return TraceResult(True, (), [], results)
+            if not claim:
+                continue
+            if verdict.determinate:
+                explanations.append((result, claim, list(admitted)))
+            elif not self.consistent(claim):
+                result.reason = "self_conflict"
+                result.feasible_after = False
+            if verdict is Verdict.CONTRADICTED:
+                result.feasible_after = False
+            elif verdict is Verdict.UNKNOWN:
+                admitted.append(_Unit(Premise("claim", number), claim))
+            feasible = result.feasible_after
+            result.first_conflict = not feasible
+        for result, claim, context in explanations:
+            self.explain(result, claim, context)
+        return results
 
-    def step(self, claim: Clauses, grounded: Verdict, admitted: Sequence[_Unit]) -> ClaimResult:
-        """A claim under a feasible assumed context.
+    def explain(self, result: ClaimResult, claim: Clauses, admitted: Sequence[_Unit]) -> None:
+        """Fills in what a determinate verdict rests on, and what would repair a conflict.
 
         Args:
-            claim: The claim.
-            grounded: What the scene alone makes of it.
-            admitted: The claims of the context.
+            result: The claim's result.
+            claim: What it says.
+            admitted: The claims of its context.
         """
-        units = [*self.scene, *admitted]
-        verdict = self.verdict(units, claim)
-        result = ClaimResult(verdict, grounded)
-        if not verdict.determinate:
-            return result
+        alone = result.grounded is result.verdict
         # From the scene alone, where it decides as much.
-        units = self.scene if grounded is verdict else units
-        result.premises = self.needed(units, claim)
-        if verdict is Verdict.ENTAILED:
+        units = _about(self.scene if alone else [*self.scene, *admitted], claim)
+        result.premises = tuple(unit.premise for unit in units)
+        with self.limited():
+            result.premises = self.needed(units, claim)
+        if result.verdict is Verdict.ENTAILED:
             result.reason = "entailed" if result.premises else "tautology"
-            return result
+            return
         result.reason = "contradicted" if result.premises else "impossible"
-        result.feasible_after = False
-        result.first_conflict = True
-        result.repair = None if grounded is verdict else self.repair(claim, admitted)
-        return result
+        result.repair = None
+        if not alone:
+            with self.limited():
+                result.repair = self.repair(claim, admitted)
 
     def repair(self, claim: Clauses, admitted: Sequence[_Unit]) -> int | None:
-        """The least number of relations of earlier claims whose removal makes room for a
-        claim; None if none does.
+        """The least number of relation instances of earlier claims whose removal makes room
+        for a claim; None if none does.
         """
-        costs: list[int] = []
-        for count in range(1, len(admitted) + 1):
-            for removed in combinations(admitted, count):
-                cost = sum(unit.size for unit in removed)
-                if costs and cost >= min(costs):
-                    continue
-                left = [unit for unit in admitted if unit not in removed]
-                if self.verdict([*self.scene, *left], claim) is not Verdict.CONTRADICTED:
-                    costs.append(cost)
-            if costs and min(costs) <= count + 1:
-                break
-        return min(costs, default=None)
+        instances = [
+            (place, number, state)
+            for place, unit in enumerate(admitted)
+            for number, clause in enumerate(unit.clauses)
+            for state in clause.states
+        ]
+        for count in range(1, len(instances) + 1):
+            for removed in combinations(instances, count):
+                left = [
+                    unit._replace(clauses=_without(unit.clauses, place, removed))
+                    for place, unit in enumerate(admitted)
+                ]
+                units = [*self.scene, *(unit for unit in left if unit.clauses)]
+                if self.verdict(units, claim) is not Verdict.CONTRADICTED:
+                    return count
+        return None
+
+
+def _without(
+    clauses: Clauses, place: int, removed: Collection[tuple[int, int, tuple[str, ...]]]
+) -> Clauses:
+    """The clauses of a claim without some of their states, and those that have none left."""
+    left = []
+    for number, clause in enumerate(clauses):
+        states = tuple(state for state in clause.states if (place, number, state) not in removed)
+        if states or not clause.states:
+            left.append(replace(clause, states=states))
+    return tuple(left)
+
+
+def _about(units: Sequence[_Unit], statement: Clauses) -> list[_Unit]:
+    """The premises that speak of a statement's things, or of things that such premises speak
+    of. All of them where one tells the way back of another.
+    """
+    if any(clause.back for unit in units for clause in unit.clauses):
+        return list(units)
+    named = [{name.lower() for name in things(unit.clauses)} for unit in units]
+    reached = {name.lower() for name in things(statement)}
+    found: set[int] = set()
+    while new := [n for n, has in enumerate(named) if n not in found and has & reached]:
+        found.update(new)
+        reached.update(*(named[n] for n in new))
+    return [unit for n, unit in enumerate(units) if n in found]
 
 
 @lru_cache(maxsize=8)

@@ -56,7 +56,7 @@ class EventReader(Reader):
         """
         said = tuple(map(self.clauses, scene))
         asked = self.clauses(question) if question else ()
-        known = {n.lower() for clauses in (*said, asked) for n in _named(clauses)}
+        known = {n.lower() for clauses in (*said, asked) for n in things(clauses)}
         stated = tuple(
             self._relations(clauses, sentence, known)
             for clauses, sentence in zip(said, scene, strict=True)
@@ -109,8 +109,8 @@ _OPENING = frozenset(("inference", "mark", "answer", "copula"))
 """Kinds of words that may open a claim and say nothing."""
 
 
-def _named(clauses: Clauses) -> Iterator[str]:
-    """What clauses speak of."""
+def things(clauses: Clauses) -> Iterator[str]:
+    """The things that clauses name, as often as they do."""
     for clause in clauses:
         yield from filter(None, (clause.agent, clause.patient))
         for kind, *terms in clause.states:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from symbouq.auditor import Triple, current_scene
+from symbouq.limits import LimitError
 from symbouq.logic import Atom, TraceSolver
 from symbouq.logic import layout as solved_layout
 from symbouq.ontology import ASSERTED, QUERIED, Ontology
@@ -41,8 +42,19 @@ def picture(ontology: Ontology, audit: Mapping[str, Any]) -> dict[str, Any]:
         `subject` and `object` (indices into `things`, None for what the scene does not
         name) with the cells around the object that are `claimed` and, by the scene alone,
         `possible`: nine characters, 1 or 0, in the order of `CELLS`. No things where the
-        scene contradicts itself.
+        scene contradicts itself, or a time limit is reached.
     """
+    try:
+        return _picture(ontology, audit)
+    except LimitError:
+        return _nothing(ontology)
+
+
+def _nothing(ontology: Ontology) -> dict[str, Any]:
+    return {"things": [], "groups": [], "extent": ontology.extent, "regions": []}
+
+
+def _picture(ontology: Ontology, audit: Mapping[str, Any]) -> dict[str, Any]:
     names: dict[str, int] = {}
     scene = _scene(ontology, audit["scene"]["relations"], names)
     known = len(names)
@@ -55,7 +67,7 @@ def picture(ontology: Ontology, audit: Mapping[str, Any]) -> dict[str, Any]:
         for claim in audit["claims"]
     ]
     if not audit["scene"]["feasible"]:
-        return {"things": [], "groups": [], "extent": ontology.extent, "regions": []}
+        return _nothing(ontology)
     pairs = {
         (u, v): None
         for claim in claims

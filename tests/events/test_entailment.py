@@ -15,12 +15,17 @@ from hypothesis import strategies as st
 from symbouq.answering import answer
 from symbouq.auditor import Premise, Verdict
 from symbouq.errors import RecordError
-from symbouq.events.entailment import audit_events
+from symbouq.events import entailment
+from symbouq.events.entailment import _EventAudit, audit_events
+from symbouq.events.grammar import Clauses
+from symbouq.events.reader import EventReader
 from symbouq.limits import LimitError, time_limit
 from symbouq.pipeline import TraceAuditor
 from symbouq.records import Instance, Trace, make_record
 
 AUDITOR = TraceAuditor(profile="event", partial=True)
+READER = AUDITOR.reader_for(AUDITOR.library.ontology("event"))
+assert isinstance(READER, EventReader)
 SPACE = ["entailment", "neutral", "contradiction"]
 VERDICTS = {"entailed": ["entailment"], "contradicted": ["contradiction"], "unknown": ["neutral"]}
 
@@ -88,27 +93,62 @@ def test_a_claim_without_a_relation_is_unknown() -> None:
     assert [claim["relations"] for claim in audit["claims"]] == [[], []]
 
 
+def said(text: str) -> Clauses:
+    return READER.clauses(text)
+
+
 def test_repair_takes_away_as_few_relations_as_it_can() -> None:
-    auditor = AUDITOR.reader_for(AUDITOR.library.ontology("event"))
-    said = auditor.clauses  # type: ignore[attr-defined]
-    claims = [
-        said(text)
-        for text in (
-            "The jug is in the tin.", "The tin is in the barn.", "The jug is in the box.",
-            "The box is in the barn.", "The jug is not in the barn.",
-        )
-    ]  # fmt: skip
-    result = audit_events(auditor.ontology, [], claims)
-    last = result.claims[-1]
+    ways = ["The jug is in the tin.", "The tin is in the barn."]
+    others = ["The jug is in the box.", "The box is in the barn."]
+    claims = [*map(said, (*ways, *others)), said("The jug is not in the barn.")]
+    last = audit_events(READER.ontology, [], claims).claims[-1]
     assert (last.verdict, last.repair) == (Verdict.CONTRADICTED, 2)
     assert last.premises == (Premise("claim", 1), Premise("claim", 2))
+    # Of a claim with three relations, one is enough.
+    together = tuple(clause for text in (*ways, "Ann is in Oslo.") for clause in said(text))
+    last = audit_events(READER.ontology, [], [together, claims[-1]]).claims[-1]
+    assert (last.premises, last.repair) == ((Premise("claim", 1),), 1)
+
+
+def test_a_claim_that_contradicts_itself_is_unknown() -> None:
+    both = (*said("The jug is in the tin."), *said("The tin is in the jug."))
+    first, second = audit_events(READER.ontology, [], [both, said("Ann is in Oslo.")]).claims
+    assert (first.verdict, first.grounded) == (Verdict.UNKNOWN, Verdict.UNKNOWN)
+    assert (first.reason, first.first_conflict) == ("self_conflict", True)
+    assert (second.verdict, second.grounded) == (Verdict.NOT_EVALUABLE, Verdict.UNKNOWN)
+
+
+def test_claims_of_other_things_cost_nothing() -> None:
+    others = [f"John{n} was in the garden{n}." for n in range(40)]
+    audit = audited(["Mary was in the kitchen."], [*others, "Mary was outside the kitchen."])
+    last = audit["claims"][-1]
+    assert (last["verdict"], last["premises"]) == ("contradicted", ["scene:1"])
+
+
+@pytest.mark.parametrize("lost", ["needed", "repair"])
+def test_a_verdict_is_kept_without_its_grounds(lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def late(*_: object) -> None:
+        raise LimitError
+
+    monkeypatch.setattr(_EventAudit, lost, late)
+    scene = [(1, said("The jug is in the tin.")), (2, said("Bob is in Oslo."))]
+    claims = ["The tin is in the barn.", "The jug is not in the barn.", "The jug is in the tin."]
+    result = audit_events(READER.ontology, scene, [*map(said, claims)])
+    assert result.timed_out
+    told, denied, rest = result.claims
+    assert (told.verdict, denied.verdict) == (Verdict.UNKNOWN, Verdict.CONTRADICTED)
+    assert (rest.verdict, rest.grounded) == (Verdict.NOT_EVALUABLE, Verdict.ENTAILED)
+    # No sentence about other things is among the premises in any case.
+    assert denied.premises == (Premise("scene", 1), Premise("claim", 1))
+    assert denied.repair == (1 if lost == "needed" else None)
+    clash = [(1, said("The jug is in the tin.")), (2, said("The tin is in the jug."))]
+    assert not audit_events(READER.ontology, clash, []).feasible
 
 
 def test_what_is_not_decided_in_time_is_said() -> None:
-    reader = AUDITOR.reader_for(AUDITOR.library.ontology("event"))
-    clauses = reader.clauses("The mug is in the bin.")  # type: ignore[attr-defined]
+    clauses = said("The mug is in the bin.")
     with time_limit(0):
-        result = audit_events(reader.ontology, [(1, clauses)], [clauses, ()])
+        result = audit_events(READER.ontology, [(1, clauses)], [clauses, ()])
     assert result.timed_out
     assert [claim.reason for claim in result.claims] == ["timed_out", "unparsed"]
     with pytest.raises(LimitError):
@@ -135,6 +175,22 @@ _STATES = st.builds("{} {} in {}.".format, _NAMES, st.sampled_from(["is", "was"]
 @settings(max_examples=60, deadline=None)
 def test_claims_are_judged_as_questions_are(scene: list[str], statement: str) -> None:
     _compare(scene, statement)
+
+
+@given(st.lists(_SENTENCES, min_size=1, max_size=3), st.lists(_STATES, max_size=3))
+@settings(max_examples=40, deadline=None)
+def test_what_speaks_of_other_things_makes_no_difference(
+    scene: list[str], claims: list[str]
+) -> None:
+    premises = [(n, said(text)) for n, text in enumerate(scene, start=1)]
+    statements = [*map(said, claims)]
+    found = audit_events(READER.ontology, premises, statements)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(entailment, "_about", lambda units, _: list(units))
+        whole = audit_events(READER.ontology, premises, statements)
+    assert [claim.verdict for claim in found.claims] == [claim.verdict for claim in whole.claims]
+    assert [claim.grounded for claim in found.claims] == [c.grounded for c in whole.claims]
+    assert found.feasible == whole.feasible
 
 
 def _compare(scene: list[str], statement: str) -> None:
@@ -172,12 +228,42 @@ def test_what_parse_writes_is_audited_alike() -> None:
     assert AUDITOR.audited(make_record(Trace, parsed)) == AUDITOR.audited(trace)
 
 
+@given(st.lists(_SENTENCES, min_size=1, max_size=3), _STATES)
+@settings(max_examples=30, deadline=None)
+def test_what_parse_writes_is_answered_alike(scene: list[str], statement: str) -> None:
+    record = {"id": "q", "scene": scene, "question": statement, "answer_space": SPACE}
+    text = make_record(Trace, {**record, "conclusion": "yes"})
+    parsed = AUDITOR.parse(text)
+    expected = answer(AUDITOR, text)
+    assert answer(AUDITOR, make_record(Trace, parsed)) == expected
+    del parsed["scene"]
+    bare = answer(AUDITOR, make_record(Trace, parsed))
+    assert bare == expected or bare.status == "unread"
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"scene_events": [], "claims": []}, "scene_events: empty, but there are scene_relations"),
+        (
+            {"scene_events": [[{}]], "claims": [{"relations": [["a", "inside", "b"]]}]},
+            "claims.1: has relations, but no events",
+        ),
+    ],
+)
+def test_relations_and_clauses_come_together(fields: dict[str, Any], message: str) -> None:
+    record = {"id": "t", "scene_relations": [["a", "inside", "b"]], **fields}
+    with pytest.raises(RecordError, match=message):
+        AUDITOR.audited(make_record(Trace, record))
+
+
 @pytest.mark.parametrize(
     ("clause", "message"),
     [
         ({"verb": "drive). bad("}, "unknown verb 'drive). bad('"),
         ({"states": [["rel", "a). b(", "x", "y"]]}, "unknown relation 'a). b('"),
         ({"states": [["rel", "inside", "x"]]}, "rel has 3 terms, not 2"),
+        ({"states": [[]]}, "states.0: List should have at least 1 item"),
         ({"states": [["holds", "x"]]}, "unknown proposition 'holds'"),
         ({"verb": "drive", "goes": [["over_", "x"]]}, "unknown way 'over_'"),
     ],
