@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from processes import usual_signals
 from symbouq_cli.main import main
 
 from symbouq.errors import SymboUQError
@@ -263,8 +264,7 @@ def started(tmp_path: Path, name: str) -> tuple[subprocess.Popen[str], Path]:
         [*COMMAND, "audit", str(file), "--out", str(out), "--jobs", "2"],
         stderr=subprocess.PIPE,
         text=True,
-        # Where the tests run in the background of a shell, the interrupt key is ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        preexec_fn=usual_signals,
     )
     part = out.with_name(name + PART)
     until(lambda: part.exists() and part.stat().st_size > 0)

@@ -15,7 +15,14 @@ from clingodl import ClingoDLTheory
 from symbouq import logic, ontology
 from symbouq.answering import answer
 from symbouq.errors import OntologyError
-from symbouq.logic import TraceSolver, best_premises, observed_program
+from symbouq.logic import (
+    TraceSolver,
+    best_premises,
+    clashes,
+    layout,
+    observed_program,
+    repair,
+)
 from symbouq.ontology import (
     ASSERTED,
     QUERIED,
@@ -50,7 +57,10 @@ def test_every_program_grounds_without_a_complaint(profile: str) -> None:
         for groups in ((), [frozenset([atom]) for atom in claimed]):
             solver = TraceSolver(tables, dict.fromkeys([*trusted, *claimed]), groups)
             assert solver.feasible([])
-            assert solver.repair([], claimed[:1]) == 0
+            assert solver.feasible(trusted[:1])
+        assert repair(tables, [], claimed[:1]) == 0
+        assert clashes(tables, trusted[:1]) == []
+        assert layout(tables, trusted[:1], claimed) is not None
 
 
 def test_the_other_programs_ground_without_a_complaint() -> None:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from processes import usual_signals
 
 from symbouq.authoring import watch
 
@@ -50,6 +51,7 @@ def test_command(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        preexec_fn=usual_signals,
     ) as process:
         assert process.stdout is not None
 

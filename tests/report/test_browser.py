@@ -136,7 +136,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
     files = [str(folder / f"{name}.jsonl") for name in ("first", "second")]
     page = str(folder / "compared.html")
-    assert CliRunner().invoke(main, ["compare", *files, "--report", page]).exit_code == 0
+    assert CliRunner().invoke(main, ["compare", *files, "--report", page]).exit_code == 1
     return folder
 
 
