@@ -14,8 +14,11 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from clingo.backend import Observer
 from symbouq_cli.main import main
+from symbouq_cli.process import Ended, ending_signals
 
+from symbouq import limits
 from symbouq.errors import SymboUQError
 from symbouq.output import PART, RecordFile, replacing
 from symbouq.stream import Line, read_lines
@@ -316,6 +319,37 @@ def test_a_signal_ends_a_run_with_what_was_finished(
     assert left(tmp_path) == ["in.jsonl", out.name]
     assert workers
     assert not any(map(is_alive, workers))
+
+
+class Signalled(Observer):
+    """Stands for the meter of large programs, and is told to end."""
+
+    def rule(self, choice: bool, head: object, body: object) -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+
+def test_a_signal_while_clingo_calls_back_ends_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one process, where the signal meets the work itself."""
+    monkeypatch.setattr(limits, "_Meter", Signalled)
+    many = [[f"N{n}", "ntpp", f"N{n + 1}"] for n in range(60)]
+    claims = [{"relations": [["N0", "ntpp", "N2"]]}]
+    large = {"id": "3", "profile": "rcc8", "scene_relations": many, "claims": claims}
+    every = [trace(0), trace(1), trace(2), large, trace(4)]
+    file = tmp_path / "in.jsonl"
+    file.write_text("".join(json.dumps(record) + "\n" for record in every))
+    done = run("audit", file, "--jobs", "1", "--out", tmp_path / "out.jsonl")
+    assert (done.exit_code, done.stderr) == (143, "terminated; what was finished is written\n")
+    assert ids(tmp_path / "out.jsonl") == ["0", "1", "2"]
+    assert left(tmp_path) == ["in.jsonl", "out.jsonl"]
+
+
+def test_a_second_signal_does_not_wait() -> None:
+    with ending_signals():
+        with pytest.raises(Ended):
+            signal.raise_signal(signal.SIGTERM)
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")

@@ -17,16 +17,19 @@ class Ended(KeyboardInterrupt):
     """A signal that ends the run as the interrupt key does.
 
     Args:
-        number: The signal.
+        cause: The signal, or what was raised for it: clingo makes anew, of itself, what one of its
+            callbacks raises.
 
     Attributes:
         said: What it did, in words.
         code: The exit code.
     """
 
-    def __init__(self, number: int) -> None:
-        self.said = _ENDING[signal.Signals(number)]
-        self.code = 128 + number
+    def __init__(self, cause: int | Ended) -> None:
+        if isinstance(cause, Ended):
+            self.said, self.code = cause.said, cause.code
+        else:
+            self.said, self.code = _ENDING[signal.Signals(cause)], 128 + cause
         super().__init__(self.said)
 
 
@@ -46,7 +49,7 @@ def ending_signals() -> Iterator[None]:
 
 
 def _end(number: int, _frame: FrameType | None) -> None:
-    signal.signal(number, signal.SIG_IGN)  # what is finished gets written, once
+    signal.signal(number, signal.SIG_DFL)  # whoever cannot wait sends it again
     raise Ended(number)
 
 
