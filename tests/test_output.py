@@ -429,6 +429,22 @@ def test_closed_streams_cost_nothing_where_they_are_not_used(tmp_path: Path) -> 
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("how", ["2>/dev/full", "2> >(head -n 1 >/dev/null)", "2>&-"])
+@pytest.mark.parametrize(("bad", "code"), [(0, 0), (500, 1)])
+def test_messages_that_arrive_nowhere_cost_no_result(
+    how: str, bad: int, code: int, tmp_path: Path
+) -> None:
+    file, out = traces(tmp_path / "in.jsonl", 2), tmp_path / "out.jsonl"
+    with file.open("a") as stream:
+        stream.write("{\n" * bad + json.dumps(trace(2)) + "\n")
+    script = f'"$@" audit "{file}" --jobs 1 --out "{out}" {how}'
+    done = subprocess.run(["bash", "-c", script, "bash", *COMMAND], check=False)
+    assert done.returncode == code
+    assert ids(out) == ["0", "1", "2"]
+    assert left(tmp_path) == ["in.jsonl", "out.jsonl"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_device_is_written_to_as_it_is(tmp_path: Path) -> None:
     done = subprocess.run(
         [*COMMAND, "scenes", "blocks", "--count", "3", "--out", "/dev/full"],

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer as Buffer
 
 _ENDING = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
 
@@ -57,6 +62,7 @@ def open_streams() -> None:
     """Gives the process the standard streams that it was started without.
 
     Nothing can be read from them or written to them, and no file that is opened takes their place.
+    Of standard error, what cannot be written is dropped: messages must not cost results.
     """
     for number, mode in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_RDWR)):
         try:
@@ -65,3 +71,30 @@ def open_streams() -> None:
             os.open(os.devnull, mode)
     sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
     sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    if sys.stderr is sys.__stderr__:
+        sys.stderr = io.TextIOWrapper(
+            io.BufferedWriter(_Messages()),
+            encoding=sys.stderr and sys.stderr.encoding,
+            errors="backslashreplace",
+            line_buffering=True,
+        )
+
+
+class _Messages(io.RawIOBase):
+    """Standard error, as far as it can be written to."""
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return 2
+
+    def isatty(self) -> bool:
+        return os.isatty(2)
+
+    def write(self, content: Buffer, /) -> int:
+        left = given = bytes(content)
+        with suppress(OSError):
+            while left:
+                left = left[os.write(2, left) :]
+        return len(given)
