@@ -25,7 +25,7 @@ from symbouq.jobs import auditing
 from symbouq.language.reader import Reader
 from symbouq.pipeline import TraceAuditor
 from symbouq.records import Trace, parse_record
-from symbouq.stream import Job, Line, Outcome, Work, process, read_lines
+from symbouq.stream import Job, Line, Outcome, Work, distinct, process, read_lines
 
 GOOD = {
     "id": "good",
@@ -111,6 +111,28 @@ def test_duplicate_ids_within_a_file(tmp_path: Path) -> None:
     other = written(tmp_path / "b", GOOD)
     both = list(process([str(path), str(other)], JOB, 1))
     assert both[-1].error is None
+
+
+def test_a_message_under_the_number_of_a_row_does_not_hide_duplicate_ids() -> None:
+    """A column that is left out is told of before the row, under the number of the row."""
+    told = Outcome("f", 2, "", None, "column notes: bad; it is left out")
+    rows = [Outcome("f", n, "same" if n > 1 else "first", b"{}", None) for n in (1, 2, 3)]
+    found = list(distinct([rows[0], told, *rows[1:]]))
+    said = "id 'same' occurs before in this file"
+    assert [one.error for one in found] == [None, told.error, None, said]
+    late = Outcome("f", 3, "first", b"{}", None)
+    said = "id 'first' occurs before in this file"
+    assert [one.error for one in distinct([rows[0], told, rows[1], late])][-1] == said
+
+
+@pytest.mark.parametrize("bad", [(), (1,), (3,), (1, 3), (2,)])
+def test_a_file_that_is_given_twice_repeats_no_id(bad: tuple[int, ...]) -> None:
+    rows = [
+        Outcome("f", n, "", None, "bad") if n in bad else Outcome("f", n, str(n), b"{}", None)
+        for n in (1, 2, 3)
+    ]
+    whole = [one.error for one in rows]
+    assert [one.error for one in distinct(rows + rows)] == whole + whole
 
 
 def test_damaged_gzip_keeps_what_precedes(tmp_path: Path) -> None:
