@@ -30,6 +30,9 @@ class Ended(KeyboardInterrupt):
         code: The exit code.
     """
 
+    said: str
+    code: int
+
     def __init__(self, cause: int | Ended) -> None:
         if isinstance(cause, Ended):
             self.said, self.code = cause.said, cause.code
@@ -74,7 +77,7 @@ def open_streams() -> None:
     if sys.stderr is sys.__stderr__:
         sys.stderr = io.TextIOWrapper(
             io.BufferedWriter(_Messages()),
-            encoding=sys.stderr and sys.stderr.encoding,
+            encoding=getattr(sys.stderr, "encoding", None),
             errors="backslashreplace",
             line_buffering=True,
         )
