@@ -11,7 +11,9 @@ import signal
 import subprocess
 import sys
 import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from symbouq.errors import RecordError
 from symbouq.jobs import auditing
 from symbouq.language.reader import Reader
 from symbouq.pipeline import TraceAuditor
+from symbouq.pool import Pool
 from symbouq.records import Trace, parse_record
 from symbouq.stream import Job, Line, Outcome, Work, distinct, process, read_lines
 
@@ -319,6 +322,35 @@ def test_a_record_that_kills_its_process_costs_only_itself(tmp_path: Path) -> No
     assert failed[71] is not None
     assert failed[71].startswith("the process that worked on it died (killed by SIGKILL; ")
     assert multiprocessing.active_children() == []
+
+
+@pytest.mark.skipif(not hasattr(os, "waitid"), reason="waits for a process that died")
+def test_a_process_that_dies_idle_costs_no_record() -> None:
+    """It has no record that could be to blame."""
+
+    def batches() -> Iterator[list[int]]:
+        for number in range(4):
+            yield [number]
+            yield []  # what was given is done before this returns
+            for child in multiprocessing.active_children():
+                assert child.pid is not None
+                os.kill(child.pid, signal.SIGKILL)
+                os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+
+    with Pool(2, doubling, lambda item, how: f"{item} is lost, {how}") as pool:
+        found = list(pool.map(batches()))
+    assert found == [[0], [2], [4], [6]]
+    assert multiprocessing.active_children() == []
+
+
+def doubling() -> Callable[[int], Any]:
+    return lambda number: 2 * number
+
+
+def test_processes_that_all_die_at_once_end_the_work() -> None:
+    with Pool(2, partial(os._exit, 3), lambda item, how: f"{item}: {how}") as pool:
+        found = list(pool.map(iter([[0, 1], [2]])))
+    assert found == [["0: exit code 3"], ["1: exit code 3"], ["2: exit code 3"]]
 
 
 def failing(here: int) -> Work:
