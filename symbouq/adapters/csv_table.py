@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from symbouq.adapters.base import Found, Input, Reading, decoded
-from symbouq.adapters.tables import check_columns, row_trace
+from symbouq.adapters.tables import check_columns, row_trace, spelled
 from symbouq.errors import RecordError
 
 _SEPARATORS = ",;\t"
@@ -40,8 +40,7 @@ class _Csv:
         if isinstance(columns, RecordError):
             raise columns
         if columns:
-            # A name that is no UTF-8 is spelled out; its cells are those of any column.
-            columns = [_utf8(name) for name in columns]
+            columns = [spelled(name) for name in columns]
             _check_names(columns)
             check_columns(columns, reading)
         for number, cells in rows:
@@ -91,10 +90,6 @@ def _rows(texts: _Texts, separator: str) -> Iterator[tuple[int, list[str] | Reco
             return
         elif cells != []:
             yield number, cells
-
-
-def _utf8(name: str) -> str:
-    return name.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
 def _check_names(columns: list[str]) -> None:

@@ -37,6 +37,13 @@ def check_columns(columns: Sequence[str], reading: Reading) -> None:
         )
 
 
+def spelled(column: str) -> str:
+    r"""A column's name in UTF-8: bytes of it that are not, decoded by `surrogateescape`, are spelled
+    out (`\xe9`), so that the name costs no row.
+    """
+    return column.encode(errors="surrogateescape").decode(errors="backslashreplace")
+
+
 def row_trace(row: dict[str, Any], reading: Reading, number: int) -> dict[str, Any]:
     """The fields of a row's trace.
 

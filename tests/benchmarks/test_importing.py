@@ -279,6 +279,16 @@ def test_a_bad_question_does_not_cost_the_others_of_its_story(tmp_path: Path) ->
     assert (found.manifest["rows"]["read"], found.manifest["rows"]["failed"]) == (2, 1)
 
 
+def test_a_header_that_is_not_utf8_costs_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "problems.csv"
+    path.write_bytes(
+        b"id,premises,hypothesis,label,caf\xe9\n7,Ann is here.,Ann is not here.,contradiction,x\n"
+    )
+    found, splits = take("spacenli", path, tmp_path)
+    assert not found.failed
+    assert [row["answer"] for row in splits["all"]] == ["contradiction"]
+
+
 def test_bad_questions_alone_are_no_import(tmp_path: Path) -> None:
     bad = {"question": "\ud800", "q_type": "YN", "candidate_answers": ["Yes"], "answer": ["Yes"]}
     path = write(tmp_path / "test.json", {"data": [{**SPARTUN_STORY, "questions": [bad]}]})
