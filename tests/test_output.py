@@ -16,7 +16,6 @@ import pytest
 from click.testing import CliRunner, Result
 from clingo.backend import Observer
 from symbouq_cli.main import main
-from symbouq_cli.process import Ended, ending_signals
 
 from symbouq import limits
 from symbouq.errors import SymboUQError
@@ -345,11 +344,26 @@ def test_a_signal_while_clingo_calls_back_ends_the_run(
     assert left(tmp_path) == ["in.jsonl", "out.jsonl"]
 
 
-def test_a_second_signal_does_not_wait() -> None:
-    with ending_signals():
-        with pytest.raises(Ended):
-            signal.raise_signal(signal.SIGTERM)
-        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+def test_a_second_signal_is_the_same_end_at_once_and_a_kill_later() -> None:
+    script = """
+import signal
+from symbouq_cli import process
+with process.ending_signals():
+    try:
+        signal.raise_signal(signal.SIGTERM)
+    except process.Ended as end:
+        print(end.said)
+    signal.raise_signal(signal.SIGTERM)
+    signal.raise_signal(signal.SIGHUP)
+    print("goes on", flush=True)
+    process.monotonic = lambda: float("inf")
+    signal.raise_signal(signal.SIGTERM)
+    print("is not reached")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (-signal.SIGTERM, "terminated\ngoes on\n")
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from time import monotonic
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer as Buffer
 
 _ENDING = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
+
+_AT_ONCE = 1.0
+"""Seconds within which another signal is the same end: `timeout` sends its own twice, the end of a
+session both. Later, whoever sends one does not want to wait for what is being finished.
+"""
 
 
 class Ended(KeyboardInterrupt):
@@ -57,7 +63,16 @@ def ending_signals() -> Iterator[None]:
 
 
 def _end(number: int, _frame: FrameType | None) -> None:
-    signal.signal(number, signal.SIG_DFL)  # whoever cannot wait sends it again
+    begin = monotonic()
+
+    def end_again(number: int, _frame: FrameType | None) -> None:
+        if monotonic() - begin > _AT_ONCE:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+
+    for one in _ENDING:
+        if signal.getsignal(one) is _end:
+            signal.signal(one, end_again)
     raise Ended(number)
 
 

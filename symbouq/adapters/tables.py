@@ -38,8 +38,8 @@ def check_columns(columns: Sequence[str], reading: Reading) -> None:
 
 
 def spelled(column: str) -> str:
-    r"""A column's name in UTF-8: bytes of it that are not, decoded by `surrogateescape`, are spelled
-    out (`\xe9`), so that the name costs no row.
+    r"""A column's name that was decoded by `surrogateescape`, with what is no UTF-8 spelled out
+    (`\xe9`), so that it costs no row.
     """
     return column.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
