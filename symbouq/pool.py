@@ -48,7 +48,7 @@ class _Process(Generic[_Item, _Result]):
 class Pool(Generic[_Item, _Result]):
     """Processes that are each made ready once; a context manager, at whose end there are none left.
 
-    A process that dies over a batch is started again, and the batch is done again item by item, so
+    A process that dies is started again. A batch over which it died is done again item by item, so
     that only the item that kills it is lost.
 
     Args:
@@ -133,20 +133,23 @@ class Pool(Generic[_Item, _Result]):
         self._hand_out()
 
     def _hand_out(self) -> None:
-        for one in self._processes:
+        for one in list(self._processes):
             if not self._waiting:
                 return
             if one.task is None:
-                one.task = self._waiting.popleft()
-                with suppress(OSError):  # a dead one shows when its answer is awaited
-                    one.line.send(one.task.batch)
+                task = self._waiting.popleft()
+                try:
+                    one.line.send(task.batch)
+                except OSError:  # it died before, which is no fault of the batch
+                    one = self._restarted(one)
+                    with suppress(OSError):  # if this one is dead too, it shows as no answer
+                        one.line.send(task.batch)
+                one.task = task
 
     def _died(self, one: _Process[_Item, _Result], task: _Task[_Item, _Result]) -> None:
         """Starts a process again and has its batch done in single items."""
-        one.process.join()
-        one.line.close()
+        self._restarted(one)
         how = _how(one.process.exitcode)
-        self._processes[self._processes.index(one)] = self._started()
         if len(task.batch) == 1:
             task.results = [self._lost(task.batch[0], how)]
             return
@@ -156,6 +159,13 @@ class Pool(Generic[_Item, _Result]):
         for number, single in enumerate(singles):
             self._pending.insert(place + number, single)
         self._waiting.extendleft(reversed(singles))
+
+    def _restarted(self, one: _Process[_Item, _Result]) -> _Process[_Item, _Result]:
+        """Another process in the place of one that died."""
+        one.process.join()
+        one.line.close()
+        new = self._processes[self._processes.index(one)] = self._started()
+        return new
 
     def _started(self) -> _Process[_Item, _Result]:
         ours, theirs = self._context.Pipe()

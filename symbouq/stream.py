@@ -222,17 +222,22 @@ def distinct(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
     seen: set[int] = set()
     current, last = "", 0
     for outcome in outcomes:
-        if outcome.file != current or outcome.number <= last:  # the same file may come twice
+        if outcome.file != current:
             seen.clear()
-        current, last = outcome.file, outcome.number
+            current, last = outcome.file, 0
+        if outcome.error is not None:  # it may be of a part of a row, which is still to come
+            yield outcome
+            continue
+        if outcome.number <= last:  # the same file comes again
+            seen.clear()
+        last = outcome.number
         key = hash(outcome.id)
-        if outcome.error is None and key in seen:
+        if key in seen:
             error = f"id {outcome.id!r} occurs before in this file"
             yield outcome._replace(output=None, error=error, summary=None)
-            continue
-        if outcome.error is None:
+        else:
             seen.add(key)
-        yield outcome
+            yield outcome
 
 
 def _in_order(files: Iterable[str], job: Job, processes: int) -> Iterator[Outcome]:

@@ -14,9 +14,11 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from clingo.backend import Observer
 from processes import usual_signals
 from symbouq_cli.main import main
 
+from symbouq import limits
 from symbouq.errors import SymboUQError
 from symbouq.output import PART, RecordFile, replacing
 from symbouq.stream import Line, read_lines
@@ -318,6 +320,52 @@ def test_a_signal_ends_a_run_with_what_was_finished(
     assert not any(map(is_alive, workers))
 
 
+class Signalled(Observer):
+    """Stands for the meter of large programs, and is told to end."""
+
+    def rule(self, choice: bool, head: object, body: object) -> None:
+        signal.raise_signal(signal.SIGTERM)
+
+
+def test_a_signal_while_clingo_calls_back_ends_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one process, where the signal meets the work itself."""
+    monkeypatch.setattr(limits, "_Meter", Signalled)
+    many = [[f"N{n}", "ntpp", f"N{n + 1}"] for n in range(60)]
+    claims = [{"relations": [["N0", "ntpp", "N2"]]}]
+    large = {"id": "3", "profile": "rcc8", "scene_relations": many, "claims": claims}
+    every = [trace(0), trace(1), trace(2), large, trace(4)]
+    file = tmp_path / "in.jsonl"
+    file.write_text("".join(json.dumps(record) + "\n" for record in every))
+    done = run("audit", file, "--jobs", "1", "--out", tmp_path / "out.jsonl")
+    assert (done.exit_code, done.stderr) == (143, "terminated; what was finished is written\n")
+    assert ids(tmp_path / "out.jsonl") == ["0", "1", "2"]
+    assert left(tmp_path) == ["in.jsonl", "out.jsonl"]
+
+
+def test_a_second_signal_is_the_same_end_at_once_and_a_kill_later() -> None:
+    script = """
+import signal
+from symbouq_cli import process
+with process.ending_signals():
+    try:
+        signal.raise_signal(signal.SIGTERM)
+    except process.Ended as end:
+        print(end.said)
+    signal.raise_signal(signal.SIGTERM)
+    signal.raise_signal(signal.SIGHUP)
+    print("goes on", flush=True)
+    process.monotonic = lambda: float("inf")
+    signal.raise_signal(signal.SIGTERM)
+    print("is not reached")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (-signal.SIGTERM, "terminated\ngoes on\n")
+
+
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes in /proc")
 @pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz", "out.parquet"])
 def test_a_kill_leaves_the_old_file_whole_records_and_no_process(name: str, tmp_path: Path) -> None:
@@ -392,6 +440,22 @@ def test_closed_streams_cost_nothing_where_they_are_not_used(tmp_path: Path) -> 
         1,
         "<stdin>:1: cannot be read: Bad file descriptor\n",
     )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("how", ["2>/dev/full", "2> >(head -n 1 >/dev/null)", "2>&-"])
+@pytest.mark.parametrize(("bad", "code"), [(0, 0), (500, 1)])
+def test_messages_that_arrive_nowhere_cost_no_result(
+    how: str, bad: int, code: int, tmp_path: Path
+) -> None:
+    file, out = traces(tmp_path / "in.jsonl", 2), tmp_path / "out.jsonl"
+    with file.open("a") as stream:
+        stream.write("{\n" * bad + json.dumps(trace(2)) + "\n")
+    script = f'"$@" audit "{file}" --jobs 1 --out "{out}" {how}'
+    done = subprocess.run(["bash", "-c", script, "bash", *COMMAND], check=False)
+    assert done.returncode == code
+    assert ids(out) == ["0", "1", "2"]
+    assert left(tmp_path) == ["in.jsonl", "out.jsonl"]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

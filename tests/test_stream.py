@@ -11,7 +11,9 @@ import signal
 import subprocess
 import sys
 import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +26,9 @@ from symbouq.errors import RecordError
 from symbouq.jobs import auditing, reporting
 from symbouq.language.reader import Reader
 from symbouq.pipeline import TraceAuditor
+from symbouq.pool import Pool
 from symbouq.records import Trace, parse_record
-from symbouq.stream import Job, Line, Outcome, Work, process, read_lines
+from symbouq.stream import Job, Line, Outcome, Work, distinct, process, read_lines
 
 GOOD = {
     "id": "good",
@@ -111,6 +114,28 @@ def test_duplicate_ids_within_a_file(tmp_path: Path) -> None:
     other = written(tmp_path / "b", GOOD)
     both = list(process([str(path), str(other)], JOB, 1))
     assert both[-1].error is None
+
+
+def test_a_message_under_the_number_of_a_row_does_not_hide_duplicate_ids() -> None:
+    """A column that is left out is told of before the row, under the number of the row."""
+    told = Outcome("f", 2, "", None, "column notes: bad; it is left out")
+    rows = [Outcome("f", n, "same" if n > 1 else "first", b"{}", None) for n in (1, 2, 3)]
+    found = list(distinct([rows[0], told, *rows[1:]]))
+    said = "id 'same' occurs before in this file"
+    assert [one.error for one in found] == [None, told.error, None, said]
+    late = Outcome("f", 3, "first", b"{}", None)
+    said = "id 'first' occurs before in this file"
+    assert [one.error for one in distinct([rows[0], told, rows[1], late])][-1] == said
+
+
+@pytest.mark.parametrize("bad", [(), (1,), (3,), (1, 3), (2,)])
+def test_a_file_that_is_given_twice_repeats_no_id(bad: tuple[int, ...]) -> None:
+    rows = [
+        Outcome("f", n, "", None, "bad") if n in bad else Outcome("f", n, str(n), b"{}", None)
+        for n in (1, 2, 3)
+    ]
+    whole = [one.error for one in rows]
+    assert [one.error for one in distinct(rows + rows)] == whole + whole
 
 
 def test_damaged_gzip_keeps_what_precedes(tmp_path: Path) -> None:
@@ -297,6 +322,35 @@ def test_a_record_that_kills_its_process_costs_only_itself(tmp_path: Path) -> No
     assert failed[71] is not None
     assert failed[71].startswith("the process that worked on it died (killed by SIGKILL; ")
     assert multiprocessing.active_children() == []
+
+
+@pytest.mark.skipif(not hasattr(os, "waitid"), reason="waits for a process that died")
+def test_a_process_that_dies_idle_costs_no_record() -> None:
+    """It has no record that could be to blame."""
+
+    def batches() -> Iterator[list[int]]:
+        for number in range(4):
+            yield [number]
+            yield []  # what was given is done before this returns
+            for child in multiprocessing.active_children():
+                assert child.pid is not None
+                os.kill(child.pid, signal.SIGKILL)
+                os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+
+    with Pool(2, doubling, lambda item, how: f"{item} is lost, {how}") as pool:
+        found = list(pool.map(batches()))
+    assert found == [[0], [2], [4], [6]]
+    assert multiprocessing.active_children() == []
+
+
+def doubling() -> Callable[[int], Any]:
+    return lambda number: 2 * number
+
+
+def test_processes_that_all_die_at_once_end_the_work() -> None:
+    with Pool(2, partial(os._exit, 3), lambda item, how: f"{item}: {how}") as pool:
+        found = list(pool.map(iter([[0, 1], [2]])))
+    assert found == [["0: exit code 3"], ["1: exit code 3"], ["2: exit code 3"]]
 
 
 def failing(here: int) -> Work:

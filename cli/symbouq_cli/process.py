@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from time import monotonic
 from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer as Buffer
 
 _ENDING = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
+
+_AT_ONCE = 1.0
+"""Seconds within which another signal is the same end: `timeout` sends its own twice, the end of a
+session both. Later, whoever sends one does not want to wait for what is being finished.
+"""
 
 
 class Ended(KeyboardInterrupt):
     """A signal that ends the run as the interrupt key does.
 
     Args:
-        number: The signal.
+        cause: The signal, or what was raised for it: clingo makes anew, of itself, what one of its
+            callbacks raises.
 
     Attributes:
         said: What it did, in words.
         code: The exit code.
     """
 
-    def __init__(self, number: int) -> None:
-        self.said = _ENDING[signal.Signals(number)]
-        self.code = 128 + number
+    said: str
+    code: int
+
+    def __init__(self, cause: int | Ended) -> None:
+        if isinstance(cause, Ended):
+            self.said, self.code = cause.said, cause.code
+        else:
+            self.said, self.code = _ENDING[signal.Signals(cause)], 128 + cause
         super().__init__(self.said)
 
 
@@ -46,7 +63,16 @@ def ending_signals() -> Iterator[None]:
 
 
 def _end(number: int, _frame: FrameType | None) -> None:
-    signal.signal(number, signal.SIG_IGN)  # what is finished gets written, once
+    begin = monotonic()
+
+    def end_again(number: int, _frame: FrameType | None) -> None:
+        if monotonic() - begin > _AT_ONCE:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+
+    for one in _ENDING:
+        if signal.getsignal(one) is _end:
+            signal.signal(one, end_again)
     raise Ended(number)
 
 
@@ -54,6 +80,7 @@ def open_streams() -> None:
     """Gives the process the standard streams that it was started without.
 
     Nothing can be read from them or written to them, and no file that is opened takes their place.
+    Of standard error, what cannot be written is dropped: messages must not cost results.
     """
     for number, mode in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_RDWR)):
         try:
@@ -62,3 +89,30 @@ def open_streams() -> None:
             os.open(os.devnull, mode)
     sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
     sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    if sys.stderr is sys.__stderr__:
+        sys.stderr = io.TextIOWrapper(
+            io.BufferedWriter(_Messages()),
+            encoding=getattr(sys.stderr, "encoding", None),
+            errors="backslashreplace",
+            line_buffering=True,
+        )
+
+
+class _Messages(io.RawIOBase):
+    """Standard error, as far as it can be written to."""
+
+    def writable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return 2
+
+    def isatty(self) -> bool:
+        return os.isatty(2)
+
+    def write(self, content: Buffer, /) -> int:
+        left = given = bytes(content)
+        with suppress(OSError):
+            while left:
+                left = left[os.write(2, left) :]
+        return len(given)

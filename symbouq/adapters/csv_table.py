@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from symbouq.adapters.base import Found, Input, Reading, decoded
-from symbouq.adapters.tables import check_columns, row_trace
+from symbouq.adapters.tables import check_columns, row_trace, spelled
 from symbouq.errors import RecordError
 
 _SEPARATORS = ",;\t"
@@ -40,6 +40,7 @@ class _Csv:
         if isinstance(columns, RecordError):
             raise columns
         if columns:
+            columns = [spelled(name) for name in columns]
             _check_names(columns)
             check_columns(columns, reading)
         for number, cells in rows:
@@ -55,7 +56,7 @@ class _Texts:
     """Lines as texts; a line that is too long is empty, and its error is kept.
 
     Attributes:
-        fault: The error of the last line, if any.
+        fault: The error of the last such line; whoever reads row by row takes it away.
     """
 
     def __init__(self, lines: Iterator[bytes | RecordError]) -> None:
@@ -77,18 +78,18 @@ def _rows(texts: _Texts, separator: str) -> Iterator[tuple[int, list[str] | Reco
     table = csv.reader(iter(texts), delimiter=separator, strict=True)
     while True:
         number = table.line_num + 1
+        texts.fault = None
+        cells: list[str] | RecordError | None
         try:
             cells = next(table, None)
         except csv.Error as error:
-            yield number, RecordError(f"not valid CSV: {error}")
-            continue
+            cells = RecordError(f"not valid CSV: {error}")
         if texts.fault is not None:
             yield number, texts.fault
-            texts.fault = None
-        elif cells:
-            yield number, cells
         elif cells is None:
             return
+        elif cells != []:
+            yield number, cells
 
 
 def _check_names(columns: list[str]) -> None:

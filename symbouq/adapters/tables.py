@@ -37,6 +37,13 @@ def check_columns(columns: Sequence[str], reading: Reading) -> None:
         )
 
 
+def spelled(column: str) -> str:
+    r"""A column's name that was decoded by `surrogateescape`, with what is no UTF-8 spelled out
+    (`\xe9`), so that it costs no row.
+    """
+    return column.encode(errors="surrogateescape").decode(errors="backslashreplace")
+
+
 def row_trace(row: dict[str, Any], reading: Reading, number: int) -> dict[str, Any]:
     """The fields of a row's trace.
 

@@ -82,16 +82,14 @@ def import_benchmark(
             known = ", ".join(r.name for r in benchmark.reductions) or "none"
             raise BenchmarkError(f"{name} has no reduction {reduce!r}; it has: {known}")
     sources, skipped, items, failed = _read(benchmark, path)
+    checked = [(item, _invalid(item)) for item in items]
+    items = [item for item, error in checked if error is None]
+    failed = [*failed, *(error for _, error in checked if error is not None)]
     if not items:
         first = f"; first: {failed[0]}" if failed else ""
         raise BenchmarkError(
             f"no row of {name} could be read in {path} ({len(failed)} failed){first}"
         )
-    invalid = [error for item in items if (error := _invalid(item))]
-    if invalid:
-        bad = {(e.file, e.line) for e in invalid}
-        items = [item for item in items if (item.file, item.line) not in bad]
-        failed = [*failed, *invalid]
     read = len(items)
     if reduction is not None:
         items = [kept for item in items if (kept := reduction.of(item)) is not None]

@@ -36,6 +36,7 @@ from typing import Any, NamedTuple
 
 from symbouq.adapters import limits
 from symbouq.adapters.base import opened
+from symbouq.adapters.tables import spelled
 from symbouq.benchmarks.catalog import ENTAILMENT, NINE, SPARP, SPARTQA, SPARTUN, Benchmark
 from symbouq.benchmarks.items import BenchmarkError, Item, Scene
 from symbouq.benchmarks.matching import space_of
@@ -365,7 +366,7 @@ def _table(text: str, file: str, path: Path) -> Iterator[Placed | RecordError]:
             continue
         if row is None:
             return
-        cells: Row = {str(k): v for k, v in row.items() if k is not None}
+        cells: Row = {spelled(str(k)): v for k, v in row.items() if k is not None}
         if None in row or None in row.values():
             message = f"the row does not have the header's {len(reader.fieldnames or ())} columns"
             yield RecordError(message, file, reader.line_num)

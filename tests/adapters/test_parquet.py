@@ -15,7 +15,9 @@ from pydantic_core import from_json
 
 from symbouq.adapters.base import Reading, TraceFile
 from symbouq.errors import RecordError
-from symbouq.stream import read_lines
+from symbouq.jobs import auditing
+from symbouq.records import Trace
+from symbouq.stream import Job, process, read_lines
 
 IDS = [str(n) for n in range(150)]
 BAD = 100
@@ -61,6 +63,18 @@ def test_a_bad_cell_of_an_unused_column_is_left_out(tmp_path: Path) -> None:
         None if n == BAD else "fine" for n in range(len(IDS))
     ]
     assert told.startswith(f"{path}:{BAD + 1}: column notes: 'utf-8' codec can't decode")
+
+
+def test_duplicate_ids_are_noticed_beside_a_bad_cell(tmp_path: Path) -> None:
+    twice = pa.array([*IDS[:-1], IDS[0]])
+    path = table(tmp_path / "t.parquet", id=twice, notes=broken("fine"))
+    found = list(process([path], Job(auditing, (None, None, "assumed"), Trace), 1))
+    told, duplicate = [one for one in found if one.error]
+    assert told.number == BAD + 1
+    assert (duplicate.number, duplicate.error) == (
+        len(IDS),
+        f"id {IDS[0]!r} occurs before in this file",
+    )
 
 
 def test_a_bad_cell_of_a_used_column_costs_its_row(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from writers import MAPPED, TRACES, WRITERS, faults, good, nested, read
 
+from symbouq.adapters import limits
 from symbouq.adapters.base import Reading
 
 TRIPLES = [["A", "above", "B"]]
@@ -84,6 +85,37 @@ def test_bad_rows_are_reported_and_the_rest_is_kept(tmp_path: Path) -> None:
         "in.csv:8: not valid CSV: unexpected end of data",
     ]
     assert len(read(str(path))) == 7
+
+
+def test_a_header_that_is_not_utf8_costs_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_bytes(b"scene,response,caf\xe9\nA is above B.,above,open\nA is left of B.,left,\n")
+    first, second = good(str(path))
+    assert first == {"id": "2", "scene": "A is above B.", "response": "above", r"caf\xe9": "open"}
+    assert second["id"] == "3"
+    path.write_bytes(b"scene,caf\xe9\nA is above B.,above\n")
+    (mapped,) = good(str(path), Reading(mapping=(("response", r"caf\xe9"),)))
+    assert mapped["response"] == "above"
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        '"two lines\n{long}\n"x,above',  # inside of a row that is wrong
+        '"two lines\n{long}\n",above',  # and of one that is not
+        "{long}",
+    ],
+)
+def test_a_line_that_is_too_long_costs_its_row_alone(
+    bad: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "LONGEST", 300_000)
+    row = "A is above B.,above"
+    path = table(
+        tmp_path / "in.csv", "scene,response", row, bad.format(long="x" * 600_000), row, row
+    )
+    assert [isinstance(one, dict) for one in read(path)] == [True, False, True, True]
+    assert faults(path) == ["in.csv:3: longer than 0 MiB"]
 
 
 @pytest.mark.parametrize(

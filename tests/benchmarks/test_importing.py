@@ -267,6 +267,35 @@ def test_a_bad_line_is_named(tmp_path: Path, bad: int) -> None:
     assert (len(splits["all"]), found.failed[0].line) == (2, bad + 1)
 
 
+def test_a_bad_question_does_not_cost_the_others_of_its_story(tmp_path: Path) -> None:
+    """They stand in one line, so a line does not identify them."""
+    first, second = SPARTUN_STORY["questions"]
+    bad = {**second, "q_id": 3, "q_type": "\ud800"}
+    story = {**SPARTUN_STORY, "questions": [first, bad, second]}
+    path = write(tmp_path / "test.json", {"data": [story]})
+    found, splits = take("spartun", path, tmp_path)
+    assert [row["meta"]["qtype"] for row in splits["all"]] == ["FR", "YN"]
+    assert [error.message for error in found.failed] == ["not UTF-8, or half of a character"]
+    assert (found.manifest["rows"]["read"], found.manifest["rows"]["failed"]) == (2, 1)
+
+
+def test_a_header_that_is_not_utf8_costs_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "problems.csv"
+    path.write_bytes(
+        b"id,premises,hypothesis,label,caf\xe9\n7,Ann is here.,Ann is not here.,contradiction,x\n"
+    )
+    found, splits = take("spacenli", path, tmp_path)
+    assert not found.failed
+    assert [row["answer"] for row in splits["all"]] == ["contradiction"]
+
+
+def test_bad_questions_alone_are_no_import(tmp_path: Path) -> None:
+    bad = {"question": "\ud800", "q_type": "YN", "candidate_answers": ["Yes"], "answer": ["Yes"]}
+    path = write(tmp_path / "test.json", {"data": [{**SPARTUN_STORY, "questions": [bad]}]})
+    with pytest.raises(BenchmarkError, match=r"no row of spartun .*\(1 failed\); first: .*UTF-8"):
+        take("spartun", path, tmp_path)
+
+
 def test_another_layout_says_what_was_expected_and_found(tmp_path: Path) -> None:
     path = write(
         tmp_path / "x.jsonl", json.dumps({"premise": "a", "hypothesis": "b", "label": "c"})
