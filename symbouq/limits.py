@@ -16,7 +16,7 @@ from clingo.backend import Observer
 from symbouq.errors import SymboUQError
 
 _GROUND_RULES = 10_000_000
-"""Most rules that a program may have once it is grounded: some two gigabytes."""
+"""Most rules that the program of a trace may have once it is grounded: some two gigabytes."""
 
 _BETWEEN_LOOKS = 1_024
 """Ground rules between two looks at the clock."""
@@ -58,10 +58,12 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 def untimed() -> Iterator[None]:
     """What is done inside, once for many traces, does not count against the time of one."""
     begin = monotonic()
+    deadline = _deadline.get()
+    _deadline.set(math.inf)
     try:
         yield
     finally:
-        _deadline.set(_deadline.get() + monotonic() - begin)
+        _deadline.set(deadline + monotonic() - begin)
 
 
 def late() -> bool:
@@ -83,24 +85,32 @@ def check_time() -> None:
 class _Meter(Observer):
     """Counts the rules of a program while it is grounded: clingo cannot be interrupted
     there, but what an observer raises ends it.
+
+    Args:
+        most: Most rules that it may have.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
         self._rules = 0
+        self._most = most
 
     def rule(self, choice: bool, head: object, body: object) -> None:
         self._rules += 1
         if self._rules % _BETWEEN_LOOKS == 0:
             check_time()
-            if self._rules > _GROUND_RULES:
-                raise LimitError(f"a program grew beyond {_GROUND_RULES:,} rules")
+            if self._rules > self._most:
+                raise LimitError(f"a program grew beyond {self._most:,} rules")
 
 
-def meter(control: clingo.Control) -> None:
+def meter(control: clingo.Control, most: int | None = None) -> None:
     """Lets the grounding of a program end at the limits. It doubles what grounding costs, so
     it is for programs that may become large.
+
+    Args:
+        control: Holds the program.
+        most: Most rules that it may have, unless as many as the program of a trace.
     """
-    control.register_observer(_Meter())
+    control.register_observer(_Meter(_GROUND_RULES if most is None else most))
 
 
 class _Watchdog:

@@ -59,7 +59,7 @@ _recording: ContextVar[list[Program] | None] = ContextVar("recording", default=N
 
 @contextmanager
 def recorded() -> Iterator[list[Program]]:
-    """Keeps every program that is made, for rule coverage."""
+    """Keeps every program that is made within the limits, for rule coverage."""
     programs: list[Program] = []
     token = _recording.set(programs)
     try:
@@ -92,7 +92,6 @@ def _grounded(
     Raises:
         LimitError: If it takes too long, or becomes too large.
     """
-    _record((tuple(parts), facts))
     check_time()
     control, complaints = new_control(*options)
     theory = ClingoDLTheory()  # type: ignore[no-untyped-call]
@@ -101,6 +100,7 @@ def _grounded(
         meter(control)
     control.add("base", [], rules_text(*parts) + facts)
     ground(control, complaints, _named(parts))
+    _record((tuple(parts), facts))
     theory.prepare(control)
     return control, theory
 
@@ -126,12 +126,12 @@ def possible_modes(rules: str, facts: str, modes: Sequence[str]) -> list[bool]:
     Raises:
         LimitError: If it takes too long, or becomes too large.
     """
-    _record(((rules,), facts))
     check_time()
     control, complaints = new_control()
     meter(control)
     control.add("base", [], rules_text(rules) + facts)
     ground(control, complaints, _named((rules,)))
+    _record(((rules,), facts))
     found: list[bool] = []
     for mode in modes:
         assumption = clingo.Function("mode", [clingo.Function(mode)]), True
@@ -178,7 +178,7 @@ class TraceProgram:
         slots = {slot for atom in atoms for slot in atom[1:]}
         slots.update(s for group in groups for atom in group for s in atom[1:])
         self.closed = ontology.closes(used)
-        self.large = self.closed and len(slots) > _MANY_THINGS
+        self.large = self.closed and (len(slots) > _MANY_THINGS or bool(ontology.rules))
         facts = [ontology.facts[key] for key in used]
         facts += _pooled(
             "inst", (f"{n},{k},{u * step},{v * step}" for (k, u, v), n in self.number.items())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -18,7 +18,7 @@ import clingo
 from clingo import ast
 
 from symbouq.errors import OntologyError
-from symbouq.limits import untimed
+from symbouq.limits import LimitError, meter, untimed
 from symbouq.source import (
     PRIVATE,
     ROLES,
@@ -26,6 +26,7 @@ from symbouq.source import (
     Rows,
     Rule,
     Source,
+    atoms_in,
     complaint,
     data_folder,
     digest,
@@ -35,6 +36,7 @@ from symbouq.source import (
     new_control,
     plain,
     public,
+    signature,
     statements,
     vocabulary,
 )
@@ -342,6 +344,30 @@ def compiling_rules() -> tuple[ast.AST, ...]:
     return (*statements([folder / "compile.lp", folder / "check.lp"]), *defined)
 
 
+MOST_RULES = 500_000
+"""Most rules of a profile's tables once they are grounded; the built-in ones have 8,000."""
+
+
+def _ground(control: clingo.Control, complaints: list[str], source: Source, name: str) -> None:
+    """Grounds a program that rules of an ontology are part of.
+
+    Raises:
+        OntologyError: If a rule cannot be grounded, or the program grows very large.
+    """
+    meter(control, MOST_RULES)
+    try:
+        ground(control, complaints, name)
+    except LimitError as error:
+        message = f"the rules make more than {MOST_RULES:,} rules once they are grounded"
+        heads = [(t, rule.place) for rule in source.rules for t in atoms_in([rule.statement.head])]
+        if not heads:
+            raise OntologyError(message, code="growth") from error
+        many = Counter(public(atom.symbol) for atom in control.symbolic_atoms)
+        most, place = max(heads, key=lambda head: many[signature(head[0])])
+        message += f"; most of them conclude {most.name}/{len(most.arguments)}"
+        raise OntologyError(message, *place, code="growth") from error
+
+
 def compiling_program(source: Source, profile: str, name: str, further: str = "") -> clingo.Control:
     """The program that makes the tables of a profile, ready to be solved.
 
@@ -362,7 +388,7 @@ def compiling_program(source: Source, profile: str, name: str, further: str = ""
     _add(control, [rule for rule in source.rules if not rule.audit], complaints, name)
     concluded = "".join(f"led_to({relation})." for relation in sorted(source.concluded))
     control.add("base", [], f"{source.text} {concluded} selected({profile}). {further}")
-    ground(control, complaints, name)
+    _ground(control, complaints, source, name)
     return control
 
 
@@ -437,7 +463,7 @@ def _audit_rules(source: Source, read: Iterable[clingo.Symbol], name: str) -> st
     control.load(str(data_folder("rules") / "closure.lp"))
     control.add("base", [], inputs)
     _add(control, rules, complaints, name)
-    ground(control, complaints, name)
+    _ground(control, complaints, source, name)
     return source.audit + inputs
 
 

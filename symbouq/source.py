@@ -279,7 +279,7 @@ def check_file(file: Path, folder: str | os.PathLike[str] | None = None) -> None
 
 
 _CODE = re.compile(
-    r'"(?:[^"\\\n]|\\["\\n])*"|%\*|%[^\n]*|(?P<include>#include)'
+    r'"(?:[^"\\\n]|\\["\\n])*"|%\*|%[^\n]*|(?P<left>#(?:include|script|theory|!))'
     r"|(?P<operator>\.{2,}|[-(+*/\\^&?~|])|(?P<end>\.)"
 )
 _COMMENT = re.compile(r"(?P<open>%\*)|(?P<close>\*%)|%[^\n]*")
@@ -304,17 +304,28 @@ def _check_text(file: Path, text: str) -> None:
     """What clingo's parser would stumble over, or follow out of the folder.
 
     Raises:
-        OntologyError: At a byte order mark, an `#include`, or a statement that nests too deep.
+        OntologyError: At a byte order mark, a NUL, another kind of program, what leads out of
+            the file (`#include`) or has a syntax of its own (`#script`, `#theory`, a line after
+            `#!`), in which a comment may be none, or a statement that nests too deep.
     """
     if text.startswith("\ufeff"):
         message = "begins with a byte order mark; save it as UTF-8 without one"
         raise OntologyError(message, str(file), 1, code="syntax")
+    if re.match(r"asp \d", text):  # the parser takes it for a program that is grounded already
+        message = "begins like the output of a grounder; only facts and rules belong in an ontology"
+        raise OntologyError(message, str(file), 1, code="form")
+    if "\0" in text:  # the parser cuts a text off there
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise OntologyError("has a NUL character; take it away", str(file), line, code="syntax")
     operators = 0
     for found in _code(text):
         message = ""
         operators = 0 if found["end"] else operators + bool(found["operator"])
-        if found["include"]:
-            message = "#include does not belong in an ontology: every .lp file of a folder is read"
+        if found["left"]:
+            message = (
+                f"{found[0]} does not belong in an ontology: only facts and rules belong there, "
+                "and every .lp file of a folder is read"
+            )
         elif operators > MOST_OPERATORS:
             message = f"the statement has more than {MOST_OPERATORS} operators; divide it"
         if message:

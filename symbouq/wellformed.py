@@ -5,10 +5,11 @@ each value one of its kind, and rules that leave the closure definite.
 from __future__ import annotations
 
 import difflib
+import math
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -228,6 +229,9 @@ def _well_formed(statement: ast.AST) -> ast.AST | None:
 MOST_VALUES = 1000
 """The most values of one interval."""
 
+MOST_ALTERNATIVES = 100_000
+"""The most statements that one stands for, its pools and intervals written out."""
+
 
 def _check_terms(statement: ast.AST) -> None:
     """What the terms of a statement may be.
@@ -240,6 +244,38 @@ def _check_terms(statement: ast.AST) -> None:
     terms.visit(statement)
     if terms.wrong:
         raise _at(statement, terms.wrong[0], "form")
+    _check_alternatives(statement)
+
+
+def _check_alternatives(statement: ast.AST) -> None:
+    """How many statements one stands for.
+
+    Raises:
+        OntologyError: If they are very many.
+    """
+    many = _alternatives(statement)
+    if many > MOST_ALTERNATIVES:
+        message = (
+            f"the statement stands for {many:,} by its pools and intervals; at most "
+            f"{MOST_ALTERNATIVES:,} belong in one"
+        )
+        raise _at(statement, message, "growth")
+
+
+def _alternatives(tree: ast.AST) -> int:
+    """How many trees one stands for, its pools and intervals written out."""
+    if tree.ast_type is ast.ASTType.Interval:
+        ends = str(tree.left), str(tree.right)
+        if all(re.fullmatch(r"-?\d{1,9}", end) for end in ends):
+            return max(1, int(ends[1]) - int(ends[0]) + 1)
+        return 1
+    children: list[ast.AST] = []
+    for key in tree.child_keys:
+        child = getattr(tree, key)
+        if child is not None:
+            children += [child] if isinstance(child, ast.AST) else child
+    counts = map(_alternatives, children)
+    return sum(counts) if tree.ast_type is ast.ASTType.Pool else math.prod(counts)
 
 
 class _Terms(ast.Transformer):
@@ -273,6 +309,7 @@ def _expanded(statement: ast.AST, fact: ast.AST) -> list[_Stated]:
         OntologyError: If it has a variable, or arithmetic without a value.
     """
     place = place_of(statement)
+    _check_alternatives(statement)
     try:
         terms = map(str, fact.unpool())
         return [_Stated(clingo.parse_term(term, logger=_unheard), place) for term in terms]
@@ -449,29 +486,146 @@ def _check_conclusion(rule: ast.AST, audit: bool) -> None:
 
 
 def _check_growth(rule: ast.AST, reached: dict[Signature, set[Signature]]) -> None:
-    """A rule that is used to derive its own conclusions comes to an end.
+    """A rule that is used to derive its own conclusions comes to an end: what stands in its head
+    is taken over as it is, or calculated within bounds.
 
     Raises:
-        OntologyError: If it computes a new term each time, and nothing bounds it.
+        OntologyError: If it calculates a new term each time, and nothing bounds it.
     """
-    bounded = _variables(
-        part
-        for part in rule.body
-        if part.ast_type is ast.ASTType.Literal and part.atom.ast_type is ast.ASTType.Comparison
-    )
     for term in atoms_in([rule.head]):
         head = signature(term)
-        body = {signature(other) for other in atoms_in(rule.body)}
-        if not any(other == head or head in reached.get(other, ()) for other in body):
-            continue
-        for argument in term.arguments:
-            simple = argument.ast_type is ast.ASTType.Variable or is_constant(argument)
-            if not simple and not _variables([argument]) <= bounded:
-                message = (
-                    f"{argument} in the head grows without end: {head[0]}/{head[1]} is derived "
-                    "from itself; bound it by a comparison"
-                )
-                raise _at(rule, message, "form")
+
+        def again(part: ast.AST, head: Signature = head) -> bool:
+            found = {signature(other) for other in atoms_in([part])}
+            return any(key == head or head in reached.get(key, ()) for key in found)
+
+        if any(map(again, rule.body)):
+            bounds = _Bounds(rule.body, again)
+            for argument in term.arguments:
+                if not bounds.hold(argument):
+                    message = (
+                        f"{argument} in the head grows without end: {head[0]}/{head[1]} is "
+                        "derived from itself; bound it by a number on the side where it grows, "
+                        "as N < 10 bounds N + 1"
+                    )
+                    raise _at(rule, message, "growth")
+
+
+_UP, _DOWN = 1, -1
+_ABOVE = (ast.ComparisonOperator.LessThan, ast.ComparisonOperator.LessEqual)
+_BELOW = (ast.ComparisonOperator.GreaterThan, ast.ComparisonOperator.GreaterEqual)
+
+
+class _Bounds:
+    """What the variables of a rule may be, where the rule is used to derive its own conclusions.
+
+    A variable is fixed where what does not depend on the conclusions binds it. One that is
+    carried over from them has one of their terms. What is calculated from it is new: it needs a
+    bound on the side where it grows, both where that is not to be told.
+
+    Args:
+        body: The body of the rule.
+        again: Whether a part of the body depends on the conclusions.
+    """
+
+    def __init__(self, body: Iterable[ast.AST], again: Callable[[ast.AST], bool]) -> None:
+        self._fixed: set[str] = set()
+        self._carried: set[str] = set()
+        compared: list[tuple[ast.AST, int, ast.AST]] = []
+        for part in body:
+            if part.ast_type is not ast.ASTType.Literal or part.sign != ast.Sign.NoSign:
+                continue
+            if part.atom.ast_type is ast.ASTType.SymbolicAtom:
+                names = _taken(part.atom.symbol)
+                (self._carried if again(part) else self._fixed).update(names)
+            elif part.atom.ast_type is ast.ASTType.Comparison:
+                compared += _pairs(part.atom)
+        equal = [(a, b) for a, sign, b in compared if sign == ast.ComparisonOperator.Equal]
+        equal += [(b, a) for a, b in equal]
+        before = -1
+        while len(self._fixed) > before:
+            before = len(self._fixed)
+            for left, right in equal:
+                if left.ast_type is ast.ASTType.Variable and self._is_fixed(right):
+                    self._fixed.add(left.name)
+        self._equal: dict[str, list[ast.AST]] = defaultdict(list)
+        for left, right in equal:
+            if left.ast_type is ast.ASTType.Variable:
+                self._equal[left.name].append(right)
+        self._sides: dict[str, set[int]] = defaultdict(set)
+        for left, sign, right in compared:
+            for inner, outer, above, below in (
+                (left, right, _ABOVE, _BELOW),
+                (right, left, _BELOW, _ABOVE),
+            ):
+                if inner.ast_type is ast.ASTType.Variable and self._is_number(outer):
+                    self._sides[inner.name] |= {_UP} if sign in above else set()
+                    self._sides[inner.name] |= {_DOWN} if sign in below else set()
+
+    def hold(self, term: ast.AST) -> bool:
+        """Whether an argument of the head takes no end of values."""
+        if self._is_fixed(term):
+            return True
+        if term.ast_type is not ast.ASTType.Variable:
+            return self._calculated(term, set())
+        values = self._equal[term.name]
+        names = {value.name for value in values if value.ast_type is ast.ASTType.Variable}
+        return not self._carried.isdisjoint({term.name, *names}) or any(
+            self._calculated(value, self._sides[term.name]) for value in values
+        )
+
+    def _is_fixed(self, term: ast.AST) -> bool:
+        return _variables([term]) <= self._fixed
+
+    def _is_number(self, term: ast.AST) -> bool:
+        """Whether a term is a number that is fixed: a name comes after all numbers, and bounds
+        none of them.
+        """
+        number = re.fullmatch(r"-?\d+", str(term)) or term.ast_type in _CALCULATED
+        return bool(number) and self._is_fixed(term)
+
+    def _calculated(self, term: ast.AST, sides: set[int]) -> bool:
+        """Whether a new term is bounded, given the sides on which its value is."""
+        if sides == {_UP, _DOWN}:
+            return True
+        step = _step(term)
+        if step is not None:
+            name, side = step
+            return name in self._carried and side in self._sides[name] | sides
+        return all(self._sides[name] == {_UP, _DOWN} for name in _variables([term]) - self._fixed)
+
+
+def _taken(term: ast.AST) -> set[str]:
+    """The variables of a term that are bound to parts of what it matches, and to nothing that is
+    calculated from them.
+    """
+    if term.ast_type is ast.ASTType.Variable:
+        return {term.name}
+    if term.ast_type in (ast.ASTType.Function, ast.ASTType.Pool):
+        return set().union(*map(_taken, term.arguments))
+    return set()
+
+
+def _pairs(comparison: ast.AST) -> Iterator[tuple[ast.AST, int, ast.AST]]:
+    """The comparisons of two terms in a chain of them."""
+    left = comparison.term
+    for guard in comparison.guards:
+        yield left, guard.comparison, guard.term
+        left = guard.term
+
+
+def _step(term: ast.AST) -> tuple[str, int] | None:
+    """The variable that a number is added to or taken from, and the side to which that leads."""
+    if term.ast_type is not ast.ASTType.BinaryOperation:
+        return None
+    plus = term.operator_type == ast.BinaryOperator.Plus
+    if not plus and term.operator_type != ast.BinaryOperator.Minus:
+        return None
+    for one, other in ((term.left, term.right), (term.right, term.left))[: 1 + plus]:
+        number = re.fullmatch(r"\d+", str(other))
+        if one.ast_type is ast.ASTType.Variable and number:
+            return one.name, _UP if plus else _DOWN
+    return None
 
 
 def _undefined(statement: ast.AST, key: Signature, known: Iterable[Signature]) -> OntologyError:

@@ -92,7 +92,7 @@ MISTAKES: list[tuple[str, list[tuple[int, str]]]] = [
         'a(x) :- not b(x).\nb(x) :- not a(x).\nphrase(near, "nigh") :- a(x).',
         [(1, "unusable")],
     ),
-    ('a(0) :- axis(x).\na(N + 1) :- a(N).\nphrase(near, "nigh") :- a(3).', [(2, "form")]),
+    ('a(0) :- axis(x).\na(N + 1) :- a(N).\nphrase(near, "nigh") :- a(3).', [(2, "growth")]),
     ("clock(R + 1, R) :- family(R, distance).", [(1, "arithmetic")]),
 ]
 
