@@ -344,7 +344,7 @@ def compiling_rules() -> tuple[ast.AST, ...]:
     return (*statements([folder / "compile.lp", folder / "check.lp"]), *defined)
 
 
-MOST_RULES = 500_000
+MOST_RULES = 200_000
 """Most rules of a profile's tables once they are grounded; the built-in ones have 8,000."""
 
 

@@ -231,7 +231,8 @@ def statements(files: Iterable[Path]) -> Iterator[ast.AST]:
         found: list[ast.AST] = []
         try:
             check_file(file)
-            text = file.read_text(encoding="utf-8")
+            # As it is: the parser ends no line at a carriage return.
+            text = file.read_bytes().decode("utf-8")
             _check_text(file, text)
             ast.parse_files(
                 [str(file)], found.append, logger=lambda _, text: complaints.append(text)
@@ -280,7 +281,7 @@ def check_file(file: Path, folder: str | os.PathLike[str] | None = None) -> None
 
 _CODE = re.compile(
     r'"(?:[^"\\\n]|\\["\\n])*"|%\*|%[^\n]*|(?P<left>#(?:include|script|theory|!))'
-    r"|(?P<operator>\.{2,}|[-(+*/\\^&?~|])|(?P<end>\.)"
+    r"|(?P<foreign>[^\x00-\x7f])|(?P<operator>\.{2,}|[-(+*/\\^&?~|])|(?P<end>\.)"
 )
 _COMMENT = re.compile(r"(?P<open>%\*)|(?P<close>\*%)|%[^\n]*")
 """What clingo's lexer tells apart outside and inside of comments, as far as it matters here."""
@@ -306,7 +307,8 @@ def _check_text(file: Path, text: str) -> None:
     Raises:
         OntologyError: At a byte order mark, a NUL, another kind of program, what leads out of
             the file (`#include`) or has a syntax of its own (`#script`, `#theory`, a line after
-            `#!`), in which a comment may be none, or a statement that nests too deep.
+            `#!`), in which a comment may be none, a character that is in no name, or a
+            statement that nests too deep.
     """
     if text.startswith("\ufeff"):
         message = "begins with a byte order mark; save it as UTF-8 without one"
@@ -326,6 +328,9 @@ def _check_text(file: Path, text: str) -> None:
                 f"{found[0]} does not belong in an ontology: only facts and rules belong there, "
                 "and every .lp file of a folder is read"
             )
+        elif found["foreign"]:
+            # The parser cuts such a character in two where it complains of it, and dies of it.
+            message = f'{found[0]} belongs in texts ("...") and comments only; names are ASCII'
         elif operators > MOST_OPERATORS:
             message = f"the statement has more than {MOST_OPERATORS} operators; divide it"
         if message:

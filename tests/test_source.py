@@ -79,6 +79,11 @@ def agreed(folder: Path) -> OntologyError | None:
         # A comment opens neither in a script, nor after #!, nor in what is grounded already.
         ('#script (python) %* #end.\n#include "other.lp".', 2, "#script does not belong"),
         ('axis(q). #! %*\n#include "other.lp".', 2, "#! does not belong"),
+        # No line ends at a carriage return.
+        ('% \r%*\n#include "other.lp".', 3, "#include does not belong"),
+        # What the parser cannot even complain of.
+        ("phrase(near, \u201cnigh\u201d).", 2, "\u201c belongs in texts"),
+        ('% \u00e9 "\nphrase(near, "\u00e9"). phrase(near, \u00e9).', 3, "\u00e9 belongs in texts"),
         # Products.
         ("component(1..1000, 1..1000, 1..1000).", 2, "stands for 1,000,000,000"),
         (f"component({', '.join([f'({AXES})'] * 3)}).", 2, "stands for 125,000"),
