@@ -25,6 +25,7 @@ from symbouq.source import (
     Place,
     Rows,
     Rule,
+    Signature,
     Source,
     atoms_in,
     complaint,
@@ -362,7 +363,10 @@ def _ground(control: clingo.Control, complaints: list[str], source: Source, name
         heads = [(t, rule.place) for rule in source.rules for t in atoms_in([rule.statement.head])]
         if not heads:
             raise OntologyError(message, code="growth") from error
-        many = Counter(public(atom.symbol) for atom in control.symbolic_atoms)
+        atoms = control.symbolic_atoms
+        many: Counter[Signature] = Counter()
+        for own, arity, _ in atoms.signatures:
+            many[own.removeprefix(PRIVATE), arity] += sum(1 for _ in atoms.by_signature(own, arity))
         most, place = max(heads, key=lambda head: many[signature(head[0])])
         message += f"; most of them conclude {most.name}/{len(most.arguments)}"
         raise OntologyError(message, *place, code="growth") from error
