@@ -63,7 +63,7 @@ class Found:
 
     Attributes:
         records: How many were given, by command.
-        refused: How many of them were refused.
+        refused: How many refusals were told; what is spoilt may come out as more records.
         stopped: How many came out with what was decided in time.
         slowest: Seconds that the slowest took, by command.
         faults: What must not be, with the file.
@@ -524,7 +524,7 @@ def main() -> None:
                 for done in pool.map(units(files)):
                     for found in done:
                         total.add(found)
-    print("| command | records | refused | stopped in time | slowest, s |\n|---|---|---|---|---|")
+    print("| command | records | refusals | stopped in time | slowest, s |\n|---|---|---|---|---|")
     for command in COMMANDS:
         slowest = total.slowest.get(command, 0.0)
         refused = total.refused[command]
