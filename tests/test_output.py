@@ -323,6 +323,9 @@ def test_a_signal_ends_a_run_with_what_was_finished(
 class Signalled(Observer):
     """Stands for the meter of large programs, and is told to end."""
 
+    def __init__(self, most: int) -> None:
+        """As the meter, which counts."""
+
     def rule(self, choice: bool, head: object, body: object) -> None:
         signal.raise_signal(signal.SIGTERM)
 
