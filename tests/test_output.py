@@ -321,13 +321,14 @@ def test_a_signal_ends_a_run_with_what_was_finished(
 
 
 class Signalled(Observer):
-    """Stands for the meter of large programs, and is told to end."""
+    """Stands for the meter of large programs; that of a trace is told to end."""
 
     def __init__(self, most: int) -> None:
-        """As the meter, which counts."""
+        self._of_trace = most == limits._GROUND_RULES
 
     def rule(self, choice: bool, head: object, body: object) -> None:
-        signal.raise_signal(signal.SIGTERM)
+        if self._of_trace:
+            signal.raise_signal(signal.SIGTERM)
 
 
 def test_a_signal_while_clingo_calls_back_ends_the_run(
