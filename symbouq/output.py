@@ -325,6 +325,8 @@ class RecordStream:
 
     def __init__(self) -> None:
         self._count = 0
+        # What works for it may turn `sys.stdout` elsewhere meanwhile, as a cluster does.
+        self._stream = sys.stdout.buffer
 
     def __enter__(self) -> Self:
         return self
@@ -335,7 +337,7 @@ class RecordStream:
         Raises:
             SymboUQError: If it cannot be written.
         """
-        stream = sys.stdout.buffer
+        stream = self._stream
         try:
             with uninterrupted():
                 stream.write(line)
