@@ -48,11 +48,16 @@ _Act = Callable[[Any], Any]
 """What a worker makes of an item."""
 
 
+class _RemoteError(Exception):
+    """Where an error comes from on its worker, as the cause of the same error here."""
+
+
 @dataclass(frozen=True)
 class _Fault:
     """An error of a worker on its way to whoever asked: Ray would keep its traceback alone."""
 
     error: Exception
+    traceback: str
 
 
 @dataclass(frozen=True)
@@ -141,7 +146,7 @@ class Crew:
         ):
             for value in map(pickle.loads, table[_COLUMN].to_pylist()):
                 if isinstance(value, _Fault):
-                    raise value.error
+                    raise value.error from _RemoteError(value.traceback)
                 yield value
 
 
@@ -299,7 +304,7 @@ class _Actor:
         try:
             return pickle.dumps(self._act(pickle.loads(row)))
         except Exception as error:
-            return pickle.dumps(_Fault(_portable(error)))
+            return pickle.dumps(_Fault(_portable(error), traceback.format_exc()))
 
 
 def _failing(error: Exception, _item: Any) -> Any:
@@ -307,8 +312,7 @@ def _failing(error: Exception, _item: Any) -> Any:
 
 
 def _portable(error: Exception) -> Exception:
-    """An error that can be pickled, with where it came from."""
-    error.add_note(traceback.format_exc())
+    """An error that can be pickled."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:

@@ -165,7 +165,6 @@ def files(nodes: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[
 @pytest.mark.ray
 @pytest.mark.slow
 class TestOnTwoNodes:
-    @pytest.mark.xfail(reason="nothing comes out on a cluster of two nodes, cause not yet known")
     @pytest.mark.parametrize("command", ["audit", "parse", "answer", "predict"])
     def test_the_output_is_that_of_the_built_in_engine(
         self, command: str, files: list[str]
@@ -179,7 +178,6 @@ class TestOnTwoNodes:
         assert expected.stderr.count("\n") > 10
         assert found.stderr == expected.stderr
 
-    @pytest.mark.xfail(reason="the message of a worker's fault has Ray's traceback")
     def test_a_fault_in_a_worker_is_one_message(self, files: list[str]) -> None:
         Path("out").mkdir()
         Path("out", f"{shard_name(files[0])}.json").mkdir()
