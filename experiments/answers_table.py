@@ -20,9 +20,9 @@ from pathlib import Path
 
 from common import gold, rows
 
-from symbouq.answering import answer
+from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.pipeline import TraceAuditor
 from symbouq.errors import RecordError
-from symbouq.pipeline import TraceAuditor
 from symbouq.records import Instance
 
 FILES = {

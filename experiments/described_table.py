@@ -34,15 +34,16 @@ from typing import Any
 
 from common import auroc, gold, rows
 
-from symbouq.answering import Answer, answer
-from symbouq.benchmarks.matching import agrees, delivered, space_of
-from symbouq.described.reader import DescribedReader
-from symbouq.described.referents import Discourse, Statement
-from symbouq.described.syntax import DEMONSTRATIVE, PRONOUN, Phrase
-from symbouq.ontology import Ontology
-from symbouq.pipeline import TraceAuditor
+from symbouq.auditing.answering.answer import Answer
+from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.matching import agrees, delivered, space_of
+from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.summary import Summary
+from symbouq.ontology.library import Ontology
+from symbouq.reading.described.reader import DescribedReader
+from symbouq.reading.described.referents import Discourse, Statement
+from symbouq.reading.described.syntax import DEMONSTRATIVE, PRONOUN, Phrase
 from symbouq.records import Instance, Trace
-from symbouq.summary import Summary
 
 RELATIONS = {
     "validation": (

@@ -38,11 +38,11 @@ from common import rows
 from delivered_sets import Delivery, calculus_of, with_definitions
 from stepgame_table import first_half
 
-from symbouq.auditor import Triple, Verdict, audit_relations
-from symbouq.ontology import Ontology, OntologyLibrary
-from symbouq.pipeline import ParsedTrace, TraceAuditor
+from symbouq.auditing.auditor import Verdict, audit_relations
+from symbouq.auditing.pipeline import ParsedTrace, TraceAuditor
+from symbouq.logic.worlds import composition_table, pair_worlds
+from symbouq.ontology.library import Ontology, OntologyLibrary, Triple
 from symbouq.records import Trace
-from symbouq.worlds import composition_table, pair_worlds
 
 LIBRARY = OntologyLibrary()
 UNSOUND_ROWS = Path(__file__).with_name("unsound_rows.jsonl")

@@ -32,12 +32,12 @@ import numpy as np
 from common import gold, rows
 from described_table import first_answer
 
-from symbouq.benchmarks.matching import agrees, delivered, space_of
-from symbouq.composer.labels import answer_spaces, gold_of, label_of
-from symbouq.composer.model import Model, fit
-from symbouq.composer.reading import COMPOSITIONS, RULE, Reader, Reading
+from symbouq.auditing.matching import agrees, delivered, space_of
 from symbouq.metrics import auroc, brier, ece, paired_bootstrap
 from symbouq.records import Trace
+from symbouq.reliability.labels import answer_spaces, gold_of, label_of
+from symbouq.reliability.model import Model, fit
+from symbouq.reliability.reading import COMPOSITIONS, RULE, Reader, Reading
 
 Row = dict[str, Any]
 METHODS = ("rule", *COMPOSITIONS)

@@ -35,10 +35,10 @@ from typing import Any
 
 from common import rows
 
-from symbouq.answering import answer
-from symbouq.events.reader import EventReader
-from symbouq.ontology import Ontology, OntologyLibrary
-from symbouq.pipeline import TraceAuditor
+from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.ontology.library import Ontology, OntologyLibrary
+from symbouq.reading.events.reader import EventReader
 from symbouq.records import Instance
 
 Row = dict[str, Any]

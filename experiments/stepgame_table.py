@@ -19,10 +19,10 @@ from pathlib import Path
 
 from common import auroc, rows
 
-from symbouq.auditor import Verdict
-from symbouq.pipeline import TraceAuditor
+from symbouq.auditing.auditor import Verdict
+from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.summary import Summary
 from symbouq.records import Trace
-from symbouq.summary import Summary
 
 _DIRECTIONS = {
     "v": dict.fromkeys(("above", "upper", "top", "north"), 1)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from symbouq.version import __version__
 
 if TYPE_CHECKING:
+    from symbouq.api import Audit, TraceAuditor, audit, relations_between
     from symbouq.errors import OntologyError, RecordError, SymboUQError
-    from symbouq.notebook import claims_frame, plot, traces_frame
-    from symbouq.pipeline import TraceAuditor, audit, relations_between
-    from symbouq.records import Audit, Trace
+    from symbouq.records import Trace
+    from symbouq.report.notebook import claims_frame, plot, traces_frame
 
 __all__ = [
     "Audit",
@@ -32,18 +32,18 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Audit": "records",
+    "Audit": "api",
     "LimitError": "limits",
     "OntologyError": "errors",
     "RecordError": "errors",
     "SymboUQError": "errors",
     "Trace": "records",
-    "TraceAuditor": "pipeline",
-    "audit": "pipeline",
-    "claims_frame": "notebook",
-    "plot": "notebook",
-    "relations_between": "pipeline",
-    "traces_frame": "notebook",
+    "TraceAuditor": "api",
+    "audit": "api",
+    "claims_frame": "report.notebook",
+    "plot": "report.notebook",
+    "relations_between": "api",
+    "traces_frame": "report.notebook",
 }
 
 

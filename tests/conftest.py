@@ -34,7 +34,8 @@ def nodes() -> Iterator[None]:
     pytest.importorskip("ray", reason="ray is not installed")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        patch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
+        here = Path(__file__).parent
+        patch.setenv("PYTHONPATH", f"{here}{os.pathsep}{here.parent}", prepend=os.pathsep)
         from ray.cluster_utils import Cluster
 
         started = Cluster(

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import click
 import pytest
 from click.testing import CliRunner
-from command_lines import check
+from helpers.command_lines import check
 from symbouq_cli.main import main
 
 ROOT = Path(__file__).parents[1]

@@ -118,7 +118,7 @@ def test_a_core_that_fails_is_exit_code_2(
     def fail(*_: Any) -> None:
         raise RuntimeError("no solver")
 
-    monkeypatch.setattr("symbouq.pipeline.audit", fail)
+    monkeypatch.setattr("symbouq.api.audit", fail)
     result = CliRunner().invoke(main, ["doctor"])
     assert result.exit_code == 2
     assert "core: does not work: RuntimeError: no solver" in result.output
@@ -126,7 +126,7 @@ def test_a_core_that_fails_is_exit_code_2(
 
 def test_a_core_that_is_wrong_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     claim = SimpleNamespace(verdict="unknown", premises=[])
-    monkeypatch.setattr("symbouq.pipeline.audit", lambda *_: SimpleNamespace(claims=[claim]))
+    monkeypatch.setattr("symbouq.api.audit", lambda *_: SimpleNamespace(claims=[claim]))
     assert doctor.trial() == "is wrong: a claim that follows came out as unknown by []"
 
 

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 import clingo
 import pytest
 
-from symbouq import auditor, limits
-from symbouq.auditor import TraceResult, Triple, Verdict, audit_relations
+from symbouq import limits
+from symbouq.auditing import auditor
+from symbouq.auditing.auditor import TraceResult, Verdict, audit_relations
 from symbouq.limits import LimitError, check_time, meter, running, time_limit
-from symbouq.ontology import OntologyLibrary
+from symbouq.ontology.library import OntologyLibrary, Triple
 
 PIGEONS = """
 pigeon(1..11). hole(1..10). 1 { at(P, H) : hole(H) } 1 :- pigeon(P).

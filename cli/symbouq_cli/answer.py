@@ -35,9 +35,9 @@ def answer(files: tuple[str, ...], out: str, **options: Any) -> None:
 
     Example: symbouq answer questions.jsonl.gz --out answers.jsonl
     """
-    from symbouq.answering import answering
+    from symbouq.auditing.answering.questions import answering
+    from symbouq.io.stream import Job, Outcome
     from symbouq.records import Instance
-    from symbouq.stream import Job, Outcome
     from symbouq_cli.run import run
 
     statuses: Counter[str] = Counter()

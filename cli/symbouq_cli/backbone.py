@@ -84,9 +84,9 @@ def train(
     try:
         import torch
 
-        from symbouq.backbone.corpus import wordings_of
-        from symbouq.backbone.training import SIZES, Plan
-        from symbouq.backbone.training import train as trained
+        from symbouq.experiments.backbones.corpus import wordings_of
+        from symbouq.experiments.backbones.training import SIZES, Plan
+        from symbouq.experiments.backbones.training import train as trained
     except ImportError as error:
         raise missing_extra("models", error) from error
 
@@ -111,8 +111,8 @@ def _instances(path: str) -> Iterator[Instance]:
         RecordError: At the first that cannot be read.
     """
     from symbouq.errors import RecordError
+    from symbouq.io.stream import read_lines
     from symbouq.records import Instance, parse_record
-    from symbouq.stream import read_lines
 
     for line in read_lines(path):
         if isinstance(line, RecordError):

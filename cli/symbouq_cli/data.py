@@ -26,7 +26,7 @@ def data() -> None:
 
 def _benchmarks(_context: click.Context, _argument: click.Parameter, begun: str) -> list[str]:
     """Benchmarks that the shell may complete to."""
-    from symbouq.benchmarks.catalog import BENCHMARKS
+    from symbouq.experiments.benchmarks.catalog import BENCHMARKS
 
     return [name for name in BENCHMARKS if name.startswith(begun)]
 
@@ -70,7 +70,7 @@ def import_(name: str, path: str, out: str, **options: Any) -> None:
 
     Example: symbouq data import stepgame StepGame/Dataset/TrainVersion --out stepgame
     """
-    from symbouq.benchmarks import import_benchmark
+    from symbouq.experiments.benchmarks import import_benchmark
 
     found = import_benchmark(name, path, out, **options)
     for failure in found.failed[:SHOWN]:
@@ -96,8 +96,8 @@ def list_() -> None:
 
     Example: symbouq data list
     """
-    from symbouq.benchmarks.catalog import BENCHMARKS
-    from symbouq.benchmarks.layouts import EXPECTED
+    from symbouq.experiments.benchmarks.catalog import BENCHMARKS
+    from symbouq.experiments.benchmarks.layouts import EXPECTED
 
     for benchmark in BENCHMARKS.values():
         say(f"{benchmark.name}: {benchmark.title}")

@@ -84,8 +84,8 @@ def run(
 
 
 def _make_on_ray(bank: Experiment, begun: Callable[[Stage], None], jobs: int | None) -> None:
-    from symbouq import cluster
     from symbouq.experiments.stages import work_on
+    from symbouq.io import cluster
 
     with cluster.crew(jobs) as crew:
 
@@ -206,7 +206,7 @@ def table(
     from symbouq.experiments.rendering import rendered
     from symbouq.experiments.results import Results
     from symbouq.experiments.tables import TABLES
-    from symbouq.output import replacing
+    from symbouq.io.output import replacing
 
     if name != "all" and name not in TABLES:
         raise click.UsageError(f"there is no table {name}; there are {', '.join(TABLES)}")

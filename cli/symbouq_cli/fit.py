@@ -24,8 +24,8 @@ from symbouq_cli.options import (
 from symbouq_cli.terminal import tell
 
 if TYPE_CHECKING:
-    from symbouq.composer.model import Model
-    from symbouq.stream import Job
+    from symbouq.io.stream import Job
+    from symbouq.reliability.model import Model
 
 _VARIANTS = ("full", "scores only", "symbolizability", "determinacy", "evaluable-only", "gated",
              "discounted")  # fmt: skip
@@ -82,15 +82,15 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
         import scipy  # noqa: F401
         import sklearn  # noqa: F401
 
-        from symbouq.composer import model as models
-        from symbouq.composer.jobs import reading
-        from symbouq.composer.labels import answer_spaces, label_of
-        from symbouq.composer.reading import Reader
+        from symbouq.reliability import model as models
+        from symbouq.reliability.jobs import reading
+        from symbouq.reliability.labels import answer_spaces, label_of
+        from symbouq.reliability.reading import Reader
     except ImportError as error:
         raise missing_extra("fit", error) from error
     from symbouq.errors import RecordError
+    from symbouq.io.stream import Job
     from symbouq.records import Trace
-    from symbouq.stream import Job
     from symbouq_cli.run import refuse_overwriting
 
     refuse_overwriting((*files, *filter(None, [options["source"]])), out, "--out")
@@ -133,7 +133,7 @@ def _gathered(
     files: Sequence[str], job: Job, jobs: int | None
 ) -> tuple[list[tuple[str, Any]], int]:
     """What the job keeps of each record, with its place; and how many records failed."""
-    from symbouq.stream import process
+    from symbouq.io.stream import process
     from symbouq_cli.run import progress, tell_failure
 
     found, failed = [], 0
@@ -207,12 +207,12 @@ def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> Non
     try:
         import scipy  # noqa: F401
 
-        from symbouq.composer.jobs import predicting
-        from symbouq.composer.model import Model
+        from symbouq.reliability.jobs import predicting
+        from symbouq.reliability.model import Model
     except ImportError as error:
         raise missing_extra("fit", error) from error
+    from symbouq.io.stream import Job
     from symbouq.records import Trace
-    from symbouq.stream import Job
     from symbouq_cli.run import refuse_overwriting, run
 
     refuse_overwriting((*files, model), out, "--out")

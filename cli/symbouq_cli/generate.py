@@ -13,7 +13,7 @@ from symbouq_cli.options import CONTINUED, FAILED_RECORDS, TRACES, reading_optio
 from symbouq_cli.terminal import tell
 
 if TYPE_CHECKING:
-    from symbouq.generation.run import Progress
+    from symbouq.evidence.generation.run import Progress
 
 MODEL = click.option(
     "--model",
@@ -71,7 +71,7 @@ def loading(options: dict[str, Any]) -> Callable[[], Any]:
 
     It raises a SymboUQError where it cannot be loaded, and may be called in another process.
     """
-    from symbouq.generation.engine import Options
+    from symbouq.evidence.generation.engine import Options
 
     name, model = options.pop("engine"), options.pop("model")
     names = ("device", "dtype", "batch_size", "chat_template")
@@ -81,7 +81,7 @@ def loading(options: dict[str, Any]) -> Callable[[], Any]:
 
 
 def _load(name: Any, model: str, options: Any) -> Any:
-    from symbouq.generation.engine import load_engine
+    from symbouq.evidence.generation.engines import load_engine
 
     quiet()
     return load_engine(name, model, options)
@@ -159,8 +159,8 @@ def generate(
 
     Example: symbouq generate test.jsonl.gz --model models/small --out traces.jsonl
     """
-    from symbouq.generation.run import Settings, generate_on_ray, read_instances
-    from symbouq.generation.run import generate as run
+    from symbouq.evidence.generation.run import Settings, generate_on_ray, read_instances
+    from symbouq.evidence.generation.run import generate as run
 
     if not ray and (jobs is not None or gpus is not None):
         raise click.UsageError("--jobs and --gpus need --ray")

@@ -16,8 +16,8 @@ from symbouq_cli.terminal import printable, tell
 
 if TYPE_CHECKING:
     from symbouq.errors import RecordError
-    from symbouq.labels.agreement import Agreement
-    from symbouq.labels.records import Labels, Source
+    from symbouq.evidence.labels.agreement import Agreement
+    from symbouq.evidence.labels.records import Labels, Source
 
 FILE = click.Path(exists=True, dir_okay=False)
 
@@ -51,7 +51,7 @@ def answer(traces: str, out: str, audits: str | None) -> None:
 
     Example: symbouq labels answer traces.jsonl --out answers.jsonl
     """
-    from symbouq.labels.answers import SOURCE, answer_labels
+    from symbouq.auditing.correctness import SOURCE, answer_labels
 
     write_labels(traces, out, audits, SOURCE, answer_labels)
 
@@ -65,7 +65,7 @@ def truth(traces: str, out: str, audits: str | None) -> None:
 
     Example: symbouq labels truth traces.jsonl --out truth.jsonl
     """
-    from symbouq.scenes.truth import labels as source
+    from symbouq.experiments.scenes.truth import labels as source
 
     write_labels(traces, out, audits, "truth", source)
 
@@ -81,7 +81,7 @@ def judge(traces: str, out: str, audits: str | None, **options: Any) -> None:
     Example: symbouq labels judge traces.jsonl --model judge --out judged.jsonl
     """
     from symbouq.errors import RecordError
-    from symbouq.labels.judge import Judge, judging
+    from symbouq.evidence.labels.judge import Judge, judging
     from symbouq_cli.run import progress
 
     failed = 0
@@ -113,7 +113,7 @@ def human(traces: str, table: str, out: str, audits: str | None) -> None:
 
     Example: symbouq labels human traces.jsonl labels.csv --out human.jsonl
     """
-    from symbouq.labels.human import SOURCE, HumanLabels
+    from symbouq.evidence.labels.human import SOURCE, HumanLabels
     from symbouq_cli.run import refuse_overwriting
 
     refuse_overwriting([table], out, "--out")
@@ -129,8 +129,8 @@ def merge(files: tuple[str, ...], out: str) -> None:
 
     Example: symbouq labels merge human.jsonl judged.jsonl answers.jsonl --out labels.jsonl
     """
-    from symbouq.labels.merging import merge as merged
-    from symbouq.labels.records import read_labels
+    from symbouq.evidence.labels.merging import merge as merged
+    from symbouq.evidence.labels.records import read_labels
     from symbouq_cli.run import refuse_overwriting
 
     refuse_overwriting(files, out, "--out")
@@ -148,8 +148,8 @@ def agree(first: str, second: str, out: str) -> None:
     """
     from dataclasses import asdict
 
-    from symbouq.labels.agreement import agreement
-    from symbouq.labels.records import read_labels
+    from symbouq.evidence.labels.agreement import agreement
+    from symbouq.evidence.labels.records import read_labels
     from symbouq_cli.run import refuse_overwriting
 
     refuse_overwriting([first, second], out, "--out")
@@ -177,7 +177,7 @@ def write_labels(
         also: Gives further errors at the end.
     """
     from symbouq.errors import RecordError, internal
-    from symbouq.labels.records import labelled, read_claims
+    from symbouq.evidence.labels.records import labelled, read_claims
     from symbouq_cli.run import refuse_overwriting
 
     failed: list[RecordError] = []
@@ -205,7 +205,7 @@ def write_labels(
 def _write(out: str, records: Iterable[Labels | dict[str, Any]]) -> None:
     import json
 
-    from symbouq.output import record_output
+    from symbouq.io.output import record_output
 
     with record_output(out) as stream:
         for record in records:

@@ -103,7 +103,7 @@ def _flush() -> None:
 
 
 def _abandon() -> None:
-    from symbouq.output import abandon_stdout
+    from symbouq.io.output import abandon_stdout
 
     abandon_stdout()
 
@@ -120,7 +120,7 @@ def _told(error: Exception) -> str:
         return str(error)
     if isinstance(error, OSError):
         if error.filename is None and error.errno in _OF_STREAMS:
-            from symbouq.output import stdout_fault
+            from symbouq.io.output import stdout_fault
 
             return f"{stdout_fault(error)}; not everything was printed"
         place = f"{error.filename}: " if error.filename else ""
@@ -178,10 +178,10 @@ def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) 
 
     Example: symbouq audit traces.jsonl.gz --out audits.jsonl --report report.html
     """
-    from symbouq.jobs import auditing, reporting
+    from symbouq.auditing.jobs import auditing
+    from symbouq.auditing.summary import Summary
+    from symbouq.io.stream import Job, Outcome
     from symbouq.records import Trace
-    from symbouq.stream import Job, Outcome
-    from symbouq.summary import Summary
     from symbouq_cli.report import SummaryTable
     from symbouq_cli.run import refuse_overwriting, run, same_file
 
@@ -195,6 +195,7 @@ def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) 
         raise click.UsageError("--report shows one --out; make it of some shards afterwards")
     else:
         from symbouq.report.html import Report
+        from symbouq.report.jobs import reporting
 
         refuse_overwriting(sources, report, "--report")
         if out != "-" and same_file(out, report):
@@ -223,9 +224,9 @@ def parse(files: tuple[str, ...], out: str, **options: Any) -> None:
 
     Example: symbouq parse traces.jsonl | symbouq audit -
     """
-    from symbouq.jobs import parsing
+    from symbouq.auditing.jobs import parsing
+    from symbouq.io.stream import Job
     from symbouq.records import Trace
-    from symbouq.stream import Job
     from symbouq_cli.run import run
 
     job = Job(parsing, (options["profile"], options["ontology"]), Trace)
@@ -263,7 +264,7 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
 
     Example: symbouq compare before.jsonl after.jsonl --report changes.html
     """
-    from symbouq.compare import comparison
+    from symbouq.auditing.compare import comparison
     from symbouq.report.compared import ComparedSides
     from symbouq_cli.report import show_flips
     from symbouq_cli.run import refuse_overwriting
@@ -306,7 +307,7 @@ def explain(
 
     Example: symbouq explain traces.jsonl --id trace-7
     """
-    from symbouq.explain import explained
+    from symbouq.auditing.explain import explained
     from symbouq_cli.report import show_explanation
 
     (source,) = traced((file,), options)
@@ -330,9 +331,9 @@ def counterfactual(file: str, out: str, **options: Any) -> None:
 
     Example: symbouq counterfactual instances.jsonl.gz --out pairs.jsonl
     """
-    from symbouq.counterfactual import countering
+    from symbouq.auditing.counterfactual import countering
+    from symbouq.io.stream import Job
     from symbouq.records import Instance
-    from symbouq.stream import Job
     from symbouq_cli.report import CounterfactualTable
     from symbouq_cli.run import run
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symbouq.adapters import FORMATS
+from symbouq.io.adapters import FORMATS
 
 if TYPE_CHECKING:
-    from symbouq.adapters.base import TraceFile
+    from symbouq.io.adapters.base import TraceFile
 
 FAILED_RECORDS = 1
 DIFFERENCES = 1
@@ -41,7 +41,7 @@ TRACE = click.argument("file", type=click.Path(exists=True, allow_dash=True))
 
 def _profiles(context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
     """Profiles that the shell may complete to: those of `--ontology`, where it stands before."""
-    from symbouq.ontology import OntologyLibrary
+    from symbouq.ontology.library import OntologyLibrary
 
     library = OntologyLibrary(context.params.get("ontology"))
     names = (profile.replace("_", "-") for profile in library.profiles)
@@ -115,7 +115,7 @@ def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def out_option(default: str) -> Callable[[Any], Any]:
-    """`--out` with a default; `symbouq.output.record_output` takes it."""
+    """`--out` with a default; `symbouq.io.output.record_output` takes it."""
     return click.option(
         "--out",
         metavar="FILE",
@@ -168,7 +168,7 @@ def traced(files: Sequence[str], options: dict[str, Any]) -> tuple[TraceFile, ..
     Raises:
         SymboUQError: If an option or a file cannot be used.
     """
-    from symbouq.adapters.choice import reading_of, trace_files
+    from symbouq.io.adapters.choice import reading_of, trace_files
 
     names = ("form", "maps", "prompt_split", "batch_input")
     return trace_files(files, reading_of(*(options.pop(name) for name in names)))

@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from symbouq.auditor import Verdict
-from symbouq.compare import Flip, Flips, Kind
-from symbouq.explain import Explanation
-from symbouq.stream import Outcome
-from symbouq.summary import Summary
+from symbouq.auditing.auditor import Verdict
+from symbouq.auditing.compare import Flip, Flips, Kind
+from symbouq.auditing.explain import Explanation
+from symbouq.auditing.summary import Summary
+from symbouq.io.stream import Outcome
 from symbouq_cli.terminal import printable, say
 
 _COLOURS = {

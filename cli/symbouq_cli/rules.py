@@ -122,9 +122,9 @@ def _tested(
     """Runs tests and prints how they came out; whether one failed, or less than a share of the
     rules and facts fired (where one is given, in percent).
     """
+    from symbouq.auditing.pipeline import TraceAuditor
     from symbouq.authoring import specs
     from symbouq.authoring.coverage import covered
-    from symbouq.pipeline import TraceAuditor
 
     found = specs.discovered(folder)
     wanted = (pattern or "").lower()
@@ -144,7 +144,7 @@ def _tested(
             _show(outcome, quiet)
             outcomes.append(outcome)
     if junit is not None:
-        from symbouq.output import replacing
+        from symbouq.io.output import replacing
 
         with replacing(junit) as stream:
             stream.write(specs.as_junit(outcomes).encode())
@@ -177,7 +177,7 @@ def _load_spacy() -> None:
         return
     sys.modules["torch"] = None  # type: ignore[assignment]
     try:
-        import symbouq.language.lexicon  # noqa: F401
+        import symbouq.reading.lexicon  # noqa: F401
     finally:
         del sys.modules["torch"]
 
@@ -297,7 +297,7 @@ def show(relation: str, profile: str | None, ontology: str | None) -> None:
     Example: symbouq rules show tpp --profile rcc8
     """
     from symbouq.authoring.show import sheet
-    from symbouq.ontology import OntologyLibrary
+    from symbouq.ontology.library import OntologyLibrary
 
     found = sheet(OntologyLibrary(ontology), relation, profile)
     say(f"{found.name} ({found.family}), profile {found.profile}")
@@ -342,7 +342,7 @@ def table(profile: str | None, ontology: str | None, family: str | None, form: s
     import sys
 
     from symbouq.authoring.show import as_markdown, tables
-    from symbouq.ontology import OntologyLibrary
+    from symbouq.ontology.library import OntologyLibrary
 
     found = tables(OntologyLibrary(ontology).ontology(profile), family)
     if form == "json":

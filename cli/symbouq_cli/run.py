@@ -14,11 +14,11 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from symbouq import stream as builtin
-from symbouq.adapters.base import TraceFile
-from symbouq.output import part_of, record_output
-from symbouq.storage import located
-from symbouq.stream import Job, Outcome
+from symbouq.io import stream as builtin
+from symbouq.io.adapters.base import TraceFile
+from symbouq.io.output import part_of, record_output
+from symbouq.io.storage import located
+from symbouq.io.stream import Job, Outcome
 from symbouq_cli.terminal import tell
 
 
@@ -95,7 +95,7 @@ def _engine(files: Sequence[str], out: str, options: Mapping[str, Any]) -> Any:
         raise click.UsageError("--engine ray reads files, not standard input")
     if shards and out != "-":
         raise click.UsageError("--shards and --out are two ways to write; name one of them")
-    from symbouq import cluster
+    from symbouq.io import cluster
 
     return cluster.process
 
@@ -107,7 +107,7 @@ def _run_shards(
     jobs: int | None,
     take: Callable[[Any], None],
 ) -> int:
-    from symbouq import cluster
+    from symbouq.io import cluster
 
     records = failed = kept = count = 0
     with progress() as advance:

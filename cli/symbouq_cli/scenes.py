@@ -36,8 +36,8 @@ def scenes(
     """
     import json
 
-    from symbouq.output import record_output
-    from symbouq.scenes.families import problems
+    from symbouq.experiments.scenes.families import problems
+    from symbouq.io.output import record_output
 
     with record_output(out) as stream:
         for number, problem in enumerate(problems(family, count, seed, hops or (1, 2, 3))):

@@ -14,8 +14,8 @@ import click
 from symbouq_cli.terminal import say, tell
 
 if TYPE_CHECKING:
-    from symbouq.scorers.bank import Resources
-    from symbouq.scorers.efficiency import Cost
+    from symbouq.evidence.scorers.bank import Resources
+    from symbouq.evidence.scorers.efficiency import Cost
 
 FOLDER = click.Path(exists=True, file_okay=False)
 
@@ -57,7 +57,7 @@ def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def _scorers(_context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
     """Scorers that the shell may complete to."""
-    from symbouq.scorers.base import SCORERS
+    from symbouq.evidence.scorers.base import SCORERS
 
     return [name for name in SCORERS if name.startswith(begun)]
 
@@ -112,7 +112,7 @@ def list_() -> None:
 
     Example: symbouq scores list
     """
-    from symbouq.scorers.base import SCORERS
+    from symbouq.evidence.scorers.base import SCORERS
 
     for known in SCORERS.values():
         kind = "trained" if known.trained else "training-free"
@@ -151,8 +151,8 @@ def fit(train: str, validation: str, models: str, **options: Any) -> None:
     """
     from dataclasses import replace
 
-    from symbouq.scorers import bank
-    from symbouq.scorers.base import SCORERS
+    from symbouq.evidence.scorers import bank
+    from symbouq.evidence.scorers.base import SCORERS
 
     _check(options)
     resources = _resources(options)
@@ -209,8 +209,8 @@ def apply(models: str, split: str, out: str, engine: str, jobs: int | None, **op
     """
     from functools import partial
 
-    from symbouq import cluster
-    from symbouq.scorers import bank
+    from symbouq.evidence.scorers import bank
+    from symbouq.io import cluster
 
     if engine != "ray" and jobs is not None:
         raise click.UsageError("--jobs needs --engine ray")
@@ -274,11 +274,11 @@ def sweep(train: str, validation: str, out: str, **options: Any) -> None:
 
     Example: symbouq scores sweep stepgame/train stepgame/validation --out sweep.jsonl
     """
-    from symbouq.scorers import bank
-    from symbouq.scorers.base import SCORERS
-    from symbouq.scorers.sweep import Grid, best_of
-    from symbouq.scorers.sweep import sweep as run
-    from symbouq.scorers.training import Settings
+    from symbouq.evidence.scorers import bank
+    from symbouq.evidence.scorers.base import SCORERS
+    from symbouq.evidence.scorers.sweep import Grid, best_of
+    from symbouq.evidence.scorers.sweep import sweep as run
+    from symbouq.evidence.scorers.training import Settings
 
     axes = ("width", "loss", "learning_rate", "epochs")
     grid = Grid(**{axis: options[axis] for axis in axes})
@@ -319,8 +319,8 @@ def efficiency(models: str, split: str, out: str | None, **options: Any) -> None
 
     Example: symbouq scores efficiency scorers stepgame/test --out efficiency.csv
     """
-    from symbouq.scorers import bank
-    from symbouq.scorers.efficiency import PATH, cost, path_cost
+    from symbouq.evidence.scorers import bank
+    from symbouq.evidence.scorers.efficiency import PATH, cost, path_cost
 
     _check(options)
     resources = _resources(options)
@@ -350,15 +350,15 @@ def _check(options: dict[str, Any]) -> None:
 
 
 def _resources(options: dict[str, Any]) -> Resources:
-    from symbouq.scorers.bank import Resources
-    from symbouq.scorers.equivalence import AuditorEquivalence, Equivalence, NLIEquivalence
+    from symbouq.evidence.scorers.bank import Resources
+    from symbouq.evidence.scorers.equivalence import AuditorEquivalence, Equivalence, NLIEquivalence
 
     equivalence: Equivalence = AuditorEquivalence(scene=not options["answers_alone"])
     if options["nli"]:
         equivalence = NLIEquivalence(options["nli"], options["device"])
     backbone = None
     if options["model"]:
-        from symbouq.scorers.sampling import TransformersBackbone
+        from symbouq.evidence.scorers.sampling import TransformersBackbone
 
         backbone = TransformersBackbone.load(
             options["model"], options["device"], options["chat_template"]
@@ -368,7 +368,7 @@ def _resources(options: dict[str, Any]) -> Resources:
 
 def _possible(methods: Sequence[str], judged: Sequence[Any], resources: Resources) -> list[str]:
     """The scorers that can be had; says which cannot."""
-    from symbouq.scorers.bank import possible
+    from symbouq.evidence.scorers.bank import possible
 
     names, missing = possible(methods, [item.example for item in judged], resources)
     for name, fault in missing.items():
@@ -380,8 +380,8 @@ def _settings(name: str, given: dict[str, Any], tuned: str | None) -> Any:
     """The settings of a network: the best of a sweep, if it is in one, and what is given."""
     from dataclasses import replace
 
-    from symbouq.scorers.sweep import best_of, read_sweep
-    from symbouq.scorers.training import Settings
+    from symbouq.evidence.scorers.sweep import best_of, read_sweep
+    from symbouq.evidence.scorers.training import Settings
 
     rows = [row for row in read_sweep(tuned) if row.name == name] if tuned else []
     return replace(best_of(rows, name).settings if rows else Settings(), **given)
@@ -390,7 +390,7 @@ def _settings(name: str, given: dict[str, Any], tuned: str | None) -> Any:
 def _kept(models: str, name: str, seed: int, data: str, resources: Resources) -> Any:
     """A scorer that an earlier run fitted on the same data in the same way."""
     from symbouq.errors import SymboUQError
-    from symbouq.scorers.bank import folder_of, load
+    from symbouq.evidence.scorers.bank import folder_of, load
 
     folder = folder_of(models, name, seed)
     if not folder.exists():
@@ -433,8 +433,8 @@ def _write(rows: Sequence[Cost], out: str) -> None:
     import io
     from dataclasses import asdict, fields
 
-    from symbouq.output import replacing
-    from symbouq.scorers.efficiency import Cost
+    from symbouq.evidence.scorers.efficiency import Cost
+    from symbouq.io.output import replacing
 
     with replacing(out) as raw, io.TextIOWrapper(raw, "utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, [field.name for field in fields(Cost)])

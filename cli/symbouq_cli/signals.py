@@ -81,7 +81,7 @@ def signals(traces: str, model: str, folder: str, audits: str | None, **options:
     """
     import time
 
-    from symbouq.evidence.extract import Extraction, extract
+    from symbouq.evidence.signals.extract import Extraction, extract
     from symbouq_cli.run import progress
 
     quiet()

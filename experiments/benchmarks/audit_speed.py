@@ -32,12 +32,12 @@ from typing import Any
 
 from opponents import VECTORS, Triple, plain_python, plain_python_explaining, z3_auditor
 
-from symbouq.auditor import audit_relations
-from symbouq.jobs import auditing
-from symbouq.ontology import Ontology, OntologyLibrary
-from symbouq.pipeline import TraceAuditor
+from symbouq.auditing.auditor import audit_relations
+from symbouq.auditing.jobs import auditing
+from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.io.stream import BATCH, Job, process
+from symbouq.ontology.library import Ontology, OntologyLibrary
 from symbouq.records import Trace
-from symbouq.stream import BATCH, Job, process
 
 SEED = 2026
 

@@ -21,10 +21,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from symbouq.jobs import auditing
+from symbouq.auditing.jobs import auditing
+from symbouq.experiments.scenes.families import problems
+from symbouq.io.stream import Job, Worker, read_lines
 from symbouq.records import Trace
-from symbouq.scenes.families import problems
-from symbouq.stream import Job, Worker, read_lines
 
 RCC8 = ("dc", "ec", "po", "eq", "tpp", "ntpp", "tppi", "ntppi")
 

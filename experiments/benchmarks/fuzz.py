@@ -33,17 +33,17 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from symbouq.adapters.base import Reading, TraceFile
-from symbouq.answering import answering
-from symbouq.benchmarks import BenchmarkError, import_benchmark
+from symbouq.auditing.answering.questions import answering
+from symbouq.auditing.jobs import auditing, parsing
 from symbouq.errors import SymboUQError
-from symbouq.jobs import auditing, parsing
-from symbouq.ontology import OntologyLibrary
-from symbouq.pool import Pool
+from symbouq.experiments.benchmarks import BenchmarkError, import_benchmark
+from symbouq.experiments.scenes.families import problems
+from symbouq.io.adapters.base import Reading, TraceFile
+from symbouq.io.pool import Pool
+from symbouq.io.stream import Job, Worker, read_lines
+from symbouq.ontology.library import OntologyLibrary
+from symbouq.ontology.source import data_folder, lp_files
 from symbouq.records import Instance, Trace
-from symbouq.scenes.families import problems
-from symbouq.source import data_folder, lp_files
-from symbouq.stream import Job, Worker, read_lines
 
 COMMANDS = ("audit", "parse", "answer", "predict", "data import")
 RECORDS = 20
@@ -389,7 +389,7 @@ class Fuzzing:
         }
         jobs["predict"] = jobs["audit"]
         if model is not None:
-            from symbouq.composer.jobs import predicting
+            from symbouq.reliability.jobs import predicting
 
             jobs["predict"] = Job(predicting, (model, None, None), Trace)
         self._workers = {name: Worker(replace(job, timeout=limit)) for name, job in jobs.items()}
@@ -480,8 +480,8 @@ def lost(number: int, how: str) -> Found:
 def fitted(folder: Path) -> str | None:
     """A reliability model; None where what it takes is not installed."""
     try:
-        from symbouq.composer.model import fit
-        from symbouq.composer.reading import Reader
+        from symbouq.reliability.model import fit
+        from symbouq.reliability.reading import Reader
     except ImportError:
         return None
     chance = random.Random(0)

@@ -30,8 +30,8 @@ import pyarrow
 import pyarrow.parquet
 from audit_speed import real_traces, renamed
 
-from symbouq.scenes.families import problems
-from symbouq.stream import read_lines
+from symbouq.experiments.scenes.families import problems
+from symbouq.io.stream import read_lines
 
 TRACES = 10_000
 FILES = 10

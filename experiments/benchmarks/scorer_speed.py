@@ -17,13 +17,13 @@ from itertools import pairwise
 import numpy as np
 import torch
 
-from symbouq.evidence.example import Example, Signals
-from symbouq.features import CLAIM_FEATURES, TRACE_FEATURES
-from symbouq.scorers import bank
-from symbouq.scorers.base import Labelled
-from symbouq.scorers.efficiency import PATH, cost, path_cost
-from symbouq.scorers.networks import NETWORKS
-from symbouq.scorers.training import Settings
+from symbouq.evidence.scorers import bank
+from symbouq.evidence.scorers.base import Labelled
+from symbouq.evidence.scorers.efficiency import PATH, cost, path_cost
+from symbouq.evidence.scorers.networks import NETWORKS
+from symbouq.evidence.scorers.training import Settings
+from symbouq.evidence.signals.example import Example, Signals
+from symbouq.records.features import CLAIM_FEATURES, TRACE_FEATURES
 
 WIDTH, LAYERS = 4096, 32
 PAPER_TRACES, PAPER_EPOCHS = 10_000, 30

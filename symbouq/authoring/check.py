@@ -16,9 +16,9 @@ import clingo
 from clingo import ast
 
 from symbouq.errors import OntologyError
-from symbouq.logic import TraceSolver, clashes
-from symbouq.ontology import ASSERTED, Ontology, checks, solved_ontology, solved_tables
-from symbouq.source import (
+from symbouq.logic.programs import TraceSolver, clashes
+from symbouq.ontology.library import ASSERTED, Ontology, checks, solved_ontology, solved_tables
+from symbouq.ontology.source import (
     Place,
     Source,
     atoms_in,
@@ -26,8 +26,8 @@ from symbouq.source import (
     lp_files,
     signature,
 )
+from symbouq.ontology.wellformed import read_source
 from symbouq.version import __version__
-from symbouq.wellformed import read_source
 
 
 @dataclass(frozen=True, order=True)

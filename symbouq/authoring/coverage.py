@@ -17,9 +17,10 @@ from typing import Any
 import clingo
 from clingo import ast
 
+from symbouq.auditing.pipeline import TraceAuditor
 from symbouq.authoring.specs import Outcome, Spec, run
-from symbouq.logic import Program, observed_program, recorded
-from symbouq.ontology import (
+from symbouq.logic.programs import Program, observed_program, recorded
+from symbouq.ontology.library import (
     ASSERTED,
     QUERIED,
     Ontology,
@@ -27,8 +28,7 @@ from symbouq.ontology import (
     compiling_program,
     solved_tables,
 )
-from symbouq.pipeline import TraceAuditor
-from symbouq.source import (
+from symbouq.ontology.source import (
     PRIVATE,
     Place,
     Source,
@@ -39,7 +39,7 @@ from symbouq.source import (
     statements,
     vocabulary,
 )
-from symbouq.words import ASKED, BY_TEXT, MEASURES, OPENING, PARTICIPLE, WAYS
+from symbouq.ontology.words import ASKED, BY_TEXT, MEASURES, OPENING, PARTICIPLE, WAYS
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ from typing import Any
 
 import clingo
 
-from symbouq.compare import Each, Flip, Flips, Kind, endings, flips, nothing
+from symbouq.auditing.compare import Each, Flip, Flips, Kind, endings, flips, nothing
+from symbouq.auditing.overview import Point
+from symbouq.auditing.pipeline import TraceAuditor
 from symbouq.errors import OntologyError, RecordError
-from symbouq.ontology import OntologyLibrary
-from symbouq.overview import Point
-from symbouq.pipeline import TraceAuditor
+from symbouq.io.stream import Job, Work, process
+from symbouq.ontology.library import OntologyLibrary
+from symbouq.ontology.source import Place, Source, shown
 from symbouq.records import Trace
-from symbouq.source import Place, Source, shown
-from symbouq.stream import Job, Work, process
 
 BUILTIN = "builtin"
 """The name by which the built-in ontology is compared."""

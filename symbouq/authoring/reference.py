@@ -11,8 +11,8 @@ from pathlib import Path
 from clingo import ast
 
 from symbouq.authoring.show import as_markdown
-from symbouq.ontology import checks
-from symbouq.source import data_folder, fact_of
+from symbouq.ontology.library import checks
+from symbouq.ontology.source import data_folder, fact_of
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from symbouq.errors import OntologyError
-from symbouq.ontology import Ontology, OntologyLibrary, solved_tables
-from symbouq.source import ROLES, Place, shown, vocabulary
-from symbouq.worlds import composition_table, worlds
+from symbouq.logic.worlds import composition_table, worlds
+from symbouq.ontology.library import Ontology, OntologyLibrary, solved_tables
+from symbouq.ontology.source import ROLES, Place, shown, vocabulary
 
 
 @dataclass(frozen=True)

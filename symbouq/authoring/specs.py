@@ -33,12 +33,12 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from symbouq.answering import answer
+from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.pipeline import TraceAuditor
 from symbouq.errors import OntologyError, SymboUQError
-from symbouq.pipeline import TraceAuditor
+from symbouq.logic.worlds import pair_worlds
+from symbouq.ontology.source import check_file, data_folder
 from symbouq.records import Trace, make_record
-from symbouq.source import check_file, data_folder
-from symbouq.worlds import pair_worlds
 
 VERDICTS = ("entailed", "contradicted", "unknown", "not-evaluable", "unread")
 

@@ -6,8 +6,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from symbouq import logic, ontology
-from symbouq.source import data_folder, vocabulary
+from symbouq.logic import programs as logic
+from symbouq.ontology import library as ontology
+from symbouq.ontology.source import data_folder, vocabulary
 
 _SECONDS = 0.3
 """How often the files are looked at."""

@@ -1,1 +1,1 @@
-"""What scorers read: cached signals of a model, aligned with the claims of its traces."""
+"""What models leave behind: traces, signals, labels, scores."""

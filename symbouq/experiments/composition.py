@@ -14,14 +14,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from symbouq.composer.darc import FIXED, Composer, fit
-from symbouq.composer.reading import GROUNDED_RULE, RULE, WORLDS
-from symbouq.composer.variants import CONSTRAINT_FAMILY, VARIANTS, Pool, compose, evidence_of
 from symbouq.errors import SymboUQError, missing_extra
+from symbouq.evidence.scorers.base import SCORERS, Orientation
+from symbouq.evidence.scorers.calibration import Calibrator
 from symbouq.experiments.config import View
 from symbouq.experiments.questions import scene_key
-from symbouq.scorers.base import SCORERS, Orientation
-from symbouq.scorers.calibration import Calibrator
+from symbouq.reliability.darc import FIXED, Composer, fit
+from symbouq.reliability.reading import GROUNDED_RULE, RULE, WORLDS
+from symbouq.reliability.variants import CONSTRAINT_FAMILY, VARIANTS, Pool, compose, evidence_of
 
 Values = NDArray[np.float64]
 
@@ -72,9 +72,9 @@ class Seen:
             traces: The traces.
             audits: Their audits.
             scores: Their scores, of which those of the claims are read.
-            worlds: What `symbouq.composer.jobs.checking_worlds` writes of them.
+            worlds: What `symbouq.reliability.jobs.checking_worlds` writes of them.
         """
-        from symbouq.scorers.bank import read_calibrators, read_scores
+        from symbouq.evidence.scorers.bank import read_calibrators, read_scores
 
         records = [json.loads(line) for line in traces.read_text("utf-8").splitlines()]
         audited = {

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from symbouq.composer.darc import FIXED
 from symbouq.errors import SymboUQError, missing_extra
-from symbouq.scenes.families import FAMILIES
-from symbouq.scorers.base import entry
+from symbouq.evidence.scorers.base import entry
+from symbouq.experiments.scenes.families import FAMILIES
+from symbouq.reliability.darc import FIXED
 
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")

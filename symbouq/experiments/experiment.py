@@ -16,6 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbouq.errors import RecordError, SymboUQError
+from symbouq.evidence.generation.engine import Engine, Options
+from symbouq.evidence.generation.engines import load_engine
+from symbouq.evidence.labels.records import read_labels
 from symbouq.experiments.composition import Seen, composed, without_target_labels, write_predictions
 from symbouq.experiments.config import (
     BackboneConfig,
@@ -33,12 +36,10 @@ from symbouq.experiments.questions import (
     write_splits,
 )
 from symbouq.experiments.stages import Run, Stage
-from symbouq.generation.engine import Engine, Options, load_engine
-from symbouq.labels.records import read_labels
 from symbouq.records import Context
 
 if TYPE_CHECKING:
-    from symbouq.stream import Job
+    from symbouq.io.stream import Job
 
 TRACES, AUDITS, SIGNALS, LABELS = "traces.jsonl", "audits.jsonl", "signals", "labels.jsonl"
 SCORES, SCORERS, SPLITS = "scores.parquet", "scorers", "splits.json"
@@ -162,14 +163,14 @@ class Experiment:
         self.run = Run(folder, self.stages)
 
     def split(self, cell: Cell, labelled: bool = True, view: View | None = None) -> Any:
-        """The files of a cell as `symbouq.scorers.bank.Split`.
+        """The files of a cell as `symbouq.evidence.scorers.bank.Split`.
 
         Args:
             cell: The cell.
             labelled: Whether its labels are among them.
             view: Whose audits.
         """
-        from symbouq.scorers.bank import Split as Files
+        from symbouq.evidence.scorers.bank import Split as Files
 
         parts = self.cells[cell]
         return Files(
@@ -210,7 +211,7 @@ class Experiment:
         Raises:
             RecordError: At the first record that it cannot be done on.
         """
-        from symbouq.stream import process
+        from symbouq.io.stream import process
 
         with out.open("wb") as stream:
             for outcome in process([str(file)], job, self._processes):
@@ -261,8 +262,8 @@ class Experiment:
         }
 
         def generate(out: Path) -> None:
-            from symbouq.generation.run import Settings, read_instances
-            from symbouq.generation.run import generate as generated
+            from symbouq.evidence.generation.run import Settings, read_instances
+            from symbouq.evidence.generation.run import generate as generated
 
             instances, failed = read_instances([str(self.run.output(asked, QUESTIONS))])
             _raise_first(failed)
@@ -305,7 +306,7 @@ class Experiment:
         audits = audited[None]
 
         def extract(out: Path) -> None:
-            from symbouq.evidence.extract import Extraction, extract
+            from symbouq.evidence.signals.extract import Extraction, extract
 
             made = extract(
                 self.run.output(traces, TRACES),
@@ -354,9 +355,9 @@ class Experiment:
         self.cells[cell] = Parts(traces, audited, signals, labels)
 
     def _audit(self, traces: Stage, contexts: tuple[Context, ...], out: Path) -> None:
-        from symbouq.jobs import auditing_in
+        from symbouq.auditing.jobs import auditing_in
+        from symbouq.io.stream import Job
         from symbouq.records import Trace
-        from symbouq.stream import Job
 
         job = Job(auditing_in, (self.config.profile, contexts), Trace)
         self._do(job, self.run.output(traces, TRACES), out / AUDITS)
@@ -365,7 +366,7 @@ class Experiment:
         model = Path(judge.model)
 
         def work(out: Path) -> None:
-            from symbouq.labels.judge import Judge, judging
+            from symbouq.evidence.labels.judge import Judge, judging
 
             settings = self.config.generation
             engine = _engine(settings.engine, judge.model, settings.batch)
@@ -403,10 +404,10 @@ class Experiment:
 
     def _add_scorers(self, backbone: BackboneConfig, view: View | None) -> None:
         """Stages that fit the scorers; on a view those that see it."""
-        from symbouq.composer.variants import CONSTRAINT_FAMILY
-        from symbouq.scorers.bank import seeds_of
-        from symbouq.scorers.base import SCORERS as KNOWN
-        from symbouq.scorers.base import entry
+        from symbouq.evidence.scorers.bank import seeds_of
+        from symbouq.evidence.scorers.base import SCORERS as KNOWN
+        from symbouq.evidence.scorers.base import entry
+        from symbouq.reliability.variants import CONSTRAINT_FAMILY
 
         source = self.config.source
         train = Cell(backbone.name, source, "train")
@@ -423,8 +424,8 @@ class Experiment:
             training = {"epochs": epochs, "width": width, "learning_rate": rate}
 
             def fit(out: Path) -> None:
-                from symbouq.scorers import bank
-                from symbouq.scorers.training import Settings
+                from symbouq.evidence.scorers import bank
+                from symbouq.evidence.scorers.training import Settings
 
                 learned = self.split(train, view=view).labelled()
                 judged = self.split(validation, view=view).labelled()
@@ -461,8 +462,8 @@ class Experiment:
         stages = self.scorers[backbone.name, view]
 
         def score(out: Path) -> None:
-            from symbouq.scorers import bank
-            from symbouq.scorers.base import entry
+            from symbouq.evidence.scorers import bank
+            from symbouq.evidence.scorers.base import entry
 
             files = self.split(cell, labelled=False, view=view)
             known = read_labels(self.run.output(self.cells[validation].labels, LABELS))
@@ -505,9 +506,9 @@ class Experiment:
         traces = self.cells[cell].traces
 
         def work(out: Path) -> None:
-            from symbouq.composer.jobs import checking_worlds
+            from symbouq.io.stream import Job
             from symbouq.records import Trace
-            from symbouq.stream import Job
+            from symbouq.reliability.jobs import checking_worlds
 
             job = Job(checking_worlds, (self.config.profile, None), Trace)
             self._do(job, self.run.output(traces, TRACES), out / WORLDS)
@@ -590,7 +591,7 @@ class Experiment:
 
     def _add_costs(self, backbone: BackboneConfig) -> None:
         """How fast the scorers are, on the source's test traces."""
-        from symbouq.scorers.base import SCORERS as KNOWN
+        from symbouq.evidence.scorers.base import SCORERS as KNOWN
 
         cell = Cell(backbone.name, self.config.source, "test")
         stages = self.scorers[backbone.name, None]
@@ -598,8 +599,8 @@ class Experiment:
             return
 
         def measure(out: Path) -> None:
-            from symbouq.scorers import bank
-            from symbouq.scorers.efficiency import PATH, cost, path_cost
+            from symbouq.evidence.scorers import bank
+            from symbouq.evidence.scorers.efficiency import PATH, cost, path_cost
 
             examples = self.split(cell, labelled=False).examples()
             fitted = [
@@ -632,9 +633,9 @@ class Experiment:
             return
 
         def work(out: Path) -> None:
-            from symbouq.counterfactual import countering
+            from symbouq.auditing.counterfactual import countering
+            from symbouq.io.stream import Job
             from symbouq.records import Instance
-            from symbouq.stream import Job
 
             job = Job(countering, (self.config.profile, None), Instance)
             self._do(job, self.run.output(asked, QUESTIONS), out / PAIRS)
@@ -664,7 +665,7 @@ def _engine(name: Any, model: str, batch: int | None) -> Engine:
 @cache
 def _ontology_hash() -> str:
     """The hash of the built-in rules and ontology, as every audit records it."""
-    from symbouq.pipeline import TraceAuditor
+    from symbouq.auditing.pipeline import TraceAuditor
     from symbouq.records import Instance
 
     return TraceAuditor().ontology_for(Instance(id="none", scene="")).hash
@@ -681,10 +682,10 @@ def _label(traces: Path, gold: Path, audits: Path, judged: Path | None, out: Pat
     Raises:
         RecordError: If a trace has no answer to compare with.
     """
-    from symbouq.labels.answers import answer_labels
-    from symbouq.labels.merging import merge
-    from symbouq.labels.records import labelled, read_claims
-    from symbouq.scenes import truth
+    from symbouq.auditing.correctness import answer_labels
+    from symbouq.evidence.labels.merging import merge
+    from symbouq.evidence.labels.records import labelled, read_claims
+    from symbouq.experiments.scenes import truth
 
     answers = {row["id"]: row for row in map(json.loads, gold.read_text("utf-8").splitlines())}
     by_judge = read_labels(judged) if judged else {}
@@ -709,7 +710,7 @@ def _resources(needs: Any, backbone: BackboneConfig) -> Any:
     """What a scorer uses: a GPU where there is one, its backbone only where it needs it."""
     import torch
 
-    from symbouq.scorers.bank import Resources
+    from symbouq.evidence.scorers.bank import Resources
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     asked = _asked(backbone.model, device) if "backbone" in needs else None
@@ -719,6 +720,6 @@ def _resources(needs: Any, backbone: BackboneConfig) -> Any:
 @cache
 def _asked(model: str, device: str) -> Any:
     """A backbone that can be asked whether an answer is right, loaded once a run."""
-    from symbouq.scorers.sampling import TransformersBackbone
+    from symbouq.evidence.scorers.sampling import TransformersBackbone
 
     return TransformersBackbone.load(model, device)

@@ -11,9 +11,9 @@ from typing import Any
 
 from symbouq.errors import RecordError
 from symbouq.experiments.config import SPLITS, ConfigError, DatasetConfig, Split
+from symbouq.experiments.scenes.families import problems
+from symbouq.io.stream import read_lines
 from symbouq.records import Instance, parse_record
-from symbouq.scenes.families import problems
-from symbouq.stream import read_lines
 
 QUESTIONS = "questions.jsonl"
 """What generation, audit and scores may read."""

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
 from symbouq.errors import SymboUQError
+from symbouq.evidence.labels.records import Label, read_labels
 from symbouq.experiments.composition import METHOD, read_predictions
 from symbouq.experiments.config import View
 from symbouq.experiments.experiment import (
@@ -28,7 +29,6 @@ from symbouq.experiments.experiment import (
     Cell,
     Experiment,
 )
-from symbouq.labels.records import Label, read_labels
 from symbouq.metrics import Comparison, evaluate, micro_f1, paired_bootstrap
 from symbouq.version import __version__
 
@@ -78,7 +78,7 @@ class CellResults:
         return self._scores_of(self.cell)
 
     def _scores_of(self, cell: Cell) -> dict[str, dict[int, dict[str, float | None]]]:
-        from symbouq.scorers.bank import read_scores
+        from symbouq.evidence.scorers.bank import read_scores
 
         found: dict[str, dict[int, dict[str, float | None]]] = {}
         stage = self._experiment.scores.get((cell, None))
@@ -204,7 +204,7 @@ def relation_f1(audits: Iterable[dict[str, Any]], annotated: Path) -> float | No
     Raises:
         SymboUQError: If the file cannot be read, or names a claim that is not there.
     """
-    from symbouq.pipeline import TraceAuditor
+    from symbouq.auditing.pipeline import TraceAuditor
     from symbouq.records import Instance
 
     by_id = {audit["id"]: audit for audit in audits}

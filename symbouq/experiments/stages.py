@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from symbouq.errors import SymboUQError
-from symbouq.scorers.bank import TIMING
+from symbouq.evidence.scorers.bank import TIMING
 
 DONE = "stage.json"
 """Written last into a stage's folder: what it was made from, and how long that took."""

@@ -11,18 +11,20 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, stdev
 
-from symbouq.composer.darc import EPSILON, FOLDS, L2, REFERENCE_L2
-from symbouq.composer.designs import DESIGNS
-from symbouq.composer.variants import VARIANTS
+from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.evidence.labels.agreement import agreement
+from symbouq.evidence.labels.records import Labels, read_labels
+from symbouq.evidence.scorers.base import SCORERS
 from symbouq.experiments.composition import METHOD, UNLABELLED
 from symbouq.experiments.experiment import COSTS, LABELS, PAIRS, Cell
 from symbouq.experiments.paper import paper_number
 from symbouq.experiments.rendering import NOT_RUN, UNDEFINED, Table, Value, highlighted
 from symbouq.experiments.results import CellResults, Results, relation_f1
-from symbouq.labels.agreement import agreement
-from symbouq.labels.records import Labels, read_labels
 from symbouq.metrics import HIGHER_IS_BETTER, evaluate, oracle, weighted_determinacy
-from symbouq.scorers.base import SCORERS
+from symbouq.records import Audit, Trace
+from symbouq.reliability.darc import EPSILON, FOLDS, L2, REFERENCE_L2
+from symbouq.reliability.designs import DESIGNS
+from symbouq.reliability.variants import VARIANTS
 
 METRICS = {
     "auroc": "AUROC",
@@ -673,8 +675,8 @@ def efficiency(results: Results) -> list[Table]:
 
 def search_space(results: Results) -> list[Table]:
     """What is searched, defaults in bold, and what was fixed here (Table search-space)."""
-    from symbouq.composer.calibrators import FAMILIES as CALIBRATORS
-    from symbouq.scorers.sweep import Grid
+    from symbouq.evidence.scorers.sweep import Grid
+    from symbouq.reliability.calibrators import FAMILIES as CALIBRATORS
 
     grid, config = Grid(), results.config
 
@@ -746,9 +748,15 @@ _CLAIMS = [
 
 def illustrative(_results: Results) -> list[Table]:
     """The trace of the appendix Illustrative Example, audited."""
-    import symbouq
-
-    found = symbouq.audit(_SCENE, _CLAIMS, "Where is A relative to C?", profile="nine-way")
+    *reasoning, conclusion = _CLAIMS
+    trace = Trace(
+        id="example",
+        scene=_SCENE,
+        question="Where is A relative to C?",
+        reasoning=reasoning,
+        conclusion=conclusion,
+    )
+    found = Audit.model_validate(TraceAuditor("nine-way").audited(trace))
     rows = tuple(
         (
             str(claim.index),

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from symbouq.compare import Flip, Flips
-from symbouq.output import replacing
-from symbouq.overview import Overview, Point
+from symbouq.auditing.compare import Flip, Flips
+from symbouq.auditing.overview import Overview, Point
+from symbouq.io.output import replacing
 from symbouq.report.page import page
 
 FLIPS = 2_000

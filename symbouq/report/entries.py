@@ -9,10 +9,10 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from symbouq.labels.answers import answer_label
-from symbouq.ontology import Ontology
-from symbouq.overview import Point
-from symbouq.pipeline import TraceAuditor
+from symbouq.auditing.correctness import answer_label
+from symbouq.auditing.overview import Point
+from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.ontology.library import Ontology
 from symbouq.records import Trace
 from symbouq.report.layout import picture
 

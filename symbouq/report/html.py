@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from symbouq.output import Replacement
-from symbouq.overview import Overview
+from symbouq.auditing.overview import Overview
+from symbouq.io.output import Replacement
 from symbouq.report.entries import Entry
 from symbouq.report.page import page
 

@@ -13,11 +13,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from symbouq.auditor import Triple, current_scene
 from symbouq.limits import LimitError
-from symbouq.logic import Atom, TraceSolver
-from symbouq.logic import layout as solved_layout
-from symbouq.ontology import ASSERTED, QUERIED, Ontology
+from symbouq.logic.programs import Atom, TraceSolver
+from symbouq.logic.programs import layout as solved_layout
+from symbouq.logic.scene import current_scene
+from symbouq.ontology.library import ASSERTED, QUERIED, Ontology, Triple
 
 AXES = ("x", "y")
 """The axes of a picture: to the right, and upwards."""

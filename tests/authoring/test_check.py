@@ -11,7 +11,7 @@ from symbouq_cli.main import main
 
 from symbouq.authoring.check import as_sarif, check
 from symbouq.errors import OntologyError
-from symbouq.ontology import OntologyLibrary, checks
+from symbouq.ontology.library import OntologyLibrary, checks
 
 NEAR = "holds(near, U, V)"
 

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from symbouq_cli.main import main
 
 from symbouq.authoring.show import sheet, tables
-from symbouq.ontology import OntologyLibrary
-from symbouq.source import vocabulary
+from symbouq.ontology.library import OntologyLibrary
+from symbouq.ontology.source import vocabulary
 
 
 def told(*command: str) -> str:

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 from symbouq_cli.main import main
 
+from symbouq.auditing.pipeline import TraceAuditor
 from symbouq.authoring.specs import Outcome, SpecError, as_junit, discovered, parsed, run
-from symbouq.pipeline import TraceAuditor
 
 
 def outcomes(tmp_path: Path, text: str) -> list[Outcome]:

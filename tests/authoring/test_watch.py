@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from processes import usual_signals
+from helpers.processes import usual_signals
 
 from symbouq.authoring import watch
 

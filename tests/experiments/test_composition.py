@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from symbouq import metrics
-from symbouq.composer.reading import WORLDS
-from symbouq.composer.variants import VARIANTS
+from symbouq.evidence.scorers.bank import Score, Scored, write_scores
+from symbouq.evidence.scorers.base import SCORERS
+from symbouq.evidence.scorers.calibration import Calibrator, MinMax, Platt
 from symbouq.experiments.composition import (
     CANDIDATES,
     METHOD,
@@ -24,9 +25,8 @@ from symbouq.experiments.composition import (
     without_target_labels,
     write_predictions,
 )
-from symbouq.scorers.bank import Score, Scored, write_scores
-from symbouq.scorers.base import SCORERS
-from symbouq.scorers.calibration import Calibrator, MinMax, Platt
+from symbouq.reliability.reading import WORLDS
+from symbouq.reliability.variants import VARIANTS
 
 COUNT = 60
 PROFILE = {

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from symbouq.composer.darc import Composer
+from symbouq.evidence.scorers.bank import Score, Scored, write_scores
 from symbouq.experiments.composition import METHOD, Predicted, write_predictions
 from symbouq.experiments.config import SPLITS, ExperimentConfig, Split
 from symbouq.experiments.experiment import Cell, Parts
 from symbouq.experiments.figures import FIGURES
 from symbouq.experiments.results import Results
 from symbouq.experiments.tables import TABLES
-from symbouq.scorers.bank import Score, Scored, write_scores
+from symbouq.reliability.darc import Composer
 
 SIZES = {"validation": 3, "test": 6}
 CONFIG = ExperimentConfig.model_validate(

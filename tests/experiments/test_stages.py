@@ -8,8 +8,8 @@ from threading import Barrier
 
 import pytest
 
+from symbouq.evidence.scorers.bank import TIMING
 from symbouq.experiments.stages import Run, Stage, StageError, work_on
-from symbouq.scorers.bank import TIMING
 
 
 class Graph:

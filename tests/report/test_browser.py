@@ -15,10 +15,8 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from helpers.report_traces import HOSTILE, hostile, hostile_relations, traces, written
 from symbouq_cli.main import main
-
-from report.made import traces
-from report.test_page import HOSTILE, hostile, hostile_relations, written
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 By = pytest.importorskip("selenium.webdriver.common.by").By

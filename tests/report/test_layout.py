@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from symbouq.ontology import OntologyLibrary
-from symbouq.pipeline import TraceAuditor
+from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.ontology.library import OntologyLibrary
 from symbouq.records import Trace, make_record
 from symbouq.report.layout import picture
 

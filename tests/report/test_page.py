@@ -11,50 +11,13 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from helpers.report_traces import AUDITOR, HOSTILE, hostile, hostile_relations, traces, written
 from symbouq_cli.main import main
 
-from report.made import traces
-from symbouq.pipeline import TraceAuditor
 from symbouq.records import Trace, make_record
 from symbouq.report.entries import entry
 from symbouq.report.html import Report
 from symbouq.report.page import json_block, page
-
-AUDITOR = TraceAuditor()
-HOSTILE = (
-    "</script><script>window.hit = 1</script><img src=x onerror='hit=1'> \"'&\u2028{{style}} <!--"
-)
-
-
-def hostile(number: int = 0) -> dict[str, Any]:
-    """A trace whose every text tries to get out of its place."""
-    return {
-        "id": f"{HOSTILE}{number}",
-        "scene": [f"A is above B. {HOSTILE}", f"C is left of D. {HOSTILE}"],
-        "question": HOSTILE,
-        "reasoning": [HOSTILE, f"A is above B {HOSTILE}"],
-        "conclusion": f"B is above A. {HOSTILE}",
-        "model": HOSTILE,
-        "answer": HOSTILE,
-    }
-
-
-def hostile_relations() -> dict[str, Any]:
-    """The same for the names of things."""
-    return {
-        "id": "relations",
-        "scene_relations": [[HOSTILE, "left", "B"], ["B", "left", HOSTILE + "2"]],
-        "claims": [{"text": HOSTILE, "relations": [[HOSTILE + "2", "left", HOSTILE]]}],
-        "model": "other",
-    }
-
-
-def written(path: Path, records: list[dict[str, Any]], **options: Any) -> str:
-    with Report(path, **options) as report:
-        for record in records:
-            trace = make_record(Trace, record)
-            report.add(entry(AUDITOR, trace, AUDITOR.audited(trace, "f.jsonl", 1)))
-    return path.read_text(encoding="utf-8")
 
 
 def block(text: str, mark: str) -> list[Any]:

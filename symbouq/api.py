@@ -1,0 +1,187 @@
+"""What `import symbouq` offers: one trace audited, the worlds of a scene, audits as records that
+a notebook shows.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from symbouq import records
+from symbouq.auditing import pipeline
+from symbouq.errors import RecordError
+from symbouq.limits import time_limit
+from symbouq.logic.worlds import Worlds, worlds
+from symbouq.ontology.source import files_stamp
+from symbouq.records import Context, Trace, make_record
+from symbouq.report.notebook import audit_html, claims_frame, plot_claims
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+
+class Audit(records.Audit):
+    """The audit of one trace, which a notebook shows as HTML."""
+
+    def _repr_html_(self) -> str:
+        return audit_html(self.model_dump())
+
+    def to_frame(self) -> DataFrame:
+        """The claims as a pandas frame, as `claims_frame` has them.
+
+        Raises:
+            SymboUQError: If pandas is not installed.
+        """
+        return claims_frame([self.model_dump()])
+
+    def plot(self) -> Figure:
+        """The verdicts of the claims in both contexts, in order, as a matplotlib figure.
+
+        Raises:
+            SymboUQError: If matplotlib is not installed.
+        """
+        return plot_claims(self.model_dump())
+
+
+class TraceAuditor(pipeline.TraceAuditor):
+    """Audits traces under one set of options.
+
+    Args:
+        profile: Profile for every trace; else each trace's own, its dataset's, or the
+            default one.
+        ontology: Folder of a user's ontology, or an ontology that is already read.
+        context: Which context's verdicts feed profile, features and Constraint-Rule.
+        partial: Whether the audit of a trace that reaches a limit (`symbouq.limits`) has what
+            was decided by then; else there is none.
+
+    Raises:
+        OntologyError: If the ontology or the profile cannot be used.
+    """
+
+    def audit(self, trace: Trace) -> Audit:
+        """The audit of a trace as a record.
+
+        Raises:
+            RecordError: If the trace cannot be audited as it is.
+        """
+        return Audit.model_validate(self.audited(trace))
+
+
+def audit(
+    scene: str | Sequence[str] | Sequence[Sequence[str]],
+    claims: str | Sequence[str] | Sequence[Sequence[Sequence[str]]],
+    question: str = "",
+    *,
+    profile: str | None = None,
+    dataset: str | None = None,
+    ontology: str | os.PathLike[str] | None = None,
+    context: Context = "assumed",
+    timeout: float | None = None,
+) -> Audit:
+    """Audits one trace.
+
+    >>> import symbouq
+    >>> result = symbouq.audit("A is above B. B is right of C.", ["A is upper right of C."])
+    >>> result.claims[-1].verdict
+    'entailed'
+
+    Args:
+        scene: The trusted description: one text, a list of sentences, or a list of
+            `(subject, relation, object)`.
+        claims: The reasoning: one free text, a list of claims of which the last is the
+            conclusion, or, for a scene in relations, a list of lists of relations.
+        question: What was asked; it may name things and gives bare labels their pair.
+        profile: Name of the profile; else the dataset's, or `nine-way`.
+        dataset: Name of the dataset, which may choose the profile.
+        ontology: Folder of a user's ontology.
+        context: Which context's verdicts feed profile, features and score.
+        timeout: Seconds that it may take; what was decided by then is in the audit, which
+            has `timed_out`.
+
+    Raises:
+        LimitError: If the time is over before the trace is read.
+        OntologyError: If the ontology or the profile cannot be used.
+        RecordError: If the arguments make no trace, or a relation is not in the profile.
+    """
+    record = {**_scene_record(scene), "question": question, "dataset": dataset}
+    if "scene_relations" in record:
+        record["claims"] = [{"relations": relations} for relations in claims]
+        if record["claims"]:
+            record["claims"][-1]["type"] = "conclusion"
+    elif isinstance(claims, str):
+        record["response"] = claims
+    else:
+        record["reasoning"] = list(claims[:-1])
+        record["conclusion"] = claims[-1] if claims else ""
+    folder = os.fspath(ontology) if ontology is not None else None
+    auditor = _auditor(profile, folder, context, files_stamp(folder))
+    with time_limit(timeout):
+        return auditor.audit(make_record(Trace, record))
+
+
+def relations_between(
+    scene: str | Sequence[str] | Sequence[Sequence[str]],
+    subject: str,
+    object: str,
+    *,
+    profile: str | None = None,
+    dataset: str | None = None,
+    ontology: str | os.PathLike[str] | None = None,
+) -> Worlds | None:
+    """What a scene leaves open between two things, and what it settles.
+
+    >>> import symbouq
+    >>> found = symbouq.relations_between("A is above B. B is left of C.", "A", "C")
+    >>> found.certain
+    ('upper_left',)
+
+    Args:
+        scene: One text, a list of sentences, or a list of `(subject, relation, object)`.
+        subject: A thing of the scene, as it is named there.
+        object: Another one.
+        profile: Name of the profile; else the dataset's, or `nine-way`.
+        dataset: Name of the dataset, which may choose the profile.
+        ontology: Folder of a user's ontology.
+
+    Returns:
+        The relations that are possible and those that are certain; None if the scene
+        contradicts itself.
+
+    Raises:
+        OntologyError: If the ontology or the profile cannot be used.
+        RecordError: If the scene cannot be read, or has no such thing.
+    """
+    record = {**_scene_record(scene), "dataset": dataset}
+    if "scene_relations" in record:
+        record["claims"] = []
+    else:
+        record |= {"reasoning": [], "conclusion": "", "question": f"{subject}, {object}"}
+    folder = os.fspath(ontology) if ontology is not None else None
+    auditor = _auditor(profile, folder, "assumed", files_stamp(folder))
+    trace = make_record(Trace, record)
+    parsed = auditor.parsed(trace)
+    for name in (subject, object):
+        if name not in parsed.names:
+            known = ", ".join(parsed.names)
+            raise RecordError(f"{name!r} is not in the scene, which has: {known}")
+    pair = (parsed.names.index(subject), parsed.names.index(object))
+    triples = [stated.triple for _, stated in parsed.scene]
+    return worlds(auditor.ontology_for(trace), triples, pair)
+
+
+def _scene_record(scene: str | Sequence[str] | Sequence[Sequence[str]]) -> dict[str, Any]:
+    """The fields of a trace that a scene fills."""
+    if not isinstance(scene, str) and any(not isinstance(item, str) for item in scene):
+        return {"id": "trace", "scene_relations": scene}
+    return {"id": "trace", "scene": scene if isinstance(scene, str) else list(scene)}
+
+
+@lru_cache(maxsize=8)
+def _auditor(
+    profile: str | None, ontology: str | None, context: Context, _stamp: object
+) -> TraceAuditor:
+    """The auditor of some options; made anew when a rule file has changed."""
+    return TraceAuditor(profile, ontology, context, partial=True)

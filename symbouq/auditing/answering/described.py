@@ -1,0 +1,152 @@
+"""Answers to questions about described things: how two of them lie to each other, whether
+something holds, which of them it holds for, and which of those offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from symbouq.auditing.answering.answer import Answer, Judge, Labels, premises_of
+from symbouq.logic.worlds import decided
+from symbouq.ontology.library import Ontology, Triple
+from symbouq.reading.described.queries import Query, Scene, Value, all_of, any_of
+from symbouq.reading.described.reader import DescribedReader
+from symbouq.reading.described.referents import Discourse
+
+T = TypeVar("T")
+
+
+class Questioner:
+    """Answers questions about one scene.
+
+    Args:
+        reader: Reads what answers name.
+        discourse: The things of the scene.
+        triples: What the scene states of them; it does not contradict itself.
+        judge: Audits a claim about the scene, for its premises.
+    """
+
+    def __init__(
+        self,
+        reader: DescribedReader,
+        discourse: Discourse,
+        triples: Sequence[Triple],
+        judge: Judge,
+    ) -> None:
+        self._reader = reader
+        self._ontology: Ontology = reader.ontology
+        self._discourse = discourse
+        self._triples = triples
+        self._judge = judge
+        self._known: dict[Triple, bool | None] = {}
+
+    def answer(self, query: Query, labels: Labels) -> Answer:
+        """The answer to a question.
+
+        Args:
+            query: What it asks.
+            labels: The labels of the answer space.
+        """
+        if labels.relations:
+            return self._related(query, labels)
+        if labels.things:
+            return self._picked(query, labels)
+        return self._judged(query, labels)
+
+    # Evaluation --------------------------------------------------------------------------
+
+    def _evaluated(self, question: Callable[[Scene], T]) -> T:
+        """What a question comes to. The logic is asked for the relations that it turns on,
+        until no new ones come up.
+        """
+        missing: set[Triple] = set()
+
+        def holds(subject: int, relation: str, object: int) -> bool | None:
+            triple = (subject, relation, object)
+            if triple not in self._known:
+                missing.add(triple)
+            return self._known.get(triple)
+
+        while True:
+            found = question(Scene(self._discourse, holds))
+            if not missing:
+                return found
+            settled = decided(self._ontology, self._triples, sorted(missing))
+            assert settled is not None  # the scene does not contradict itself
+            self._known |= settled
+            missing.clear()
+
+    def _premises(self, value: Value) -> list[str]:
+        """What a value rests on in the scene."""
+        return premises_of(self._judge, sorted(value.support))
+
+    # Kinds of questions --------------------------------------------------------------------
+
+    def _related(self, query: Query, labels: Labels) -> Answer:
+        """Which relations of the space two things have."""
+        pair = query.pair
+        if pair is None:
+            return Answer("unread")
+
+        def values(scene: Scene) -> dict[str, Value] | None:
+            couples = scene.couples(*pair)
+            if not couples:
+                return None
+            return {
+                r: all_of([scene.related(u, r, v) for u, v in couples]) for r in labels.relations
+            }
+
+        found = self._evaluated(values)
+        if found is None:
+            return Answer("unread")
+        return labels.settled(
+            {labels.relations[r]: value.truth for r, value in found.items()},
+            lambda: self._premises(_together(v for v in found.values() if v.truth)),
+        )
+
+    def _picked(self, query: Query, labels: Labels) -> Answer:
+        """Which things of those offered, or of all, the predicates hold for."""
+        if not query.predicates:
+            return Answer("unread")
+        names = self._discourse.names
+        phrases = {label: self._reader.phrase(label, names) for label in labels.things}
+        if None in phrases.values():
+            return Answer("unread")
+
+        def values(scene: Scene) -> dict[str, Value]:
+            found: dict[str, Value] = {}
+            for label, phrase in phrases.items():
+                assert phrase is not None  # none is, see above
+                numbers = scene.picked(phrase)
+                chosen = [scene.chosen(n, query.predicates) for n in numbers]
+                # Of several that a label may mean, one is enough; none may be denied.
+                denying = any(predicate.negated for predicate in query.predicates)
+                found[label] = all_of(chosen) if denying and chosen else any_of(chosen)
+            return found
+
+        found = self._evaluated(values)
+        holding = [label for label, value in found.items() if value.truth]
+        given = holding
+        if len(holding) == len(found) and "both" in labels.meanings:
+            given = [labels.meanings["both"]]
+        elif not holding and "none" in labels.meanings:
+            given = [labels.meanings["none"]]
+        rest = [
+            label for label in (*labels.things, *labels.meanings.values()) if label not in given
+        ]
+        premises = self._premises(_together(v for v in found.values() if v.truth))
+        return Answer("answered", given, given, given, rest, premises)
+
+    def _judged(self, query: Query, labels: Labels) -> Answer:
+        """Whether what is asked holds."""
+        clause = query.clause
+        if clause is None:
+            return Answer("unread")
+        value = self._evaluated(lambda scene: scene.holding(clause))
+        return labels.judged(value.truth, lambda: self._premises(value))
+
+
+def _together(values: Iterable[Value]) -> Value:
+    """Values that hold, as one on the grounds of all."""
+    return Value(True, frozenset().union(*(value.support for value in values)))

@@ -1,0 +1,109 @@
+"""The counterfactual audit (appendix Counterfactual Audit).
+
+For every scene relation that the scene does not itself contradict, one claim that it
+supports and one that it excludes, over the same entity strings and in other words than
+the scene's. The first must come out entailed and the second contradicted; a failure is a
+fault of the parser or of the rules.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symbouq.auditing.auditor import Verdict
+from symbouq.auditing.pipeline import ParsedTrace, Stated, TraceAuditor
+from symbouq.errors import RecordError
+from symbouq.io.stream import Work
+from symbouq.ontology.library import Ontology
+from symbouq.records import Instance, Trace
+
+
+def countering(profile: str | None, ontology: str | None) -> Work:
+    """A worker that makes and audits the pairs of a trace; it keeps how many pairs there
+    are, and how many of each kind came out as they must.
+    """
+    auditor = TraceAuditor(profile, ontology)
+
+    def work(
+        instance: Instance, file: str, line: int
+    ) -> tuple[dict[str, Any], tuple[int, int, int]]:
+        pairs = counterfactuals(auditor, instance)
+        record = {"id": instance.id, "source": {"file": file, "line": line}, "pairs": pairs}
+        entailed = sum(pair["supported"]["verdict"] == Verdict.ENTAILED for pair in pairs)
+        refuted = sum(pair["incompatible"]["verdict"] == Verdict.CONTRADICTED for pair in pairs)
+        return record, (len(pairs), entailed, refuted)
+
+    return work
+
+
+def counterfactuals(auditor: TraceAuditor, instance: Instance) -> list[dict[str, Any]]:
+    """The pairs of a trace with their verdicts; none where the scene is infeasible.
+
+    Each is an object with the scene `sentence`, and `supported` and `incompatible` claims
+    that have a `text` and a `verdict` under the scene alone.
+    """
+    ontology = auditor.ontology_for(instance)
+    if instance.scene is None:
+        raise RecordError("a counterfactual audit needs the scene in words")
+    sentences = auditor.sentences(instance)
+    parsed = auditor.parsed(_probe(instance, sentences, []))
+    wanted: list[tuple[int, str, str]] = []
+    for number, stated in parsed.scene:
+        other = _incompatible(ontology, stated.triple[1], number)
+        if other is None or stated.triple[0] == stated.triple[2]:
+            continue
+        avoid = sentences[number - 1] if number <= len(sentences) else ""
+        wanted.append(
+            (
+                number,
+                _worded(ontology, parsed, stated, stated.triple[1], avoid),
+                _worded(ontology, parsed, stated, other, avoid),
+            )
+        )
+    if not wanted:
+        return []
+    claims = [text for _, supported, incompatible in wanted for text in (supported, incompatible)]
+    audit = auditor.audited(_probe(instance, sentences, claims))
+    if not audit["scene"]["feasible"]:
+        return []
+    verdicts = [claim["grounded_verdict"] for claim in audit["claims"]]
+    return [
+        {
+            "sentence": number,
+            "supported": {"text": supported, "verdict": verdicts[2 * n]},
+            "incompatible": {"text": incompatible, "verdict": verdicts[2 * n + 1]},
+        }
+        for n, (number, supported, incompatible) in enumerate(wanted)
+    ]
+
+
+def _probe(instance: Instance, sentences: list[str], claims: list[str]) -> Trace:
+    """A trace that makes the claims about an instance's scene."""
+    return Trace(
+        id=instance.id,
+        scene=sentences,
+        question=instance.question,
+        dataset=instance.dataset,
+        profile=instance.profile,
+        reasoning=claims[:-1],
+        conclusion=claims[-1] if claims else "",
+    )
+
+
+def _incompatible(ontology: Ontology, relation: str, number: int) -> str | None:
+    """A relation that excludes this one; which of them varies with the sentence."""
+    others = sorted(o for o in ontology.excludes.get(relation, ()) if o in ontology.wordings)
+    return others[number % len(others)] if others else None
+
+
+def _worded(
+    ontology: Ontology, parsed: ParsedTrace, stated: Stated, relation: str, avoid: str
+) -> str:
+    """A relation between the things of a scene relation, in words that its sentence does
+    not use, as far as the ontology has several.
+    """
+    subject, _, landmark = stated.triple
+    wordings = ontology.wordings.get(relation, (relation.replace("_", " "),))
+    lowered = avoid.lower()
+    fresh = [w for w in wordings if w.lower() not in lowered] or list(wordings)
+    return f"{parsed.names[subject]} is {fresh[0]} {parsed.names[landmark]}."

@@ -1,0 +1,319 @@
+"""Entailment over statements about events, as the audit has it over relations: what holds in
+every world that their premises allow (`rules/events.lp`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import lru_cache
+from itertools import combinations
+from typing import NamedTuple
+
+from symbouq.auditing.auditor import ClaimResult, Premise, TraceResult, Verdict
+from symbouq.limits import LimitError
+from symbouq.logic.programs import possible_modes
+from symbouq.ontology.library import Ontology
+from symbouq.reading.events.grammar import Clauses
+from symbouq.reading.events.reader import Facts, things
+
+_MODES = ("assert", "deny")
+
+_VERDICTS = {
+    (True, False): Verdict.ENTAILED,
+    (False, True): Verdict.CONTRADICTED,
+    (True, True): Verdict.UNKNOWN,
+    (False, False): Verdict.NOT_EVALUABLE,
+}
+"""Whether a statement can hold and whether it can fail, to what that makes of it."""
+
+
+class _Unit(NamedTuple):
+    """A premise and what it says."""
+
+    premise: Premise
+    clauses: Clauses
+
+
+@lru_cache(maxsize=4096)
+def can_be(
+    ontology: Ontology,
+    premises: tuple[Clauses, ...],
+    hypothesis: Clauses,
+    supposing: bool = False,
+) -> tuple[bool, bool]:
+    """Whether a statement can hold, and whether it can fail, given some premises.
+
+    Args:
+        ontology: The tables of the profile.
+        premises: What the premises say, in order.
+        hypothesis: What the statement says; nothing, to ask whether the premises can be.
+        supposing: Whether what is unsaid of the ways of the premises holds.
+
+    Raises:
+        LimitError: If a surrounding `time_limit` is over.
+    """
+    facts = Facts()
+    for clauses in premises:
+        facts.add("premise", clauses)
+    facts.add("hypothesis", hypothesis)
+    background = _background(ontology) + ("supposing." if supposing else "")
+    holding, failing = possible_modes("events", background + facts.text, _MODES)
+    return holding, failing
+
+
+def audit_events(
+    ontology: Ontology, scene: Sequence[tuple[int, Clauses]], claims: Sequence[Clauses]
+) -> TraceResult:
+    """Audits statements about events; what `audit_relations` is for relations.
+
+    A scene with a sentence that could not be read decides nothing: what happens in it may
+    undo what the others say.
+
+    Args:
+        ontology: The tables of the profile.
+        scene: What each sentence of the scene says, with its number; nothing where it could
+            not be read.
+        claims: What each claim says, in order; nothing where it is not to be judged.
+    """
+    return _EventAudit(ontology, scene, claims).run()
+
+
+class _EventAudit:
+    """One run over one trace."""
+
+    def __init__(
+        self,
+        ontology: Ontology,
+        scene: Sequence[tuple[int, Clauses]],
+        claims: Sequence[Clauses],
+    ) -> None:
+        self.ontology = ontology
+        self.scene = [_Unit(Premise("scene", number), clauses) for number, clauses in scene]
+        self.claims = claims
+        self.timed_out = False
+
+    def run(self) -> TraceResult:
+        unread = tuple(unit.premise for unit in self.scene if not unit.clauses)
+        if unread:
+            results = [self.result(c, "scene_unread", premises=unread) for c in self.claims]
+            return TraceResult(True, (), [], results)
+        try:
+            feasible = self.feasible(self.scene)
+        except LimitError:
+            results = [self.result(claim, "timed_out") for claim in self.claims]
+            return TraceResult(True, (), [], results, True)
+        if not feasible:
+            clash = tuple(unit.premise for unit in self.scene)
+            with self.limited():
+                clash = self.needed(self.scene, ())
+            blocked = Verdict.NOT_EVALUABLE
+            results = [
+                self.result(c, "blocked_scene", blocked, blocked, feasible_after=False)
+                for c in self.claims
+            ]
+            return TraceResult(False, clash, [], results, self.timed_out)
+        return TraceResult(True, (), [], self.walk(), self.timed_out)
+
+    @contextmanager
+    def limited(self) -> Iterator[None]:
+        """What a verdict can do without: it ends at a limit, and the result says so."""
+        try:
+            yield
+        except LimitError:
+            self.timed_out = True
+
+    @staticmethod
+    def result(
+        claim: Clauses,
+        reason: str,
+        verdict: Verdict = Verdict.UNKNOWN,
+        grounded: Verdict = Verdict.UNKNOWN,
+        feasible_after: bool = True,
+        premises: tuple[Premise, ...] = (),
+    ) -> ClaimResult:
+        """The result for a claim; for one that states nothing, that it does not."""
+        if not claim:
+            unknown = Verdict.UNKNOWN
+            return ClaimResult(unknown, unknown, feasible_after=feasible_after, reason="unparsed")
+        return ClaimResult(
+            verdict, grounded, feasible_after=feasible_after, premises=premises, reason=reason
+        )
+
+    # What premises make of a statement --------------------------------------------------
+
+    def verdict(self, units: Sequence[_Unit], hypothesis: Clauses) -> Verdict:
+        """What some premises, which can be true together, make of a statement: only those
+        matter that speak of its things, or of things that these speak of.
+        """
+        premises = tuple(unit.clauses for unit in _about(units, hypothesis))
+        verdict = _VERDICTS[can_be(self.ontology, premises, hypothesis)]
+        several = sum(len(clause.states) for clause in hypothesis) > 1
+        if verdict is Verdict.CONTRADICTED and several and not self.consistent(hypothesis):
+            return Verdict.UNKNOWN  # its relations clash with each other, not with the premises
+        return verdict
+
+    def consistent(self, hypothesis: Clauses) -> bool:
+        """Whether a statement can be true at all."""
+        return can_be(self.ontology, (), hypothesis)[0]
+
+    def feasible(self, units: Sequence[_Unit]) -> bool:
+        """Whether some premises can be true together."""
+        left = list(units)
+        while left:
+            related = _about(left, left[0].clauses)
+            if not can_be(self.ontology, tuple(unit.clauses for unit in related), ())[0]:
+                return False
+            left = [unit for unit in left if unit not in related]
+        return True
+
+    def needed(self, units: Sequence[_Unit], hypothesis: Clauses) -> tuple[Premise, ...]:
+        """Premises without any of which the statement would come out otherwise, or they would
+        not clash if there is none; what comes last is given up first.
+        """
+
+        def outcome(some: Sequence[_Unit]) -> object:
+            return self.verdict(some, hypothesis) if hypothesis else self.feasible(some)
+
+        wanted = outcome(units)
+        left = _about(units, hypothesis) if hypothesis else list(units)
+        for unit in reversed(left):
+            fewer = [other for other in left if other is not unit]
+            if outcome(fewer) is wanted:
+                left = fewer
+        return tuple(unit.premise for unit in left)
+
+    # The claims -----------------------------------------------------------------------------
+
+    def walk(self) -> list[ClaimResult]:
+        """The claims in order, each under the scene and the claims before it. Verdicts come
+        before what they rest on, and grounded ones first.
+        """
+        grounded: list[Verdict | None] = []
+        for claim in self.claims:
+            found: Verdict | None = None
+            with self.limited():
+                found = self.verdict(self.scene, claim) if claim else Verdict.UNKNOWN
+            grounded.append(found)
+        results: list[ClaimResult] = []
+        explanations: list[tuple[ClaimResult, Clauses, list[_Unit]]] = []
+        admitted: list[_Unit] = []
+        feasible = decided = True
+        for number, (claim, ground) in enumerate(zip(self.claims, grounded, strict=True), start=1):
+            verdict = ground if claim else Verdict.UNKNOWN
+            if claim and feasible and decided and ground is not None and admitted:
+                verdict = None
+                with self.limited():
+                    verdict = self.verdict([*self.scene, *admitted], claim)
+            decided = decided and verdict is not None
+            if not decided or verdict is None or ground is None:
+                blocked = Verdict.UNKNOWN if feasible else Verdict.NOT_EVALUABLE
+                known = ground or Verdict.UNKNOWN
+                results.append(self.result(claim, "timed_out", blocked, known, feasible))
+                continue
+            if not feasible:
+                blocked = Verdict.NOT_EVALUABLE
+                results.append(self.result(claim, "blocked", blocked, ground, False))
+                continue
+            result = self.result(claim, "unknown", verdict, ground)
+            results.append(result)
+            if not claim:
+                continue
+            if verdict.determinate:
+                explanations.append((result, claim, list(admitted)))
+            elif not self.consistent(claim):
+                result.reason = "self_conflict"
+                result.feasible_after = False
+            if verdict is Verdict.CONTRADICTED:
+                result.feasible_after = False
+            elif verdict is Verdict.UNKNOWN:
+                admitted.append(_Unit(Premise("claim", number), claim))
+            feasible = result.feasible_after
+            result.first_conflict = not feasible
+        for result, claim, context in explanations:
+            self.explain(result, claim, context)
+        return results
+
+    def explain(self, result: ClaimResult, claim: Clauses, admitted: Sequence[_Unit]) -> None:
+        """Fills in what a determinate verdict rests on, and what would repair a conflict.
+
+        Args:
+            result: The claim's result.
+            claim: What it says.
+            admitted: The claims of its context.
+        """
+        alone = result.grounded is result.verdict
+        # From the scene alone, where it decides as much.
+        units = _about(self.scene if alone else [*self.scene, *admitted], claim)
+        result.premises = tuple(unit.premise for unit in units)
+        with self.limited():
+            result.premises = self.needed(units, claim)
+        if result.verdict is Verdict.ENTAILED:
+            result.reason = "entailed" if result.premises else "tautology"
+            return
+        result.reason = "contradicted" if result.premises else "impossible"
+        result.repair = None
+        if not alone:
+            with self.limited():
+                result.repair = self.repair(claim, admitted)
+
+    def repair(self, claim: Clauses, admitted: Sequence[_Unit]) -> int | None:
+        """The least number of relation instances of earlier claims whose removal makes room
+        for a claim; None if none does.
+        """
+        instances = [
+            (place, number, state)
+            for place, unit in enumerate(admitted)
+            for number, clause in enumerate(unit.clauses)
+            for state in clause.states
+        ]
+        for count in range(1, len(instances) + 1):
+            for removed in combinations(instances, count):
+                left = [
+                    unit._replace(clauses=_without(unit.clauses, place, removed))
+                    for place, unit in enumerate(admitted)
+                ]
+                units = [*self.scene, *(unit for unit in left if unit.clauses)]
+                if self.verdict(units, claim) is not Verdict.CONTRADICTED:
+                    return count
+        return None
+
+
+def _without(
+    clauses: Clauses, place: int, removed: Collection[tuple[int, int, tuple[str, ...]]]
+) -> Clauses:
+    """The clauses of a claim without some of their states, and those that have none left."""
+    left = []
+    for number, clause in enumerate(clauses):
+        states = tuple(state for state in clause.states if (place, number, state) not in removed)
+        if states or not clause.states:
+            left.append(replace(clause, states=states))
+    return tuple(left)
+
+
+def _about(units: Sequence[_Unit], statement: Clauses) -> list[_Unit]:
+    """The premises that speak of a statement's things, or of things that such premises speak
+    of. All of them where one tells the way back of another.
+    """
+    if any(clause.back for unit in units for clause in unit.clauses):
+        return list(units)
+    named = [{name.lower() for name in things(unit.clauses)} for unit in units]
+    reached = {name.lower() for name in things(statement)}
+    found: set[int] = set()
+    while new := [n for n, has in enumerate(named) if n not in found and has & reached]:
+        found.update(new)
+        reached.update(*(named[n] for n in new))
+    return [unit for n, unit in enumerate(units) if n in found]
+
+
+@lru_cache(maxsize=8)
+def _background(ontology: Ontology) -> str:
+    """What a profile says of relations and of words, as facts."""
+    texts = ("compared", "way", "verb", "inflected", "times")
+    lines = [ontology.closure_facts]
+    lines += [f"negation({r},{s})." for r, s in ontology.denials.items()]
+    for (name, _), rows in sorted(ontology.events.items()):
+        if name not in texts:
+            lines += [f"{name}({','.join(row)})." for row in rows]
+    return "".join(lines)

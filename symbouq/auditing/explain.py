@@ -1,0 +1,171 @@
+"""One trace in words: claim by claim with verdicts and reasons, and a layout sketch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.errors import RecordError, SymboUQError
+from symbouq.io.stream import read_lines
+from symbouq.logic.programs import layout
+from symbouq.ontology.library import ASSERTED
+from symbouq.records import Trace, parse_record
+
+_SKETCH_WIDTH = 100
+"""Columns that a sketch may take; a wider layout is described by its coordinates."""
+
+
+@dataclass(frozen=True)
+class ExplainedClaim:
+    """One claim of an explanation.
+
+    Attributes:
+        index: Its number, from 1.
+        text: Its text.
+        verdict: Under the assumed context.
+        notes: What else is to be said about the verdict, starting with a comma.
+        message: The finding in plain words.
+    """
+
+    index: int
+    text: str
+    verdict: str
+    notes: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A trace explained, as lines ready to print.
+
+    Attributes:
+        title: Id, profile and ontology.
+        scene: The scene's premises with what was read from them.
+        claims: The claims.
+        profile: The profile and the score.
+        sketch: A layout of the scene; empty where there is none.
+    """
+
+    title: str
+    scene: list[str]
+    claims: list[ExplainedClaim]
+    profile: list[str]
+    sketch: list[str]
+
+
+def explained(file: str, identity: str, profile: str | None, ontology: str | None) -> Explanation:
+    """Explains the trace of a file that has an id.
+
+    Raises:
+        SymboUQError: If no record of the file has the id.
+        RecordError: If the record cannot be audited.
+    """
+    auditor = TraceAuditor(profile, ontology)
+    for item in read_lines(file):
+        if isinstance(item, RecordError):
+            continue
+        try:
+            trace = parse_record(Trace, item.content, item.file, item.number)
+        except RecordError:
+            continue
+        if trace.id == identity:
+            try:
+                return _explanation(auditor, trace)
+            except RecordError as error:
+                raise RecordError(error.message, item.file, item.number) from error
+    raise SymboUQError(f"no readable record has the id {identity!r}", file)
+
+
+def _explanation(auditor: TraceAuditor, trace: Trace) -> Explanation:
+    record = auditor.audited(trace)
+    rules = record["ontology"]
+    return Explanation(
+        title=f"{trace.id}  (profile {rules['profile']}, ontology {rules['name']})",
+        scene=_scene_lines(auditor, trace, record),
+        claims=[_claim(claim) for claim in record["claims"]],
+        profile=[
+            *(f"{name}: {value:.3g}" for name, value in record["profile"].items()),
+            f"constraint_rule: {record['constraint_rule']:.3g}",
+        ],
+        sketch=sketch(auditor, trace),
+    )
+
+
+def _claim(claim: dict[str, Any]) -> ExplainedClaim:
+    notes = ""
+    if claim["conditional"] or claim["verdict"] != claim["grounded_verdict"]:
+        notes += f", {claim['grounded_verdict']} by the scene alone"
+    if claim["first_conflict"]:
+        notes += ", the first conflict"
+    if claim["repair_cost"]:
+        exact = claim["repair_cost_exact"]
+        notes += f", repaired by removing {exact}" if exact is not None else ", beyond repair"
+    text = claim["text"] or "; ".join(map(_spelled, claim["relations"])) or "(no answer)"
+    return ExplainedClaim(claim["index"], text, claim["verdict"], notes, claim["message"])
+
+
+def _spelled(relation: dict[str, Any]) -> str:
+    return f"{relation['subject']} {relation['relation']} {relation['object']}"
+
+
+def _scene_lines(auditor: TraceAuditor, trace: Trace, record: dict[str, Any]) -> list[str]:
+    read: dict[int, list[str]] = {}
+    for number, relation in enumerate(record["scene"]["relations"], start=1):
+        read.setdefault(relation["sentence"] or number, []).append(_spelled(relation))
+    if trace.structured and not trace.scene:
+        lines = [f"  {number}. {'; '.join(texts)}" for number, texts in read.items()]
+    else:
+        lines = [
+            f"  {number}. {text}  [{'; '.join(read.get(number, ['nothing read']))}]"
+            for number, text in enumerate(auditor.sentences(trace), start=1)
+        ]
+    if record["scene"]["message"]:
+        lines.append(record["scene"]["message"])
+    return lines
+
+
+def sketch(auditor: TraceAuditor, trace: Trace) -> list[str]:
+    """One layout of a trace's scene as text: x to the right, y upwards.
+
+    Things that share a cell are joined by `=`. Empty where the scene places nothing or
+    contradicts itself; a list of coordinates where the picture would be too wide, or
+    where the profile has other axes than x and y.
+    """
+    ontology = auditor.ontology_for(trace)
+    parsed = auditor.parsed(trace)
+    atoms = dict.fromkeys(
+        (ontology.readings[ASSERTED, r], u, v) for _, s in parsed.scene for u, r, v in [s.triple]
+    )
+    places = layout(ontology, atoms) if atoms else None
+    if not places:
+        return []
+    coordinates = ontology.coordinates
+    slots = sorted({slot for slot, _ in places})
+    spots = {
+        slot: tuple(places.get((slot, n), 0) for n in range(len(coordinates))) for slot in slots
+    }
+    if set(coordinates) == {("x", "point"), ("y", "point")}:
+        rows = _drawn({parsed.names[slot]: spot for slot, spot in spots.items()})
+        if max(map(len, rows)) <= _SKETCH_WIDTH:
+            return rows
+    labels = [axis if end == "point" else f"{axis} {end}" for axis, end in coordinates]
+    return [
+        f"  {parsed.names[slot]}: "
+        + ", ".join(f"{label}={n}" for label, n in zip(labels, spot, strict=True))
+        for slot, spot in spots.items()
+    ]
+
+
+def _drawn(spots: dict[str, tuple[int, ...]]) -> list[str]:
+    cells: dict[tuple[int, ...], list[str]] = {}
+    for name, spot in spots.items():
+        cells.setdefault(spot, []).append(name)
+    columns = sorted({spot[0] for spot in cells})
+    rows = sorted({spot[1] for spot in cells}, reverse=True)
+    texts = {spot: "=".join(names) for spot, names in cells.items()}
+    widths = {x: max(len(texts.get((x, y), "")) for y in rows) for x in columns}
+    return [
+        "  " + "  ".join(texts.get((x, y), ".").center(widths[x]) for x in columns).rstrip()
+        for y in rows
+    ]

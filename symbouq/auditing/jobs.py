@@ -1,0 +1,54 @@
+"""What the commands do to each record of a file, made once in every process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.summary import Summary
+from symbouq.io.stream import Work
+from symbouq.records import Context, Trace
+
+
+def auditing(profile: str | None, ontology: str | None, context: Context) -> Work:
+    """A worker that audits; it keeps a `Summary`."""
+    auditor = TraceAuditor(profile, ontology, context, partial=True)
+
+    def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], Summary]:
+        record = auditor.audited(trace, file, line)
+        return record, Summary.of(record)
+
+    return work
+
+
+def auditing_in(profile: str | None, contexts: Sequence[Context]) -> Work:
+    """A worker that audits under several contexts: the record is the first one's, with the
+    features of all of them side by side.
+    """
+    auditor = TraceAuditor(profile)
+
+    def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], None]:
+        audits = list(auditor.channels(trace, contexts, file, line).values())
+        given = [audit["features"] for audit in audits]
+        rows = zip(*(features["claims"] for features in given), strict=True)
+        features = {
+            "claims": [list(chain.from_iterable(row)) for row in rows],
+            "trace": list(chain.from_iterable(features["trace"] for features in given)),
+        }
+        return audits[0] | {"features": features}, None
+
+    return work
+
+
+def parsing(profile: str | None, ontology: str | None) -> Work:
+    """A worker that parses; it keeps how many claims there are and how many were read."""
+    auditor = TraceAuditor(profile, ontology)
+
+    def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], tuple[int, int]]:
+        record = auditor.parse(trace)
+        claims = record["claims"]
+        return record, (len(claims), sum(bool(claim["relations"]) for claim in claims))
+
+    return work

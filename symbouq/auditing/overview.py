@@ -1,0 +1,131 @@
+"""Figures over many audits: what reports and plots show."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from symbouq.auditing.summary import Summary
+
+BINS = 10
+"""Bins of a histogram over [0, 1], of equal width; the last one holds 1."""
+
+PROFILE = ("symbolizability", "unknown_rate", "determinacy", "applicability")
+"""The shares of the Determinacy Profile that are shown as histograms."""
+
+MEANS = (*PROFILE, "constraint_rule")
+"""What means are taken of."""
+
+_POINTS = 200
+"""Points of a curve that a page draws; more would not be seen."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """What an overview takes from one audit.
+
+    Attributes:
+        summary: Its counts.
+        shares: The Determinacy Profile, by name.
+        first: Number of the claim that first makes the context infeasible; 0 for none.
+        score: Constraint-Rule.
+        label: Whether the answer is right, where that is known.
+    """
+
+    summary: Summary
+    shares: dict[str, float]
+    first: int
+    score: float
+    label: bool | None
+
+    @classmethod
+    def of(cls, audit: Mapping[str, Any], label: bool | None = None) -> Self:
+        """The point of an audit in its dictionary form."""
+        first = (claim["index"] for claim in audit["claims"] if claim["first_conflict"])
+        return cls(
+            Summary.of(audit),
+            {name: audit["profile"][name] for name in PROFILE},
+            next(first, 0),
+            audit["constraint_rule"],
+            label,
+        )
+
+
+@dataclass
+class Overview:
+    """Counts over audits, added one by one; memory grows only by a score and a label a trace.
+
+    Attributes:
+        summary: Traces, claims and verdicts.
+        histograms: For each share of the profile how many traces are in each bin.
+        conflicts: Number of the claim that first makes the context infeasible to how many
+            traces; 0 for those without a conflict, whose scene is feasible.
+        sums: Sums of the profile's shares and of Constraint-Rule.
+        scores: Constraint-Rule of each labelled trace.
+        labels: Whether its answer is right.
+    """
+
+    summary: Summary = field(default_factory=Summary)
+    histograms: dict[str, list[int]] = field(
+        default_factory=lambda: {name: [0] * BINS for name in PROFILE}
+    )
+    conflicts: Counter[int] = field(default_factory=Counter)
+    sums: dict[str, float] = field(default_factory=lambda: dict.fromkeys(MEANS, 0.0))
+    scores: list[float] = field(default_factory=list)
+    labels: list[bool] = field(default_factory=list)
+
+    def add(self, point: Point) -> None:
+        """Counts one audit."""
+        self.summary.add(point.summary)
+        for name, bins in self.histograms.items():
+            bins[min(int(point.shares[name] * BINS), BINS - 1)] += 1
+        for name, value in {**point.shares, "constraint_rule": point.score}.items():
+            self.sums[name] += value
+        if point.summary.feasible:
+            self.conflicts[point.first] += 1
+        if point.label is not None:
+            self.scores.append(point.score)
+            self.labels.append(point.label)
+
+    def as_json(self) -> dict[str, Any]:
+        """The figures as a JSON object; `reliability` is None without labels."""
+        found = self.summary
+        return {
+            "traces": found.traces,
+            "feasible": found.feasible,
+            "claims": found.claims,
+            "parsed": found.parsed,
+            "assumed": dict(found.assumed),
+            "grounded": dict(found.grounded),
+            "histograms": self.histograms,
+            "means": {name: total / (found.traces or 1) for name, total in self.sums.items()},
+            "conflicts": sorted(self.conflicts.items()),
+            "reliability": self.reliability(),
+        }
+
+    def reliability(self) -> dict[str, Any] | None:
+        """How well Constraint-Rule tells right from wrong answers; None without labels.
+
+        Returns:
+            `count` and `right` of labelled traces; `bins` of the reliability diagram; `curve`
+            of (coverage, risk), thinned out; `auroc`, `aurc` and `ece`, None where undefined.
+        """
+        if not self.labels:
+            return None
+        from symbouq import metrics  # numpy, only where there are labels
+
+        curve = metrics.risk_coverage(self.scores, self.labels)
+        size = len(curve.coverage)
+        shown = sorted({round(n * (size - 1) / (_POINTS - 1)) for n in range(_POINTS)})
+        return {
+            "count": len(self.labels),
+            "right": sum(self.labels),
+            "bins": [vars(found) for found in metrics.calibration_bins(self.scores, self.labels)],
+            "curve": [[float(curve.coverage[n]), float(curve.risk[n])] for n in shown],
+            **{name: metrics.evaluate(name, self.scores, self.labels) for name in _METRICS},
+        }
+
+
+_METRICS = ("auroc", "aurc", "ece")

@@ -1,0 +1,82 @@
+"""The Determinacy Profile (section Determinacy Profile, Eqs. determinacy, applicability).
+
+Symbolizability says how much of a trace can be expressed, determinacy how much of that
+is decided; polarity is deliberately absent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from symbouq.auditing.auditor import Verdict
+
+
+@dataclass(frozen=True)
+class Profile:
+    """phi(r): coverage of one trace, every rate in [0, 1].
+
+    Attributes:
+        symbolizability: pi, share of claims that state a supported relation.
+        unknown_rate: nu, share of those that are unknown; 0 if there are none.
+        determinacy: d, share of those that are decided; 0 if there are none.
+        applicability: delta = pi d, share of all claims that are decided.
+        unparsed: 1 if no claim states a supported relation, else 0.
+    """
+
+    symbolizability: float
+    unknown_rate: float
+    determinacy: float
+    applicability: float
+    unparsed: int
+
+
+def determinacy_profile(parsed: Sequence[bool], verdicts: Sequence[Verdict]) -> Profile:
+    """The profile of a trace.
+
+    Args:
+        parsed: Whether each claim states a supported relation (a_k).
+        verdicts: Each claim's verdict (tau_k, or not evaluable).
+    """
+    return _profile(
+        parsed,
+        [float(verdict.determinate) for verdict in verdicts],
+        [float(verdict is Verdict.UNKNOWN) for verdict in verdicts],
+    )
+
+
+def discounted_profile(
+    parsed: Sequence[bool], verdicts: Sequence[Verdict], claim_premises: Sequence[Sequence[int]]
+) -> Profile:
+    """The profile with the penalty of an unverified premise passed on to what rests on
+    it, the extension that the appendix on assumed and grounded contexts leaves open.
+
+    A decided claim counts as much as the weakest claim among its premises, and fully if
+    it rests on the scene alone; an unknown claim counts 0. What a decided claim loses is
+    added to the unknown rate, so that d = 1 - nu - nu_no still holds.
+
+    Args:
+        parsed: Whether each claim states a supported relation.
+        verdicts: Each claim's verdict.
+        claim_premises: For each claim the numbers, from 1, of the earlier claims among
+            its premises.
+    """
+    weights: list[float] = []
+    for verdict, premises in zip(verdicts, claim_premises, strict=True):
+        resting = min((weights[number - 1] for number in premises), default=1.0)
+        weights.append(resting if verdict.determinate else 0.0)
+    unknown = [
+        0.0 if verdict is Verdict.NOT_EVALUABLE else 1.0 - weight
+        for verdict, weight in zip(verdicts, weights, strict=True)
+    ]
+    return _profile(parsed, weights, unknown)
+
+
+def _profile(parsed: Sequence[bool], decided: Sequence[float], unknown: Sequence[float]) -> Profile:
+    count = sum(parsed)
+    if not count:
+        return Profile(0.0, 0.0, 0.0, 0.0, 1)
+    symbolizability = count / len(parsed)
+    rate = sum(u for a, u in zip(parsed, unknown, strict=True) if a) / count
+    total = sum(d for a, d in zip(parsed, decided, strict=True) if a)
+    return Profile(symbolizability, rate, total / count, total / len(parsed), 0)

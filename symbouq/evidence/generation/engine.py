@@ -1,0 +1,153 @@
+"""What an engine is: messages in, completions out, whichever library runs the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from symbouq.evidence.generation.models import Model
+    from symbouq.evidence.generation.prompts import Chat
+
+EngineName = Literal["transformers", "vllm"]
+ENGINES: tuple[EngineName, ...] = ("transformers", "vllm")
+
+TOP = 4
+"""Alternatives kept at each token."""
+
+Finish = Literal["stop", "length", "failed"]
+"""The model ended its text, it reached the most tokens, or there is no text."""
+
+
+class Alternative(NamedTuple):
+    """One of the most probable tokens at a position."""
+
+    id: int
+    text: str
+    logprob: float
+
+
+class Token(NamedTuple):
+    """A generated token.
+
+    Attributes:
+        id: Its number in the vocabulary.
+        text: What it adds to the text; empty where it begins a character that a later
+            token ends.
+        logprob: Its log-probability at temperature 1, whatever it was drawn at.
+        top: The most probable tokens here, at most `TOP`, best first; fewer where the
+            grammar allows fewer.
+    """
+
+    id: int
+    text: str
+    logprob: float
+    top: tuple[Alternative, ...]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One text to be generated.
+
+    Attributes:
+        message: The user message; the engine puts it into the model's chat template.
+        max_tokens: Most tokens of the text; fewer where the model's context ends.
+        schema: JSON Schema of the text, written without spaces but one after each comma
+            and colon; None for free text.
+        temperature: What the logits are divided by before a token is drawn; 0 takes the
+            most probable one.
+        seed: Decides the draws, together with nothing but the request and the model.
+    """
+
+    message: str
+    max_tokens: int
+    schema: Mapping[str, Any] | None = None
+    temperature: float = 0.0
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What a model made of one request.
+
+    Attributes:
+        text: The text: the tokens' texts joined.
+        tokens: The generated tokens, without the one that ends the text.
+        finish: How it ended.
+        prompt_tokens: Length of the prompt.
+        error: Why there is no text, where it failed.
+    """
+
+    text: str
+    tokens: tuple[Token, ...]
+    finish: Finish
+    prompt_tokens: int
+    error: str = ""
+
+    @property
+    def token_ids(self) -> list[int]:
+        """The generated tokens' numbers."""
+        return [token.id for token in self.tokens]
+
+    @property
+    def logprob(self) -> float:
+        """Log-probability of the whole text."""
+        return sum(token.logprob for token in self.tokens)
+
+
+class Engine(Protocol):
+    """Runs a model.
+
+    Attributes:
+        name: Which library.
+        version: Its name and version.
+        model: What it runs.
+        chat: How messages become prompts.
+        device: Where it runs.
+        dtype: Numbers it computes with.
+        masked_logprobs: Whether log-probabilities are those after the grammar's mask.
+        batch_size: Texts that it generates side by side.
+    """
+
+    name: EngineName
+    version: str
+    model: Model
+    chat: Chat
+    device: str
+    dtype: str
+    masked_logprobs: bool
+    batch_size: int
+
+    def generate(self, requests: Sequence[Request]) -> list[Completion]:
+        """One completion a request, in order; a request that fails says so in its own.
+
+        Raises:
+            SymboUQError: If nothing can be generated: the chat template refuses the
+                message, the schema cannot be compiled.
+        """
+
+
+class Options(NamedTuple):
+    """How an engine is loaded.
+
+    Attributes:
+        device: `cpu`, `cuda`, `cuda:1`; None for the GPU where there is one.
+        dtype: `float32`, `bfloat16` or `float16`; None for float32 on a CPU and the
+            model's own on a GPU.
+        batch_size: Texts side by side; None for the engine's own choice.
+        chat_template: File with a Jinja chat template, in place of the tokenizer's own.
+        masked_logprobs: Whether log-probabilities are recorded after the grammar's mask,
+            as vLLM gives them, or before it.
+    """
+
+    device: str | None = None
+    dtype: str | None = None
+    batch_size: int | None = None
+    chat_template: str | None = None
+    masked_logprobs: bool = True
+
+
+def too_long(prompt: int, context: int | None) -> str:
+    """The message for a prompt that leaves no room."""
+    return f"the prompt has {prompt} tokens, the model's context is {context}"

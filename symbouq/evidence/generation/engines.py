@@ -1,0 +1,34 @@
+"""The engines that there are, each loaded where its packages are."""
+
+from __future__ import annotations
+
+from symbouq.errors import SymboUQError, missing_extra
+from symbouq.evidence.generation.engine import ENGINES, Engine, EngineName, Options
+
+
+def load_engine(name: EngineName, model: str, options: Options | None = None) -> Engine:
+    """Loads a model.
+
+    Args:
+        name: Which library runs it.
+        model: A model's folder, or its id on the Hugging Face hub.
+        options: How.
+
+    Raises:
+        SymboUQError: If a package is missing, the model cannot be loaded, or the engine
+            cannot do what the options say.
+    """
+    options = options or Options()
+    if name == "transformers":
+        try:
+            from symbouq.evidence.generation.transformers_engine import TransformersEngine
+        except ImportError as error:
+            raise missing_extra("models", error) from error
+        return TransformersEngine(model, options)
+    if name == "vllm":
+        try:
+            from symbouq.evidence.generation.vllm_engine import VllmEngine
+        except ImportError as error:
+            raise missing_extra("vllm", error) from error
+        return VllmEngine(model, options)
+    raise SymboUQError(f"there is no engine {name}; there are {', '.join(ENGINES)}")

@@ -1,0 +1,403 @@
+"""Traces of a model for every instance of some files, written as they come."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from pydantic_core import from_json, to_json
+
+from symbouq.errors import RecordError
+from symbouq.evidence.generation.contract import (
+    CONCLUSION_LENGTH,
+    FREE_FORM,
+    SCHEMA,
+    STEP_LENGTH,
+    STEPS,
+    STRUCTURED,
+    Structured,
+    user_message,
+)
+from symbouq.evidence.generation.engine import Completion, Engine, Request
+from symbouq.evidence.generation.store import HASH, Store
+from symbouq.io.adapters.chat import token
+from symbouq.io.stream import read_lines
+from symbouq.records import Instance, parse_record
+
+LONGEST = len(Structured(("x" * STEP_LENGTH,) * STEPS, "x" * CONCLUSION_LENGTH).encoded())
+"""Characters of the longest structured trace; a token holds at least one."""
+FREE_TOKENS = 1024
+"""Most tokens of a free-form trace, unless the settings say otherwise."""
+
+_DIGITS = 6
+"""Decimal places of log-probabilities."""
+_WRITTEN = ("model", "reasoning", "conclusion", "response", "claims", "tokens", "samples")
+"""Fields of a trace that an instance does not bring along."""
+
+Status = Literal["valid", "invalid", "truncated", "failed"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What decides the traces of a run, beside engine and model.
+
+    Attributes:
+        samples: Further traces of each instance, drawn at `temperature`; the trace itself
+            is made of the most probable tokens.
+        temperature: Of the samples.
+        seed: Decides the samples, together with an instance's id and the sample's number.
+        free_form: Whether traces are prose, with no schema.
+        max_tokens: Most tokens of a trace; by default as many as the longest structured
+            trace has characters and one that ends it, or `FREE_TOKENS`.
+    """
+
+    samples: int = 10
+    temperature: float = 1.0
+    seed: int = 0
+    free_form: bool = False
+    max_tokens: int | None = None
+
+    @property
+    def length(self) -> int:
+        """Most tokens of a trace."""
+        return self.max_tokens or (FREE_TOKENS if self.free_form else LONGEST + 1)
+
+
+@dataclass
+class Progress:
+    """How far a run is.
+
+    Attributes:
+        total: Instances that it is to have traces of.
+        kept: Traces that runs before it wrote.
+        statuses: How many traces it wrote itself, by status.
+        tokens: Tokens that it generated, those of samples too.
+        seconds: Time that it took for them; on a cluster, with the loading of the models.
+    """
+
+    total: int
+    kept: int = 0
+    statuses: Counter[str] = field(default_factory=Counter)
+    tokens: int = 0
+    seconds: float = 0.0
+
+    @property
+    def done(self) -> int:
+        """Traces that are written."""
+        return self.kept + self.statuses.total()
+
+    @property
+    def speed(self) -> float:
+        """Tokens a second."""
+        return self.tokens / self.seconds if self.seconds else 0.0
+
+
+def read_instances(
+    files: Iterable[str], limit: int | None = None
+) -> tuple[list[Instance], list[RecordError]]:
+    """The instances of some files, and what is wrong with those that have no prompt.
+
+    Args:
+        files: Paths; a `TraceFile` says how it is read.
+        limit: Most instances to read.
+    """
+    instances: dict[str, Instance] = {}
+    failed: list[RecordError] = []
+    for file in files:
+        for line in read_lines(file):
+            if limit is not None and len(instances) >= limit:
+                return list(instances.values()), failed
+            if isinstance(line, RecordError):
+                failed.append(line)
+                continue
+            try:
+                instance = parse_record(Instance, line.content, line.file, line.number)
+                if instance.id in instances:
+                    raise RecordError(f"id {instance.id!r} occurs before; a run needs it once")
+                prompt_of(instance)
+            except RecordError as error:
+                failed.append(RecordError(error.message, line.file, line.number))
+                continue
+            instances[instance.id] = instance
+    return list(instances.values()), failed
+
+
+def prompt_of(instance: Instance, free_form: bool = False) -> str:
+    """The user message of an instance.
+
+    Raises:
+        RecordError: If its scene is not given in text.
+    """
+    space = getattr(instance, "answer_space", None)
+    labels = space if isinstance(space, list) else []
+    return user_message(instance, [str(label) for label in labels], free_form)
+
+
+def run_settings(engine: Engine, settings: Settings) -> dict[str, Any]:
+    """Everything that decides a run's traces, as it stands in each of them.
+
+    The last one is a hash over the others, so that files can be compared at a glance.
+    """
+    contract = to_json([FREE_FORM] if settings.free_form else [STRUCTURED, SCHEMA])
+    decided = {
+        "engine": engine.name,
+        "model_hash": engine.model.hash,
+        "chat_template": engine.chat.hash,
+        "contract": hashlib.sha256(contract).hexdigest(),
+        "dtype": engine.dtype,
+        "masked_logprobs": engine.masked_logprobs,
+        **asdict(settings),
+        "max_tokens": settings.length,
+    }
+    return {**decided, HASH: hashlib.sha256(to_json(decided)).hexdigest()}
+
+
+def generate(
+    instances: Sequence[Instance], engine: Engine, settings: Settings, out: str | Path
+) -> Iterator[Progress]:
+    """Writes a trace of every instance that a file does not have yet.
+
+    The instances go to the engine in parts that depend on their order and the engine's
+    batch size alone. A part that is half written is generated again whole, so that a run
+    that was stopped ends with the same file as one that was not.
+
+    Args:
+        instances: With different ids.
+        engine: Runs the model.
+        settings: What decides the traces.
+        out: The file, as `symbouq.evidence.generation.store` writes it.
+
+    Yields:
+        The progress, at the start and after each part.
+
+    Raises:
+        SymboUQError: If the file cannot be used, or nothing can be generated.
+    """
+    generator = Generator(engine, settings)
+    yield from _continued(instances, generator.plan, out, partial(map, generator))
+
+
+def generate_on_ray(
+    instances: Sequence[Instance],
+    load: Callable[[], Engine],
+    settings: Settings,
+    out: str | Path,
+    workers: int | None = None,
+    gpus: float | None = None,
+) -> Iterator[Progress]:
+    """The same as `generate` on a cluster: the parts go to its workers, each of which loads the
+    model once, and come back to the file in their order.
+
+    Args:
+        instances: With different ids.
+        load: Gives the engine; called by the workers.
+        settings: What decides the traces.
+        out: The file; only this process writes to it.
+        workers: How many workers; as many as the cluster has room for by default.
+        gpus: GPUs of each; by default one where the cluster has any.
+
+    Yields:
+        The progress, at the start and after each part.
+
+    Raises:
+        SymboUQError: As `generate`; or Ray is missing, fails or has too few GPUs.
+    """
+    from symbouq.io import cluster
+
+    with cluster.crew(workers, gpus) as crew:
+        plan = crew.submit(partial(_plan, load, settings), crew.gpus).result()
+        make = partial(_generator, load, settings)
+        yield from _continued(instances, plan, out, partial(crew.each, make))
+
+
+class Plan(NamedTuple):
+    """What an engine and settings decide of a run.
+
+    Attributes:
+        decided: The run's settings (`run_settings`).
+        size: Instances of a part.
+    """
+
+    decided: dict[str, Any]
+    size: int
+
+
+class Part(NamedTuple):
+    """The traces of some instances.
+
+    Attributes:
+        records: One a trace.
+        tokens: How many were generated, those of samples too.
+    """
+
+    records: list[dict[str, Any]]
+    tokens: int
+
+
+class Generator:
+    """Makes the traces of instances, a part at a time.
+
+    Args:
+        engine: Runs the model.
+        settings: What decides the traces.
+    """
+
+    def __init__(self, engine: Engine, settings: Settings) -> None:
+        self._engine = engine
+        self._settings = settings
+        size = max(1, engine.batch_size // (1 + settings.samples))
+        self.plan = Plan(run_settings(engine, settings), size)
+
+    def __call__(self, instances: Sequence[Instance]) -> Part:
+        """The traces of some instances.
+
+        Raises:
+            SymboUQError: If nothing can be generated.
+        """
+        requests = [request for each in instances for request in requests_of(each, self._settings)]
+        completions = self._engine.generate(requests)
+        made = iter(completions)
+        records = [
+            trace_of(
+                instance,
+                [next(made) for _ in range(1 + self._settings.samples)],
+                self._engine,
+                self.plan.decided,
+            )
+            for instance in instances
+        ]
+        return Part(records, sum(len(completion.tokens) for completion in completions))
+
+
+def _generator(load: Callable[[], Engine], settings: Settings) -> Generator:
+    return Generator(load(), settings)
+
+
+def _plan(load: Callable[[], Engine], settings: Settings) -> Plan:
+    return _generator(load, settings).plan
+
+
+def _continued(
+    instances: Sequence[Instance],
+    plan: Plan,
+    out: str | Path,
+    make: Callable[[Iterable[Sequence[Instance]]], Iterator[Part]],
+) -> Iterator[Progress]:
+    """Writes the parts that a file does not have whole; `make` gives them in order."""
+    parts = [instances[n : n + plan.size] for n in range(0, len(instances), plan.size)]
+    with Store(out, plan.decided) as store:
+        progress = Progress(len(instances))
+        progress.kept = sum(instance.id in store.done for instance in instances)
+        yield progress
+        missing = [part for part in parts if not all(each.id in store.done for each in part)]
+        began = time.monotonic()  # on a cluster the workers load the model after it
+        for part in make(missing) if missing else ():
+            for record in part.records:
+                if record["id"] not in store.done:
+                    progress.statuses[record["generation"]["status"]] += 1
+            store.append(part.records)
+            progress.tokens += part.tokens
+            progress.seconds = time.monotonic() - began
+            yield progress
+
+
+def requests_of(instance: Instance, settings: Settings) -> list[Request]:
+    """The requests for an instance's trace and its samples, in this order."""
+    message = prompt_of(instance, settings.free_form)
+    schema = None if settings.free_form else SCHEMA
+    trace = Request(message, settings.length, schema)
+    samples = [
+        Request(message, settings.length, schema, settings.temperature, seed)
+        for seed in (_seed(settings.seed, instance.id, n) for n in range(settings.samples))
+    ]
+    return [trace, *samples]
+
+
+def trace_of(
+    instance: Instance,
+    completions: Sequence[Completion],
+    engine: Engine,
+    decided: dict[str, Any],
+) -> dict[str, Any]:
+    """The record of a trace; `symbouq.records.Trace` describes the fields that it shares.
+
+    Args:
+        instance: What it is about.
+        completions: The trace's and its samples'.
+        engine: What made them.
+        decided: The run's settings (`run_settings`).
+    """
+    trace, *samples = completions
+    free_form = decided["free_form"]
+    given = from_json(instance.model_dump_json(exclude_unset=True))
+    written = _written(trace, free_form)
+    return {
+        "id": instance.id,
+        **{name: value for name, value in given.items() if name not in ("id", *_WRITTEN)},
+        "model": engine.model.name,
+        **{name: value for name, value in written.items() if name != "status"},
+        "tokens": [
+            token(
+                each.text,
+                _rounded(each.logprob),
+                [token(other.text, _rounded(other.logprob)) for other in each.top],
+            )
+            for each in trace.tokens
+        ],
+        "samples": [
+            {
+                **_written(sample, free_form),
+                "logprob": _rounded(sample.logprob),
+                "length": len(sample.tokens),
+            }
+            for sample in samples
+        ],
+        "generation": {
+            **decided,
+            "version": engine.version,
+            "device": engine.device,
+            "prompt_tokens": trace.prompt_tokens,
+            "token_ids": trace.token_ids,
+            "status": written["status"],
+            **({"error": trace.error} if trace.error else {}),
+        },
+    }
+
+
+def status_of(completion: Completion, free_form: bool) -> Status:
+    """Whether a text is a trace, and if not, why."""
+    if completion.finish == "failed":
+        return "failed"
+    whole = completion.finish == "stop" and bool(completion.text.strip())
+    if whole if free_form else Structured.of(completion.text) is not None:
+        return "valid"
+    return "truncated" if completion.finish == "length" else "invalid"
+
+
+def _written(completion: Completion, free_form: bool) -> dict[str, Any]:
+    """A text with its claims, where it has them, and its status."""
+    fields: dict[str, Any] = {}
+    structured = None if free_form else Structured.of(completion.text)
+    if structured is not None:
+        fields = {"reasoning": list(structured.reasoning), "conclusion": structured.conclusion}
+    return {
+        **fields,
+        "response": completion.text,
+        "status": status_of(completion, free_form),
+    }
+
+
+def _seed(seed: int, identity: str, sample: int) -> int:
+    """A sample's own seed, which no other instance or sample has."""
+    digest = hashlib.sha256(to_json([seed, identity, sample])).digest()
+    return int.from_bytes(digest[:8], "big") >> 1  # engines take signed numbers of 64 bits
+
+
+def _rounded(logprob: float) -> float:
+    return round(logprob, _DIGITS) + 0.0  # no negative zero

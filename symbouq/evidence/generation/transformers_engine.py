@@ -1,0 +1,297 @@
+"""Generation with transformers, on a CPU or a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import torch
+import transformers
+from llguidance import LLMatcher
+from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
+
+from symbouq.errors import SymboUQError
+from symbouq.evidence.generation.engine import (
+    TOP,
+    Completion,
+    EngineName,
+    Finish,
+    Options,
+    Request,
+    too_long,
+)
+from symbouq.evidence.generation.grammar import GrammarProcessor, Grammars
+from symbouq.evidence.generation.models import (
+    brief,
+    context_length,
+    find_model,
+    load_tokenizer,
+    unreadable,
+)
+from symbouq.evidence.generation.pieces import Pieces, Scored
+from symbouq.evidence.generation.prompts import Chat
+
+BATCH = 64
+"""Texts side by side, unless the options say otherwise."""
+
+_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+@dataclass
+class _Row:
+    """A request on its way.
+
+    Attributes:
+        prompt: Tokens of its prompt.
+        room: Most tokens that it may generate.
+        matcher: Its grammar.
+        random: Its draws; None where the most probable token is taken.
+    """
+
+    request: Request
+    prompt: list[int]
+    room: int
+    matcher: LLMatcher | None
+    random: Random | None
+    scored: list[Scored] = field(default_factory=list)
+    finish: Finish = "length"
+    error: str = ""
+
+
+class TransformersEngine:
+    """An `Engine` that runs a model with transformers.
+
+    Texts of a batch grow side by side; one that is finished leaves it. The same prompt is
+    read once for all requests of the batch that have it. A row's draws come from a
+    generator of its own, so a result does not depend on what else is in the batch beyond
+    the rounding of floating-point numbers. Where memory does not suffice for a batch it is
+    halved, and so are those that follow.
+
+    Args:
+        model: A model's folder, or its id on the hub.
+        options: How to load it.
+
+    Raises:
+        SymboUQError: If the model cannot be loaded, or the device is not there.
+    """
+
+    name: EngineName = "transformers"
+
+    def __init__(self, model: str, options: Options | None = None) -> None:
+        options = options or Options()
+        self.version = f"transformers {transformers.__version__}"
+        self.model = find_model(model)
+        self.device = _device(options.device)
+        self.masked_logprobs = options.masked_logprobs
+        self.batch_size = options.batch_size or BATCH
+        self.tokenizer = load_tokenizer(self.model)
+        self.chat = Chat(self.tokenizer, options.chat_template)
+        dtype: torch.dtype | str = "auto" if self.device != "cpu" else torch.float32
+        if options.dtype is not None:
+            dtype = _DTYPES[options.dtype]
+        with unreadable(self.model, "model"):
+            loaded: Any = AutoModelForCausalLM.from_pretrained(self.model.folder, dtype=dtype)
+            self.network: PreTrainedModel = loaded.to(self.device).eval()
+        self.dtype = str(self.network.dtype).removeprefix("torch.")
+        self._ends = _ends(self.network, self.tokenizer)
+        self._context = context_length(self.network.config)
+        self._pieces = Pieces(self.tokenizer)
+        self._grammars: Grammars | None = None
+        self._fits = self.batch_size
+
+    def generate(self, requests: Sequence[Request]) -> list[Completion]:
+        """One completion a request, in order.
+
+        Raises:
+            SymboUQError: If the chat template refuses a message, or a schema cannot be
+                compiled.
+        """
+        waiting = _parts(requests, self.batch_size)[::-1]
+        completions = []
+        while waiting:
+            part = waiting.pop()
+            if len(part) > self._fits:
+                waiting += _parts(part, self._fits)[::-1]
+                continue
+            rows = [self._row(request) for request in part]
+            lacking = self._run([row for row in rows if not row.error])
+            if lacking and len(part) > 1:
+                self._fits = len(part) // 2
+                waiting.append(part)
+                continue
+            completions += [self._completion(row, lacking) for row in rows]
+        return completions
+
+    def _row(self, request: Request) -> _Row:
+        structured = request.schema is not None
+        prompt = self.chat.ids(request.message, structured)
+        room = request.max_tokens
+        if self._context is not None:
+            room = min(room, self._context - len(prompt))
+        error = too_long(len(prompt), self._context) if room < 1 else ""
+        matcher = None
+        if request.schema is not None:
+            if self._grammars is None:
+                self._grammars = Grammars(self.tokenizer, self._ends)
+            matcher = self._grammars.matcher(request.schema)
+        random = Random(request.seed) if request.temperature > 0 else None
+        return _Row(request, prompt, room, matcher, random, error=error)
+
+    def _run(self, rows: Sequence[_Row]) -> str:
+        """Generates rows side by side; says so if memory does not suffice for them."""
+        if not rows:
+            return ""
+        try:
+            _Batch(self, rows).run()
+        except (RuntimeError, MemoryError) as error:
+            if not _out_of_memory(error):
+                raise
+            lacking = f"out of memory: {brief(error)}"
+        else:
+            return ""
+        # Out of the handler: the error's frames hold on to the tensors of the batch.
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
+        return lacking
+
+    def _completion(self, row: _Row, lacking: str) -> Completion:
+        error = row.error or lacking
+        tokens = () if error else self._pieces.tokens(row.scored)
+        text = "".join(token.text for token in tokens)
+        finish: Finish = "failed" if error else row.finish
+        return Completion(text, tokens, finish, len(row.prompt), error)
+
+
+class _Batch:
+    """Rows that are generated side by side; a row's texts are written into it."""
+
+    def __init__(self, engine: TransformersEngine, rows: Sequence[_Row]) -> None:
+        self._network = engine.network
+        self._ends = engine._ends
+        self._masked = engine.masked_logprobs
+        self._rows = list(rows)
+        self._grammar = GrammarProcessor([row.matcher for row in rows], engine._ends)
+        numbers: dict[tuple[int, ...], int] = {}
+        self._which = [numbers.setdefault(tuple(row.prompt), len(numbers)) for row in rows]
+        longest = max(map(len, numbers))
+        pads = [longest - len(prompt) for prompt in numbers]
+        # Padding stands left of the prompts, so that all texts begin in one column.
+        padded = [[0] * pad + list(prompt) for pad, prompt in zip(pads, numbers, strict=True)]
+        masks = [[0] * pad + [1] * (longest - pad) for pad in pads]
+        self._ids = torch.tensor(padded, device=engine.device)
+        self._mask = torch.tensor(masks, device=engine.device)
+        self._cache = DynamicCache(config=engine.network.config)
+
+    @torch.inference_mode()
+    def run(self) -> None:
+        """Generates until every row is finished."""
+        logits = self._forward(self._ids, (self._mask.cumsum(1) - 1).clamp(min=0))
+        logits = logits[self._select(self._which)]
+        while True:
+            chosen = self._step(logits)
+            kept = [n for n, row in enumerate(self._rows) if self._goes_on(n, row, chosen[n])]
+            if not kept:
+                return
+            if len(kept) < len(self._rows):
+                self._rows = [self._rows[n] for n in kept]
+                self._grammar.keep(kept)
+                self._select(kept)
+                chosen = [chosen[n] for n in kept]
+            new = torch.tensor(chosen, device=self._ids.device).unsqueeze(1)
+            self._ids = torch.cat([self._ids, new], dim=1)
+            self._mask = torch.cat([self._mask, torch.ones_like(new)], dim=1)
+            logits = self._forward(new, self._mask.sum(1, keepdim=True) - 1)
+
+    def _forward(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        output = self._network(
+            input_ids=ids,
+            attention_mask=self._mask,
+            position_ids=positions,
+            past_key_values=self._cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        logits: torch.Tensor = output.logits[:, -1].float()
+        return logits
+
+    def _step(self, logits: torch.Tensor) -> list[int]:
+        """Chooses each row's next token and writes down how probable it was."""
+        scores = self._grammar(self._ids, logits)  # type: ignore[arg-type]
+        chosen = scores.argmax(-1)
+        drawn = [n for n, row in enumerate(self._rows) if row.random is not None]
+        if drawn:
+            chosen[drawn] = self._draw(scores[drawn], [self._rows[n] for n in drawn])
+        logprobs = (scores if self._masked else logits).log_softmax(-1)
+        of_chosen = logprobs.gather(-1, chosen.unsqueeze(1)).squeeze(1).tolist()
+        best = logprobs.topk(min(TOP, logprobs.shape[-1]), dim=-1)
+        tokens: list[int] = chosen.tolist()
+        written = zip(tokens, of_chosen, best.indices.tolist(), best.values.tolist(), strict=True)
+        for row, (token, logprob, others, values) in zip(self._rows, written, strict=True):
+            row.scored.append((token, logprob, list(zip(others, values, strict=True))))
+        return tokens
+
+    def _draw(self, scores: torch.Tensor, rows: Sequence[_Row]) -> torch.Tensor:
+        """Draws a token a row by its own generator, which is the same on every device."""
+        heat = torch.tensor([row.request.temperature for row in rows], device=scores.device)
+        points = torch.tensor(
+            [row.random.random() for row in rows if row.random is not None],
+            dtype=torch.float64,
+            device=scores.device,
+        )
+        total = (scores.double() / heat.unsqueeze(1)).softmax(-1).cumsum(-1)
+        points = points.unsqueeze(1) * total[:, -1:]
+        drawn = torch.searchsorted(total, points, right=True).squeeze(1)
+        return drawn.clamp(max=scores.shape[-1] - 1)
+
+    def _goes_on(self, number: int, row: _Row, token: int) -> bool:
+        """Whether a row is not finished by its newest token."""
+        if token in self._ends:
+            row.scored.pop()
+            row.finish = "stop"
+            row.error = self._grammar.error(number)
+            return False
+        return len(row.scored) < row.room
+
+    def _select(self, rows: Sequence[int]) -> torch.Tensor:
+        """Takes rows out of what was read so far, some perhaps several times; gives which."""
+        chosen = torch.tensor(rows, device=self._ids.device)
+        self._ids, self._mask = self._ids[chosen], self._mask[chosen]
+        self._cache.batch_select_indices(chosen)
+        return chosen
+
+
+def _device(name: str | None) -> str:
+    if name is None:
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=name)
+    except (RuntimeError, AssertionError) as error:
+        raise SymboUQError(f"there is no device {name} here: {brief(error)}") from error
+    return name
+
+
+def _ends(network: PreTrainedModel, tokenizer: Any) -> list[int]:
+    """The tokens that end a text: those of the model's generation settings, then the
+    tokenizer's own.
+
+    Raises:
+        SymboUQError: If there are none.
+    """
+    named = getattr(network.generation_config, "eos_token_id", None)
+    listed = named if isinstance(named, list) else [named]
+    ends = dict.fromkeys(end for end in (*listed, tokenizer.eos_token_id) if end is not None)
+    if not ends:
+        raise SymboUQError("neither model nor tokenizer names an end-of-text token")
+    return list(ends)
+
+
+def _out_of_memory(error: BaseException) -> bool:
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or (
+        "can't allocate memory" in str(error)  # the CPU's allocator has no error of its own
+    )
+
+
+def _parts(requests: Sequence[Request], size: int) -> list[Sequence[Request]]:
+    return [requests[start : start + size] for start in range(0, len(requests), size)]

@@ -1,0 +1,126 @@
+"""Labels that people gave, imported from a table.
+
+A table is a CSV file with a header, or JSON Lines, with one row for each label: `id` of the
+trace, `claim` (its number from 1, or `conclusion`) and `label` (1, 0, or nothing where the
+person could not say). Other columns are ignored.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic_core import from_json
+
+from symbouq.errors import RecordError
+from symbouq.evidence.labels.records import Label
+
+SOURCE = "human"
+"""Name of the source."""
+
+CONCLUSION = "conclusion"
+_COLUMNS = ("id", "claim", "label")
+
+
+class _Row(NamedTuple):
+    line: int
+    claim: int | str
+    label: Label
+
+
+class HumanLabels:
+    """A source that looks labels up in a table.
+
+    Args:
+        path: The table; a name in `.csv` is CSV, any other JSON Lines.
+
+    Raises:
+        RecordError: If a row cannot be read, or labels a claim a second time.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.file = os.fspath(path)
+        self._rows: dict[str, list[_Row]] = {}
+        seen: dict[tuple[str, int | str], int] = {}
+        for line, fields in _rows(Path(path)):
+            identity, row = self._row(line, fields)
+            before = seen.setdefault((identity, row.claim), line)
+            if before != line:
+                raise self._error(
+                    line, f"claim {row.claim} of {identity} has a label in line {before}"
+                )
+            self._rows.setdefault(identity, []).append(row)
+        self._unused = dict.fromkeys(self._rows)
+
+    def __call__(self, record: dict[str, Any]) -> list[Label]:
+        """The labels of a trace's claims; None for those without a row.
+
+        Raises:
+            RecordError: If a row is about a claim that the trace does not have.
+        """
+        count = len(record["reasoning"]) + 1
+        labels: list[Label] = [None] * count
+        named: dict[int, int] = {}
+        self._unused.pop(record["id"], None)
+        for row in self._rows.get(record["id"], ()):
+            number = count if row.claim == CONCLUSION else int(row.claim)
+            if not 1 <= number <= count:
+                raise self._error(row.line, f"{record['id']} has {count} claims, none is {number}")
+            if named.setdefault(number, row.line) != row.line:
+                raise self._error(
+                    row.line,
+                    f"claim {number} of {record['id']} has a label in line {named[number]}",
+                )
+            labels[number - 1] = row.label
+        return labels
+
+    def unused(self) -> list[RecordError]:
+        """What is wrong with rows about traces that were never asked for."""
+        return [
+            self._error(self._rows[identity][0].line, f"there is no trace {identity}")
+            for identity in self._unused
+        ]
+
+    def _row(self, line: int, fields: Any) -> tuple[str, _Row]:
+        missing = [n for n in _COLUMNS if not isinstance(fields, dict) or n not in fields]
+        if missing:
+            raise self._error(line, f"a row has id, claim and label; {missing[0]} is missing")
+        identity, claim, label = (fields[name] for name in _COLUMNS)
+        number = str(claim).strip().casefold()
+        if not isinstance(identity, str) or not identity:
+            raise self._error(line, "`id` is the id of a trace")
+        if number != CONCLUSION and not (number.isdecimal() and int(number) > 0):
+            raise self._error(line, f"`claim` is a number from 1 or `{CONCLUSION}`, not {claim!r}")
+        told = "" if label is None else str(label).strip()
+        if told not in ("", "0", "1"):
+            raise self._error(line, f"`label` is 0, 1 or empty, not {label!r}")
+        return identity, _Row(
+            line, number if number == CONCLUSION else int(number), int(told) if told else None
+        )
+
+    def _error(self, line: int, message: str) -> RecordError:
+        return RecordError(message, self.file, line)
+
+
+def _rows(path: Path) -> Iterator[tuple[int, Any]]:
+    """The rows of a table with their lines."""
+    file = str(path)
+    try:
+        # Excel writes a mark at the start.
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            if path.suffix.lower() == ".csv":
+                table = csv.DictReader(stream)
+                for fields in table:
+                    yield table.line_num, {k: v for k, v in fields.items() if v is not None}
+                return
+            for line, text in enumerate(stream, start=1):
+                if text.strip():
+                    try:
+                        yield line, from_json(text)
+                    except ValueError as error:
+                        raise RecordError(f"not valid JSON: {error}", file, line) from error
+    except UnicodeDecodeError as error:
+        raise RecordError(f"not UTF-8: {error.reason}", file) from error

@@ -1,0 +1,222 @@
+"""A language model as judge of reasoning steps (appendix Reasoning Verification).
+
+The judge is told the scene, the question and the numbered steps. It never sees the right
+answer, the delivered answer, or whether that is right, and the conclusion is not judged.
+It writes a short analysis before its labels: labels alone tend to accept what has no
+support. The analysis is kept beside the labels and nothing that scores reads it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from symbouq.errors import RecordError
+from symbouq.evidence.generation.contract import TEXT_PATTERN
+from symbouq.evidence.labels.records import Label, Labels, read_claims
+from symbouq.evidence.signals.traces import file_hash
+from symbouq.records.generated import Record
+
+if TYPE_CHECKING:
+    from symbouq.evidence.generation.engine import Completion, Engine, Request
+
+ANALYSIS_LENGTH = 800
+"""Most characters of the analysis."""
+
+INSTRUCTION = (
+    "Check the reasoning steps below. The scene and the question are to be trusted. A step is "
+    "correct only if it is a valid spatial inference from the scene, the question and the steps "
+    "before it. A step that is wrong, is not supported by them or contradicts them is 0, a "
+    "correct step is 1. Judge each step on its own and do not use any final answer."
+)
+"""The instruction that every judge is given."""
+
+SHAPE = (
+    "Return an object with this shape: "
+    '{"analysis":"<one short check per step>", "reasoning_verified":[0|1,...]}. '
+    f"The analysis has at most {ANALYSIS_LENGTH} characters."
+)
+"""What the judge is to write."""
+
+
+def judge_message(record: Record) -> str:
+    """The user message that asks for the labels of a trace's steps.
+
+    Args:
+        record: The trace; nothing but its scene, question and reasoning is read.
+
+    Raises:
+        RecordError: If the scene is not given in text.
+    """
+    scene = record.get("scene")
+    if not scene:
+        raise RecordError(f"trace {record['id']}: a judge needs `scene` in text")
+    steps = record["reasoning"]
+    question = record.get("question")
+    return "\n".join(
+        [
+            INSTRUCTION,
+            f"Scene: {scene if isinstance(scene, str) else ' '.join(scene)}",
+            *([f"Question: {question}"] if question else []),
+            "Steps:",
+            *(f"{number}. {step}" for number, step in enumerate(steps, start=1)),
+            SHAPE,
+            f"Give {len(steps)} {'value' if len(steps) == 1 else 'values'}, one for each step.",
+        ]
+    )
+
+
+def judge_schema(steps: int) -> dict[str, Any]:
+    """JSON Schema of what a judge writes.
+
+    Args:
+        steps: How many steps there are, which is how many labels it gives.
+    """
+    return {
+        "type": "object",
+        "properties": {
+            "analysis": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": ANALYSIS_LENGTH,
+                "pattern": TEXT_PATTERN % (ANALYSIS_LENGTH - 1),
+            },
+            "reasoning_verified": {
+                "type": "array",
+                "items": {"type": "integer", "enum": [0, 1]},
+                "minItems": steps,
+                "maxItems": steps,
+            },
+        },
+        "required": ["analysis", "reasoning_verified"],
+        "additionalProperties": False,
+    }
+
+
+class Judge:
+    """Labels steps with a language model.
+
+    Args:
+        engine: What runs the model.
+
+    Attributes:
+        name: Name of the source: `judge:` and the model's.
+        batch: Traces that are judged side by side.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.batch = engine.batch_size
+        self.name = f"judge:{engine.model.name}"
+
+    def settings(self, **more: Any) -> dict[str, Any]:
+        """What decides the labels, with some more of it, as it stands in each record."""
+        contract = json.dumps([INSTRUCTION, SHAPE, judge_schema(1)])
+        return {
+            "engine": self._engine.name,
+            "model_hash": self._engine.model.hash,
+            "chat_template": self._engine.chat.hash,
+            "dtype": self._engine.dtype,
+            "contract": hashlib.sha256(contract.encode()).hexdigest(),
+            **more,
+        }
+
+    def labels(self, records: Sequence[Record]) -> Iterator[Labels | RecordError]:
+        """The labels of some traces, in their order; None for the conclusion.
+
+        Where the judge's text is not what it was asked for, as one that breaks off, all
+        labels of the trace are None and the record's `judge` says why.
+
+        Args:
+            records: The traces, with their claims.
+        """
+        requests: list[Request | RecordError | None] = []
+        for record in records:
+            try:
+                requests.append(self._request(record))
+            except RecordError as error:
+                requests.append(error)
+        asked = [r for r in requests if r is not None and not isinstance(r, RecordError)]
+        completions = iter(self._engine.generate(asked))
+        for record, request in zip(records, requests, strict=True):
+            if isinstance(request, RecordError):
+                yield request
+                continue
+            found = None if request is None else next(completions)
+            labels, told = _verdict(found, len(record["reasoning"]))
+            yield Labels(
+                record["id"], self.name, (*labels, None), record.get("dataset"), {"judge": told}
+            )
+
+    def _request(self, record: Record) -> Request | None:
+        """What is asked about a trace; None where it has no steps."""
+        from symbouq.evidence.generation.engine import Request
+
+        steps = len(record["reasoning"])
+        if not steps:
+            return None
+        longest = json.dumps({"analysis": "x" * ANALYSIS_LENGTH, "reasoning_verified": [0] * steps})
+        # A token holds at least one character, and one more ends the text.
+        return Request(judge_message(record), len(longest) + 1, judge_schema(steps))
+
+
+def _verdict(completion: Completion | None, steps: int) -> tuple[list[Label], dict[str, Any]]:
+    """The labels that a text gives to some steps, and what the record says of it."""
+    if completion is None:
+        return [], {"status": "no steps"}
+    if completion.finish == "failed":
+        return [None] * steps, {"status": "failed", "error": completion.error}
+    try:
+        written = json.loads(completion.text)
+        labels = list(written["reasoning_verified"])
+        analysis = written["analysis"]
+    except (ValueError, KeyError, TypeError):
+        labels, analysis = [], None
+    if len(labels) != steps or not all(type(v) is int and v in (0, 1) for v in labels):
+        status = "truncated" if completion.finish == "length" else "invalid"
+        return [None] * steps, {"status": status, "response": completion.text}
+    return labels, {"status": "valid", "analysis": analysis}
+
+
+def judging(
+    traces: str | os.PathLike[str],
+    judge: Judge,
+    out: str | os.PathLike[str],
+    audits: str | os.PathLike[str] | None = None,
+) -> Iterator[Labels | RecordError]:
+    """Writes the labels of every trace of a file that has none in another file yet.
+
+    Args:
+        traces: The traces file.
+        judge: The judge.
+        out: The file of labels, as `symbouq.evidence.generation.store` writes it; a run that was
+            stopped is continued.
+        audits: Audits of the traces, which say what the claims of free-form responses are.
+
+    Yields:
+        The labels of each trace, once they are written, or why it has none.
+
+    Raises:
+        SymboUQError: If the file of labels cannot be used, or was begun with another judge
+            or other traces.
+    """
+    from symbouq.evidence.generation.store import Store
+
+    settings = judge.settings(traces=file_hash(traces))
+    with Store(os.fspath(out), settings) as store:
+        records = (
+            record
+            for record in read_claims(traces, audits)
+            if isinstance(record, RecordError) or record["id"] not in store.done
+        )
+        while part := list(islice(records, judge.batch)):
+            yield from (item for item in part if isinstance(item, RecordError))
+            found = list(judge.labels([item for item in part if not isinstance(item, RecordError)]))
+            store.append(
+                {**one.record(), "generation": settings} for one in found if isinstance(one, Labels)
+            )
+            yield from found

@@ -1,0 +1,117 @@
+"""Labels of traces: the record, the file, and what a source of labels is.
+
+A source is a function from a trace to its labels: one for each claim, the last one for the
+conclusion, 1 right, 0 wrong, None where the source has nothing to say. Traces that are
+given to a source have their claims as `reasoning` and `conclusion`
+(`symbouq.evidence.signals.traces.with_claims`). The auditor is never a source: its verdicts are
+what labels are for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from symbouq.errors import RecordError
+from symbouq.evidence.signals.traces import ById, read_records, with_claims
+from symbouq.records.generated import Record
+
+Label = int | None
+"""1 right, 0 wrong, None not labelled."""
+
+Source = Callable[[dict[str, Any]], Sequence[Label]]
+"""Gives the labels of a trace; raises `RecordError` where it cannot."""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of one trace by one source.
+
+    Attributes:
+        id: The trace's id.
+        source: Name of the source.
+        labels: One a claim; the last one is the conclusion's.
+        dataset: The trace's dataset.
+        extra: Whatever else the source has to say, as further fields of the record.
+    """
+
+    id: str
+    source: str
+    labels: tuple[Label, ...]
+    dataset: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    def record(self) -> dict[str, Any]:
+        """The record that is written."""
+        shared = {"id": self.id, "source": self.source, "labels": list(self.labels)}
+        return {**shared, "dataset": self.dataset, **self.extra}
+
+
+def read_claims(
+    traces: str | os.PathLike[str], audits: str | os.PathLike[str] | None = None
+) -> Iterator[dict[str, Any] | RecordError]:
+    """The traces of a file with their claims; what has none is given as its error.
+
+    Args:
+        traces: The traces file.
+        audits: Audits of the traces, which say what the claims of free-form responses are.
+    """
+    by_id = ById(audits, "audits") if audits is not None else None
+    for item in read_records(traces):
+        if isinstance(item, RecordError):
+            yield item
+            continue
+        audit = by_id.find(item.record["id"]) if by_id is not None else None
+        try:
+            yield with_claims(item.record, audit)
+        except RecordError as error:
+            yield RecordError(error.message, os.fspath(traces), item.line)
+
+
+def labelled(record: Record, name: str, source: Source) -> Labels:
+    """The labels of a trace by a source.
+
+    Args:
+        record: The trace, with its claims.
+        name: Name of the source.
+        source: The source.
+
+    Raises:
+        RecordError: If the source cannot label the trace.
+    """
+    labels = tuple(source(dict(record)))
+    count = len(record["reasoning"]) + 1
+    if len(labels) != count:
+        raise RecordError(
+            f"trace {record['id']}: source {name} gives {len(labels)} labels for {count} claims"
+        )
+    return Labels(record["id"], name, labels, record.get("dataset"))
+
+
+def read_labels(path: str | os.PathLike[str]) -> dict[str, Labels]:
+    """The labels of a file by id, in its order.
+
+    Raises:
+        RecordError: If a line is no label record, or an id occurs twice.
+    """
+    found: dict[str, Labels] = {}
+    file = os.fspath(path)
+    for item in read_records(file):
+        if isinstance(item, RecordError):
+            raise item
+        line, record = item
+        labels, source = record.get("labels"), record.get("source")
+        if not isinstance(source, str):
+            raise RecordError("a label record names its `source`", file, line)
+        if not isinstance(labels, list) or not labels or not all(map(_is_label, labels)):
+            raise RecordError("`labels` is a list of 0, 1 and null, one a claim", file, line)
+        if record["id"] in found:
+            raise RecordError(f"id {record['id']!r} occurs before in this file", file, line)
+        found[record["id"]] = Labels(record["id"], source, tuple(labels), record.get("dataset"))
+    return found
+
+
+def _is_label(value: Any) -> bool:
+    return value is None or (type(value) is int and value in (0, 1))

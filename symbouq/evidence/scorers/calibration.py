@@ -1,0 +1,218 @@
+"""From a scorer's values to the probability that an answer is right (appendix Training and
+Calibration).
+
+Three steps, all fitted on a validation split and frozen: min-max statistics turn
+uncertainties into correctness scores, a reduction makes one score a trace, a Platt map with a
+positive slope makes it a probability. None changes the order of traces beyond the reduction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from symbouq.errors import SymboUQError
+from symbouq.evidence.scorers.base import Orientation
+from symbouq.evidence.scorers.reduction import (
+    REDUCTIONS,
+    Reduction,
+    auroc,
+    best_reduction,
+    one_class,
+    reduced,
+)
+
+if TYPE_CHECKING:
+    from symbouq.evidence.scorers.base import Values
+
+LEAST_SLOPE = 1e-3
+"""The least slope of a Platt map, per standard deviation of the score: it stays increasing where
+a score ranks backwards."""
+
+_MOST_SLOPE = 1e3
+
+
+@dataclass(frozen=True)
+class MinMax:
+    """The affine map that takes the largest uncertainty of validation to 0, the least to 1.
+
+    Values beyond them land beyond [0, 1]: cutting them off would tie traces. Where all
+    uncertainties of validation are equal, it only turns the sign.
+
+    Attributes:
+        low: Least claim-level uncertainty of validation.
+        high: Largest one.
+    """
+
+    low: float
+    high: float
+
+    @classmethod
+    def fit(cls, claims: Sequence[Values]) -> MinMax:
+        """The statistics of all claims of all traces.
+
+        Raises:
+            SymboUQError: If there is no value, or one is not finite.
+        """
+        values = np.concatenate([np.empty(0), *claims])
+        if not len(values) or not np.isfinite(values).all():
+            raise SymboUQError("min-max statistics need uncertainties, all of them finite")
+        return cls(float(values.min()), float(values.max()))
+
+    def __call__(self, values: Values) -> Values:
+        """Correctness scores of uncertainties."""
+        width = self.high - self.low
+        return (self.high - values) / width if width > 0 else self.low - values
+
+
+@dataclass(frozen=True)
+class Platt:
+    """`1 / (1 + exp(-(slope * x + intercept)))` with a positive slope.
+
+    Attributes:
+        slope: Larger than 0.
+        intercept: Any number.
+    """
+
+    slope: float
+    intercept: float
+
+    @classmethod
+    def fit(cls, scores: Any, labels: Any) -> Platt:
+        """The map of least cross-entropy among those with a positive slope.
+
+        Targets are smoothed as Platt (1999) says, (N+ + 1) / (N+ + 2) and 1 / (N- + 2) in place of
+        1 and 0, so that a score that separates the classes has a finite map. Where the
+        best slope is positive, scikit-learn's `CalibratedClassifierCV(method="sigmoid")` fits
+        the same; where it is not, scikit-learn's decreases, and this one is all but constant.
+
+        Args:
+            scores: One finite number a trace.
+            labels: 1 right, 0 wrong.
+
+        Raises:
+            SymboUQError: If the labels are of one class, or a score is not finite.
+        """
+        from scipy.optimize import minimize
+        from scipy.special import expit
+
+        x, right = np.asarray(scores, np.float64), np.asarray(labels).astype(bool)
+        if not np.isfinite(x).all():
+            raise SymboUQError("Platt calibration needs finite scores")
+        positive, negative = int(right.sum()), int((~right).sum())
+        if not positive or not negative:
+            raise SymboUQError(one_class("Platt calibration", positive, negative))
+        centre = float(x.mean())
+        spread = float(x.std()) or 1.0
+        z = (x - centre) / spread
+        targets = np.where(right, (positive + 1) / (positive + 2), 1 / (negative + 2))
+
+        def loss(parameters: Values) -> tuple[float, Values]:
+            logits = parameters[0] * z + parameters[1]
+            slack = expit(logits) - targets
+            value = (np.logaddexp(0, logits) - targets * logits).mean()
+            return float(value), np.array([(slack * z).mean(), slack.mean()])
+
+        start = np.array([1.0, np.log((positive + 1) / (negative + 1))])
+        bounds = [(LEAST_SLOPE, _MOST_SLOPE), (None, None)]
+        options = {"ftol": 1e-15, "gtol": 1e-10, "maxiter": 1000}
+        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        slope = float(found.x[0]) / spread
+        return cls(slope, float(found.x[1]) - slope * centre)
+
+    def __call__(self, scores: Values) -> Values:
+        """The probabilities that scores stand for."""
+        from scipy.special import expit
+
+        return np.asarray(expit(self.slope * scores + self.intercept), np.float64)
+
+
+@dataclass(frozen=True)
+class Calibrator:
+    """What a validation split decides about one scorer.
+
+    Attributes:
+        minmax: Of the claims' uncertainties; None for a scorer that gives correctness.
+        reduction: How claims become a trace.
+        platt: From the trace's score to a probability.
+        auroc: AUROC on the split.
+        traces: How many traces it was fitted on.
+    """
+
+    minmax: MinMax | None
+    reduction: Reduction
+    platt: Platt
+    auroc: float
+    traces: int
+
+    @classmethod
+    def fit(
+        cls,
+        claims: Sequence[Values],
+        labels: Sequence[int],
+        orientation: Orientation,
+        upright: bool = False,
+    ) -> Calibrator:
+        """Fits all three steps.
+
+        Args:
+            claims: For each validation trace the scorer's values.
+            labels: Whether each trace's answer is right.
+            orientation: The scorer's.
+            upright: Whether the score stands by itself (`best_reduction`).
+
+        Raises:
+            SymboUQError: If the split is empty, of one class, or has values that cannot be used.
+        """
+        if not claims:
+            raise SymboUQError("calibration needs validation traces, found none")
+        minmax = MinMax.fit(claims) if orientation == "uncertainty" else None
+        values = [minmax(c) for c in claims] if minmax else list(claims)
+        reduction = best_reduction(values, labels, upright)
+        scores = reduced(values, reduction)
+        platt = Platt.fit(scores, labels)
+        return cls(minmax, reduction, platt, auroc(scores, labels), len(claims))
+
+    @property
+    def orientation(self) -> Orientation:
+        """What the scorer's larger values mean."""
+        return "uncertainty" if self.minmax else "correctness"
+
+    def __call__(self, claims: Sequence[Values]) -> Values:
+        """The probability that each trace's answer is right.
+
+        Args:
+            claims: For each trace the scorer's values.
+
+        Raises:
+            SymboUQError: If a trace has no claims.
+        """
+        values = [self.minmax(c) for c in claims] if self.minmax else list(claims)
+        return self.platt(reduced(values, self.reduction))
+
+    def record(self) -> dict[str, Any]:
+        """The calibrator in JSON."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, record: dict[str, Any]) -> Calibrator:
+        """The calibrator that a record holds.
+
+        Raises:
+            SymboUQError: If it is none.
+        """
+        try:
+            minmax = MinMax(**record["minmax"]) if record["minmax"] else None
+            platt = Platt(**record["platt"])
+            reduction = record["reduction"]
+            rest = float(record["auroc"]), int(record["traces"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise SymboUQError(f"not a calibrator: {error}") from error
+        if reduction not in REDUCTIONS or not platt.slope > 0:
+            raise SymboUQError(
+                "not a calibrator: unknown reduction, or a slope that is not positive"
+            )
+        return cls(minmax, cast(Reduction, reduction), platt, *rest)

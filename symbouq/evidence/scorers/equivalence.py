@@ -1,0 +1,285 @@
+"""When two answers mean the same, and when a further answer says what a claim says.
+
+The sampling scores ask nothing else of language, so what decides it is exchangeable and has a name
+that stands beside the results.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from symbouq.auditing.auditor import Verdict, audit_relations
+from symbouq.auditing.matching import delivered
+from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.errors import SymboUQError, missing_extra
+from symbouq.evidence.scorers.base import Needs
+from symbouq.ontology.library import Triple
+from symbouq.records import Trace, make_record
+
+if TYPE_CHECKING:
+    from symbouq.ontology.library import Ontology
+
+Record = Mapping[str, Any]
+"""A trace, or a further answer to its question, with scene and question."""
+
+
+class Equivalence(Protocol):
+    """Decides what the sampling scores need to know."""
+
+    @property
+    def name(self) -> str:
+        """What it is, for results."""
+
+    @property
+    def needs(self) -> Needs:
+        """What it reads beside the texts."""
+
+    def same(self, first: Record, second: Record) -> bool:
+        """Whether two traces of a question deliver answers of the same meaning."""
+
+    def supports(self, sample: Record, trace: Record, claim: int) -> bool:
+        """Whether a sample says what a trace's claim says.
+
+        Args:
+            sample: Another trace of the question.
+            trace: The delivered one.
+            claim: Number of its claim, from 0; the last one is the conclusion.
+        """
+
+
+def answer_of(record: Record) -> str:
+    """The delivered answer's text; empty where the generation is not valid or has none."""
+    if _status(record) != "valid":
+        return ""
+    return str(record.get("conclusion") or record.get("response") or "")
+
+
+def claims_of(record: Record) -> list[str]:
+    """The texts of a trace's claims; the last one is the answer."""
+    if _status(record) != "valid":
+        return [""]
+    return [*(record.get("reasoning") or ()), answer_of(record)]
+
+
+def _status(record: Record) -> str:
+    generation = record.get("generation") or {}
+    return str(record.get("status") or generation.get("status") or "valid")
+
+
+def _plain(text: str) -> str:
+    """A text without case, punctuation and extra space."""
+    kept = "".join(c if c.isalnum() else " " for c in text.casefold())
+    return " ".join(kept.split())
+
+
+# By the auditor ------------------------------------------------------------------------
+
+Named = tuple[str, str, str]
+"""A relation between two things by name."""
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What the auditor reads in a trace."""
+
+    ontology: Ontology
+    scene: tuple[tuple[int, Named], ...]
+    claims: tuple[tuple[str, frozenset[Named]], ...]
+
+
+_READ = ("scene", "scene_relations", "question", "dataset", "profile")
+_CLAIMS = ("reasoning", "conclusion", "response", "claims")
+
+
+class AuditorEquivalence:
+    """Bidirectional entailment by the auditor's rules.
+
+    Two answers mean the same if each, added to the scene, entails the other; an answer that
+    contradicts the scene is taken without it, where everything would follow. Answers of which
+    one states no relation ("yes") mean the same if they commit to the same label of the
+    answer space, or agree without case and punctuation. A generation that is not valid has
+    the empty answer.
+
+    A sample supports a claim if it states the claim's relations or they follow from what it states.
+    The scene is left out here: whatever it entails would be supported by samples that never
+    say it. A claim without relations is supported by the same text, a conclusion by an
+    answer of the same meaning.
+
+    Args:
+        auditor: Reads texts; by default one with each trace's own profile.
+        scene: Whether answers are compared in the scene. There two true answers mean the same,
+            so the audit of the scene has a part in the result; without it their
+            meaning alone counts.
+    """
+
+    needs: Needs = frozenset()
+
+    def __init__(self, auditor: TraceAuditor | None = None, scene: bool = True) -> None:
+        self._given = auditor
+        self._scene = scene
+        self.name = "auditor, in the scene" if scene else "auditor, answers alone"
+        # One trace is compared with all of its samples, one after the other.
+        self._read = lru_cache(maxsize=64)(self._reading)
+
+    @cached_property
+    def _auditor(self) -> TraceAuditor:
+        return self._given or TraceAuditor()  # whose rules take a while to read
+
+    def same(self, first: Record, second: Record) -> bool:
+        """Whether two traces of a question deliver answers of the same meaning."""
+        one, other = self._of(first), self._of(second)
+        stated, meant = one.claims[-1][1], other.claims[-1][1]
+        if stated and meant:
+            scene = one.scene if self._scene else ()
+            return _follows(one.ontology, scene, stated, meant) and _follows(
+                one.ontology, scene, meant, stated
+            )
+        texts = answer_of(first), answer_of(second)
+        if _plain(texts[0]) == _plain(texts[1]):
+            return True
+        space = first.get("answer_space")
+        if not isinstance(space, Sequence) or isinstance(space, str) or not space:
+            return False
+        labels = [delivered(text, map(str, space), first.get("question") or "") for text in texts]
+        return labels[0] is not None and labels[0] == labels[1]
+
+    def supports(self, sample: Record, trace: Record, claim: int) -> bool:
+        """Whether a sample says what a trace's claim says."""
+        said, read = self._of(sample), self._of(trace)
+        text, meant = read.claims[claim]
+        if meant:
+            stated = frozenset().union(*(relations for _, relations in said.claims))
+            return _follows(said.ontology, (), stated, meant)
+        if claim in (-1, len(read.claims) - 1):
+            return self.same(sample, trace)
+        return _plain(text) in {_plain(other) for other, _ in said.claims}
+
+    def _of(self, record: Record) -> _Reading:
+        fields = {key: record[key] for key in _READ if record.get(key) is not None}
+        if record.get("claims") is not None or _status(record) == "valid":
+            fields |= {key: record[key] for key in _CLAIMS if record.get(key) is not None}
+        return self._read(json.dumps(fields, sort_keys=True))
+
+    def _reading(self, fields: str) -> _Reading:
+        given = {"id": "answer", **json.loads(fields)}
+        if not any(given.get(key) is not None for key in ("conclusion", "response", "claims")):
+            given["conclusion"] = ""
+        if given.get("conclusion") is not None:
+            given.pop("response", None)
+        trace = make_record(Trace, given)
+        parsed = self._auditor.parsed(trace)
+
+        def named(triple: Triple) -> Named:
+            return parsed.names[triple[0]], triple[1], parsed.names[triple[2]]
+
+        return _Reading(
+            self._auditor.ontology_for(trace),
+            tuple((number, named(stated.triple)) for number, stated in parsed.scene),
+            tuple(
+                (claim.text, frozenset(named(stated.triple) for stated in claim.relations))
+                for claim in parsed.claims
+            ),
+        )
+
+
+def _follows(
+    ontology: Ontology,
+    scene: Sequence[tuple[int, Named]],
+    stated: frozenset[Named],
+    meant: frozenset[Named],
+) -> bool:
+    """Whether relations follow from others in a scene, or by themselves where they and the scene
+    cannot all be true.
+    """
+    slots: dict[str, int] = {}
+
+    def numbered(relation: Named) -> Triple:
+        subject, name, thing = relation
+        return (
+            slots.setdefault(subject, len(slots)),
+            name,
+            slots.setdefault(thing, len(slots)),
+        )
+
+    given = [(number, [numbered(relation)]) for number, relation in scene]
+    own = [numbered(relation) for relation in sorted(stated)]
+    asked = [numbered(relation) for relation in sorted(meant)]
+    oriented = ontology.oriented
+    if {oriented(triple) for triple in asked} <= {oriented(triple) for triple in own}:
+        return True
+    last = max((number for number, _ in given), default=0)
+    premise = [(last + n, [triple]) for n, triple in enumerate(own, start=1)]
+    found = audit_relations(ontology, [*given, *premise], [asked]).whole()
+    if given and not found.feasible:
+        found = audit_relations(ontology, premise, [asked]).whole()
+    return found.claims[0].verdict is Verdict.ENTAILED
+
+
+# By an entailment model ----------------------------------------------------------------
+
+
+class NLIEquivalence:
+    """Bidirectional entailment by a sequence classifier (transformers), as Kuhn et al. (2023) use
+    one: each answer behind its question, entailed if that is the likeliest class.
+
+    A sample supports a claim if the sample's claims, one after the other, entail it.
+
+    Args:
+        folder: Model and tokenizer, with a class whose name begins with "entail".
+        device: Where it runs.
+
+    Raises:
+        SymboUQError: If a package is missing, the model cannot be read, or it has no such
+            class.
+    """
+
+    needs: Needs = frozenset({"nli"})
+
+    def __init__(self, folder: str | Path, device: str = "cpu") -> None:
+        try:
+            import torch
+            from transformers import AutoModelForSequenceClassification, AutoTokenizer
+        except ImportError as error:
+            raise missing_extra("models", error) from error
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(folder)
+            model = AutoModelForSequenceClassification.from_pretrained(folder)
+        except (OSError, ValueError) as error:
+            raise SymboUQError(f"{folder} holds no entailment model: {error}") from error
+        names = {str(name).casefold(): n for n, name in model.config.id2label.items()}
+        found = [n for name, n in names.items() if name.startswith("entail")]
+        if len(found) != 1:
+            raise SymboUQError(
+                f"{folder}: one class is to be called entailment, there are {', '.join(names)}"
+            )
+        self.name = f"nli, {Path(folder).name}"
+        self._entailment: int = found[0]
+        model = model.to(device).eval()
+
+        @lru_cache(maxsize=4096)
+        def entails(premise: str, hypothesis: str) -> bool:
+            pair = tokenizer(premise, hypothesis, return_tensors="pt", truncation=True).to(device)
+            with torch.inference_mode():
+                likeliest = int(model(**pair).logits[0].argmax())
+            return likeliest == self._entailment
+
+        self.entails: Callable[[str, str], bool] = entails
+
+    def same(self, first: Record, second: Record) -> bool:
+        """Whether two traces of a question deliver answers of the same meaning."""
+        one, other = answer_of(first), answer_of(second)
+        if not one or not other:
+            return one == other
+        question = first.get("question") or ""
+        texts = f"{question} {one}".strip(), f"{question} {other}".strip()
+        return texts[0] == texts[1] or (self.entails(*texts) and self.entails(*texts[::-1]))
+
+    def supports(self, sample: Record, trace: Record, claim: int) -> bool:
+        """Whether a sample's claims entail a claim of a trace."""
+        said = " ".join(filter(None, claims_of(sample)))
+        return bool(said) and self.entails(said, claims_of(trace)[claim])

@@ -1,0 +1,166 @@
+"""The source-tuning grid of the learned scorers (Table search-space).
+
+A run with more epochs begins as one with fewer, so each width, loss and learning rate is trained
+once, for the most epochs, and read at all numbers of epochs.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from symbouq.errors import SymboUQError
+from symbouq.evidence.scorers.base import Labelled, entry
+from symbouq.evidence.scorers.training import Learned, Loss, Settings
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The values that are tried; the defaults are the paper's.
+
+    Attributes:
+        width: Hidden widths.
+        loss: Losses.
+        learning_rate: Learning rates.
+        epochs: Numbers of epochs.
+    """
+
+    width: tuple[int, ...] = (64, 128, 256, 512)
+    loss: tuple[Loss, ...] = ("bce", "balanced")
+    learning_rate: tuple[float, ...] = (2e-5, 2e-4, 2e-3)
+    epochs: tuple[int, ...] = (20, 30, 40)
+
+    def __len__(self) -> int:
+        return len(self.width) * len(self.loss) * len(self.learning_rate) * len(self.epochs)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What one point of the grid came to.
+
+    Attributes:
+        name: The scorer.
+        settings: The point.
+        auroc: Largest AUROC on source validation over its epochs.
+        epoch: The epoch that reached it, from 1.
+        seconds: Of the training run that it was read from.
+        data: Hash of the data and of the settings that the grid does not vary.
+    """
+
+    name: str
+    settings: Settings
+    auroc: float
+    epoch: int
+    seconds: float = field(compare=False)
+    data: str
+
+    def record(self) -> dict[str, Any]:
+        """The row that is written."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, record: dict[str, Any]) -> Tried:
+        """The point that a row holds."""
+        return cls(**record | {"settings": Settings(**record["settings"])})
+
+
+def sweep(
+    name: str,
+    train: Sequence[Labelled],
+    validation: Sequence[Labelled],
+    out: str | Path,
+    grid: Grid | None = None,
+    base: Settings | None = None,
+) -> Iterator[Tried]:
+    """Tries every point of a grid for a scorer; those that the file has are not tried again.
+
+    Args:
+        name: A learned scorer.
+        train: Source data to learn from.
+        validation: Source data that judges.
+        out: File of JSON Lines that rows are added to, one a point, as they come.
+        grid: What is tried.
+        base: What the grid does not vary: batch, seed, device.
+
+    Yields:
+        All points of the grid, known ones too.
+
+    Raises:
+        SymboUQError: If the scorer is not learned, or a split is empty or lacks a class.
+    """
+    from symbouq.evidence.scorers.bank import fingerprint
+
+    known = entry(name)
+    if not known.trained:
+        raise SymboUQError(f"{known.name} is not learned: there is nothing to tune")
+    grid, base = grid or Grid(), base or Settings()
+    fixed = replace(base, **{key: getattr(Settings(), key) for key in asdict(grid)})
+    data = fingerprint(train, validation, fixed)
+    done = [row for row in read_sweep(out) if (row.name, row.data) == (known.name, data)]
+    path = Path(out)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for width, loss, rate in product(grid.width, grid.loss, grid.learning_rate):
+        settings = replace(base, width=width, loss=loss, learning_rate=rate)
+        points = [replace(settings, epochs=epochs) for epochs in grid.epochs]
+        there = {row.settings: row for row in done if row.settings in points}
+        if len(there) == len(points):
+            yield from (there[point] for point in points)
+            continue
+        scorer = Learned(known.name, replace(settings, epochs=max(grid.epochs)))
+        started = time.monotonic()
+        scorer.fit(train, validation)
+        seconds = round(time.monotonic() - started, 2)
+        reached = [epoch.auroc for epoch in scorer.history]
+        rows = []
+        for point in points:
+            best = max(reached[: point.epochs])
+            rows.append(Tried(known.name, point, best, reached.index(best) + 1, seconds, data))
+        with path.open("a", encoding="utf-8") as stream:
+            stream.writelines(json.dumps(row.record()) + "\n" for row in rows)
+        yield from rows
+
+
+def read_sweep(path: str | Path) -> list[Tried]:
+    """The rows of a file that `sweep` writes; none if it is not there. A last line that was cut off
+    is left out.
+
+    Raises:
+        SymboUQError: If another line is no row.
+    """
+    file = Path(path)
+    if not file.exists():
+        return []
+    text = file.read_text(encoding="utf-8")
+    if text and not text.endswith("\n"):
+        text = text[: text.rfind("\n") + 1]
+        file.write_text(text, encoding="utf-8")
+    rows = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        try:
+            rows.append(Tried.of(json.loads(line)))
+        except (KeyError, TypeError, ValueError) as error:
+            raise SymboUQError(f"not a row of a sweep: {error}", str(file), number) from error
+    return rows
+
+
+def best_of(rows: Sequence[Tried], name: str) -> Tried:
+    """The point with the largest AUROC; among equals the one with the most of the paper's defaults,
+    then the first.
+
+    Raises:
+        SymboUQError: If there is none of the scorer.
+    """
+    own = [row for row in rows if row.name == entry(name).name]
+    if not own:
+        raise SymboUQError(f"the sweep has no {entry(name).name}")
+    defaults = asdict(Settings())
+
+    def usual(row: Tried) -> int:
+        return sum(defaults[key] == value for key, value in asdict(row.settings).items())
+
+    return max(own, key=lambda row: (row.auroc, usual(row)))

@@ -1,0 +1,317 @@
+"""Signals on disk: a folder of shards that is written once and read by every scorer.
+
+    signals.json             what made it
+    index.parquet            one row a trace: where its tokens and its claims are
+    shard-00000.safetensors  hidden [N, d] float16, top [N, 4] float32, descending,
+                             lookback [N, h] float16 and logprobs [N] float32, the tokens
+                             of the shard's traces one after the other
+
+Shard k has the k-th part of the traces file. Each is whole before it gets its name and
+says in its own metadata what is in it, so a stopped run keeps what it finished.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from symbouq.errors import RecordError, SymboUQError, missing_extra
+from symbouq.evidence.signals.example import Example, Signals, Span
+from symbouq.evidence.signals.traces import (
+    ById,
+    claim_texts,
+    read_records,
+    samples_of,
+    without_labels,
+)
+from symbouq.records.generated import Record
+
+CONFIGURATION = "signals.json"
+INDEX = "index.parquet"
+VERSION = 1
+"""Version of the layout."""
+
+SHARD = 128
+"""Traces of a shard, unless told otherwise."""
+
+_SHOWN = 5
+"""Ids that a message names."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What decides the content of a cache; two that differ never share a folder.
+
+    Attributes:
+        model: Name of the model.
+        model_hash: SHA-256 of its files.
+        layers: Its layers with attention.
+        heads: Attention heads of a layer.
+        width: Width of its final hidden state.
+        lookback: `heads`, or `pooled` over the heads of a layer.
+        dtype: Numbers that the model computes with.
+        chat_template: SHA-256 of the template that makes prompts.
+        traces: SHA-256 of the traces file.
+        shard: Traces of a shard.
+        version: Version of the layout.
+    """
+
+    model: str
+    model_hash: str
+    layers: int
+    heads: int
+    width: int
+    lookback: str
+    dtype: str
+    chat_template: str
+    traces: str
+    shard: int = SHARD
+    version: int = VERSION
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where the signals of a trace are.
+
+    Attributes:
+        id: The trace's id.
+        shard: Number of the shard.
+        start: Its first token there.
+        stop: The one after its last.
+        spans: The tokens of each claim, counted from `start`.
+        status: What became of the generation.
+        digest: The first 16 hexadecimal digits of a SHA-256 of its generated tokens.
+    """
+
+    id: str
+    shard: int
+    start: int
+    stop: int
+    spans: list[Span]
+    status: str
+    digest: str
+
+
+def need_packages() -> None:
+    """Makes sure that shards and index can be read and written.
+
+    Raises:
+        SymboUQError: If a package is missing.
+    """
+    try:
+        import pyarrow.parquet  # noqa: F401
+        import safetensors.numpy  # noqa: F401
+    except ImportError as error:
+        raise missing_extra("models", error) from error
+
+
+def read_configuration(folder: Path) -> dict[str, Any]:
+    """What a cache was made with.
+
+    Raises:
+        SymboUQError: If the folder is no cache.
+    """
+    try:
+        found = json.loads((folder / CONFIGURATION).read_bytes())
+    except FileNotFoundError:
+        raise SymboUQError(f"is no signals cache: it has no {CONFIGURATION}", str(folder)) from None
+    except ValueError as error:
+        raise SymboUQError(f"{CONFIGURATION} is damaged: {error}", str(folder)) from error
+    if not isinstance(found, dict):
+        raise SymboUQError(f"{CONFIGURATION} is damaged: no object", str(folder))
+    return found
+
+
+def shard_name(number: int) -> str:
+    """The file name of a shard."""
+    return f"shard-{number:05}.safetensors"
+
+
+def entry(**row: Any) -> Entry:
+    """An entry as the index or a shard has it."""
+    spans = [(int(start), int(stop)) for start, stop in row.pop("spans")]
+    return Entry(spans=spans, **row)
+
+
+def digest(value: Any) -> str:
+    """SHA-256 of a JSON value, as hexadecimal digits."""
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()
+
+
+def tokens_digest(ids: Sequence[int]) -> str:
+    """The first 16 hexadecimal digits of a SHA-256 of generated tokens."""
+    return digest(list(ids))[:16]
+
+
+class SignalsCache:
+    """Reads a cache.
+
+    Args:
+        folder: Its folder.
+
+    Attributes:
+        configuration: What it was made with, as in `Configuration`.
+        entries: Where each trace is, by id and in the order of the traces file.
+
+    Raises:
+        SymboUQError: If the folder is no cache, or was left without any finished shard, or
+            a package is missing.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        need_packages()
+        import pyarrow.parquet as pq
+
+        self.folder = Path(folder)
+        self.configuration = read_configuration(self.folder)
+        if self.configuration.get("version") != VERSION:
+            raise SymboUQError(
+                f"has version {self.configuration.get('version')} of the layout, this reads "
+                f"{VERSION}",
+                str(self.folder),
+            )
+        file = self.folder / INDEX
+        if not file.exists():
+            raise self._incomplete(f"it has no {INDEX}")
+        try:
+            rows = pq.read_table(file).to_pylist()
+        except (OSError, ValueError) as error:  # pyarrow's errors are both
+            raise self._incomplete(f"{INDEX} is damaged") from error
+        self.entries = {row["id"]: entry(**row) for row in rows}
+        # Traces are mostly read in order; a few shards stay open, mapped into memory.
+        self._shard = lru_cache(maxsize=4)(self._opened)
+
+    def signals(self, identity: str) -> Signals:
+        """The signals of a trace.
+
+        Raises:
+            SymboUQError: If the trace is not in the cache, or its shard cannot be read.
+        """
+        import numpy as np
+
+        found = self.entries.get(identity)
+        if found is None:
+            raise SymboUQError(f"has no signals of trace {identity}", str(self.folder))
+        stored = self._shard(found.shard)
+
+        def part(name: str) -> Any:
+            whole = stored.get_slice(name)
+            if found.start == found.stop:  # which a slice refuses at the end
+                return np.zeros((0, *whole.get_shape()[1:]), np.float32)
+            return whole[found.start : found.stop].astype(np.float32)
+
+        return Signals(
+            part("logprobs"), part("top"), part("hidden"), part("lookback"), tuple(found.spans)
+        )
+
+    def _opened(self, number: int) -> Any:
+        from safetensors import SafetensorError, safe_open
+
+        file = self.folder / shard_name(number)
+        if not file.exists():
+            raise self._incomplete(f"{file.name} is missing")
+        try:
+            return safe_open(file, framework="numpy")
+        except (OSError, SafetensorError) as error:
+            raise self._incomplete(f"{file.name} is damaged ({error})") from error
+
+    def _incomplete(self, what: str) -> SymboUQError:
+        return SymboUQError(
+            f"{what}; run `symbouq signals` into this folder again, which computes only what is "
+            "missing",
+            str(self.folder),
+        )
+
+
+def examples(
+    traces: str | os.PathLike[str],
+    cache: str | os.PathLike[str] | SignalsCache | None = None,
+    audits: str | os.PathLike[str] | None = None,
+    *,
+    light: bool = False,
+) -> Iterator[Example]:
+    """Traces with all that a scorer may read, joined by id, in the order of the traces file.
+
+    Cache and audits may have more traces than the file. Audits in the order of the file
+    are read beside it and not kept.
+
+    Args:
+        traces: The traces file.
+        cache: The signals cache; without one examples have no signals.
+        audits: The audits; without them examples have no audit.
+        light: Leave the signals out, once it is sure that they are there.
+
+    Raises:
+        SymboUQError: If a trace has no signals or no audit, or they are of another trace
+            than the one with its id; the ids are named.
+    """
+    stored = cache if isinstance(cache, SignalsCache) or cache is None else SignalsCache(cache)
+    by_id = ById(audits, "audits") if audits is not None else None
+    records = _readable(traces)
+    for record in records:
+        audit = by_id.find(record["id"]) if by_id is not None else None
+        if by_id is not None and audit is None:
+            absent = [r["id"] for r in records if by_id.find(r["id"]) is None]
+            raise SymboUQError(f"no audit of {_listed([record['id'], *absent])}", by_id.path)
+        if stored is not None and record["id"] not in stored.entries:
+            absent = [r["id"] for r in records if r["id"] not in stored.entries]
+            message = f"no signals of {_listed([record['id'], *absent])}"
+            raise SymboUQError(message, str(stored.folder))
+        claims = claim_texts(record, audit)
+        signals = None if stored is None or light else stored.signals(record["id"])
+        _agree(record, claims, audit, stored)
+        yield Example(
+            record["id"], without_labels(record), claims, signals, audit, samples_of(record)
+        )
+
+
+def _readable(traces: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
+    for item in read_records(traces):
+        if isinstance(item, RecordError):
+            raise item
+        yield item.record
+
+
+def _agree(
+    record: Record,
+    claims: Sequence[str],
+    audit: Record | None,
+    cache: SignalsCache | None,
+) -> None:
+    """Makes sure that signals and audit are those of a trace and of its claims.
+
+    Raises:
+        SymboUQError: If they are not.
+    """
+    name = f"trace {record['id']}"
+    if audit is not None:
+        audited = [claim["text"] for claim in audit["claims"]]
+        if audited != list(claims):
+            raise SymboUQError(
+                f"{name} has {len(claims)} claims and its audit {len(audited)}, or they differ: "
+                "the audit is of another response"
+            )
+    if cache is None:
+        return
+    stored = cache.entries[record["id"]]
+    ids = (record.get("generation") or {}).get("token_ids") or []
+    if stored.digest != tokens_digest(ids):
+        raise SymboUQError(f"the signals of {name} are of another response", str(cache.folder))
+    if len(stored.spans) != len(claims):
+        raise SymboUQError(
+            f"{name} has {len(claims)} claims and its signals {len(stored.spans)}: run `symbouq "
+            "signals` with the same --audits",
+            str(cache.folder),
+        )
+
+
+def _listed(ids: Sequence[str]) -> str:
+    shown = ", ".join(ids[:_SHOWN])
+    more = f" and {len(ids) - _SHOWN} more" if len(ids) > _SHOWN else ""
+    return f"{'trace' if len(ids) == 1 else 'traces'} {shown}{more}"

@@ -1,0 +1,297 @@
+"""What a backbone said and felt at each token of a trace: one teacher-forced pass.
+
+The prompt and the generated tokens go through the model once, in eager attention. What is
+kept of a layer's attention is reduced while the layer runs, so no more than one layer's
+weights are in memory at a time.
+
+A token at place p of the sequence is predicted from place p - 1. Hidden state, logits and
+attention are all taken there, so the first generated token has those of the prompt's last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from symbouq.errors import SymboUQError
+
+if TYPE_CHECKING:
+    import torch
+
+    from symbouq.evidence.signals.example import Floats
+
+Lookback = Literal["heads", "pooled"]
+"""One lookback ratio for each head of each layer, or their mean over the heads of a layer."""
+
+TOP = 4
+"""Probabilities kept at each token."""
+
+TOKENS = 4096
+"""Tokens of a batch, padding included, unless told otherwise."""
+
+
+class Forced(NamedTuple):
+    """A sequence to be passed through a model.
+
+    Attributes:
+        prompt: The P tokens of the prompt, at least one.
+        generated: The T generated tokens.
+        id: The trace's id, for messages.
+    """
+
+    prompt: Sequence[int]
+    generated: Sequence[int]
+    id: str = ""
+
+
+@dataclass(frozen=True)
+class TokenSignals:
+    """The signals of the T generated tokens of one trace, all float32.
+
+    Attributes:
+        logprobs: Log-probability of the token, `[T]`.
+        top: The four largest probabilities, descending, `[T, 4]`.
+        hidden: Final hidden state from which the token was predicted: what the language
+            model head reads, after the last norm, `[T, d]`.
+        lookback: Lookback ratios, `[T, layers * heads]`, a layer's heads side by side, or
+            `[T, layers]` where they are pooled.
+    """
+
+    logprobs: Floats
+    top: Floats
+    hidden: Floats
+    lookback: Floats
+
+
+class Width(NamedTuple):
+    """The sizes of a model's signals.
+
+    Attributes:
+        layers: Layers with attention.
+        heads: Attention heads of a layer.
+        hidden: Width of the final hidden state.
+    """
+
+    layers: int
+    heads: int
+    hidden: int
+
+
+class ForcedPass:
+    """Computes signals with one model.
+
+    Probabilities are the model's own: no grammar masks them, no temperature changes them.
+
+    The lookback ratio of head h of layer l at generated token t = 1, 2, ... is
+
+        A(prompt) = mean of a[j] over the P places j of the prompt
+        A(new)    = mean of a[j] over the t - 1 places j of the tokens generated before t
+        lookback  = A(prompt) / (A(prompt) + A(new))
+
+    where a are the head's attention weights at the place that predicts token t. Nothing
+    was generated before the first token: there A(new) = 0 and the ratio is 1.
+
+    Args:
+        model: A causal language model of transformers, loaded with
+            `attn_implementation="eager"`.
+        lookback: Whether heads are kept apart.
+        tokens: Tokens of a batch, padding included; halved whenever memory runs out.
+
+    Raises:
+        SymboUQError: If the model's layers have no `self_attn`, as a model without
+            attention has none.
+    """
+
+    def __init__(self, model: Any, lookback: Lookback = "heads", tokens: int = TOKENS) -> None:
+        self.model = model.eval()
+        self.lookback: Lookback = lookback
+        self.tokens = tokens
+        self._attentions = [
+            module for name, module in model.named_modules() if name.endswith(".self_attn")
+        ]
+        self._head = model.get_output_embeddings()
+        if not self._attentions or self._head is None:
+            raise SymboUQError(
+                f"{type(model).__name__} gives no attention weights (its layers have no "
+                "`self_attn`), so it has no lookback ratios"
+            )
+        config = model.config.get_text_config()
+        self.width = Width(
+            len(self._attentions), int(config.num_attention_heads), int(config.hidden_size)
+        )
+
+    @property
+    def lookbacks(self) -> int:
+        """How many lookback ratios a token has."""
+        heads = self.width.heads if self.lookback == "heads" else 1
+        return self.width.layers * heads
+
+    def signals(self, sequences: Sequence[Forced]) -> list[TokenSignals]:
+        """The signals of some sequences, in their order.
+
+        Sequences of similar length go together, in batches of at most `tokens` tokens. If
+        one does not fit into memory, it is run again in halves, and later ones are as small.
+
+        Raises:
+            SymboUQError: If a single sequence does not fit, or attention is not eager.
+        """
+        import torch
+
+        found: dict[int, TokenSignals] = {
+            n: self._empty() for n, sequence in enumerate(sequences) if not sequence.generated
+        }
+        rest = sorted(
+            (n for n in range(len(sequences)) if n not in found),
+            key=lambda n: -_length(sequences[n]),
+        )
+        while rest:
+            longest = _length(sequences[rest[0]])
+            batch = rest[: max(1, self.tokens // longest)]
+            try:
+                with torch.inference_mode():
+                    done = self._batch([sequences[n] for n in batch])
+            except (RuntimeError, MemoryError) as error:
+                if not _out_of_memory(error):
+                    raise
+                done = []
+            if not done:
+                # Outside of the handler, whose traceback would keep the tensors alive.
+                if torch.cuda.is_available():
+                    torch.cuda.empty_cache()
+                if len(batch) == 1:
+                    raise SymboUQError(
+                        f"trace {sequences[batch[0]].id} of {longest} tokens does not fit into "
+                        "memory, not even alone"
+                    )
+                self.tokens = longest * (len(batch) // 2)
+                continue
+            found.update(zip(batch, done, strict=True))
+            rest = rest[len(batch) :]
+        return [found[n] for n in range(len(sequences))]
+
+    def _empty(self) -> TokenSignals:
+        import numpy as np
+
+        def zeros(*shape: int) -> Floats:
+            return np.zeros(shape, np.float32)
+
+        return TokenSignals(
+            zeros(0), zeros(0, TOP), zeros(0, self.width.hidden), zeros(0, self.lookbacks)
+        )
+
+    def _batch(self, sequences: Sequence[Forced]) -> list[TokenSignals]:
+        import torch
+
+        # Padding stands on the right, where causal attention does not look from the left.
+        longest = max(map(_length, sequences))
+        ids = torch.zeros((len(sequences), longest), dtype=torch.long)
+        mask = torch.zeros_like(ids)
+        for row, sequence in enumerate(sequences):
+            whole = torch.tensor([*sequence.prompt, *sequence.generated])
+            ids[row, : len(whole)] = whole
+            mask[row, : len(whole)] = 1
+        # Logits are large: only of the places that predict a generated token of some row.
+        first = min(len(sequence.prompt) for sequence in sequences) - 1
+        places = torch.arange(first, longest - 1)
+        device = self._head.weight.device
+        with self._watched(sequences) as (lookbacks, hidden):
+            logits = self.model(
+                input_ids=ids.to(device),
+                attention_mask=mask.to(device),
+                use_cache=False,
+                logits_to_keep=places.to(device),
+            ).logits
+        return [
+            self._row(sequence, first, logits[row], hidden[0][row], lookbacks[row])
+            for row, sequence in enumerate(sequences)
+        ]
+
+    def _row(
+        self,
+        sequence: Forced,
+        first: int,
+        logits: torch.Tensor,
+        hidden: torch.Tensor,
+        lookbacks: list[torch.Tensor],
+    ) -> TokenSignals:
+        import torch
+
+        start = len(sequence.prompt) - 1 - first
+        kept = slice(start, start + len(sequence.generated))
+        logprobs = logits[kept].float().log_softmax(-1)
+        tokens = torch.tensor(sequence.generated, device=logprobs.device)
+        return TokenSignals(
+            _array(logprobs.gather(1, tokens[:, None])[:, 0]),
+            _array(logprobs.topk(TOP).values.exp()),
+            _array(hidden[kept]),
+            _array(torch.cat(lookbacks, 1)),
+        )
+
+    @contextmanager
+    def _watched(
+        self, sequences: Sequence[Forced]
+    ) -> Iterator[tuple[list[list[torch.Tensor]], list[torch.Tensor]]]:
+        """While a batch runs: each row's lookback ratios `[T, heads]` layer by layer, and
+        what the language model head reads.
+        """
+        lookbacks: list[list[torch.Tensor]] = [[] for _ in sequences]
+        hidden: list[torch.Tensor] = []
+
+        def reduce(module: Any, inputs: Any, output: Any) -> None:
+            weights = output[1] if isinstance(output, tuple) and len(output) > 1 else None
+            if weights is None:
+                raise SymboUQError(
+                    f"{type(self.model).__name__} gives no attention weights; load it with "
+                    'attn_implementation="eager"'
+                )
+            for row, sequence in enumerate(sequences):
+                ratios = _ratios(weights[row], sequence)
+                lookbacks[row].append(
+                    ratios if self.lookback == "heads" else ratios.mean(1, keepdim=True)
+                )
+
+        def keep(module: Any, inputs: Any) -> None:
+            hidden.append(inputs[0])
+
+        handles = [module.register_forward_hook(reduce) for module in self._attentions]
+        handles.append(self._head.register_forward_pre_hook(keep))
+        try:
+            yield lookbacks, hidden
+        finally:
+            for handle in handles:
+                handle.remove()
+
+
+def _ratios(weights: torch.Tensor, sequence: Forced) -> torch.Tensor:
+    """The lookback ratios `[T, heads]` of one row's attention weights `[heads, Q, K]`."""
+    import torch
+
+    prompt, new = len(sequence.prompt), len(sequence.generated)
+    seen = weights[:, prompt - 1 : prompt + new - 1, : prompt + new - 1].float()
+    to_prompt = seen[:, :, :prompt].mean(2)
+    before = torch.arange(new, device=seen.device).clamp(min=1)
+    to_new = seen[:, :, prompt:].sum(2) / before
+    # Where a window of attention has left the prompt behind, nothing is divided by nothing.
+    total = (to_prompt + to_new).clamp(min=torch.finfo(torch.float32).tiny)
+    return (to_prompt / total).T
+
+
+def _length(sequence: Forced) -> int:
+    return len(sequence.prompt) + len(sequence.generated)
+
+
+def _array(tensor: torch.Tensor) -> Floats:
+    return tensor.float().cpu().numpy()
+
+
+def _out_of_memory(error: Exception) -> bool:
+    """Whether a device, or the machine itself, had no memory left."""
+    import torch
+
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
+        return True
+    return any(
+        told in str(error).lower() for told in ("can't allocate memory", "not enough memory")
+    )

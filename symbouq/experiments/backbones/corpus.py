@@ -1,0 +1,106 @@
+"""What a backbone learns from: prompts with the sound traces that answer them."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.evidence.generation.contract import STRUCTURED, user_message
+from symbouq.experiments.scenes.families import FAMILIES, Problem, chains
+from symbouq.experiments.scenes.geometry import STEPS, Fact
+from symbouq.experiments.scenes.wording import Wordings, atom
+from symbouq.records import Instance, Trace, make_record
+
+SHARES = {"chains": 0.5, "blocks": 0.15, "regions": 0.1, "distances": 0.1, "inference": 0.15}
+"""How often each family comes."""
+
+RESTATED = 0.2
+"""Share of the side task."""
+
+RESTATING = "Restate every fact of the scene plainly."
+"""The side task: what helps a small model most is to learn to read a fact."""
+
+
+class Pair(NamedTuple):
+    """A user message and the answer to learn."""
+
+    prompt: str
+    completion: str
+
+
+def pair(problem: Problem) -> Pair:
+    """A problem as the generating model meets it, with its sound trace."""
+    instance = make_record(Instance, problem.record("training"))
+    return Pair(user_message(instance, problem.answer_space), problem.trace.encoded())
+
+
+def restating(problem: Problem) -> Pair:
+    """The side task on a problem's scene."""
+    return Pair(
+        f"{RESTATING}\nScene: {' '.join(problem.scene)}",
+        ". ".join(atom(fact) for fact in problem.facts) + ".",
+    )
+
+
+def instructions() -> list[str]:
+    """The parts of prompts that never vary: the contract and the task of every family."""
+    found = [STRUCTURED, RESTATING]
+    for family in FAMILIES.values():
+        problem = family(1, random.Random(0))
+        found.append(pair(problem).prompt.partition("\n")[0])
+    return list(dict.fromkeys(found))
+
+
+def corpus(
+    seed: int, hops: Sequence[int] = (1, 2, 3), wordings: Wordings | None = None
+) -> Iterator[Pair]:
+    """Pairs without end, the same for the same seed.
+
+    Args:
+        seed: Draws them.
+        hops: Numbers of hops, drawn evenly.
+        wordings: Further wordings of directions; half of the chains use them.
+    """
+    draw = random.Random(f"corpus/{seed}")
+    while True:
+        family = draw.choices(list(SHARES), list(SHARES.values()))[0]
+        if family == "chains" and wordings and draw.random() < 0.5:
+            problem = chains(draw.choice(hops), draw, wordings)
+        else:
+            problem = FAMILIES[family](draw.choice(hops), draw)
+        yield restating(problem) if draw.random() < RESTATED else pair(problem)
+
+
+def wordings_of(rows: Iterable[Instance]) -> dict[str, list[str]]:
+    """How the sentences of a benchmark's training split word each direction.
+
+    The sentences are read by the audit's parser; those that state one direction between two
+    letters become wordings of it.
+
+    Args:
+        rows: Questions of the training split.
+    """
+    auditor = TraceAuditor()
+    found: dict[str, set[str]] = {}
+    for row in rows:
+        trace = {"id": row.id, "dataset": row.dataset, "scene": row.scene, "conclusion": "none"}
+        parsed = auditor.parse(make_record(Trace, trace))
+        stated: dict[int, list[Fact]] = {}
+        for r in parsed["scene_relations"]:
+            name = r["relation"].replace("same_position", "overlap").replace("_", "-")
+            stated.setdefault(r["sentence"], []).append((r["subject"], name, r["object"]))
+        for number, facts in stated.items():
+            if len(facts) == 1:
+                u, relation, v = facts[0]
+                text = parsed["scene"][number - 1].replace("{", "(").replace("}", ")")
+                wording = _letter(v).sub("{v}", _letter(u).sub("{u}", text))
+                if relation in STEPS and len(u) == len(v) == 1 and "{u}" in wording:
+                    found.setdefault(relation, set()).add(wording)
+    return {relation: sorted(found[relation]) for relation in sorted(found)}
+
+
+def _letter(name: str) -> re.Pattern[str]:
+    return re.compile(rf"\b{re.escape(name)}\b")

@@ -1,0 +1,96 @@
+"""A question of a benchmark, whatever layout it came in."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import Any
+
+from symbouq.auditing.matching import Kind, space_of
+from symbouq.errors import SymboUQError
+
+Scene = str | list[str]
+"""One text, which the audit splits, or a list of sentences."""
+
+
+class BenchmarkError(SymboUQError):
+    """A benchmark cannot be imported as asked: an unknown name or layout, no rows, splits
+    that overlap.
+    """
+
+
+@dataclass
+class Item:
+    """One question about one scene.
+
+    Attributes:
+        id: Identifies it in the import.
+        dataset: Name by which the audit chooses a profile.
+        scene: What is trusted.
+        question: What was asked.
+        answer: The right label, or a list of them.
+        labels: What the answer may be.
+        kind: Whether an answer is one label, a set or a sequence.
+        meta: What else the release says.
+        split: The release's own split, where it has one.
+        story: The release's own name for the scene, where it has one.
+        extra: Fields to keep beside the record's own, such as a trace's `response`.
+        file: Where it was read.
+        line: The line there, or the number of the row.
+    """
+
+    id: str
+    dataset: str
+    scene: Scene
+    question: str
+    answer: str | list[str]
+    labels: list[str]
+    kind: Kind
+    meta: dict[str, Any] = field(default_factory=dict)
+    split: str | None = None
+    story: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+    file: str = ""
+    line: int = 0
+
+    @property
+    def space(self) -> str:
+        """The name of the answer space, as `symbouq.auditing.matching` has it."""
+        return space_of(self.labels).name
+
+    @property
+    def gold(self) -> list[str]:
+        """The answer as a list."""
+        return self.answer if isinstance(self.answer, list) else [self.answer]
+
+    @property
+    def scene_key(self) -> str:
+        """SHA-256 of the scene's words, whatever their case and spacing."""
+        return _digest(_words(self.scene))
+
+    @property
+    def pair_key(self) -> str:
+        """SHA-256 of scene and question."""
+        return _digest(f"{_words(self.scene)}\n{_words(self.question)}")
+
+    def record(self) -> dict[str, Any]:
+        """The record that is written."""
+        return {
+            "id": self.id,
+            "dataset": self.dataset,
+            "scene": self.scene,
+            "question": self.question,
+            "answer": self.answer,
+            "answer_space": self.labels,
+            "meta": {**self.meta, "answer_kind": self.kind, "pair": self.pair_key},
+            **self.extra,
+        }
+
+
+def _words(text: Scene) -> str:
+    whole = text if isinstance(text, str) else " ".join(text)
+    return " ".join(whole.casefold().split())
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

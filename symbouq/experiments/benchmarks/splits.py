@@ -1,0 +1,234 @@
+"""Splits that are the same on every machine and keep each scene on one side.
+
+A scene is known by the hash of its words and by the release's own name for it; all
+questions of a scene go together. Scenes are taken in the order of a hash of seed and scene,
+and the questions of the last one in the order of a hash of scene and question, so that a
+split has exactly the size asked for wherever the data suffices.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from symbouq.experiments.benchmarks.items import BenchmarkError, Item
+
+ORDER = ("train", "validation", "test")
+
+Group = list[Item]
+"""The questions of one scene."""
+
+
+@dataclass
+class Cut:
+    """The splits.
+
+    Attributes:
+        rows: The questions of each split.
+        notes: What fell short, and where rows came from, in sentences.
+        unused: How many questions are in no split.
+        overlapping: How many were left out because their scene is in another split.
+    """
+
+    rows: dict[str, list[Item]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    unused: int = 0
+    overlapping: int = 0
+
+
+def grouped(items: Sequence[Item]) -> list[Group]:
+    """The questions by scene, in the order of their first one."""
+    parents: dict[str, str] = {}
+
+    def root(key: str) -> str:
+        while parents.setdefault(key, key) != key:
+            parents[key] = parents[parents[key]]
+            key = parents[key]
+        return key
+
+    for item in items:
+        if item.story is not None:
+            parents[root(f"story {item.story}")] = root(item.scene_key)
+    found: dict[str, Group] = defaultdict(list)
+    for item in items:
+        found[root(item.scene_key)].append(item)
+    return list(found.values())
+
+
+def separate(groups: Iterable[Group], drop: bool) -> tuple[list[Group], int]:
+    """The groups, each in one of the release's splits or in none.
+
+    Args:
+        groups: The questions by scene.
+        drop: Whether a scene in two splits stays in the later one alone (test before
+            validation before train); otherwise it is refused.
+
+    Returns:
+        The groups, and how many questions were dropped.
+
+    Raises:
+        BenchmarkError: If a scene is in two splits and `drop` is not set.
+    """
+    kept: list[Group] = []
+    clashes: list[Group] = []
+    dropped = 0
+    for group in groups:
+        named = {item.split for item in group} - {None}
+        if len(named) > 1:
+            clashes.append(group)
+            last = max(named, key=lambda name: ORDER.index(str(name)))
+            stay = [item for item in group if item.split in (last, None)]
+            dropped += len(group) - len(stay)
+            kept.append(stay)
+        else:
+            kept.append(group)
+    if clashes and not drop:
+        raise BenchmarkError(_overlap(clashes))
+    return kept, dropped
+
+
+def _overlap(clashes: Sequence[Group]) -> str:
+    shown = [
+        ", ".join(f"{item.id} ({item.split})" for item in group if item.split)
+        for group in clashes[:10]
+    ]
+    more = f"; and {len(clashes) - 10} more" if len(clashes) > 10 else ""
+    scenes = f"{len(clashes)} scene{'s are' if len(clashes) > 1 else ' is'}"
+    return (
+        f"{scenes} in two splits of the source: {'; '.join(shown)}{more}. `--overlap drop` keeps "
+        "such a scene in the later split alone (test, then validation), `--pool` draws new splits"
+    )
+
+
+def cut(
+    items: Sequence[Item],
+    sizes: Mapping[str, int] | None,
+    seed: int = 0,
+    pool: bool = False,
+    drop: bool = False,
+) -> Cut:
+    """Splits a benchmark.
+
+    Args:
+        items: The questions.
+        sizes: How many of each split; None keeps the release's own splits whole.
+        seed: Varies the order in which scenes are taken.
+        pool: Whether to draw from all rows, whatever their split in the release.
+        drop: What to do with a scene in two of the release's splits, see `separate`.
+
+    Returns:
+        The splits. Where the release lacks one, it is drawn from rows without a split, else
+        from what training leaves, and validation at last from test; notes say so. Rows that
+        do not suffice are shared out evenly.
+
+    Raises:
+        BenchmarkError: If a scene is in two splits.
+    """
+    done = Cut()
+    groups = grouped(items)
+    if not pool:
+        groups, done.overlapping = separate(groups, drop)
+        if done.overlapping:
+            done.notes.append(
+                f"{done.overlapping} rows were left out: their scene is in a later split too"
+            )
+    by_split: dict[str, list[Group]] = defaultdict(list)
+    for group in _ordered(groups, seed):
+        named = "" if pool else next((i.split for i in group if i.split), "")
+        by_split[named or ""].append(group)
+    if sizes is None:
+        for name in (*ORDER, ""):
+            if by_split[name]:
+                done.rows[name or "all"] = [item for group in by_split[name] for item in group]
+        _restore_order(done, items)
+        return done
+    _draw(done, by_split, sizes)
+    for name, wanted in sizes.items():
+        have = len(done.rows.get(name, ()))
+        if have < wanted:
+            done.notes.append(f"{name} has {have} of the {wanted} rows asked for")
+    _restore_order(done, items)
+    done.unused = len(items) - done.overlapping - sum(map(len, done.rows.values()))
+    return done
+
+
+_DONORS = {"train": ("",), "validation": ("", "train", "test"), "test": ("", "train")}
+"""Where the rows of a split come from that the release lacks; `` is rows without a split."""
+
+
+def _draw(done: Cut, by_split: dict[str, list[Group]], sizes: Mapping[str, int]) -> None:
+    """Fills the splits, those that the release lacks from the first source that has rows."""
+    plan: dict[str, dict[str, int]] = defaultdict(dict)
+    for name, size in sizes.items():
+        donors = (name,) if by_split[name] else _DONORS[name]
+        donor = next((d for d in donors if by_split[d]), None)
+        if donor is None:
+            done.notes.append(f"the source has no rows for {name}")
+            continue
+        plan[donor][name] = size
+        if donor not in ("", name):
+            done.notes.append(f"{name} is drawn from the source's {donor}")
+    for donor, wanted in plan.items():
+        _take(done, by_split[donor], wanted)
+
+
+def _take(done: Cut, groups: list[Group], wanted: Mapping[str, int]) -> None:
+    """Moves scenes out of a list into splits, whole but for the last of each."""
+    shares = _shares(sum(map(len, groups)), wanted)
+    for name in sorted(wanted, key=lambda n: wanted[n]):
+        rows: list[Item] = []
+        while groups and len(rows) < shares[name]:
+            rows.extend(groups.pop(0)[: shares[name] - len(rows)])
+        if rows:
+            done.rows[name] = rows
+
+
+def _shares(total: int, wanted: Mapping[str, int]) -> dict[str, int]:
+    """What each gets of too few rows: none more than another that is short."""
+    shares: dict[str, int] = {}
+    left = total
+    by_size = sorted(wanted, key=lambda n: wanted[n])
+    for place, name in enumerate(by_size):
+        shares[name] = min(wanted[name], left // (len(by_size) - place))
+        left -= shares[name]
+    return shares
+
+
+def _ordered(groups: Iterable[Group], seed: int) -> list[Group]:
+    """Scenes in the order of their hashes, their questions likewise."""
+
+    def rank(key: str) -> str:
+        return hashlib.sha256(f"{seed}\n{key}".encode()).hexdigest()
+
+    return sorted(
+        (
+            sorted(group, key=lambda item: (rank(item.pair_key), item.id))
+            for group in groups
+            if group
+        ),
+        key=lambda group: rank(min(item.scene_key for item in group)),
+    )
+
+
+def _restore_order(done: Cut, items: Sequence[Item]) -> None:
+    """Rows in the order of the source, splits in the usual one."""
+    place = {id(item): number for number, item in enumerate(items)}
+    names = sorted(done.rows, key=lambda n: (ORDER.index(n) if n in ORDER else 9, n))
+    done.rows = {n: sorted(done.rows[n], key=lambda item: place[id(item)]) for n in names}
+
+
+def check_apart(rows: Mapping[str, Sequence[Item]]) -> None:
+    """Makes sure that no scene is in two of the splits that are written.
+
+    Raises:
+        BenchmarkError: If one is.
+    """
+    first: dict[str, tuple[str, str]] = {}
+    for name, items in rows.items():
+        for item in items:
+            for key in (item.scene_key, item.story):
+                split, other = first.setdefault(key, (name, item.id)) if key else (name, item.id)
+                if split != name:
+                    raise BenchmarkError(f"{item.id} ({name}) has the scene of {other} ({split})")

@@ -1,0 +1,353 @@
+"""The five families of scenes, their questions and their reasoning."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from string import ascii_uppercase
+from typing import Any
+
+from symbouq.evidence.generation.contract import STEP_LENGTH, Structured
+from symbouq.experiments.scenes.geometry import (
+    DIRECTIONS,
+    OPPOSITE,
+    STEPS,
+    Boxes,
+    Fact,
+    converse,
+    direction,
+)
+from symbouq.experiments.scenes.wording import PLAIN, SCENE, STEP, Wordings, atom, sentence
+
+NINE = tuple(STEPS)
+SIDES = ("left", "right", "above", "below")
+NESTING = ("inside", "contains", "outside", "touching", "overlapping")
+DISTANCES = ("near", "far", "touching", "DK")
+JUDGEMENTS = ("entailment", "neutral", "contradiction")
+
+_COLOURS = ("red", "blue", "green", "black", "white", "yellow")
+_SHAPES = ("circle", "square", "triangle", "star")
+_PLACES = ("meadow", "garden", "yard", "hall", "court", "field", "camp", "market")
+_OBJECTS = ("bench", "pond", "tree", "lamp", "statue", "well", "table", "stone")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A scene, a question about it, its answer and a sound way there.
+
+    Attributes:
+        family: Which family made it.
+        hops: How many stated facts the answer takes.
+        scene: The sentences, in a drawn order.
+        question: The question, or the statement to judge.
+        answer: The right label, or a list where the space is one of sets.
+        answer_space: What an answer may be.
+        reasoning: Sound steps to the answer, each at most as long as the contract allows.
+        facts: What the scene states, one fact a sentence, in canonical direction.
+    """
+
+    family: str
+    hops: int
+    scene: tuple[str, ...]
+    question: str
+    answer: str | list[str]
+    answer_space: tuple[str, ...]
+    reasoning: tuple[str, ...]
+    facts: tuple[Fact, ...]
+
+    @property
+    def conclusion(self) -> str:
+        """The answer as a trace delivers it."""
+        return self.answer if isinstance(self.answer, str) else ", ".join(self.answer)
+
+    @property
+    def trace(self) -> Structured:
+        """The sound trace."""
+        return Structured(self.reasoning, self.conclusion)
+
+    def record(self, identity: str) -> dict[str, Any]:
+        """The problem as a record, with what the truth of a claim is computed from."""
+        return {
+            "id": identity,
+            "dataset": f"scenes-{self.family}",
+            "hops": self.hops,
+            "scene": list(self.scene),
+            "question": self.question,
+            "answer": self.answer,
+            "answer_space": list(self.answer_space),
+            "meta": {"family": self.family, "facts": [list(fact) for fact in self.facts]},
+        }
+
+
+def chains(hops: int, draw: random.Random, wordings: Wordings = SCENE) -> Problem:
+    """A chain of unit steps between letters: where is its first thing from its last?
+
+    Args:
+        hops: Links of the chain.
+        draw: Draws the rest.
+        wordings: Wordings of each direction that may be drawn.
+    """
+    names = draw.sample(ascii_uppercase, hops + 1 + draw.choice((0, 0, 1, 2)))
+    path, others = names[: hops + 1], names[hops + 1 :]
+    ways = [way for way in NINE if way in wordings and way != "overlap"]
+    links = [(u, draw.choice(ways), v) for u, v in pairwise(path)]
+    if "overlap" in wordings and draw.random() < 0.1:
+        u, _, v = links[-1]
+        links[-1] = (u, "overlap", v)
+    asides = [(name, draw.choice(ways), draw.choice(path)) for name in others]
+    facts = _stated([*links, *asides], draw, wordings)
+    first, last = path[0], path[-1]
+    asked = draw.choice(
+        (
+            f"What is the relation of the agent {first} to the agent {last}?",
+            f"Where is {first} from {last}?",
+            f"What is the relation of {first} to {last}?",
+        )
+    )
+    return Problem(
+        "chains",
+        hops,
+        tuple(sentence(fact, draw, wordings) for fact in facts),
+        asked,
+        direction(*_difference(links)),
+        NINE,
+        _steps_along(links, facts),
+        tuple(facts),
+    )
+
+
+def _steps_along(links: Sequence[Fact], facts: Sequence[Fact]) -> tuple[str, ...]:
+    """The reasoning along a chain: each link, joined to what was found before."""
+    first = links[0][0]
+    steps = _read(links[0], facts)
+    before = links[0]
+    for number, link in enumerate(links[1:], start=2):
+        joined = (first, direction(*_difference(links[:number])), link[2])
+        steps += _turned(link, facts)
+        steps.append(f"{atom(before)} and {atom(link)}, so {atom(joined)}")
+        before = joined
+    return tuple(steps)
+
+
+def _read(fact: Fact, facts: Sequence[Fact]) -> list[str]:
+    """The step that takes a fact from the scene, turned round if it is stated so."""
+    return _turned(fact, facts) or [atom(fact)]
+
+
+def _turned(fact: Fact, facts: Sequence[Fact]) -> list[str]:
+    """What turns a fact round, in two steps where one is too long for the contract; nothing where
+    the scene states it as it is.
+    """
+    if fact in facts:
+        return []
+    step = f"{atom(converse(fact))}, so {atom(fact)}"
+    return [step] if len(step) <= STEP_LENGTH else [atom(converse(fact)), atom(fact)]
+
+
+def _difference(links: Sequence[Fact]) -> tuple[int, int]:
+    """The position of a chain's first thing from its last."""
+    steps = [STEPS[relation] for _, relation, _ in links]
+    return sum(dx for dx, _ in steps), sum(dy for _, dy in steps)
+
+
+def blocks(hops: int, draw: random.Random) -> Problem:
+    """Coloured shapes in blocks that lie beside each other: which relations hold?
+
+    One hop asks within a block, two from a shape to a block, three from shape to shape.
+    """
+    names = [f"block {letter}" for letter in draw.sample(ascii_uppercase[:6], 3)]
+    shapes = draw.sample([f"the {c} {s}" for c in _COLOURS for s in _SHAPES], 4)
+    ways = tuple(DIRECTIONS[s] for s in DIRECTIONS if s != (0, 0))
+    across = (names[0], draw.choice(ways), names[1])
+    within = (shapes[0], draw.choice(ways), shapes[2])
+    facts = [
+        across,
+        within,
+        (shapes[0], "inside", names[0]),
+        (shapes[1], "inside", names[1]),
+        (shapes[2], "inside", names[0]),
+        (names[2], draw.choice(ways), names[1]),
+        (shapes[3], "inside", names[2]),
+    ]
+    facts = _stated(facts, draw)
+    if hops == 1:
+        u, v = shapes[0], shapes[2]
+        steps = _read(within, facts)
+    else:
+        u, v, relation = shapes[0], names[1], across[1]
+        steps = [
+            *_read((u, "inside", names[0]), facts),
+            *_turned(across, facts),
+            f"{atom(across)}, so {atom((u, relation, v))}",
+        ]
+        if hops > 2:
+            v = shapes[1]
+            lying = (v, "inside", names[1])
+            steps += [*_turned(lying, facts), f"{atom(lying)}, so {atom((u, relation, v))}"]
+    boxes = Boxes(facts)
+    return Problem(
+        "blocks",
+        hops,
+        tuple(sentence(fact, draw, PLAIN) for fact in facts),
+        f"Where is {u} relative to {v}?",
+        [side for side in SIDES if boxes.holds(u, side, v)],
+        (*SIDES, "inside", "contains"),
+        tuple(steps),
+        tuple(facts),
+    )
+
+
+def regions(hops: int, draw: random.Random) -> Problem:
+    """Places in places: is one inside, around, outside or touching another?"""
+    names = [f"the {name}" for name in draw.sample([*_PLACES, *_OBJECTS], 6)]
+    kind = draw.choice(("inside", "contains", "outside") if hops > 1 else NESTING[:4])
+    aside = (names[5], draw.choice(("inside", "outside")), names[4])
+    if kind in ("inside", "contains"):
+        nested = names[: hops + 1]
+        links = [(u, "inside", v) for u, v in pairwise(nested)]
+        facts = _stated([*links, aside], draw)
+        u, v = nested[0], nested[-1]
+        steps = _read(links[0], facts)
+        for link in links[1:]:
+            steps += [*_turned(link, facts), f"{atom(link)}, so {atom((u, 'inside', link[2]))}"]
+        if kind == "contains":
+            steps.append(f"{atom((u, 'inside', v))}, so {atom((v, 'contains', u))}")
+            u, v = v, u
+    else:
+        inner, outer, second, other = names[:4]
+        link = (outer, kind, other)
+        links = [link, (inner, "inside", outer), (second, "inside", other)][:hops]
+        facts = _stated([*links, aside], draw)
+        u, v = outer, other
+        steps = _read(link, facts)
+        if hops > 1:
+            u = inner
+            steps = [
+                *_read(links[1], facts),
+                *_turned(link, facts),
+                f"{atom(link)}, so {atom((u, kind, v))}",
+            ]
+        if hops > 2:
+            v = second
+            steps += [*_turned(links[2], facts), f"{atom(links[2])}, so {atom((u, kind, v))}"]
+    return Problem(
+        "regions",
+        hops,
+        tuple(sentence(fact, draw) for fact in facts),
+        f"What is the relation of {u} to {v}?",
+        [kind],
+        NESTING,
+        tuple(steps),
+        tuple(facts),
+    )
+
+
+def distances(hops: int, draw: random.Random) -> Problem:
+    """Things in places near and far: how far is one from another, if that can be told?"""
+    places = [f"the {name}" for name in draw.sample(_PLACES, 3)]
+    things = [f"the {name}" for name in draw.sample(_OBJECTS, 4)]
+    relation = draw.choice(("near", "far", "touching") if hops == 1 else ("far", "far", "near"))
+    link = (places[0], relation, places[1])
+    links = [link, (things[0], "inside", places[0]), (things[1], "inside", places[1])][:hops]
+    aside = (things[2], draw.choice(("near", "touching")), things[3])
+    facts = _stated([*links, aside, (things[3], "inside", places[2])], draw)
+    u, v = places[0], places[1]
+    steps = _read(link, facts)
+    if hops > 1:
+        u = things[0]
+        steps = [*_read(links[1], facts), *_turned(link, facts)]
+        steps.append(f"{atom(link)}, so {atom((u, 'far', v))}" if relation == "far" else atom(link))
+    if hops > 2:
+        v, lying = things[1], links[2]
+        steps += _turned(lying, facts)
+        steps.append(
+            f"{atom(lying)}, so {atom((u, 'far', v))}" if relation == "far" else atom(lying)
+        )
+    boxes = Boxes(facts)
+    holding = [label for label in DISTANCES[:3] if boxes.holds(u, label, v)]
+    return Problem(
+        "distances",
+        hops,
+        tuple(sentence(fact, draw) for fact in facts),
+        f"How far is {u} from {v}?",
+        holding or ["DK"],
+        DISTANCES,
+        tuple(steps),
+        tuple(facts),
+    )
+
+
+def inference(hops: int, draw: random.Random) -> Problem:
+    """A statement to judge by premises: entailed, contradicted, or neither."""
+    names = [f"the {name}" for name in draw.sample([*_OBJECTS, *_PLACES], hops + 3)]
+    side = draw.choice(SIDES)
+    label = draw.choice(JUDGEMENTS)
+    path = names[: hops + 1]
+    links = [(u, side, v) for u, v in pairwise(path)]
+    if label == "neutral":
+        # One link the other way round: nothing follows for the ends.
+        cut = draw.randrange(hops)
+        u, _, v = links[cut]
+        links[cut] = (u, OPPOSITE[side], v) if hops > 1 else (u, side, names[-2])
+    facts = _stated([*links, (names[-1], draw.choice(SIDES), draw.choice(path[:-1]))], draw)
+    u, v = path[0], path[-1]
+    boxes = Boxes(facts)
+    stated = (u, side if label != "contradiction" else OPPOSITE[side], v)
+    if boxes.holds(*stated):
+        label = "entailment"
+    elif boxes.excluded(*stated):
+        label = "contradiction"
+    else:
+        label = "neutral"
+    steps = _read(links[0], facts)
+    for link in links[1:]:
+        joined = (u, side, link[2])
+        told = f", so {atom(joined)}" if boxes.holds(*joined) else ""
+        steps += [*_turned(link, facts), f"{atom(link)}{told}"]
+    return Problem(
+        "inference",
+        hops,
+        tuple(sentence(fact, draw, PLAIN) for fact in facts),
+        f"{stated[0][0].upper()}{stated[0][1:]} is {STEP[stated[1]]} {stated[2]}.",
+        label,
+        JUDGEMENTS,
+        tuple(steps),
+        tuple(facts),
+    )
+
+
+FAMILIES: dict[str, Callable[[int, random.Random], Problem]] = {
+    "chains": chains,
+    "blocks": blocks,
+    "regions": regions,
+    "distances": distances,
+    "inference": inference,
+}
+"""The families by name; each makes a problem of so many hops, 1 to 3."""
+
+
+def problems(
+    family: str, count: int | None, seed: int, hops: Sequence[int] = (1, 2, 3)
+) -> Iterator[Problem]:
+    """Problems of a family, the same ones for the same seed.
+
+    Args:
+        family: A name of `FAMILIES`.
+        count: How many; without end where None.
+        seed: Draws them.
+        hops: Numbers of hops, taken in turn.
+    """
+    for number in itertools.count() if count is None else range(count):
+        draw = random.Random(f"{family}/{seed}/{number}")
+        yield FAMILIES[family](hops[number % len(hops)], draw)
+
+
+def _stated(facts: Sequence[Fact], draw: random.Random, wordings: Wordings = SCENE) -> list[Fact]:
+    """The facts in a drawn order, each said of a drawn one of its two things."""
+    return [
+        converse(fact) if OPPOSITE[fact[1]] in wordings and draw.random() < 0.5 else fact
+        for fact in draw.sample(list(facts), len(facts))
+    ]

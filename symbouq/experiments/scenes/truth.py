@@ -1,0 +1,52 @@
+"""Labels of a generated trace from the layout of its scene.
+
+A step is right if all that it states holds in every layout of the scene's facts. What is
+worded otherwise than the generator words it has no label.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symbouq.errors import RecordError
+from symbouq.experiments.scenes.geometry import Boxes, Fact, coordinates, direction
+from symbouq.experiments.scenes.wording import facts_of
+
+
+def labels(record: dict[str, Any]) -> list[int | None]:
+    """A label for each reasoning step of a trace of a generated scene, and one of the answer.
+
+    Args:
+        record: The trace, with `meta.facts` as `Problem.record` writes them.
+
+    Returns:
+        1 (right), 0 (wrong) or None (not readable), one per step; the last, for the
+        conclusion, is None: answers are matched, not judged.
+
+    Raises:
+        RecordError: If the record does not come from a generated scene.
+    """
+    meta = record.get("meta") or {}
+    if "facts" not in meta or "family" not in meta:
+        raise RecordError(f"trace {record.get('id')}: no generated scene (meta.facts is missing)")
+    facts: list[Fact] = [(u, relation, v) for u, relation, v in meta["facts"]]
+    boxes = Boxes(facts) if meta["family"] != "chains" else None
+    found: list[int | None] = []
+    for step in record.get("reasoning") or []:
+        stated = facts_of(step)
+        if stated is None:
+            found.append(None)
+        elif boxes is None:
+            found.append(int(all(_stands(facts, fact) for fact in stated)))
+        else:
+            found.append(int(all(boxes.holds(*fact) for fact in stated)))
+    return [*found, None]
+
+
+def _stands(facts: list[Fact], fact: Fact) -> bool:
+    """Whether unit steps put two things so."""
+    u, relation, v = fact
+    placed = coordinates(facts, v)
+    if u not in placed:
+        return False
+    return direction(*placed[u]) == relation

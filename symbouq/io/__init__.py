@@ -1,0 +1,1 @@
+"""Records in and out: formats, files, streams, processes and clusters."""

@@ -1,0 +1,353 @@
+"""The same work as on one machine on a cluster, by Ray Data: each of its workers is made ready
+once and works on what it is sent.
+
+`RAY_ADDRESS` names the cluster; without it, one is started on this machine and ended with
+the work. A worker that dies is started again, and what it was doing is done again.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import pickle
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager, redirect_stdout, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from symbouq.errors import SymboUQError, missing_extra
+from symbouq.io.shards import stamp, write_shard
+from symbouq.io.storage import located
+from symbouq.io.stream import Batch, Job, Outcome, Worker, batches, distinct
+
+_BLOCK = 1 << 18
+"""Bytes of lines that go to a worker together: about a second of auditing."""
+
+_WORKERS_A_READER = 16
+"""Reading is that much faster than any job, Parquet too."""
+
+_RETRIES = 5
+"""Workers that may die over one piece of work. Nodes come and go, but a record that kills
+whoever reads it must end the run some time.
+"""
+
+_COLUMN = "value"
+
+_Item = TypeVar("_Item")
+_Made = TypeVar("_Made")
+_Source = TypeVar("_Source")
+
+_Act = Callable[[Any], Any]
+"""What a worker makes of an item."""
+
+
+class _RemoteError(Exception):
+    """Where an error comes from on its worker, as the cause of the same error here."""
+
+
+@dataclass(frozen=True)
+class _Fault:
+    """An error of a worker on its way to whoever asked: Ray would keep its traceback alone."""
+
+    error: Exception
+    traceback: str
+
+
+@dataclass(frozen=True)
+class Crew:
+    """The workers of a cluster.
+
+    Attributes:
+        size: How many there are.
+        gpus: How many GPUs each of them has; 0 for a core alone.
+        on_cluster: How many GPUs the cluster has.
+    """
+
+    size: int
+    gpus: float = 0
+    on_cluster: int = 0
+
+    def submit(self, function: Callable[[], _Made], gpus: float = 0) -> Future[_Made]:
+        """Has a function called by a worker that has one core, and GPUs.
+
+        Args:
+            function: It can be pickled, by cloudpickle.
+            gpus: How many.
+        """
+        import ray
+
+        asked = ray.remote(num_cpus=1, num_gpus=gpus, max_retries=_RETRIES)(_at_home)
+        found: Future[_Made] = asked.remote(function, str(Path.cwd())).future()
+        return found
+
+    def each(
+        self, make: Callable[[], Callable[[_Item], _Made]], items: Iterable[_Item]
+    ) -> Iterator[_Made]:
+        """What the workers make of some items, in their order and as soon as it is made.
+
+        Args:
+            make: Called once by each worker; gives what it does to an item.
+            items: What is sent, one at a time; they can be pickled.
+        """
+        yield from self._made(_items(items), make)
+
+    def stream(
+        self,
+        make: Callable[[], Callable[[_Item], _Made]],
+        sources: Iterable[_Source],
+        read: Callable[[_Source], Iterator[_Item]],
+    ) -> Iterator[_Made]:
+        """The same for items that are read on the cluster, a few ahead of the workers.
+
+        Args:
+            make: As in `each`.
+            sources: What they are read from, such as files.
+            read: Gives the items of one.
+        """
+        from ray.data import TaskPoolStrategy
+
+        items = _items(sources).map_batches(
+            _read,
+            batch_size=1,
+            batch_format="pyarrow",
+            compute=TaskPoolStrategy(size=1 + self.size // _WORKERS_A_READER),
+            num_cpus=0,  # each core has a worker already
+            fn_kwargs={"read": read, "folder": str(Path.cwd())},
+        )
+        yield from self._made(items, make)
+
+    def _made(self, dataset: Any, make: Callable[[], _Act]) -> Iterator[Any]:
+        """What the workers make of the rows of a dataset."""
+        from ray.data import ActorPoolStrategy
+
+        with warnings.catch_warnings():
+            # There is no other way yet to say it: "ray_remote_args is deprecated".
+            warnings.simplefilter("ignore", DeprecationWarning)
+            worked = dataset.map_batches(
+                _Actor,
+                batch_size=None,
+                batch_format="pyarrow",
+                compute=ActorPoolStrategy(size=self.size),
+                num_cpus=1,
+                num_gpus=self.gpus,
+                max_task_retries=_RETRIES,
+                fn_constructor_args=(make, str(Path.cwd())),
+            )
+        # Nothing is fetched ahead: what is finished must not wait for what comes after it.
+        for table in worked.iter_batches(
+            batch_size=None, batch_format="pyarrow", prefetch_batches=0
+        ):
+            for value in map(pickle.loads, table[_COLUMN].to_pylist()):
+                if isinstance(value, _Fault):
+                    raise value.error from _RemoteError(value.traceback)
+                yield value
+
+
+def process(files: Iterable[str], job: Job, workers: int | None = None) -> Iterator[Outcome]:
+    """Does a job on every line of some files and gives the outcomes in order, as
+    `symbouq.io.stream.process` does.
+
+    Args:
+        files: Paths or URIs that every node of the cluster can open.
+        job: What to do.
+        workers: How many workers; all cores of the cluster by default.
+
+    Raises:
+        SymboUQError: If Ray is missing, or cannot do it.
+    """
+    yield from distinct(_outcomes(files, job, workers))
+
+
+def shards(
+    files: Iterable[str], job: Job, folder: str, workers: int | None = None
+) -> Iterator[dict[str, Any]]:
+    """Writes one shard for each file, by the workers themselves.
+
+    Args:
+        files: Paths or URIs that every node of the cluster can open.
+        job: What to do.
+        folder: Where to write, a path or URI that every node can write to.
+        workers: How many workers; all cores of the cluster by default.
+
+    Yields:
+        The note of each shard (`symbouq.io.shards.write_shard`), in the order of the files.
+
+    Raises:
+        OSError: If the folder cannot be made.
+        SymboUQError: If Ray is missing, or cannot do it.
+    """
+    system, place = located(folder)
+    system.create_dir(place)
+    make = partial(_sharding, job, folder, stamp(job))
+    with crew(workers) as there:
+        # A file that is named twice would be written by two workers at once.
+        yield from there.each(make, dict.fromkeys(files))
+
+
+def _outcomes(files: Iterable[str], job: Job, workers: int | None) -> Iterator[Outcome]:
+    with crew(workers) as there:
+        for outcomes in there.stream(partial(_batching, job), files, _lines):
+            yield from outcomes
+
+
+@contextmanager
+def crew(workers: int | None, gpus: float | None = 0) -> Iterator[Crew]:
+    """The cluster, while it is used.
+
+    Args:
+        workers: How many workers; as many as it has cores, or GPUs for, by default.
+        gpus: GPUs of each worker; by default one where the cluster has any.
+
+    Raises:
+        SymboUQError: If Ray is missing or fails, or no node has so many GPUs.
+        Exception: What a worker raises.
+    """
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what ends the work is raised
+    try:
+        import ray
+        import ray.data
+    except ImportError as error:
+        raise missing_extra("ray", error) from error
+    context = ray.data.DataContext.get_current()
+    context.execution_options.preserve_order = True
+    context.target_max_block_size = _BLOCK
+    context.enable_progress_bars = False
+    context.print_on_execution_start = False
+    ours = not ray.is_initialized()
+    with redirect_stdout(sys.stderr):  # Ray prints there; the output may be ours
+        try:
+            if ours:
+                address = os.environ.get("RAY_ADDRESS", "local")
+                ray.init(
+                    address=address,
+                    num_cpus=workers if address == "local" else None,
+                    include_dashboard=False if address == "local" else None,
+                    log_to_driver=False,
+                    logging_level=logging.ERROR,
+                )
+            logging.getLogger("ray.data").setLevel(logging.ERROR)
+            yield _crew(workers, gpus, [n["Resources"] for n in ray.nodes() if n["Alive"]])
+        except (ray.exceptions.RayError, ConnectionError) as error:
+            raise _reason(error) from error
+        finally:
+            if ours:
+                ray.shutdown()
+
+
+def _crew(workers: int | None, gpus: float | None, nodes: Sequence[Mapping[str, float]]) -> Crew:
+    """The workers that the nodes of a cluster have room for."""
+    there = [node.get("GPU", 0) for node in nodes]
+    most = max(there, default=0)
+    if gpus is None:
+        gpus = min(1, most)
+    if gpus > most:
+        raise SymboUQError(f"a worker is to have {gpus:g} GPUs, and no node has more than {most:g}")
+    cores = sum(int(node.get("CPU", 0)) for node in nodes)
+    room = sum(int(count / gpus) for count in there) if gpus else cores
+    return Crew(workers or room, gpus, int(sum(there)))
+
+
+def _reason(error: BaseException) -> SymboUQError:
+    """What lies at the bottom of an error, in a line; the rest of it is Ray's traceback."""
+    cause = getattr(error, "cause", None)
+    while isinstance(cause, BaseException):
+        error, cause = cause, cause.__cause__
+    if isinstance(error, SymboUQError):
+        return error
+    said = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return SymboUQError(f"Ray: {said[-1] if said else type(error).__name__}")
+
+
+def _items(items: Iterable[Any]) -> Any:
+    """Items as a dataset, each a block of its own."""
+    import ray.data
+
+    rows = [{_COLUMN: pickle.dumps(item)} for item in items]
+    return ray.data.from_items(rows, override_num_blocks=max(1, len(rows)))
+
+
+def _table(values: Iterable[bytes]) -> Any:
+    import pyarrow
+
+    return pyarrow.table({_COLUMN: pyarrow.array(values, pyarrow.large_binary())})
+
+
+class _Actor:
+    """One worker of the cluster.
+
+    Args:
+        make: Gives what it does to a row.
+        folder: The folder that relative paths start from.
+    """
+
+    def __init__(self, make: Callable[[], _Act], folder: str) -> None:
+        _enter(folder)
+        try:
+            self._act = make()
+        except Exception as error:
+            self._act = partial(_failing, error)
+        gc.freeze()  # what is set up stays: the collector need not look at it again
+
+    def __call__(self, table: Any) -> Any:
+        """Does it to some rows."""
+        return _table(map(self._done, table[_COLUMN].to_pylist()))
+
+    def _done(self, row: bytes) -> bytes:
+        try:
+            return pickle.dumps(self._act(pickle.loads(row)))
+        except Exception as error:
+            return pickle.dumps(_Fault(_portable(error), traceback.format_exc()))
+
+
+def _failing(error: Exception, _item: Any) -> Any:
+    raise error
+
+
+def _portable(error: Exception) -> Exception:
+    """An error that can be pickled."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+def _read(table: Any, read: Callable[[Any], Iterator[Any]], folder: str) -> Iterator[Any]:
+    """The items of some sources, one a row."""
+    _enter(folder)
+    for source in table[_COLUMN].to_pylist():
+        for item in read(pickle.loads(source)):
+            yield _table([pickle.dumps(item)])
+
+
+def _lines(file: str) -> Iterator[Batch]:
+    return batches([file])
+
+
+def _batching(job: Job) -> Callable[[Batch], list[Outcome]]:
+    worker = Worker(job)
+    return lambda batch: [worker(item) for item in batch]
+
+
+def _sharding(job: Job, folder: str, stamped: str) -> Callable[[str], dict[str, Any]]:
+    worker = Worker(job)
+    return lambda file: write_shard(file, folder, job, worker, stamped)
+
+
+def _at_home(function: Callable[[], Any], folder: str) -> Any:
+    _enter(folder)
+    return function()
+
+
+def _enter(folder: str) -> None:
+    """Makes relative paths mean what they mean to the user, where the node has that folder."""
+    with suppress(OSError):
+        os.chdir(folder)

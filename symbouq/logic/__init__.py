@@ -1,0 +1,1 @@
+"""The relations of a trace as logic programs."""

@@ -1,0 +1,425 @@
+"""The solver of one trace: clingo-dl under assumptions (Eqs. status and repair).
+
+A trace becomes one small program: `rules/layout.lp`, with `rules/refutation.lp` and
+`rules/closure.lp` where a claim or a relation needs them, and a fact per relation
+instance. Every instance is an assumption literal, so any context, and any claim on
+top of it, is one solve of the same ground program. Things are numbered slots: their
+names never reach clingo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+
+import clingo
+from clingo import ast
+from clingodl import ClingoDLTheory
+
+from symbouq.limits import check_result, check_time, meter, running
+from symbouq.ontology.library import Ontology
+from symbouq.ontology.source import data_folder, ground, new_control
+
+Atom = tuple[int, int, int]
+"""(reading, subject slot, object slot): what a relation in a role says of two things.
+Equal atoms share one assumption literal."""
+
+Group = frozenset[Atom]
+"""The relations of one claim, asked for together."""
+
+
+@cache
+def rules_text(*names: str) -> str:
+    """Rule files with their `&diff` atoms rewritten for clingo-dl, as program text.
+
+    Rewriting is what costs; done once a process, the text is added to each program.
+    """
+    theory = ClingoDLTheory()  # type: ignore[no-untyped-call]
+    statements: list[ast.AST] = []
+    for name in names:
+        ast.parse_files(
+            [str(data_folder("rules") / f"{name}.lp")],
+            lambda statement: theory.rewrite_ast(statement, statements.append),
+        )
+    return "\n".join(str(s) for s in statements if s.ast_type is not ast.ASTType.Comment)
+
+
+@cache
+def _symbol(name: str, *numbers: int) -> clingo.Symbol:
+    return clingo.Function(name, [clingo.Number(number) for number in numbers])
+
+
+Program = tuple[tuple[str, ...], str]
+"""Names of rule files, and the facts beside them."""
+
+_recording: ContextVar[list[Program] | None] = ContextVar("recording", default=None)
+
+
+@contextmanager
+def recorded() -> Iterator[list[Program]]:
+    """Keeps every program that is made within the limits, for rule coverage."""
+    programs: list[Program] = []
+    token = _recording.set(programs)
+    try:
+        yield programs
+    finally:
+        _recording.reset(token)
+
+
+def _record(program: Program) -> None:
+    programs = _recording.get()
+    if programs is not None:
+        programs.append(program)
+
+
+def _named(parts: Sequence[str]) -> str:
+    return ", ".join(f"rules/{part}.lp" for part in parts)
+
+
+def _grounded(
+    parts: Sequence[str], facts: str, *options: str, large: bool = False
+) -> tuple[clingo.Control, ClingoDLTheory]:
+    """A program of rule files and facts, ready to be solved.
+
+    Args:
+        parts: Names of the rule files.
+        facts: The facts.
+        options: Options of clingo.
+        large: Whether it may become so large that its grounding has to be watched.
+
+    Raises:
+        LimitError: If it takes too long, or becomes too large.
+    """
+    check_time()
+    control, complaints = new_control(*options)
+    theory = ClingoDLTheory()  # type: ignore[no-untyped-call]
+    theory.register(control)
+    if large:
+        meter(control)
+    control.add("base", [], rules_text(*parts) + facts)
+    ground(control, complaints, _named(parts))
+    _record((tuple(parts), facts))
+    theory.prepare(control)
+    return control, theory
+
+
+def observed_program(parts: Sequence[str], facts: str, observers: str) -> clingo.Control:
+    """A recorded program grounded with further rules that observe it."""
+    control, complaints = new_control()
+    ClingoDLTheory().register(control)  # type: ignore[no-untyped-call]
+    control.add("base", [], rules_text(*parts) + facts + observers)
+    ground(control, complaints, _named(parts))
+    return control
+
+
+def possible_modes(rules: str, facts: str, modes: Sequence[str]) -> list[bool]:
+    """Whether a program has a model in each of some modes, `mode(M)` being its only
+    assumption.
+
+    Args:
+        rules: Name of the rule file.
+        facts: What it is given.
+        modes: The modes.
+
+    Raises:
+        LimitError: If it takes too long, or becomes too large.
+    """
+    check_time()
+    control, complaints = new_control()
+    meter(control)
+    control.add("base", [], rules_text(rules) + facts)
+    ground(control, complaints, _named((rules,)))
+    _record(((rules,), facts))
+    found: list[bool] = []
+    for mode in modes:
+        assumption = clingo.Function("mode", [clingo.Function(mode)]), True
+        with running(control):
+            result = control.solve([assumption])
+        check_result(result)
+        found.append(bool(result.satisfiable))
+    return found
+
+
+_SUPPORTED = "--supp-models"
+"""Where all rules but choices are definite, whether there is a model does not depend on
+whether it is the least one: the check for unfounded sets is left out."""
+
+_MANY_THINGS = 40
+"""Things up to which grounding the closure, cubic in their number, is not watched."""
+
+
+class TraceProgram:
+    """The program of some atoms: what it is made of.
+
+    Args:
+        ontology: The tables of the profile.
+        atoms: Every atom that a context may hold.
+        groups: Every group that may be asked for.
+
+    Attributes:
+        number: Each atom to its number.
+        group: Each group to its number.
+        closed: Whether it has the relational closure.
+        parts: Names of its rule files.
+        facts: Its facts.
+        large: Whether it may become large when it is grounded.
+    """
+
+    def __init__(
+        self, ontology: Ontology, atoms: Collection[Atom], groups: Collection[Group] = ()
+    ) -> None:
+        self.number = {atom: n for n, atom in enumerate(atoms)}
+        self.group = {group: g for g, group in enumerate(groups)}
+        # What closure alone decides has no coordinates, but still numbers.
+        self.step = step = max(1, len(ontology.coordinates))
+        used = {key for key, _, _ in atoms}.union(key for group in groups for key, _, _ in group)
+        slots = {slot for atom in atoms for slot in atom[1:]}
+        slots.update(s for group in groups for atom in group for s in atom[1:])
+        self.closed = ontology.closes(used)
+        self.large = self.closed and (len(slots) > _MANY_THINGS or bool(ontology.rules))
+        facts = [ontology.facts[key] for key in used]
+        facts += _pooled(
+            "inst", (f"{n},{k},{u * step},{v * step}" for (k, u, v), n in self.number.items())
+        )
+        facts += _pooled(
+            "ask",
+            (
+                f"{g},{k},{u * step},{v * step}"
+                for group, g in self.group.items()
+                for k, u, v in group
+            ),
+        )
+        self.parts = ["layout"]
+        if groups:
+            self.parts.append("refutation")
+        if self.closed:
+            self.parts.append("closure")
+            facts += [ontology.closure_facts, ontology.rules]
+        if ontology.extent:
+            self.parts.append("extent")
+            facts.append(ontology.extent_facts)
+            # What lies within what is the same on every axis: one that no relation of the
+            # trace bounds says nothing that another one does not.
+            bounded = set().union(*(ontology.axes[key] for key in used))
+            axes = [axis for axis in ontology.ends if axis in bounded] or [*ontology.ends][:1]
+            facts += [ontology.ends[axis] for axis in axes]
+        if self.closed or ontology.extent:
+            facts += _pooled("thing", (str(slot * step) for slot in sorted(slots)))
+        self.facts = "".join(facts)
+
+
+class TraceSolver:
+    """Decides contexts and groups over the atoms of one trace.
+
+    Args:
+        ontology: The tables of the profile.
+        atoms: Every atom that a context may hold.
+        groups: Every group that may be asked for.
+
+    Raises:
+        LimitError: From here and from every method, if a surrounding `time_limit` is over.
+    """
+
+    def __init__(
+        self, ontology: Ontology, atoms: Collection[Atom], groups: Collection[Group] = ()
+    ) -> None:
+        program = TraceProgram(ontology, atoms, groups)
+        # The theory has to live as long as the control that it is registered with.
+        self._control, self._theory = _grounded(
+            program.parts, program.facts, _SUPPORTED, large=program.large
+        )
+        symbols = self._control.symbolic_atoms
+        self._on = {atom: _literal(symbols, _symbol("on", n)) for atom, n in program.number.items()}
+        self._atom_of = {literal: atom for atom, literal in self._on.items()}
+        self._refute = {
+            group: _literal(symbols, _symbol("refute", g)) for group, g in program.group.items()
+        }
+        self._strict = [-_literal(symbols, _symbol("tolerate"))] if program.closed else []
+
+    def feasible(self, context: Iterable[Atom]) -> bool:
+        """SAT(B): whether the context has a layout and a closure without clash."""
+        on = self._on
+        return self._satisfiable(self._strict + [on[atom] for atom in context])
+
+    def core(self, context: Iterable[Atom]) -> set[Atom] | None:
+        """An infeasible part of a context, not necessarily minimal; None if the context
+        is feasible.
+        """
+        on = self._on
+        return self._core(self._strict + [on[atom] for atom in context])
+
+    def refutation_core(self, context: Iterable[Atom], group: Group) -> set[Atom] | None:
+        """A part of a feasible context that entails every relation of the group, not
+        necessarily minimal; None if the context does not entail them all.
+        """
+        on = self._on
+        return self._core([*self._strict, self._refute[group], *(on[atom] for atom in context)])
+
+    def exclusion_core(self, context: Iterable[Atom], atom: Atom) -> set[Atom] | None:
+        """A part of a context that leaves no room for one more atom, not necessarily minimal;
+        None if there is room for it.
+        """
+        core = self.core([*context, atom])
+        return core if core is None else core - {atom}
+
+    def entails(self, context: Iterable[Atom], group: Group) -> bool:
+        """Whether a feasible context entails every relation of the group."""
+        on = self._on
+        assumptions = [*self._strict, self._refute[group], *(on[atom] for atom in context)]
+        return not self._satisfiable(assumptions)
+
+    def excludes(self, context: Iterable[Atom], atom: Atom) -> bool:
+        """Whether a context leaves no room for one more atom."""
+        return not self.feasible([*context, atom])
+
+    def _satisfiable(self, assumptions: list[int]) -> bool:
+        with running(self._control):
+            result = self._control.solve(assumptions=assumptions)
+        check_result(result)
+        return bool(result.satisfiable)
+
+    def _core(self, assumptions: list[int]) -> set[Atom] | None:
+        with (
+            running(self._control),
+            self._control.solve(assumptions=assumptions, yield_=True) as handle,
+        ):
+            result = handle.get()
+            check_result(result)
+            if result.satisfiable:
+                return None
+            atom_of = self._atom_of
+            return {atom_of[literal] for literal in handle.core() if literal in atom_of}
+
+
+def clashes(ontology: Ontology, atoms: Collection[Atom]) -> list[tuple[str, tuple[str, ...]]]:
+    """What the closure of some atoms runs into: codes and the relations that they name, in
+    order. Empty where the layout alone is at fault.
+
+    Raises:
+        LimitError: If a surrounding `time_limit` is over.
+    """
+    program = TraceProgram(ontology, atoms)
+    if not program.closed:
+        return []
+    control, _theory = _grounded(program.parts, program.facts, large=program.large)
+    symbols = control.symbolic_atoms
+    assumptions = [_literal(symbols, _symbol("tolerate"))]
+    assumptions += [_literal(symbols, _symbol("on", n)) for n in program.number.values()]
+    with running(control), control.solve(assumptions=assumptions, yield_=True) as handle:
+        check_result(handle.get())
+        model = handle.model()
+        if model is None:
+            return []
+        found = {a.arguments[0] for a in model.symbols(atoms=True) if a.name == "clash"}
+    return [(code.name, tuple(map(str, code.arguments))) for code in sorted(found)]
+
+
+def repair(ontology: Ontology, kept: Collection[Atom], generated: Sequence[Atom]) -> int:
+    """The least number of generated relation instances whose removal lets the rest hold
+    together with what is kept, which is feasible (Eq. repair).
+
+    Args:
+        ontology: The tables of the profile.
+        kept: The scene and the relation tested.
+        generated: Earlier generated instances, one entry each: duplicates count.
+
+    Raises:
+        LimitError: If a surrounding `time_limit` is over.
+    """
+    program = TraceProgram(ontology, dict.fromkeys([*kept, *generated]))
+    facts = "".join(f"generated({n},{program.number[a]})." for n, a in enumerate(generated))
+    # Core-guided optimization: many disjoint conflicts would defeat branch and bound.
+    control, _theory = _grounded(
+        [*program.parts, "repair"],
+        program.facts + facts,
+        _SUPPORTED,
+        "--opt-strategy=usc",
+        large=program.large,
+    )
+    symbols = control.symbolic_atoms
+    assumptions = [_literal(symbols, _symbol("on", program.number[atom])) for atom in kept]
+    if program.closed:
+        assumptions.append(-_literal(symbols, _symbol("tolerate")))
+    cost = 0
+    with running(control), control.solve(assumptions=assumptions, yield_=True) as handle:
+        for model in handle:
+            cost = model.cost[0]
+        check_result(handle.get())
+    return cost
+
+
+def layout(
+    ontology: Ontology, atoms: Collection[Atom], beside: Collection[Atom] = ()
+) -> dict[tuple[int, int], int] | None:
+    """One feasible layout of some atoms: (slot, position in the ontology's coordinates) to
+    value, without the coordinates of which nothing is said; None if there is none.
+
+    Args:
+        ontology: The tables of the profile.
+        atoms: What holds.
+        beside: What need not hold; its things and axes have coordinates too.
+
+    Raises:
+        LimitError: If a surrounding `time_limit` is over.
+    """
+    program = TraceProgram(ontology, dict.fromkeys([*atoms, *beside]))
+    control, theory = _grounded(program.parts, program.facts, large=program.large)
+    symbols = control.symbolic_atoms
+    held = frozenset(atoms)
+    assumptions = []
+    for atom, n in program.number.items():
+        literal = _literal(symbols, _symbol("on", n))
+        assumptions.append(literal if atom in held else -literal)
+    if program.closed:
+        assumptions.append(-_literal(symbols, _symbol("tolerate")))
+    places: dict[tuple[int, int], int] = {}
+    with running(control), control.solve(assumptions=assumptions, yield_=True) as handle:
+        check_result(handle.get())
+        model = handle.model()
+        if model is None:
+            return None
+        theory.on_model(model)
+        for coordinate, value in theory.assignment(model.thread_id):
+            places[divmod(coordinate.arguments[0].number - 1, program.step)] = int(str(value))
+    return places
+
+
+def _pooled(predicate: str, rows: Iterable[str]) -> list[str]:
+    """Facts of one predicate as a single statement, which parses faster than many."""
+    arguments = ";".join(rows)
+    return [f"{predicate}({arguments})."] if arguments else []
+
+
+def _literal(symbols: clingo.SymbolicAtoms, symbol: clingo.Symbol) -> int:
+    atom = symbols[symbol]
+    assert atom is not None  # the rules derive it from a fact of the program
+    return atom.literal
+
+
+def best_premises(
+    corrections: Sequence[frozenset[int]], claims: Collection[int], last: int
+) -> frozenset[int]:
+    """A set of premises that meets every correction set, with the fewest claims, then
+    the fewest premises, then the earliest (`rules/premises.lp`).
+
+    Args:
+        corrections: Sets of premises, by position, that cannot all be absent.
+        claims: The positions that are generated claims.
+        last: The highest position.
+    """
+    facts = [f"last({last})."]
+    facts += [f"claim({position})." for position in claims]
+    facts += [f"correction({n},{p})." for n, s in enumerate(corrections) for p in s]
+    program = ("premises",), "".join(facts)
+    _record(program)
+    control, complaints = new_control()
+    control.add("base", [], rules_text(*program[0]) + program[1])
+    ground(control, complaints, _named(program[0]))
+    picked: frozenset[int] = frozenset()
+    with running(control), control.solve(yield_=True) as handle:
+        for model in handle:
+            picked = frozenset(s.arguments[0].number for s in model.symbols(shown=True))
+        check_result(handle.get())
+    return picked

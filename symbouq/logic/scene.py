@@ -1,0 +1,25 @@
+"""A scene as its latest statements leave it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symbouq.ontology.library import Ontology, Triple
+
+
+def current_scene(
+    ontology: Ontology, scene: Sequence[tuple[int, Sequence[Triple]]]
+) -> list[tuple[int, list[Triple]]]:
+    """A scene without what a later premise replaces: of a functional relation, the last
+    statement about a subject counts (the state updates of a profile).
+    """
+    last = {
+        (r, u): position
+        for position, (_, triples) in enumerate(scene)
+        for u, r, _ in triples
+        if r in ontology.functional
+    }
+    return [
+        (number, [(u, r, v) for u, r, v in triples if last.get((r, u), position) == position])
+        for position, (number, triples) in enumerate(scene)
+    ]

@@ -1,0 +1,129 @@
+"""Possible worlds: the relations between two things that a scene leaves open.
+
+`possible` are those that hold in some layout and closure of the scene (brave), `certain`
+those that hold in all (cautious). The composition table of a profile is the same question
+asked of two premises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from symbouq.logic.programs import TraceSolver
+from symbouq.logic.scene import current_scene
+from symbouq.ontology.library import ASSERTED, QUERIED, Ontology, Triple
+
+
+@dataclass(frozen=True)
+class Worlds:
+    """What a scene says of one pair of things.
+
+    Attributes:
+        possible: Relations that the pair can have, in the ontology's order.
+        certain: Relations that the pair has in every world of the scene.
+    """
+
+    possible: tuple[str, ...]
+    certain: tuple[str, ...]
+
+
+def worlds(
+    ontology: Ontology,
+    scene: Iterable[Triple],
+    pair: tuple[int, int],
+    relations: Sequence[str] | None = None,
+) -> Worlds | None:
+    """The possible and the certain relations of a pair; None if the scene contradicts
+    itself.
+
+    Args:
+        ontology: The tables of the profile.
+        scene: Relations over numbered things, trusted.
+        pair: Subject and object.
+        relations: The relations asked about; all of the profile by default.
+    """
+    return pair_worlds(ontology, scene, [pair], relations)[pair]
+
+
+def pair_worlds(
+    ontology: Ontology,
+    scene: Iterable[Triple],
+    pairs: Sequence[tuple[int, int]],
+    relations: Sequence[str] | None = None,
+) -> dict[tuple[int, int], Worlds | None]:
+    """`worlds` for several pairs of one scene."""
+    asked = tuple(ontology.families if relations is None else relations)
+    current = [(n, [triple]) for n, triple in enumerate(scene)]
+    if ontology.updates:
+        current = current_scene(ontology, current)
+    stated = [ontology.oriented(triple) for _, triples in current for triple in triples]
+    context = list(dict.fromkeys((ontology.readings[ASSERTED, r], u, v) for u, r, v in stated))
+    candidates = {
+        (pair, r): (ontology.readings[QUERIED, r], *pair) for pair in pairs for r in asked
+    }
+    solver = TraceSolver(
+        ontology,
+        dict.fromkeys([*context, *candidates.values()]),
+        dict.fromkeys(frozenset([atom]) for atom in candidates.values()),
+    )
+    if not solver.feasible(context):
+        return dict.fromkeys(pairs)
+    found: dict[tuple[int, int], Worlds | None] = {}
+    for pair in pairs:
+        possible = tuple(r for r in asked if not solver.excludes(context, candidates[pair, r]))
+        certain = tuple(
+            r for r in possible if solver.entails(context, frozenset([candidates[pair, r]]))
+        )
+        found[pair] = Worlds(possible, certain)
+    return found
+
+
+def decided(
+    ontology: Ontology, scene: Iterable[Triple], triples: Iterable[Triple]
+) -> dict[Triple, bool | None] | None:
+    """Which of some relations a scene settles: True for those that hold in all of its
+    worlds, False for those that hold in none, else None. None altogether if the scene
+    contradicts itself.
+
+    Args:
+        ontology: The tables of the profile.
+        scene: Relations over numbered things, trusted.
+        triples: The relations asked about.
+    """
+    stated = [ontology.oriented(triple) for triple in scene]
+    context = list(dict.fromkeys((ontology.readings[ASSERTED, r], u, v) for u, r, v in stated))
+    atoms = {(u, r, v): (ontology.readings[QUERIED, r], u, v) for u, r, v in triples}
+    solver = TraceSolver(
+        ontology,
+        dict.fromkeys([*context, *atoms.values()]),
+        dict.fromkeys(frozenset([atom]) for atom in atoms.values()),
+    )
+    if not solver.feasible(context):
+        return None
+    return {
+        triple: True
+        if solver.entails(context, frozenset([atom]))
+        else False
+        if solver.excludes(context, atom)
+        else None
+        for triple, atom in atoms.items()
+    }
+
+
+def composition_table(ontology: Ontology, family: str) -> dict[tuple[str, str], tuple[str, ...]]:
+    """What x and z can be to each other where x R y and y S z, for each two relations R
+    and S of a family.
+
+    Raises:
+        KeyError: If the profile has no such family.
+    """
+    members = tuple(r for r, f in ontology.families.items() if f == family)
+    if not members:
+        raise KeyError(family)
+    table: dict[tuple[str, str], tuple[str, ...]] = {}
+    for first in members:
+        for second in members:
+            found = worlds(ontology, [(0, first, 1), (1, second, 2)], (0, 2), members)
+            table[first, second] = found.possible if found is not None else ()
+    return table

@@ -1,0 +1,830 @@
+"""The statements of an ontology, read and checked: facts and plain rules of the vocabulary,
+each value one of its kind, and rules that leave the closure definite.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import os
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NoReturn
+
+import clingo
+from clingo import ast
+
+from symbouq.errors import OntologyError
+from symbouq.ontology.source import (
+    AUDITED,
+    HOLDS,
+    ROLES,
+    Place,
+    Rows,
+    Rule,
+    Signature,
+    Source,
+    atoms_in,
+    check_file,
+    fact_of,
+    is_constant,
+    place_of,
+    signature,
+    statements,
+    user_files,
+    vocabulary,
+)
+from symbouq.ontology.words import CLASSES
+
+Complain = Callable[[OntologyError], None]
+"""Takes a complaint about the ontology, to raise or to keep."""
+
+
+def fail(error: OntologyError) -> NoReturn:
+    """Raises the first complaint: what loading an ontology does."""
+    raise error
+
+
+def read_source(
+    builtin: Sequence[Path], folder: str | os.PathLike[str] | None, complain: Complain = fail
+) -> tuple[Source, list[Path]]:
+    """Parses and checks an ontology: the built-in files, with a user's folder on top.
+
+    A folder that extends a built-in profile adds to the built-in ontology, another
+    replaces it. A relation that the folder declares with family/2 is its own: what the
+    built-in ontology says of a relation of that name is set aside.
+
+    Args:
+        builtin: The built-in files.
+        folder: The user's folder, if there is one.
+        complain: What to do with a complaint.
+
+    Returns:
+        The statements, and the files that they come from.
+
+    Raises:
+        OntologyError: If the folder cannot be read, or what `complain` raises.
+    """
+    source = Source()
+    files = user_files(folder) if folder is not None else []
+    own, missing = _parsed(files, complain, folder)
+    if missing:
+        # All that they say would be missed in the rest.
+        return source, files
+    stated = [f for f in own if isinstance(f, _Stated)]
+    if folder is not None:
+        extends, source.extended = _extension(stated)
+        builtin = builtin if extends else []
+        if not extends and source.extended is None:
+            message = (
+                "the folder extends no profile and has no default_profile(PROFILE), so there is "
+                "nothing to read a trace by"
+            )
+            complain(OntologyError(message, str(files[0]), 1, code="no-profile"))
+    redeclared = {str(f.arguments[0]) for f in stated if f.key == ("family", 2)}
+    inherited = [
+        part
+        for part in _parsed(builtin, complain)[0]
+        if not (isinstance(part, _Stated) and _about(redeclared, part))
+    ]
+    facts = [*(f for f in inherited if isinstance(f, _Stated)), *stated]
+    rules = [part for part in [*inherited, *own] if isinstance(part, ast.AST)]
+    for fact in facts:
+        if fact.symbol in source.facts:
+            source.repeated.append((fact.symbol, fact.place))
+        source.facts.setdefault(fact.symbol, fact.place)
+    values = _Values(source.rows)
+    for fact in (*stated, *facts[: len(facts) - len(stated)]):
+        values.check(fact, complain)
+    source.rules = _checked_rules(rules, values, complain)
+    source.own = frozenset(map(str, files or builtin))
+    return source, [*builtin, *files]
+
+
+def check_derived(source: Source, facts: Iterable[clingo.Symbol]) -> None:
+    """Checks facts of the vocabulary that rules of an ontology derive, as stated ones are.
+
+    Raises:
+        OntologyError: If an argument is none of its kind.
+    """
+    values = _Values(source.rows)
+    for fact in facts:
+        values.check(_Stated(fact, source.place(fact)), fail)
+
+
+@dataclass(frozen=True)
+class _Stated:
+    """One fact with its place."""
+
+    symbol: clingo.Symbol
+    place: Place
+
+    @cached_property
+    def arguments(self) -> tuple[clingo.Symbol, ...]:
+        """The arguments, which clingo makes anew whenever it is asked."""
+        return tuple(self.symbol.arguments)
+
+    @cached_property
+    def key(self) -> Signature:
+        """Predicate and arity."""
+        return self.symbol.name, len(self.arguments)
+
+
+def _about(relations: Collection[str], fact: _Stated) -> bool:
+    """Whether a fact is about one of the relations."""
+    kinds = vocabulary()[fact.key]
+    return any(
+        kind == "relation" and str(value) in relations
+        for kind, value in zip(kinds, fact.arguments, strict=True)
+    )
+
+
+def _parsed(
+    files: Sequence[Path], complain: Complain, folder: str | os.PathLike[str] | None = None
+) -> tuple[list[_Stated | ast.AST], bool]:
+    """Facts of the vocabulary, one by one, and rules, in order; and whether a file is missing
+    among them, because it cannot be read.
+
+    Args:
+        files: The files.
+        complain: What to do with a complaint.
+        folder: The folder that they have to lie in.
+    """
+    found: list[_Stated | ast.AST] = []
+    missing = False
+    for file in files:
+        try:
+            check_file(file, folder)
+            trees = list(statements([file]))
+        except OntologyError as error:
+            complain(error)
+            missing = True
+            continue
+        for tree in trees:
+            try:
+                fact = _well_formed(tree)
+                found += _expanded(tree, fact) if fact is not None else [tree]
+            except OntologyError as error:
+                complain(error)
+    return found, missing
+
+
+def _extension(facts: Sequence[_Stated]) -> tuple[bool, str | None]:
+    """Whether a folder extends the built-in ontology, and its default profile: its own
+    default_profile/1, else the profile that its extends/1 names.
+    """
+
+    def said(key: Signature) -> list[list[str]]:
+        return [[str(a) for a in f.arguments] for f in facts if f.key == key]
+
+    own = {profile for (profile,) in said(("profile", 1))}
+    extended = [profile for (profile,) in said(("extends", 1))]
+    beyond = [profile for _, profile in said(("extends", 2)) if profile not in own]
+    defaults = [profile for (profile,) in said(("default_profile", 1))] + extended
+    return bool(extended or beyond), (defaults[0] if defaults else None)
+
+
+def _at(statement: ast.AST, message: str, code: str) -> OntologyError:
+    return OntologyError(message, *place_of(statement), code=code)
+
+
+def _well_formed(statement: ast.AST) -> ast.AST | None:
+    """The function term of a fact, None for a rule: facts and plain rules belong in an
+    ontology, and nothing else.
+
+    Raises:
+        OntologyError: At a directive, a choice, a disjunction, a constraint without a
+            name, a negated fact, a theory atom, or a fact outside the vocabulary.
+    """
+    fact = fact_of(statement)
+    if fact is not None:
+        if signature(fact) not in vocabulary():
+            raise _undefined(statement, signature(fact), vocabulary())
+        return fact
+    if statement.ast_type is not ast.ASTType.Rule:
+        raise _at(
+            statement, f"only facts and rules belong in an ontology, not: {statement}", "form"
+        )
+    head = statement.head
+    plain_head = head.ast_type is ast.ASTType.Literal and head.sign == ast.Sign.NoSign
+    if (
+        not plain_head
+        or head.atom.ast_type is not ast.ASTType.SymbolicAtom
+        or head.atom.symbol.ast_type is not ast.ASTType.Function
+    ):
+        raise _at(statement, f"the head of a rule is one plain atom, not: {head}", "form")
+    body = [part.atom if part.ast_type is ast.ASTType.Literal else part for part in statement.body]
+    if any(element.ast_type is ast.ASTType.TheoryAtom for element in body):
+        raise _at(
+            statement, "difference constraints are stated by component/3, not by &diff", "form"
+        )
+    _check_terms(statement)
+    return None
+
+
+MOST_VALUES = 1000
+"""The most values of one interval."""
+
+MOST_ALTERNATIVES = 100_000
+"""The most statements that one stands for, its pools and intervals written out."""
+
+
+def _check_terms(statement: ast.AST) -> None:
+    """What the terms of a statement may be.
+
+    Raises:
+        OntologyError: At a call of a program's function, a long interval, or a classical
+            negation.
+    """
+    terms = _Terms()
+    terms.visit(statement)
+    if terms.wrong:
+        raise _at(statement, terms.wrong[0], "form")
+    _check_alternatives(statement)
+
+
+def _check_alternatives(statement: ast.AST) -> None:
+    """How many statements one stands for.
+
+    Raises:
+        OntologyError: If they are very many.
+    """
+    many = _alternatives(statement)
+    if many > MOST_ALTERNATIVES:
+        message = (
+            f"the statement stands for {many:,} by its pools and intervals; at most "
+            f"{MOST_ALTERNATIVES:,} belong in one"
+        )
+        raise _at(statement, message, "growth")
+
+
+def _alternatives(tree: ast.AST) -> int:
+    """How many trees one stands for, its pools and intervals written out."""
+    if tree.ast_type is ast.ASTType.Interval:
+        ends = str(tree.left), str(tree.right)
+        if all(re.fullmatch(r"-?\d{1,9}", end) for end in ends):
+            return max(1, int(ends[1]) - int(ends[0]) + 1)
+        return 1
+    children: list[ast.AST] = []
+    for key in tree.child_keys:
+        child = getattr(tree, key)
+        if child is not None:
+            children += [child] if isinstance(child, ast.AST) else child
+    counts = map(_alternatives, children)
+    return sum(counts) if tree.ast_type is ast.ASTType.Pool else math.prod(counts)
+
+
+class _Terms(ast.Transformer):
+    """Collects what is wrong with the terms and atoms below a syntax tree."""
+
+    def __init__(self) -> None:
+        self.wrong: list[str] = []
+
+    def visit_SymbolicAtom(self, node: ast.AST) -> ast.AST:  # noqa: N802 (clingo's naming)
+        if node.symbol.ast_type is ast.ASTType.UnaryOperation:
+            self.wrong.append(f"{node} is classical negation, which nothing here derives")
+        return node.update(**self.visit_children(node))
+
+    def visit_Function(self, node: ast.AST) -> ast.AST:  # noqa: N802 (clingo's naming)
+        if node.external:
+            self.wrong.append(f"{node} calls a function of a program; an ontology calls none")
+        return node.update(**self.visit_children(node))
+
+    def visit_Interval(self, node: ast.AST) -> ast.AST:  # noqa: N802 (clingo's naming)
+        ends = str(node.left), str(node.right)
+        small = all(re.fullmatch(r"-?\d{1,9}", end) for end in ends)
+        if not small or int(ends[1]) - int(ends[0]) >= MOST_VALUES:
+            self.wrong.append(f"the interval {node} goes from one number to another near it")
+        return node
+
+
+def _expanded(statement: ast.AST, fact: ast.AST) -> list[_Stated]:
+    """The facts of a statement, its pools (`a; b`) written out.
+
+    Raises:
+        OntologyError: If it has a variable, or arithmetic without a value.
+    """
+    place = place_of(statement)
+    _check_alternatives(statement)
+    try:
+        terms = map(str, fact.unpool())
+        return [_Stated(clingo.parse_term(term, logger=_unheard), place) for term in terms]
+    except RuntimeError:  # an interval, which grounding writes out, or a mistake, which it finds
+        _check_terms(statement)
+        control = clingo.Control(logger=_unheard)
+    with ast.ProgramBuilder(control) as builder:
+        builder.add(statement)
+    try:
+        control.ground()
+    except RuntimeError as error:
+        names = sorted(_variables([fact]) - {"_"})
+        instead = " or ".join(f'{name[0].lower()}{name[1:]} or "{name}"' for name in names)
+        message = f"the fact {fact} has a variable; facts are ground: write {instead or 'a name'}"
+        raise _at(statement, message, "unsafe") from error
+    found = [_Stated(atom.symbol, place) for atom in control.symbolic_atoms]
+    if not found:
+        dashed = [str(a).strip("()") for a in fact.arguments if a.ast_type in _CALCULATED]
+        instead = " and ".join(f'{text.replace("-", "_")} or "{text}"' for text in dashed)
+        message = f"the fact {fact} has arithmetic without a value; write {instead or 'a name'}"
+        raise _at(statement, message, "unknown-value")
+    return found
+
+
+_CALCULATED = (ast.ASTType.BinaryOperation, ast.ASTType.UnaryOperation)
+
+
+def _unheard(_code: clingo.MessageCode, _text: str) -> None:
+    """Takes a complaint whose cause is told in words of the project."""
+
+
+class _Variables(ast.Transformer):
+    """Collects the names of the variables below a syntax tree."""
+
+    def __init__(self) -> None:
+        self.found: set[str] = set()
+
+    def visit_Variable(self, node: ast.AST) -> ast.AST:  # noqa: N802 (clingo's naming)
+        self.found.add(node.name)
+        return node
+
+
+def _variables(trees: Iterable[ast.AST]) -> set[str]:
+    collector = _Variables()
+    for tree in trees:
+        collector.visit(tree)
+    return collector.found
+
+
+def _checked_rules(rules: Sequence[ast.AST], values: _Values, complain: Complain) -> list[Rule]:
+    """The rules whose atoms exist, have the right arity and known constants, and that leave
+    the closure definite.
+    """
+    defined = set(vocabulary()) | set(AUDITED)
+    used = {signature(term) for rule in rules for term in atoms_in(rule.body)}
+    for rule in rules:
+        defined |= {signature(term) for term in atoms_in([rule.head])} & used
+    of_traces = _of_traces(rules)
+    reached = _reached(rules)
+    checked = []
+    for rule in rules:
+        terms = atoms_in([rule.head, *rule.body])
+        audit = any(signature(term) in of_traces for term in terms)
+        try:
+            for term in terms:
+                if signature(term) not in defined:
+                    raise _undefined(rule, signature(term), defined)
+                values.check_rule(rule, term)
+            values.check_body(rule)
+            _check_definite(rule, of_traces)
+            _check_conclusion(rule, audit)
+            _check_growth(rule, reached)
+        except OntologyError as error:
+            complain(error)
+            continue
+        checked.append(Rule(rule, place_of(rule), audit))
+    return checked
+
+
+def _of_traces(rules: Sequence[ast.AST]) -> set[Signature]:
+    """The predicates that differ from trace to trace: what the audit derives, and helpers
+    derived from it.
+    """
+    found = set(AUDITED)
+    before = 0
+    while len(found) > before:
+        before = len(found)
+        for rule in rules:
+            heads = {signature(term) for term in atoms_in([rule.head])}
+            body = {signature(term) for term in atoms_in(rule.body)}
+            if found & (heads | body):
+                found |= heads - set(vocabulary())
+    return found
+
+
+def _reached(rules: Sequence[ast.AST]) -> dict[Signature, set[Signature]]:
+    """Predicate to those that rules derive it from, by way of others too."""
+    found: dict[Signature, set[Signature]] = defaultdict(set)
+    for rule in rules:
+        for head in atoms_in([rule.head]):
+            found[signature(head)] |= {signature(term) for term in atoms_in(rule.body)}
+    before = -1
+    while (now := sum(map(len, found.values()))) > before:
+        before = now
+        for others in found.values():
+            for other in list(others):
+                others |= found.get(other, set())
+    return found
+
+
+def _check_definite(rule: ast.AST, of_traces: Collection[Signature]) -> None:
+    """What depends on the trace stands in a body as it is: the closure has to stay definite,
+    and a further premise never takes away what followed before.
+
+    Raises:
+        OntologyError: If a rule uses it negated, in an aggregate or in a condition.
+    """
+    for part in rule.body:
+        plain_part = part.literal if part.ast_type is ast.ASTType.ConditionalLiteral else part
+        atom = plain_part.atom if plain_part.ast_type is ast.ASTType.Literal else None
+        allowed = (
+            atom is not None
+            and atom.ast_type is ast.ASTType.SymbolicAtom
+            and plain_part.sign == ast.Sign.NoSign
+        )
+        asked = [*part.condition] if plain_part is not part else []
+        for term in atoms_in(asked if allowed else [part]):
+            if signature(term) in of_traces:
+                message = (
+                    f"{part} asks for what does not hold, or for how much does; of "
+                    f"{term.name}/{len(term.arguments)} only plain atoms belong in a body"
+                )
+                raise _at(rule, message, "not-definite")
+
+
+_READ_FIRST = frozenset(
+    (("family", 2), ("axis", 1), ("profile", 1), ("default_profile", 1), ("extends", 1),
+     ("extends", 2), ("dataset", 2))
+)  # fmt: skip
+"""What is known of an ontology before its rules are solved."""
+
+
+def _check_conclusion(rule: ast.AST, audit: bool) -> None:
+    """What a rule concludes for the audit is about things, and a clash has a name; what it
+    concludes for the tables depends on no trace.
+
+    Raises:
+        OntologyError: At a thing that is no variable or a relation that is computed (they would
+            be new, without end), a clash that is no constant or function, or a predicate of
+            the vocabulary that such a rule may not derive.
+    """
+    for term in atoms_in([rule.head]):
+        key = signature(term)
+        spelled = f"{key[0]}/{key[1]}"
+        if key in vocabulary() and audit:
+            message = (
+                f"{spelled} is a predicate of the ontology, the same for every trace: it cannot "
+                "be derived from what holds in one; give the helper another name"
+            )
+            raise _at(rule, message, "vocabulary")
+        if key in _READ_FIRST:
+            message = f"{spelled} is stated as facts, and not derived by a rule"
+            raise _at(rule, message, "vocabulary")
+        if key not in AUDITED:
+            continue
+        if any(thing.ast_type is not ast.ASTType.Variable for thing in term.arguments[1:]):
+            raise _at(rule, f"the things in {term} are variables, bound by the body", "form")
+        name = term.arguments[0]
+        unnamed = name.ast_type is ast.ASTType.Variable
+        if key == HOLDS and not unnamed and not is_constant(name):
+            raise _at(rule, f"the relation in {term} is a name or a variable", "form")
+        if term.name == "clash" and unnamed:
+            raise _at(rule, f"clash {name} has no name; write clash(NAME, U, V)", "form")
+
+
+def _check_growth(rule: ast.AST, reached: dict[Signature, set[Signature]]) -> None:
+    """A rule that is used to derive its own conclusions comes to an end: what stands in its head
+    is taken over as it is, or calculated within bounds.
+
+    Raises:
+        OntologyError: If it calculates a new term each time, and nothing bounds it.
+    """
+    for term in atoms_in([rule.head]):
+        head = signature(term)
+
+        def again(part: ast.AST, head: Signature = head) -> bool:
+            found = {signature(other) for other in atoms_in([part])}
+            return any(key == head or head in reached.get(key, ()) for key in found)
+
+        if any(map(again, rule.body)):
+            bounds = _Bounds(rule.body, again)
+            for argument in term.arguments:
+                if not bounds.hold(argument):
+                    message = (
+                        f"{argument} in the head grows without end: {head[0]}/{head[1]} is "
+                        "derived from itself; bound it by a number on the side where it grows, "
+                        "as N < 10 bounds N + 1"
+                    )
+                    raise _at(rule, message, "growth")
+
+
+_UP, _DOWN = 1, -1
+_ABOVE = (ast.ComparisonOperator.LessThan, ast.ComparisonOperator.LessEqual)
+_BELOW = (ast.ComparisonOperator.GreaterThan, ast.ComparisonOperator.GreaterEqual)
+
+
+class _Bounds:
+    """What the variables of a rule may be, where the rule is used to derive its own conclusions.
+
+    A variable is fixed where what does not depend on the conclusions binds it. One that is
+    carried over from them has one of their terms. What is calculated from it is new: it needs a
+    bound on the side where it grows, both where that is not to be told.
+
+    Args:
+        body: The body of the rule.
+        again: Whether a part of the body depends on the conclusions.
+    """
+
+    def __init__(self, body: Iterable[ast.AST], again: Callable[[ast.AST], bool]) -> None:
+        self._fixed: set[str] = set()
+        self._carried: set[str] = set()
+        compared: list[tuple[ast.AST, int, ast.AST]] = []
+        for part in body:
+            if part.ast_type is not ast.ASTType.Literal or part.sign != ast.Sign.NoSign:
+                continue
+            if part.atom.ast_type is ast.ASTType.SymbolicAtom:
+                names = _taken(part.atom.symbol)
+                (self._carried if again(part) else self._fixed).update(names)
+            elif part.atom.ast_type is ast.ASTType.Comparison:
+                compared += _pairs(part.atom)
+        equal = [(a, b) for a, sign, b in compared if sign == ast.ComparisonOperator.Equal]
+        equal += [(b, a) for a, b in equal]
+        before = -1
+        while len(self._fixed) > before:
+            before = len(self._fixed)
+            for left, right in equal:
+                if left.ast_type is ast.ASTType.Variable and self._is_fixed(right):
+                    self._fixed.add(left.name)
+        self._equal: dict[str, list[ast.AST]] = defaultdict(list)
+        for left, right in equal:
+            if left.ast_type is ast.ASTType.Variable:
+                self._equal[left.name].append(right)
+        self._sides: dict[str, set[int]] = defaultdict(set)
+        for left, sign, right in compared:
+            for inner, outer, above, below in (
+                (left, right, _ABOVE, _BELOW),
+                (right, left, _BELOW, _ABOVE),
+            ):
+                if inner.ast_type is ast.ASTType.Variable and self._is_number(outer):
+                    self._sides[inner.name] |= {_UP} if sign in above else set()
+                    self._sides[inner.name] |= {_DOWN} if sign in below else set()
+
+    def hold(self, term: ast.AST) -> bool:
+        """Whether an argument of the head takes no end of values."""
+        if self._is_fixed(term):
+            return True
+        if term.ast_type is not ast.ASTType.Variable:
+            return self._calculated(term, set())
+        values = self._equal[term.name]
+        names = {value.name for value in values if value.ast_type is ast.ASTType.Variable}
+        return not self._carried.isdisjoint({term.name, *names}) or any(
+            self._calculated(value, self._sides[term.name]) for value in values
+        )
+
+    def _is_fixed(self, term: ast.AST) -> bool:
+        return _variables([term]) <= self._fixed
+
+    def _is_number(self, term: ast.AST) -> bool:
+        """Whether a term is a number that is fixed: a name comes after all numbers, and bounds
+        none of them.
+        """
+        number = re.fullmatch(r"-?\d+", str(term)) or term.ast_type in _CALCULATED
+        return bool(number) and self._is_fixed(term)
+
+    def _calculated(self, term: ast.AST, sides: set[int]) -> bool:
+        """Whether a new term is bounded, given the sides on which its value is."""
+        if sides == {_UP, _DOWN}:
+            return True
+        step = _step(term)
+        if step is not None:
+            name, side = step
+            return name in self._carried and side in self._sides[name] | sides
+        return all(self._sides[name] == {_UP, _DOWN} for name in _variables([term]) - self._fixed)
+
+
+def _taken(term: ast.AST) -> set[str]:
+    """The variables of a term that are bound to parts of what it matches, and to nothing that is
+    calculated from them.
+    """
+    if term.ast_type is ast.ASTType.Variable:
+        return {term.name}
+    if term.ast_type in (ast.ASTType.Function, ast.ASTType.Pool):
+        return set().union(*map(_taken, term.arguments))
+    return set()
+
+
+def _pairs(comparison: ast.AST) -> Iterator[tuple[ast.AST, int, ast.AST]]:
+    """The comparisons of two terms in a chain of them."""
+    left = comparison.term
+    for guard in comparison.guards:
+        yield left, guard.comparison, guard.term
+        left = guard.term
+
+
+def _step(term: ast.AST) -> tuple[str, int] | None:
+    """The variable that a number is added to or taken from, and the side to which that leads."""
+    if term.ast_type is not ast.ASTType.BinaryOperation:
+        return None
+    plus = term.operator_type == ast.BinaryOperator.Plus
+    if not plus and term.operator_type != ast.BinaryOperator.Minus:
+        return None
+    for one, other in ((term.left, term.right), (term.right, term.left))[: 1 + plus]:
+        number = re.fullmatch(r"\d+", str(other))
+        if one.ast_type is ast.ASTType.Variable and number:
+            return one.name, _UP if plus else _DOWN
+    return None
+
+
+def _undefined(statement: ast.AST, key: Signature, known: Iterable[Signature]) -> OntologyError:
+    spelled = {f"{name}/{arity}" for name, arity in known}
+    wanted = f"{key[0]}/{key[1]}"
+    near = difflib.get_close_matches(wanted, sorted(spelled), n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    if any(name == key[0] for name, _ in known):
+        return _at(statement, f"undefined predicate {wanted}{hint}", "arity")
+    if statement.body and any(signature(term) == key for term in atoms_in([statement.head])):
+        message = f"undefined predicate {wanted}: nothing uses what this rule derives{hint}"
+        return _at(statement, message, "unused-predicate")
+    return _at(statement, f"undefined predicate {wanted}{hint}", "undefined-predicate")
+
+
+_DECLARED_BY = {"relation": "family", "axis": "axis", "profile": "profile", "reading": "interval"}
+"""Kind of argument to the predicate whose first argument declares its values."""
+
+_CLOSURE_ONLY = frozenset(
+    ("incompatible", "transitive", "strict", "functional", "reflexive", "composition")
+)
+"""What is said of relations that closure decides."""
+
+_FIXED_VALUES = {
+    "role": frozenset(ROLES),
+    "sign": frozenset({"-1", "0", "1"}),
+    "end": frozenset({"low", "high"}),
+    "meaning": frozenset(
+        (
+            "yes",
+            "no",
+            "open",
+            "both",
+            "none",
+            "entailment",
+            "contradiction",
+            "satisfiable",
+            "unsatisfiable",
+        )
+    ),
+    "stage": frozenset(("begin", "during", "end")),
+    "part": frozenset(("agent", "patient")),
+    "form": frozenset(("past", "participle", "gerund")),
+    "hour": frozenset(str(hour) for hour in range(13)),
+    "word_class": CLASSES,
+}
+
+
+class _Values:
+    """What the arguments of each kind may be.
+
+    Args:
+        rows: The facts, which declare relations, axes, profiles and readings.
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self._allowed: dict[str, set[str]] = {
+            kind: {
+                row[0] for (name, _), found in rows.items() if name == predicate for row in found
+            }
+            for kind, predicate in _DECLARED_BY.items()
+        }
+        self._allowed["family"] = {row[1] for row in rows["uses", 2]}
+        self._allowed |= {kind: set(values) for kind, values in _FIXED_VALUES.items()}
+        self._directions = {row[0] for row in rows["component", 3] if row[2] in ("-1", "0", "1")}
+        self._axioms = {
+            value: name
+            for (name, _), found in rows.items()
+            if name in _CLOSURE_ONLY
+            for row in found
+            for value in row
+        }
+        meaning = (("implies", 2), ("means", 2), ("means_not", 2))
+        self._closed = {row[0] for key in meaning for row in rows[key]}
+
+    def check(self, fact: _Stated, complain: Complain) -> None:
+        """Checks a fact: each argument is one of its kind, and it is said of relations
+        that it can be said of.
+        """
+        predicate, arity = fact.key
+        row = fact.arguments
+        wrong: list[tuple[str, str]] = []
+        for position, (kind, value) in enumerate(zip(vocabulary()[fact.key], row, strict=True), 1):
+            wrong += self._wrong(fact.key, position, kind, value)
+        if predicate in _CLOSURE_ONLY and self._directions.intersection(map(str, row)):
+            message = (
+                f"{predicate}/{arity} is for relations without components; directions exclude "
+                "and follow from each other by their components"
+            )
+            wrong.append((message, "direction"))
+        if predicate == "component" and str(row[0]) in self._axioms:
+            axiom = self._axioms[str(row[0])]
+            message = f"component/3 is for directions, and {row[0]} is said to be {axiom}"
+            wrong.append((message, "direction"))
+        if predicate == "interval" and row[-2] > row[-1]:
+            wrong.append((f"the interval from {row[-2]} to {row[-1]} is empty", "interval"))
+        for message, code in wrong:
+            complain(OntologyError(message, *fact.place, code=code))
+
+    def check_rule(self, rule: ast.AST, term: ast.AST) -> None:
+        """Checks the constants in an atom of a rule.
+
+        Raises:
+            OntologyError: If a constant is none of its kind.
+        """
+        key = signature(term)
+        kinds = vocabulary().get(key, AUDITED.get(key, ()))
+        for position, (kind, argument) in enumerate(zip(kinds, term.arguments, strict=False), 1):
+            if not is_constant(argument):
+                continue
+            symbolic = argument.ast_type is ast.ASTType.SymbolicTerm
+            value = argument.symbol if symbolic else clingo.Function(argument.name)
+            for message, code in self._wrong(key, position, kind, value):
+                raise _at(rule, message, code)
+
+    def check_body(self, rule: ast.AST) -> None:
+        """Checks that a rule asks for what the closure has.
+
+        Raises:
+            OntologyError: If it asks for a direction, which only the layout knows.
+        """
+        for term in atoms_in(rule.body):
+            name = str(term.arguments[0]) if signature(term) == HOLDS else ""
+            if name in self._directions - self._closed:
+                message = (
+                    f"{term} is not told from what the rules derive: the layout decides where "
+                    f"things lie, by component/3 of {name}"
+                )
+                raise _at(rule, message, "direction-in-body")
+
+    def _wrong(
+        self, key: Signature, position: int, kind: str, value: clingo.Symbol
+    ) -> list[tuple[str, str]]:
+        """What is wrong with a value of some kind: a message and its code, or nothing."""
+        is_text = value.type is clingo.SymbolType.String
+        if kind == "text":
+            wrong = not is_text or not value.string.strip()
+        elif kind == "bound":
+            bounds = (
+                clingo.SymbolType.Number,
+                clingo.SymbolType.Infimum,
+                clingo.SymbolType.Supremum,
+            )
+            wrong = value.type not in bounds
+        elif kind in ("rank", "margin"):
+            wrong = value.type is not clingo.SymbolType.Number
+        elif kind == "clash":
+            wrong = value.type is not clingo.SymbolType.Function
+        elif kind in self._allowed:
+            wrong = is_text or str(value) not in self._allowed[kind]
+        else:
+            wrong = is_text or (value.type is clingo.SymbolType.Function and bool(value.arguments))
+        if not wrong:
+            return []
+        code = "relation-without-family" if kind == "relation" else "unknown-value"
+        return [(_not_a(kind, value, position, key, self._allowed.get(kind, ())), code)]
+
+
+_SPELLED = {
+    "role": "asserted or queried",
+    "sign": "-1, 0 or 1",
+    "end": "low or high",
+    "bound": "an integer, #inf or #sup",
+    "hour": "an integer from 0 to 12",
+    "rank": "an integer",
+    "margin": "an integer",
+    "stage": "begin, during or end",
+    "part": "agent or patient",
+    "form": "past, participle or gerund",
+    "clash": "a name, or a name with arguments",
+}
+"""Kind of argument to what its values are."""
+
+
+def _not_a(
+    kind: str, value: clingo.Symbol, position: int, key: Signature, allowed: Iterable[str]
+) -> str:
+    """What is wrong with a value that is none of its kind, and what to write."""
+    place = f"argument {position} of {key[0]}/{key[1]}"
+    is_text = value.type is clingo.SymbolType.String
+    text = value.string if is_text else ""
+    names = sorted(name for name in allowed if re.fullmatch(r"\w+", name))
+    near = difflib.get_close_matches(text or str(value), names, n=1, cutoff=0.5)
+    hint = ""
+    if kind == "text":
+        hint = f'; a text stands in quotes: "{value}"' if not is_text else "; it says nothing"
+    elif is_text and kind not in _SPELLED:
+        name = re.sub(r"\W+", "_", text.strip().lower()).strip("_")
+        spelled = near[0] if near else name
+        hint = f"; a {kind} stands without quotes" + (f": {spelled}" if spelled else "")
+    elif kind in _SPELLED:
+        hint = f"; it is {_SPELLED[kind]}"
+    elif kind == "meaning":
+        hint = f"; it is one of {', '.join(names)}"
+    elif near:
+        hint = f"; did you mean {near[0]}?"
+    elif kind in _DECLARED_BY:
+        hint = f" (a {kind} is declared by {_DECLARED_BY[kind]})"
+    if kind == "family" and not is_text:
+        return f"family {value} in {place} is used by no profile (uses/2){hint}"
+    named = kind.replace("_", " ")
+    return f"unknown {named} {value} in {place}{hint}"

@@ -1,0 +1,233 @@
+"""Whole traces about described things."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from symbouq.ontology.library import Ontology
+from symbouq.reading.bounds import LONGEST_SENTENCE, MOST_STOPS, MOST_THINGS
+from symbouq.reading.described import queries
+from symbouq.reading.described.referents import Discourse, Statement
+from symbouq.reading.described.syntax import Grammar, Parse, Phrase
+from symbouq.reading.lexicon import Token
+from symbouq.reading.traces import (
+    NAMED_BY_QUESTION,
+    Mention,
+    Scene,
+    TraceReader,
+    reading,
+)
+
+_Stated = tuple[tuple[Parse, list[Statement]], ...]
+"""The sentences of a text, parsed, with what each states."""
+_STOPS = frozenset((".", "!", ";", "\n"))
+_VOID = frozenset(
+    ("hedge", "condition", "supposition", "inquiry", "or", "respective", "retraction")
+)
+"""Kinds of words with which a sentence states nothing."""
+
+
+class DescribedReader(TraceReader[Discourse]):
+    """Reads traces whose things are described.
+
+    Args:
+        ontology: The tables of a profile with descriptions.
+    """
+
+    def __init__(self, ontology: Ontology) -> None:
+        super().__init__(ontology)
+        self._grammar = Grammar(ontology)
+        self._taken = lru_cache(maxsize=1024)(self._take)
+
+    # Scenes and questions --------------------------------------------------------------
+
+    def asked(
+        self, scene: Sequence[str], question: str
+    ) -> tuple[Discourse, tuple[tuple[Statement, ...], ...], queries.Query]:
+        """A question about a scene: the things, what each sentence states of them, and
+        what is asked.
+
+        Args:
+            scene: The scene's sentences.
+            question: The question.
+        """
+        stated, discourse = self._taken(tuple(scene))
+        query = self._query(question, discourse)
+        said = tuple(tuple(s for _, found in text for s in found) for text in stated)
+        return discourse.copy(), said, query
+
+    def asked_of(
+        self, relations: Sequence[tuple[int, tuple[str, str, str]]], question: str
+    ) -> tuple[Discourse, list[tuple[int, str, int]], queries.Query]:
+        """The same where the scene is given in relations between things, each called by its
+        description.
+        """
+        discourse = Discourse(self.ontology)
+        names = {name: None for _, (u, _, v) in relations for name in (u, v)}
+        numbers = {name: discourse.called(name, self.phrase(name, frozenset())) for name in names}
+        triples = [(numbers[u], r, numbers[v]) for _, (u, r, v) in relations]
+        discourse.note(triples)
+        query = self._query(question, discourse)
+        return discourse, triples, query
+
+    def phrase(self, text: str, names: frozenset[str]) -> Phrase | None:
+        """A text that is one noun phrase, such as an answer that names a thing.
+
+        Args:
+            text: The text.
+            names: Names known already, lower case.
+        """
+        tokens = [token for token in self.lexicon.tokens(text) if token.text != "?"]
+        return queries.phrase(self.ontology, tokens, names)
+
+    def _take(self, scene: tuple[str, ...]) -> tuple[tuple[_Stated, ...], Discourse]:
+        """What each sentence of a scene states, and the things in it."""
+        discourse = Discourse(self.ontology)
+        with reading("the scene", " ".join(scene)):
+            tokens = self.lexicon.tokens_of_each(scene)
+        stated: list[_Stated] = []
+        for number, (text, said) in enumerate(zip(scene, tokens, strict=True), start=1):
+            self._readable(f"scene sentence {number}", text, said, discourse)
+            with reading(f"scene sentence {number}", text):
+                stated.append(tuple(self._stated(said, discourse, narrating=True)))
+        return tuple(stated), discourse
+
+    def _query(self, question: str, discourse: Discourse) -> queries.Query:
+        """What a question asks about the things of a scene."""
+        with reading("the question", question):
+            tokens = self.lexicon.tokens(question)
+            if len(tokens) > LONGEST_SENTENCE:
+                return queries.Query()
+            return queries.parsed(self.ontology, tokens, discourse.names)
+
+    def _stated(
+        self, tokens: Sequence[Token], discourse: Discourse, narrating: bool
+    ) -> Iterator[tuple[Parse, list[Statement]]]:
+        """What a text states, sentence by sentence."""
+        for sentence in self._sentences(_stating(tokens), discourse.names):
+            parse = self._grammar.parse(sentence, discourse.names, narrating)
+            yield parse, discourse.take(parse, narrating)
+
+    def _sentences(
+        self, tokens: Sequence[Token], names: frozenset[str]
+    ) -> Iterator[Sequence[Token]]:
+        """A text split at its full stops, where what precedes one is a sentence: "In C,
+        which is right of B. there is ..." is one.
+        """
+        start = stops = 0
+        for n, token in enumerate(tokens[:-1]):
+            if token.text in _STOPS and n > start:
+                parse = self._grammar.parse(tokens[start:n], names)
+                stops += 1
+                if (parse.clauses and parse.whole) or stops > MOST_STOPS:
+                    yield tokens[start:n]
+                    start, stops = n + 1, 0
+        yield tokens[start:]
+
+    def _scene(self, scene: tuple[str, ...], question: str) -> Scene[Discourse]:
+        stated, discourse = self._taken(scene)
+        discourse = discourse.copy()
+        query = self._query(question, discourse)
+        known = len(discourse)
+        mentions = tuple(
+            tuple(m for part in text for m in self._spoken(*part, discourse, known))
+            for text in stated
+        )
+        with reading("the question", question):
+            return mentions, discourse, self._pair(query, discourse)
+
+    @staticmethod
+    def _pair(query: queries.Query, discourse: Discourse) -> tuple[str, str] | None:
+        """The pair that a question asks for, if it is clear which."""
+        if query.pair is None:
+            return None
+        scene = queries.Scene(discourse, discourse.said_so)
+        first, second = (list(scene.picked(phrase)) for phrase in query.pair)
+        if not first or not second or first[0] == second[0]:
+            return None
+        return discourse.title(first[0]), discourse.title(second[0])
+
+    # Sentences ---------------------------------------------------------------------------
+
+    def _mentions(
+        self, tokens: Sequence[Token], names: Discourse, known: int, antecedent: str | None = None
+    ) -> tuple[Mention, ...]:
+        relating = any(token.kind in _RELATING for token in tokens)
+        if not (relating or self._lists(names)):
+            return ()
+        if any(token.text == "?" for token in tokens):
+            return ()
+        visible = [token.text for token in tokens if token.text.isprintable()]
+        stated = list(self._stated(tokens, names, narrating=False))
+        found = tuple(m for part in stated for m in self._spoken(*part, names, known))
+        if visible[-1:] == [":"]:
+            self._head(tokens, names)
+        return found
+
+    def _unreadable(self, tokens: Sequence[Token], names: Discourse) -> str:
+        full = f"for its text speaks of more than {MOST_THINGS} things"
+        return full if len(names) > MOST_THINGS else super()._unreadable(tokens, names)
+
+    def _lists(self, names: Discourse) -> bool:
+        return names.topic is not None
+
+    def _head(self, tokens: Sequence[Token], names: Discourse) -> None:
+        names.point(self._grammar.phrases(tokens, names.names))
+
+    @staticmethod
+    def _spoken(
+        parse: Parse, statements: Sequence[Statement], discourse: Discourse, known: int
+    ) -> tuple[Mention, ...]:
+        """Statements as relations between titles, with the characters they were read from."""
+        return tuple(
+            Mention(
+                discourse.title(s.subject),
+                s.relation,
+                discourse.title(s.object),
+                (parse.tokens[s.first].start, parse.tokens[s.last].end),
+                s.confidence,
+                s.subject < known and s.object < known,
+            )
+            for s in statements
+        )
+
+    def _label(
+        self, tokens: Sequence[Token], names: Discourse, asked: tuple[str, str]
+    ) -> tuple[Mention, ...]:
+        if any(token.kind in _VOID or token.kind == "negation" for token in tokens):
+            return ()
+        return tuple(
+            Mention(
+                asked[0],
+                token.entry.relation,
+                asked[1],
+                (token.start, token.end),
+                NAMED_BY_QUESTION,
+                True,
+            )
+            for token in tokens
+            if token.kind == "relation" and token.entry is not None
+        )
+
+
+_RELATING = frozenset(("relation", "hour", "with", "observing"))
+"""Kinds of words without one of which a sentence states no relation."""
+
+
+_OPEN = frozenset(("condition", "supposition"))
+"""Kinds of words that reach over a whole sentence."""
+
+
+def _stating(tokens: Sequence[Token]) -> list[Token]:
+    """The parts of a text that state something: "X is in A, but Y may be in B"."""
+    if any(token.kind in _OPEN for token in tokens):
+        return []
+    parts: list[list[Token]] = [[]]
+    reasons = False
+    for token in tokens:
+        reasons = reasons or (token.kind == "reason" and len(parts) == 1)
+        if token.kind == "contrast" or token.text == ";" or (reasons and token.text == ","):
+            parts.append([])
+        parts[-1].append(token)
+    return [t for part in parts if not any(t.kind in _VOID for t in part) for t in part]

@@ -1,0 +1,955 @@
+"""Which things a text speaks of: noun phrases looked up among those spoken of before.
+
+A thing is made where a phrase introduces one ("a square", "another square", "two squares",
+a new name) and found where a phrase refers back ("the square", "this block", "it", "square
+number two"). Where several things fit a phrase equally well, the mention is marked as
+ambiguous by a lower confidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from symbouq.ontology.library import Ontology
+from symbouq.reading.described.syntax import (
+    ADDITIVE,
+    ANY,
+    BARE,
+    BOTH,
+    DEFINITE,
+    DEMONSTRATIVE,
+    EVERY,
+    INDEFINITE,
+    NONE,
+    OTHER,
+    PARTITIVE,
+    PRONOUN,
+    RECIPROCAL,
+    Clause,
+    Naming,
+    Parse,
+    Phrase,
+    Predicate,
+    Topic,
+)
+
+_HULL = "(hull)"
+"""The kind of a thing that spans others, which no noun means."""
+_AMBIGUOUS = 0.5
+"""What is left of the confidence where several things fit a phrase."""
+_COUNTED = 0.9
+"""The same where "two squares" is taken to mean two that are known."""
+_SITUATED = 0.9
+"""Of a place that the text leaves to be understood."""
+_PRONOUN = 0.95
+_SKIPPED = 0.95
+"""The same for each word that was not understood."""
+
+
+@dataclass
+class Thing:
+    """A thing of the discourse.
+
+    Attributes:
+        kind: What its noun means, empty if only a name is known.
+        attributes: Dimension to value.
+        names: Its names as written.
+        number: Its place among those described alike in one container, from 1.
+        container: The thing that it is in, as far as numbering goes; None while unknown.
+        sentence: Number of the sentence that introduced it.
+    """
+
+    kind: str
+    attributes: dict[str, str]
+    names: list[str]
+    number: int
+    container: int | None
+    sentence: int
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A relation between two things.
+
+    Attributes:
+        subject: Number of the thing placed.
+        relation: The canonical relation.
+        object: Number of the thing that it is placed by.
+        first: First token that it was read from.
+        last: Last one.
+        confidence: In (0, 1].
+    """
+
+    subject: int
+    relation: str
+    object: int
+    first: int
+    last: int
+    confidence: float
+
+
+@dataclass
+class Discourse:
+    """The things that a text has spoken of, and what it said of them.
+
+    Args:
+        ontology: The tables of the profile.
+        things: The things, numbered by their position.
+        said: What was said of them.
+        between: Two things to the relations that were said of them in this order.
+        salient: Things, the ones spoken of last first.
+        centre: What the pronouns of the last sentence stood for.
+        container: The container that the text is about.
+        topic: The one that the heading of a list names.
+        recent: What the last sentence that spoke of things was about: its subjects where they
+            are several, else all in it.
+        sentence: How many sentences were taken in.
+        titles: What records call the things that were asked for so far.
+    """
+
+    ontology: Ontology
+    things: list[Thing] = field(default_factory=list)
+    said: set[tuple[int, str, int]] = field(default_factory=set)
+    between: dict[tuple[int, int], tuple[str, ...]] = field(default_factory=dict)
+    salient: list[int] = field(default_factory=list)
+    centre: list[int] = field(default_factory=list)
+    container: int | None = None
+    topic: int | None = None
+    recent: list[int] = field(default_factory=list)
+    sentence: int = 0
+    titles: list[str] = field(default_factory=list)
+
+    def copy(self) -> Discourse:
+        """The same, to be added to independently."""
+        return Discourse(
+            self.ontology,
+            [replace(t, names=list(t.names), attributes=dict(t.attributes)) for t in self.things],
+            set(self.said),
+            dict(self.between),
+            list(self.salient),
+            list(self.centre),
+            self.container,
+            self.topic,
+            list(self.recent),
+            self.sentence,
+            list(self.titles),
+        )
+
+    def __len__(self) -> int:
+        return len(self.things)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every name, lower case."""
+        return frozenset(name.lower() for thing in self.things for name in thing.names)
+
+    def is_container(self, number: int) -> bool:
+        """Whether a thing is one that others are in."""
+        return self.things[number].kind in self.ontology.containers
+
+    def read_as(self, relation: str, object: int) -> str:
+        """What a relation is to a certain thing: that to a container may be another."""
+        if self.is_container(object):
+            return self.ontology.of_container.get(relation, relation)
+        return relation
+
+    # Reading a sentence ---------------------------------------------------------------
+
+    def take(self, parse: Parse, narrating: bool = True) -> list[Statement]:
+        """What a sentence states; its things are made or found.
+
+        Args:
+            parse: The sentence.
+            narrating: Whether "a square" introduces one, as in a scene; else it may be one
+                that is known, as in reasoning about a scene.
+        """
+        return _Taking(self, narrating).take(parse)
+
+    def point(self, phrases: Sequence[Phrase]) -> None:
+        """Makes what phrases mean what the text is about, as a heading does."""
+        found = [n for phrase in phrases for n in range(len(self.things)) if self.fits(phrase, n)]
+        self.centre = []
+        self.salient = [*dict.fromkeys([*found, *self.salient])]
+        places = [p for phrase in phrases for clause in phrase.clauses for p in clause.objects]
+        containers = [
+            *{
+                n
+                for phrase in (*phrases, *places)
+                for n in range(len(self.things))
+                if self.is_container(n) and self.fits(phrase, n)
+            }
+        ]
+        self.topic = containers[0] if len(containers) == 1 else None
+        self.container = self.topic if self.topic is not None else self.container
+
+    # Things -----------------------------------------------------------------------------
+
+    def named(self, name: str, kind: str = "") -> int | None:
+        """The thing of a name."""
+        fits = [
+            n
+            for n, thing in enumerate(self.things)
+            if any(name.lower() == other.lower() for other in thing.names)
+            and (not kind or not thing.kind or self.covers(kind, thing.kind))
+        ]
+        return fits[0] if fits else None
+
+    def covers(self, general: str, kind: str) -> bool:
+        """Whether a noun may mean things of a kind."""
+        return kind == general or kind in self.ontology.covers.get(general, ())
+
+    def fits(self, phrase: Phrase, number: int) -> bool:
+        """Whether a thing is as a phrase describes it, relative clauses aside."""
+        thing = self.things[number]
+        if phrase.kind and not self.covers(phrase.kind, thing.kind):
+            return False
+        if not phrase.kind and not phrase.names and self.is_container(number):
+            return phrase.determiner in (PRONOUN, DEMONSTRATIVE)
+        if phrase.number and thing.number != phrase.number:
+            return False
+        if phrase.names and not any(
+            name.lower() == other.lower() for name in phrase.names for other in thing.names
+        ):
+            return False
+        return all(thing.attributes.get(d) == value for d, value in phrase.attributes)
+
+    def numbered(self, phrase: Phrase, fits: Sequence[int]) -> list[int]:
+        """Of the things that fit a numbered phrase, those that have others like them where
+        they are, for only those are counted; all, if none has.
+        """
+        if not phrase.number or len(fits) < 2:
+            return list(fits)
+        described = [(t.kind, t.attributes, t.container) for t in self.things]
+        counted = [n for n in fits if described.count(described[n]) > 1]
+        return counted or list(fits)
+
+    def may_fit(self, phrase: Phrase, number: int) -> bool:
+        """Whether a thing described in less detail may be what a phrase describes: "an
+        orange thing" and "the orange shape".
+        """
+        thing = self.things[number]
+        if phrase.names or (phrase.number and phrase.number != thing.number) or not thing.kind:
+            return False
+        if phrase.kind and not (
+            self.covers(thing.kind, phrase.kind) or self.covers(phrase.kind, thing.kind)
+        ):
+            return False
+        return all(thing.attributes.get(d, value) == value for d, value in phrase.attributes)
+
+    def made(
+        self, phrase: Phrase, container: int | None, second: bool = False, name: str = ""
+    ) -> int:
+        """A new thing as a phrase describes it, counted from two where it is "another"."""
+        thing = Thing(
+            phrase.kind,
+            dict(phrase.attributes),
+            [name] if name else [],
+            phrase.number or (2 if second else 1),
+            container,
+            self.sentence,
+        )
+        thing.number = self._free(thing)
+        self.things.append(thing)
+        return len(self.things) - 1
+
+    def called(self, title: str, phrase: Phrase | None) -> int:
+        """A new thing that records call by a title, with what that says of it."""
+        if phrase is None:
+            thing = Thing("", {}, [title], 1, None, 0)
+        else:
+            names = list(phrase.names)
+            thing = Thing(phrase.kind, dict(phrase.attributes), names, phrase.number or 1, None, 0)
+        self.things.append(thing)
+        self.titles.append(title)
+        return len(self.things) - 1
+
+    def hull(self, parts: Sequence[int]) -> int | None:
+        """The thing that spans some others and nothing more; None for fewer than two."""
+        if len(set(parts)) < 2:
+            return None
+        name = " and ".join(self._described(self.things[n]) for n in sorted(set(parts)))
+        for number, thing in enumerate(self.things):
+            if thing.kind == _HULL and thing.names == [name]:
+                return number
+        self.things.append(Thing(_HULL, {}, [name], 1, None, self.sentence))
+        return len(self.things) - 1
+
+    def _free(self, thing: Thing) -> int:
+        """The first number from a thing's own that none described alike has where it is."""
+        taken = {
+            other.number
+            for other in self.things
+            if other is not thing
+            and (other.kind, other.attributes) == (thing.kind, thing.attributes)
+            and other.container == thing.container
+        }
+        number = thing.number
+        while number in taken:
+            number += 1
+        return number
+
+    def locate(self, number: int, container: int) -> None:
+        """Takes note of where a thing is: those introduced with it, of which nothing else
+        is said, are there too.
+        """
+        if self.things[number].container is not None or self.is_container(number):
+            return
+        for n, thing in enumerate(self.things):
+            if thing.container is None and not self.is_container(n) and not thing.names:
+                thing.container = container
+                thing.number = self._free(thing)
+
+    def title(self, number: int) -> str:
+        """What a thing is called in records: its name, or what it was described as. No two
+        are called the same, and none is renamed once it was asked for.
+        """
+        if number >= len(self.titles):
+            plain = [self._described(thing) for thing in self.things]
+            for n in range(len(self.titles), len(self.things)):
+                self.titles.append(self._told_apart(n, plain))
+        return self.titles[number]
+
+    def _told_apart(self, number: int, plain: Sequence[str]) -> str:
+        thing = self.things[number]
+        text = plain[number]
+        alike = [n for n, other in enumerate(plain) if other == text]
+        if len(alike) > 1 and not thing.names:
+            peers = [n for n in alike if self.things[n].container == thing.container]
+            if len(peers) > 1:
+                text = f"{text} number {thing.number}"
+            if len(peers) < len(alike) and thing.container is not None:
+                text = f"{text} in {plain[thing.container]}"
+        while text in self.titles:
+            text += "'"
+        return text
+
+    @staticmethod
+    def _described(thing: Thing) -> str:
+        if thing.names:
+            plain = not thing.kind or thing.kind == _HULL
+            return thing.names[0] if plain else f"{thing.kind} {thing.names[0]}"
+        return " ".join([*thing.attributes.values(), thing.kind or "thing"])
+
+    def certain(self, subject: int, relation: str, object: int) -> bool:
+        """Whether a relation was said, as it is or in converse."""
+        converse = self.ontology.converse
+        ways = [
+            *self.between.get((subject, object), ()),
+            *(converse.get(r, "") for r in self.between.get((object, subject), ())),
+        ]
+        return any(relation in self.ontology.implied.get(way, ()) for way in ways)
+
+    def note(self, said: Iterable[tuple[int, str, int]]) -> None:
+        """Takes note of what was said of things."""
+        for u, r, v in said:
+            if (u, r, v) not in self.said:
+                self.said.add((u, r, v))
+                self.between[u, v] = (*self.between.get((u, v), ()), r)
+
+    def said_so(self, subject: int, relation: str, object: int) -> bool | None:
+        """Whether a relation was said; it is open otherwise."""
+        return self.certain(subject, relation, object) or None
+
+    def meeting(self, phrase: Phrase, numbers: Iterable[int]) -> list[int]:
+        """Those of some things that a phrase's relative clauses certainly hold for; where
+        there are several, those for which they were said in these words.
+        """
+        found = list(numbers)
+        for clause in phrase.clauses:
+            found = [n for n in found if self._meets(n, clause)]
+            found = [n for n in found if self._meets(n, clause, outright=True)] or found
+        return found
+
+    def _meets(self, number: int, clause: Predicate, outright: bool = False) -> bool:
+        for phrase in clause.objects:
+            if phrase.determiner == PRONOUN:
+                continue
+            others = [n for n in range(len(self.things)) if n != number and self.fits(phrase, n)]
+            others = self.meeting(phrase, others)
+            if not any(self._is(number, clause.relation, n, outright) for n in others):
+                return clause.negated
+        return not clause.negated
+
+    def _is(self, subject: int, relation: str, object: int, outright: bool) -> bool:
+        if outright:
+            return (subject, relation, object) in self.said
+        relation = self.read_as(relation, object)
+        return self.certain(subject, self.ontology.loosely.get(relation, relation), object)
+
+
+@dataclass(frozen=True)
+class _Use:
+    """What a phrase is related to: its relation to some phrases, or to some things, and
+    whether those are within it.
+    """
+
+    relation: str
+    phrases: tuple[Phrase, ...] = ()
+    things: tuple[int, ...] = ()
+    holds: bool = False
+
+
+class _Taking:
+    """One sentence being taken in."""
+
+    def __init__(self, discourse: Discourse, narrating: bool) -> None:
+        self.of = discourse
+        self.narrating = narrating
+        self.statements: list[Statement] = []
+        self.subjects: list[int] = []
+        self.others: list[int] = []
+        self.inner: list[int] = []
+        self.found: dict[int, tuple[tuple[int, ...], float]] = {}
+        self.heads: list[int] = []
+        self.nested = 0
+        self.denied = False
+        self.continued: list[int] = []
+        self.tied: dict[int, list[int]] = {}
+        self.place: int | None = None
+
+    def take(self, parse: Parse) -> list[Statement]:
+        discourse = self.of
+        discourse.sentence += 1
+        for clause in parse.clauses:
+            if isinstance(clause, Naming):
+                self._name(clause)
+            elif isinstance(clause, Topic) and clause.heading:
+                discourse.point([clause.phrase])
+            elif isinstance(clause, Topic):
+                self._turned(clause.phrase)
+            else:
+                self._clause(clause)
+        self._situate()
+        factor = _SKIPPED ** min(parse.skipped, 6)
+        mentioned = [*dict.fromkeys([*self.subjects, *self.others, *self.inner])]
+        discourse.salient = [*mentioned, *(n for n in discourse.salient if n not in mentioned)]
+        discourse.centre = self.continued
+        if mentioned:
+            subjects = [*dict.fromkeys(self.subjects)]
+            discourse.recent = subjects if len(subjects) > 1 else mentioned
+        new = [n for n in mentioned if discourse.is_container(n) and self._is_new(n)]
+        if self.place is not None:
+            discourse.container = self.place
+        elif new:
+            discourse.container = new[-1]
+        found: dict[tuple[int, str, int], Statement] = {}
+        for s in self.statements:
+            if s.subject != s.object:
+                found.setdefault((s.subject, s.relation, s.object), s)
+        discourse.note(found)
+        return [
+            Statement(
+                s.subject, s.relation, s.object, s.first, s.last, round(s.confidence * factor, 4)
+            )
+            for s in found.values()
+        ]
+
+    def _turned(self, phrase: Phrase) -> None:
+        """Takes note of a thing that the text turns to: "I looked at block A"."""
+        discourse = self.of
+        fits = [n for n in range(len(discourse)) if discourse.fits(phrase, n)]
+        if len(fits) == 1 and (phrase.names or phrase.kind):
+            discourse.centre = []
+            discourse.salient = [*dict.fromkeys([*fits, *discourse.salient])]
+
+    def _situate(self) -> None:
+        """Takes what was introduced without a place to be where the things are that it was
+        related to, or where the text is; for profiles that say so.
+        """
+        discourse = self.of
+        relation = discourse.ontology.situated
+        if not relation or not self.narrating:
+            return
+        within, converse = discourse.ontology.within, discourse.ontology.converse
+        placed = {s.subject for s in self.statements if s.relation in within}
+        placed.update(s.object for s in self.statements if converse.get(s.relation) in within)
+        pending = [
+            n
+            for n in range(len(discourse.things))
+            if self._is_new(n) and n not in placed and not discourse.is_container(n)
+        ]
+        for n in pending:
+            related = [s for s in self.statements if n in (s.subject, s.object)]
+            partners = [s.object if s.subject == n else s.subject for s in related]
+            places = [discourse.things[m].container for m in partners]
+            place = next((p for p in places if p is not None), discourse.container)
+            if place is None or not related:
+                continue
+            discourse.locate(n, place)
+            first, last = related[0].first, related[0].last
+            self.statements.append(Statement(n, relation, place, first, last, _SITUATED))
+
+    def _is_new(self, number: int) -> bool:
+        return self.of.things[number].sentence == self.of.sentence
+
+    def _name(self, naming: Naming) -> None:
+        """Gives names to the latest things that have none and are as many."""
+        unnamed = [n for n in range(len(self.of.things)) if not self.of.things[n].names]
+        containers = [n for n in unnamed if self.of.is_container(n)] or unnamed
+        for n, name in zip(containers[-len(naming.names) :], naming.names, strict=False):
+            self.of.things[n].names.append(name)
+
+    def _clause(self, clause: Clause) -> None:
+        converse = self.of.ontology.converse
+        uses: dict[int, list[_Use]] = {}
+        self.denied = not self.narrating and (
+            any(p.negated for p in clause.predicates)
+            or any(phrase.determiner == NONE for phrase in clause.subjects)
+        )
+        phrases = {phrase.start: phrase for phrase in clause.subjects}
+        for predicate in clause.predicates:
+            if predicate.negated:
+                phrases |= {phrase.start: phrase for phrase in predicate.objects}
+                continue  # where something is not says nothing of where it is
+            for phrase in clause.subjects:
+                use = _Use(predicate.relation, predicate.objects)
+                uses.setdefault(phrase.start, []).append(use)
+            for phrase in predicate.objects:
+                phrases[phrase.start] = phrase
+                use = _Use(
+                    converse.get(predicate.relation, ""),
+                    clause.subjects,
+                    holds=predicate.relation in self.of.ontology.within,
+                )
+                uses.setdefault(phrase.start, []).append(use)
+        # What names or describes a thing is found first: "it" is none of those.
+        turns = sorted(phrases.values(), key=lambda p: self._turn(p, uses.get(p.start, [])))
+        for phrase in turns:
+            self._find(phrase, uses.get(phrase.start, []))
+        subjects = self._things(clause.subjects)
+        self.subjects += subjects
+        for predicate in clause.predicates:
+            objects = self._things(predicate.objects)
+            self.others += objects
+            for phrase in predicate.objects:
+                # "X touches and it is above Z": who is said apart is another.
+                self.tied.setdefault(phrase.start, []).extend(subjects)
+            confidence = self._confidence([*clause.subjects, *predicate.objects])
+            self._state(subjects, predicate, objects, confidence, clause)
+        self._list(clause, subjects)
+
+    def _list(self, clause: Clause, subjects: Sequence[int]) -> None:
+        """What a line of a list under a container's heading says: that it holds this. Another
+        sentence ends the list.
+        """
+        discourse = self.of
+        relation = discourse.ontology.converse.get(discourse.ontology.having)
+        if not clause.strained:
+            about = any(phrase.start < 0 for phrase in clause.subjects)
+            discourse.topic = discourse.topic if about else None
+            return
+        if self.narrating or relation is None:
+            return
+        containers = [n for n in subjects if discourse.is_container(n)]
+        if containers:
+            discourse.topic = containers[0] if not clause.predicates else None
+            return
+        topic = discourse.topic
+        if topic is None:
+            return
+        placed = {s.subject for s in self.statements if s.relation in discourse.ontology.within}
+        self.statements += [
+            Statement(n, relation, topic, clause.start, clause.end - 1, _SITUATED)
+            for n in subjects
+            if n not in placed
+        ]
+
+    def _turn(self, phrase: Phrase, uses: Sequence[_Use]) -> tuple[int, int, int]:
+        """When a phrase of a clause is looked up: what is told apart by a relative clause
+        after what is not, the more things that fits the later; "this" and "it" last, but
+        before what is new.
+        """
+        if phrase.determiner in (DEMONSTRATIVE, PRONOUN):
+            partners = [partner for use in uses for partner in use.phrases]
+            news = bool(partners) and all(p.determiner in _NEW for p in partners)
+            turn = -1 if news else 2 + (phrase.determiner == PRONOUN)
+            return turn, 0, phrase.start
+        fits = [n for n in range(len(self.of.things)) if self.of.fits(phrase, n)]
+        met = len(self.of.meeting(phrase, fits)) if phrase.clauses else 0
+        # In reasoning, what is clear tells where the rest is.
+        met = met if self.narrating else len(fits)
+        return int(bool(phrase.clauses)), met, phrase.start
+
+    def _things(self, phrases: Sequence[Phrase]) -> list[int]:
+        return [n for phrase in phrases for n in self.found[phrase.start][0]]
+
+    def _confidence(self, phrases: Sequence[Phrase]) -> float:
+        confidence = 1.0
+        for phrase in phrases:
+            confidence *= self.found[phrase.start][1]
+        return confidence
+
+    def _state(
+        self,
+        subjects: Sequence[int],
+        predicate: Predicate,
+        objects: Sequence[int],
+        confidence: float,
+        clause: Clause | None = None,
+    ) -> None:
+        ontology = self.of.ontology
+        if predicate.attributes:
+            for number in subjects if self.narrating and not predicate.negated else ():
+                self.of.things[number].attributes |= dict(predicate.attributes)
+            return
+        if not predicate.objects and predicate.relation in ontology.within:
+            # "It touches the bottom edge": of what it is in.
+            homes = [self.of.things[n].container for n in subjects]
+            objects = [home for home in dict.fromkeys(homes) if home is not None]
+        if (
+            clause is not None
+            and clause.strained
+            and not self.narrating
+            and all(p.determiner == DEFINITE and self._is_general(p) for p in clause.subjects)
+        ):
+            return  # "the objects in A" names them
+        relation: str | None = predicate.relation
+        if predicate.objects and all(p.determiner == NONE for p in predicate.objects):
+            return
+        if predicate.negated and not self.narrating and any(map(_is_any, predicate.objects)):
+            return
+        if predicate.negated:
+            relation = ontology.denials.get(predicate.relation)
+        if relation is None:
+            return
+        reciprocal = any(p.determiner == RECIPROCAL for p in predicate.objects)
+        if reciprocal or (not predicate.objects and relation in ontology.symmetric):
+            pairs = [(u, v) for n, u in enumerate(subjects) for v in subjects[n + 1 :]]
+        else:
+            pairs = [(u, v) for u in subjects for v in objects]
+        within = ontology.within
+        if len(subjects) > 1 and len(objects) > 1:
+            # "The squares in A and B": each is in one of them.
+            things = self.of.things
+            known: list[tuple[int, int]] = []
+            if relation in within:
+                known = [(u, v) for u, v in pairs if things[u].container == v]
+            elif ontology.converse.get(relation) in within:
+                known = [(u, v) for u, v in pairs if things[v].container == u]
+            pairs = known or pairs
+        start = clause.start if clause is not None else predicate.start
+        end = clause.end if clause is not None else predicate.end
+        if relation in ontology.grouped:
+            # "Between A and B" is a place by a thing of its own that spans A and B.
+            whole = self.of.hull(objects)
+            spans = ontology.grouped[relation]
+            if whole is not None and subjects:
+                found = [(whole, spans, n) for n in objects] + [
+                    (u, relation, whole) for u in subjects
+                ]
+                self.statements += [Statement(*t, start, end - 1, confidence) for t in found]
+            return
+        said = relation
+        if ontology.converse.get(relation) in within and self._aside(predicate):
+            pairs = [(u, v) for u, v in pairs if self.of.is_container(u)]
+        for u, v in pairs:
+            relation = self.of.read_as(said, v)
+            if relation in within and self.of.is_container(v):
+                self.of.locate(u, v)
+            elif ontology.converse.get(relation) in within and self.of.is_container(u):
+                self.of.locate(v, u)
+            self.statements.append(Statement(u, relation, v, start, end - 1, confidence))
+
+    def _aside(self, predicate: Predicate) -> bool:
+        """Whether to have something is to have it beside oneself: "X has Y above it"."""
+        return any(
+            other.determiner == PRONOUN and clause.relation not in self.of.ontology.within
+            for phrase in predicate.objects
+            for clause in phrase.clauses
+            for other in clause.objects
+        )
+
+    # Finding ----------------------------------------------------------------------------
+
+    def _find(self, phrase: Phrase, uses: Sequence[_Use]) -> None:
+        """Finds or makes the things of a phrase, and states what its relative clauses say
+        where that is news.
+        """
+        if phrase.start in self.found:
+            return
+        numbers, confidence, stated = self._looked_up(phrase, uses)
+        self.found[phrase.start] = (numbers, confidence)
+        converse = self.of.ontology.converse
+        for inner in phrase.clauses:
+            if not stated or self.denied:
+                continue
+            self.heads += numbers
+            self.nested += 1
+            for other in inner.objects:
+                holds = inner.relation in self.of.ontology.within
+                self._find(other, [_Use(converse.get(inner.relation, ""), (), numbers, holds)])
+            self.nested -= 1
+            self.heads = self.heads[: len(self.heads) - len(numbers)]
+            objects = self._things(inner.objects)
+            self.inner += objects
+            self._state(numbers, inner, objects, confidence * self._confidence(inner.objects))
+
+    def _looked_up(
+        self, phrase: Phrase, uses: Sequence[_Use]
+    ) -> tuple[tuple[int, ...], float, bool]:
+        """The things of a phrase, the confidence in them, and whether what its relative
+        clauses say is news.
+        """
+        discourse = self.of
+        determiner = phrase.determiner
+        if determiner in (RECIPROCAL, NONE) or (not self.narrating and self._is_vague(phrase)):
+            return (), 1.0, False
+        pointing = determiner == DEFINITE and phrase.kind in discourse.ontology.containers
+        if pointing and (phrase.names or phrase.clauses or phrase.number or phrase.plural):
+            pointing = False
+        if determiner in (PRONOUN, DEMONSTRATIVE) or pointing:
+            numbers, confidence = self._referred(phrase, uses)
+            if determiner == PRONOUN and not self.heads:
+                self.continued += numbers
+            if numbers or not phrase.kind:
+                return numbers, confidence, False
+        if phrase.names:
+            if not self.narrating and self._is_abstract(phrase):
+                return (), 1.0, False  # "the scene A"
+            return (*self._named(phrase), True)
+        place = self._place(phrase, uses)
+        if determiner in (INDEFINITE, ADDITIVE) and (self.narrating or determiner == ADDITIVE):
+            if not self.narrating and self._is_abstract(phrase):
+                return (), 1.0, False
+            count = max(1, phrase.count)
+            known = self._counted(phrase) if count > 1 and place is None else ()
+            if known:
+                return known, _COUNTED, False
+            made = tuple(
+                discourse.made(phrase, place, determiner == ADDITIVE and count == 1)
+                for _ in range(count)
+            )
+            return made, 1.0, True
+        fits = [n for n in range(len(discourse.things)) if discourse.fits(phrase, n)]
+        fits = fits or [n for n in range(len(discourse.things)) if discourse.may_fit(phrase, n)]
+        if not self.narrating and not fits and self._is_abstract(phrase):
+            return (), 1.0, False
+        if phrase.clauses:
+            fits = [n for n in fits if n not in self._partners(uses)] or fits
+        if determiner == OTHER:
+            spoken = [n for n in discourse.salient if n in fits][:1]
+            fits = [n for n in fits if n not in (*self._mentioned(), *spoken)] or fits
+        if determiner == PARTITIVE and self.narrating:
+            told = {
+                n for u, r, v in discourse.said for n in (u, v) if r in discourse.ontology.moves
+            }
+            fits = [n for n in fits if n not in told][:1] or fits
+        loose = determiner == BARE and not phrase.clauses
+        if self.narrating and discourse.ontology.situated and loose:
+            # Blocks are described one by one: what is not in this one was not spoken of.
+            here = (place if place is not None else discourse.container, None)
+            fits = [n for n in fits if discourse.things[n].container in here]
+        met = discourse.meeting(phrase, fits) if phrase.clauses else fits
+        # In reasoning, what tells a thing apart is claimed of it.
+        stated = bool(phrase.clauses) and not (met and self.narrating)
+        if not self.narrating and not met and phrase.plural and not phrase.count:
+            return (), 1.0, False  # which ones is all that tells them apart
+        chosen, confidence = self._chosen(phrase, met or fits, place, uses)
+        if not chosen:
+            count = max(1, phrase.count) if not phrase.number else 1
+            made = tuple(discourse.made(phrase, place) for _ in range(count))
+            return made, 1.0, True
+        return chosen, confidence, stated
+
+    def _is_vague(self, phrase: Phrase) -> bool:
+        """Whether a phrase means things in general: "objects between them"."""
+        several = phrase.determiner in (BARE, INDEFINITE) and not phrase.count
+        return phrase.determiner == ANY or (several and self._is_general(phrase))
+
+    def _is_general(self, phrase: Phrase) -> bool:
+        """Whether a phrase is of several things, told by what all of the scene may be."""
+        ontology = self.of.ontology
+        general = phrase.kind in ontology.containers or any(
+            kind != phrase.kind for kind in ontology.covers.get(phrase.kind, ())
+        )
+        return general and phrase.plural and not phrase.names and not phrase.attributes
+
+    def _is_abstract(self, phrase: Phrase) -> bool:
+        """Whether a noun of reasoning is none of the lexicon's, by which the scene calls all
+        of its things: "the question" and "this relationship" are no things of it.
+        """
+        covers = self.of.ontology.covers
+        kinds = {thing.kind for thing in self.of.things if thing.kind}
+        return (
+            bool(phrase.kind)
+            and phrase.kind not in kinds | covers.keys()
+            and kinds <= covers.keys()
+        )
+
+    def _counted(self, phrase: Phrase) -> tuple[int, ...]:
+        """The things that "two squares" means where as many are here and no place is said
+        for new ones; empty if it introduces them.
+        """
+        discourse = self.of
+        here = [
+            n
+            for n, thing in enumerate(discourse.things)
+            if thing.container in (discourse.container, None)
+            and thing.sentence < discourse.sentence
+            and not discourse.is_container(n)
+            and discourse.fits(phrase, n)
+        ]
+        return tuple(here) if len(here) == phrase.count else ()
+
+    def _mentioned(self) -> set[int]:
+        """The things of this sentence so far."""
+        return {n for numbers, _ in self.found.values() for n in numbers}
+
+    def _named(self, phrase: Phrase) -> tuple[tuple[int, ...], float]:
+        found: list[int] = []
+        for name in phrase.names:
+            known = self.of.named(name, phrase.kind)
+            if known is None:
+                known = self.of.made(phrase, None, name=name)
+                if not phrase.kind:
+                    self.of.things[known].kind = self._kind_of_names()
+            elif phrase.kind and not self.of.things[known].kind:
+                self.of.things[known].kind = phrase.kind
+            found.append(known)
+        return tuple(found), 1.0
+
+    def _kind_of_names(self) -> str:
+        """The kind of the things that have names, if they are of one."""
+        kinds = {thing.kind for thing in self.of.things if thing.names and thing.kind}
+        return kinds.pop() if len(kinds) == 1 else ""
+
+    def _place(self, phrase: Phrase, uses: Sequence[_Use]) -> int | None:
+        """The container that a phrase's thing is in: what is said, that of what a relative
+        clause ties it to, or the one that the text is about.
+        """
+        discourse = self.of
+        if phrase.kind in discourse.ontology.containers:
+            return None
+        within = discourse.ontology.within
+        own = [_Use(clause.relation, clause.objects) for clause in phrase.clauses]
+        for use in (*own, *uses):
+            if discourse.ontology.of_container.get(use.relation, use.relation) not in within:
+                continue
+            self.nested += use in own
+            for partner in use.phrases:
+                self._find(partner, [_Use("", holds=True)])
+            self.nested -= use in own
+            for n in (*self._things(use.phrases), *use.things):
+                if discourse.is_container(n):
+                    self.place = n
+                    return n
+        tied = [n for use in uses for n in use.things if not discourse.is_container(n)]
+        if tied:
+            return discourse.things[tied[0]].container
+        return None
+
+    def _referred(self, phrase: Phrase, uses: Sequence[_Use]) -> tuple[tuple[int, ...], float]:
+        """What "it", "they" or "this block" refers to: the most salient thing that fits."""
+        discourse = self.of
+        taken = self._partners(uses)
+        taken.update(n for use in uses for p in use.phrases for n in self.tied.get(p.start, ()))
+        pool = [*reversed(self.heads), *self.subjects]
+        if self.nested:
+            # In a relative clause, what the sentence is about comes before what came before.
+            pool += [n for start in sorted(self.found) for n in self.found[start][0]]
+        pool += [*discourse.salient, *reversed([*self.subjects, *self.others])]
+        pool = [n for n in dict.fromkeys(pool) if n not in taken]
+        fits = [n for n in pool if discourse.fits(phrase, n) or discourse.may_fit(phrase, n)]
+        if not phrase.kind:
+            # What a pronoun stood for is what the next one stands for (centering: Grosz,
+            # Joshi & Weinstein 1995); "this" points to what was placed last.
+            fits.sort(key=lambda n: (n not in self.heads, n not in discourse.centre))
+            fits = self._level(uses, fits)
+        if not fits:
+            return (), 1.0
+        sure = 1.0 if phrase.kind else _PRONOUN
+        if phrase.plural and not phrase.kind:
+            # "They" are several things of this sentence or the last, of one kind or not.
+            for group in (self.subjects, discourse.recent):
+                several = [n for n in dict.fromkeys(group) if n in fits]
+                if len(several) > 1:
+                    return tuple(several), sure
+            if not self.narrating:
+                return (), sure
+        if phrase.plural or phrase.count > 1:
+            first = discourse.things[fits[0]]
+            group = [n for n in fits if discourse.things[n].kind == first.kind]
+            return tuple(group[: phrase.count] if phrase.count else group), sure
+        return tuple(fits[:1]), sure
+
+    def _partners(self, uses: Sequence[_Use]) -> set[int]:
+        """The things that a phrase is related to: it is none of them."""
+        found = {n for use in uses for n in use.things}
+        for use in uses:
+            for partner in use.phrases:
+                found.update(self.found.get(partner.start, ((), 1.0))[0])
+        return found
+
+    def _level(self, uses: Sequence[_Use], fits: list[int]) -> list[int]:
+        """Of the things that a pronoun may mean, containers where it contains something,
+        and things like its partner otherwise; all, if that leaves none.
+        """
+        discourse = self.of
+        within = discourse.ontology.within
+        converse = discourse.ontology.converse
+        relations = [use.relation for use in uses]
+        if any(converse.get(use.relation) in within or use.holds for use in uses):
+            wanted = [n for n in fits if discourse.is_container(n)]
+        elif any(discourse.ontology.of_container.get(r, r) in within for r in relations):
+            wanted = fits
+        else:
+            levels = {discourse.is_container(n) for n in self._partners(uses)}
+            ahead = [p for use in uses for p in use.phrases if p.start not in self.found]
+            levels.update(p.kind in discourse.ontology.containers for p in ahead)
+            wanted = [n for n in fits if discourse.is_container(n) in levels]
+        return wanted or fits
+
+    def _chosen(
+        self, phrase: Phrase, fits: Sequence[int], place: int | None, uses: Sequence[_Use]
+    ) -> tuple[tuple[int, ...], float]:
+        """Of the things that fit a phrase, the ones that it means."""
+        things = self.of.things
+        fits = list(fits)
+        if phrase.determiner == EVERY:
+            return tuple(fits), 1.0
+        older = [n for n in fits if things[n].sentence < self.of.sentence]
+        if phrase.determiner in (DEFINITE, BARE) and older:
+            fits = older
+        places: tuple[int | None, ...] = (
+            place if place is not None else self.of.container,
+            None,
+        )
+        partners = {things[n].container for n in self._partners(uses)} - {None}
+        if not self.narrating and partners:
+            places = (*partners,)
+        own = _Use("", tuple(p for clause in phrase.clauses for p in clause.objects))
+        homes = [n for n in self._partners((*uses, own)) if self.of.is_container(n)]
+        if not self.narrating and phrase.plural and len(homes) > 1:
+            places = (*homes,)
+        here = [n for n in fits if things[n].container in places]
+        here = here or self.of.numbered(phrase, fits)
+        if phrase.determiner == BOTH or (phrase.plural and phrase.count != 1) or phrase.count > 1:
+            return tuple(here[-phrase.count :] if phrase.count else here), 1.0
+        if len(here) <= 1:
+            return tuple(here), 1.0
+        free = [n for n in here if n not in self._mentioned()] or here
+        news = [n for n in free if not self._said(n, uses)] or free
+        if phrase.determiner == BARE and not phrase.number:
+            # The latest that nothing was said of yet, in the order of counting.
+            latest = max(things[n].sentence for n in news)
+            last = [n for n in news if things[n].sentence == latest]
+            return (min(last, key=lambda n: things[n].number),), _AMBIGUOUS
+        ranks = {n: rank for rank, n in enumerate(self.of.salient)}
+        ranked = sorted(news, key=lambda n: ranks.get(n, len(ranks)))
+        return (ranked[0],), 1.0 if len(news) == 1 else _AMBIGUOUS
+
+    def _said(self, number: int, uses: Sequence[_Use]) -> bool:
+        """Whether it was said already how a thing lies to what it is now related to."""
+        partners = self._partners(uses)
+        between = self.of.between
+        return any((number, p) in between or (p, number) in between for p in partners)
+
+
+def _is_any(phrase: Phrase) -> bool:
+    """Whether a denied phrase means none of its kind: "it has not a square"."""
+    return phrase.determiner in (ANY, INDEFINITE, BARE) and not phrase.names and not phrase.number
+
+
+_NEW = frozenset((INDEFINITE, ADDITIVE))
+"""Determiners of what is new."""

@@ -1,0 +1,505 @@
+"""Sentences about events, parsed into clauses.
+
+A sentence is a noun phrase and a verb with what belongs to it: objects, prepositional
+phrases, counts. Nouns and names are an open class: a noun phrase is found by its
+determiner or its capital, and ends where the rest of the sentence can be parsed. Every way
+of parsing is tried, shortest noun phrases first; the first that uses up the sentence counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from symbouq.reading.bounds import LONGEST_SENTENCE, MOST_WAYS
+from symbouq.reading.events.words import BASE, GERUND, PARTICIPLE, PAST, PRESENT, EventLexicon
+from symbouq.reading.lexicon import Token
+
+Names = tuple[str, ...]
+"""What a noun phrase, or several joined by "and", speaks of."""
+
+_AUXILIARIES = ("being", "having", "doing")
+"""Word classes of what goes before a verb, or links to a place."""
+
+_LONGEST_NAME = 5
+"""How many words a noun phrase may have."""
+
+
+@dataclass(frozen=True)
+class Clause:
+    """What one clause says.
+
+    Attributes:
+        agent: Who does it; for a passive, who it is done by, if that is said.
+        verb: What happens; empty for a state.
+        strange: Whether the lexicon does not have the verb.
+        tense: `now` or `past`.
+        aspect: `simple`, `progressive` or `perfect`.
+        negative: Whether it is denied.
+        patient: What it is done to.
+        states: Propositions that hold: a predicate and its terms.
+        goes: Ways with their landmarks.
+        located: Relations of the event's place, with their landmarks.
+        within: Pairs of landmarks that the event's place lies between.
+        started: Relations of the place that it starts from, with their landmarks.
+        back: Whether it is the way back of what was said before.
+        often: How many times at least.
+    """
+
+    agent: str = ""
+    verb: str = ""
+    strange: bool = False
+    tense: str = "past"
+    aspect: str = "simple"
+    negative: bool = False
+    patient: str = ""
+    states: tuple[tuple[str, ...], ...] = ()
+    goes: tuple[tuple[str, str], ...] = ()
+    located: tuple[tuple[str, str], ...] = ()
+    within: tuple[tuple[str, str], ...] = ()
+    started: tuple[tuple[str, str], ...] = ()
+    back: bool = False
+    often: int = 1
+
+
+Clauses = tuple[Clause, ...]
+"""What a sentence says, clause by clause; nothing where it cannot be parsed."""
+
+Parse = tuple[Clauses, int]
+"""Clauses, and the position after them."""
+
+
+@dataclass(frozen=True)
+class _Noun:
+    """A noun phrase: what it names, and what its own modifiers say of that."""
+
+    names: Names
+    said: tuple[Clause, ...]
+    end: int
+
+
+class Sentence:
+    """The parse of one sentence.
+
+    Args:
+        lexicon: The words of the profile.
+        tokens: The sentence's tokens.
+        meaning: The verb that one which the lexicon lacks is taken for, if any.
+    """
+
+    def __init__(self, lexicon: EventLexicon, tokens: Sequence[Token], meaning: str = "") -> None:
+        self._lexicon = lexicon
+        self._meaning = meaning
+        ontology = lexicon.ontology
+        self._between = ontology.marked("betweenness")
+        self._divided = ontology.marked("divided")
+        self._sides = frozenset(r for row in ontology.events["seen_inverse", 2] for r in row)
+        self._movers = lexicon.movers
+        self._opaque = ontology.marked("opaque")
+        self._perceiving = ontology.marked("perceives")
+        self._mutual = ontology.marked("mutual")
+        self._returning = ontology.marked("returning")
+        self._elsewhere = ontology.marked("incorporates") - ontology.marked("places")
+        self._known = ontology.marked("verb")
+        self._posture = ontology.marked("posture")
+        self._short = ontology.marked("short")
+        self._origin = ontology.marked("origin")
+        self._construing = ontology.marked("construes")
+        self._parting = ontology.marked("parting")
+        self._words = ontology.words
+        self._past_form = ontology.words.get("past_form", frozenset())
+        ending = len(tokens)
+        while ending and tokens[ending - 1].text in (".", "!"):
+            ending -= 1
+        self._tokens = tokens[:ending]
+        self._ways = 0
+
+    def clauses(self) -> tuple[Clause, ...]:
+        """What the sentence says; nothing if it cannot be parsed, or is too long for that."""
+        if len(self._tokens) > LONGEST_SENTENCE:
+            return ()
+        for clauses, end in self._sentence():
+            if end == len(self._tokens):
+                return clauses
+        return ()
+
+    # Tokens ------------------------------------------------------------------------------
+
+    def _kind(self, position: int) -> str:
+        return self._tokens[position].kind if position < len(self._tokens) else ""
+
+    def _text(self, position: int) -> str:
+        if position >= len(self._tokens):
+            return ""
+        return " ".join(self._tokens[position].text.lower().split())
+
+    def _is(self, position: int, word_class: str) -> bool:
+        """Whether a token is of a word class, whatever else it is."""
+        return self._text(position) in self._words.get(word_class, ())
+
+    def _forms(self, position: int) -> list[tuple[str, str]]:
+        """The verb forms that a token may be. A word that the lexicon lacks may be a verb
+        that says nothing about places, if it is spelled like one.
+        """
+        text = self._text(position)
+        known = self._lexicon.forms.get(text)
+        if known is not None:
+            return known
+        if self._kind(position) == "content" and text.isalpha() and text.islower():
+            verb = self._meaning or text
+            if text.endswith("ed"):
+                return [(verb, PAST), (verb, PARTICIPLE)]
+            if text.endswith("ing"):
+                return [(verb, GERUND)]
+        return []
+
+    def _skip_asides(self, position: int) -> int:
+        """The position after adverbs that say nothing about places. Those in "-ly" are an
+        open class, but for those that hedge.
+        """
+        while self._kind(position) == "aside" or (
+            self._kind(position) == "content"
+            and self._tokens[position].text.islower()
+            and self._text(position).endswith("ly")
+        ):
+            position += 1
+        return position
+
+    # Noun phrases --------------------------------------------------------------------------
+
+    def _nouns(self, position: int, modified: bool = False) -> Iterator[_Noun]:
+        """Noun phrases that may begin at a position, joined by "and" or not.
+
+        Args:
+            position: Where they begin.
+            modified: Whether they may have modifiers of their own.
+        """
+        for noun in self._noun(position, modified):
+            yield noun
+            comma = noun.end + (self._text(noun.end) == ",")
+            last = comma + (self._kind(comma) == "and")
+            if last > noun.end:
+                for rest in self._nouns(last, modified):
+                    # A comma alone joins only what an "and" goes on with.
+                    if last > comma or len(rest.names) > 1:
+                        yield _Noun(noun.names + rest.names, noun.said + rest.said, rest.end)
+
+    def _noun(self, position: int, modified: bool) -> Iterator[_Noun]:
+        self._ways += 1
+        if self._ways > MOST_WAYS:
+            return
+        for end in self._ends(position):
+            first = position + self._is(position, "determiner")
+            # A capital is kept: it tells a name from a description.
+            named = self._capital(end - 1)
+            spelled = " ".join(self._tokens[n].text for n in range(first, end))
+            name = spelled.replace(" 's", "'s")
+            name = name if named else name.lower()
+            yield _Noun((name,), (), end)
+            if modified:
+                for said, last in self._modifiers(name, end):
+                    yield _Noun((name,), said, last)
+
+    def _ends(self, position: int) -> Iterator[int]:
+        """Where a noun phrase that begins at a position may end."""
+        start = position
+        after_preposition = position and self._kind(position - 1) in ("relation", "way")
+        bare = after_preposition and self._kind(position) == "content"
+        owned = False
+        if self._is(position, "determiner"):
+            position += 1
+        elif not self._capital(position) and not bare:
+            return
+        for end in range(position + 1, position + _LONGEST_NAME):
+            kind = self._kind(end - 1)
+            owner = self._text(end - 1) == "'s" and self._kind(end) in ("content", "verb")
+            nominal = kind in ("content", "verb", "number") or owner
+            if not nominal and (end - 1 > position or not kind):
+                return
+            owned = owned or owner
+            if start == position and not self._capital(end - 1) and not owned and not bare:
+                return
+            if not owner:
+                yield end
+
+    def _capital(self, position: int) -> bool:
+        """Whether a token is written as a name."""
+        if not 0 <= position < len(self._tokens) or self._is(position, "determiner"):
+            return False
+        return self._tokens[position].text[:1].isupper()
+
+    def _modifiers(self, name: str, position: int) -> Iterator[Parse]:
+        """What a noun phrase says of itself: "in the jacket", "who is in the jacket"."""
+        if self._kind(position) == "relation":
+            yield from self._places((name,), position, Clause(tense="now"))
+        comma = position + (self._text(position) == ",")
+        if self._is(comma, "relative"):
+            for clauses, end in self._predicate((name,), comma + 1):
+                yield clauses, end + (comma > position and self._text(end) == ",")
+
+    # Sentences ---------------------------------------------------------------------------
+
+    def _sentence(self) -> Iterator[Parse]:
+        if self._kind(0) == "existential":
+            past = self._text(0).split()[-1] in self._past_form
+            for noun in self._nouns(1):
+                frame = Clause(tense="past" if past else "now")
+                yield from self._places(noun.names, noun.end, frame)
+            return
+        for noun in self._nouns(0, modified=True):
+            for clauses, end in self._predicates(noun.names, noun.end):
+                yield noun.said + clauses, end
+
+    def _predicates(self, subjects: Names, position: int) -> Iterator[Parse]:
+        """What is said of some subjects: "walked in and came back"."""
+        for clauses, end in self._predicate(subjects, position):
+            yield clauses, end
+            joint = end + (self._text(end) == ",")
+            if self._kind(joint) == "and":
+                for more, last in self._predicates(subjects, joint + 1):
+                    yield clauses + more, last
+
+    def _predicate(self, subjects: Names, position: int) -> Iterator[Parse]:
+        """One verb with its auxiliaries and all that belongs to it."""
+        position = self._skip_asides(position)
+        kind, text = self._kind(position), self._text(position)
+        contracted = kind == "negation" and text.endswith(("n't", " not"))
+        if contracted:
+            text = text.removesuffix(" not").removesuffix("n't")
+            kind = next((c for c in _AUXILIARIES if text in self._words.get(c, ())), "")
+        past = text in self._past_form
+        frame = Clause(tense="past" if past else "now", negative=contracted)
+        if kind in _AUXILIARIES:
+            after = self._skip_asides(position + 1)
+            if self._kind(after) == "negation":
+                frame, after = replace(frame, negative=True), self._skip_asides(after + 1)
+            if kind == "being":
+                yield from self._being(subjects, after, frame)
+            elif kind == "having":
+                yield from self._having(subjects, after, frame)
+            else:
+                yield from self._verb(subjects, after, frame, (BASE,))
+            return
+        yield from self._verb(subjects, position, replace(frame, tense="past"), (PAST,))
+        yield from self._verb(subjects, position, replace(frame, tense="now"), (PRESENT, BASE))
+
+    def _being(self, subjects: Names, position: int, frame: Clause) -> Iterator[Parse]:
+        """After "is": a place, a gerund or a passive."""
+        yield from self._places(subjects, position, frame)
+        progressive = replace(frame, aspect="progressive")
+        yield from self._verb(subjects, position, progressive, (GERUND,))
+        if self._text(position) == "being":
+            yield from self._passive(subjects, position + 1, progressive)
+        yield from self._passive(subjects, position, frame)
+
+    def _having(self, subjects: Names, position: int, frame: Clause) -> Iterator[Parse]:
+        """After "has": a participle."""
+        perfect = replace(frame, aspect="perfect")
+        yield from self._verb(subjects, position, perfect, (PARTICIPLE,))
+        if self._text(position) == "been":
+            yield from self._places(subjects, position + 1, replace(frame, tense="past"))
+            yield from self._passive(subjects, position + 1, perfect)
+            progressive = replace(frame, aspect="progressive")
+            yield from self._verb(subjects, position + 1, progressive, (GERUND,))
+
+    def _verb(
+        self, subjects: Names, position: int, frame: Clause, forms: tuple[str, ...]
+    ) -> Iterator[Parse]:
+        """A verb in one of some forms, with objects and prepositional phrases."""
+        for verb, form in self._forms(position):
+            if form not in forms:
+                continue
+            after = self._skip_asides(position + 1)
+            if verb in self._posture:
+                yield from self._places(subjects, after, frame)
+                continue
+            strange = verb not in self._known
+            clause = replace(frame, verb=verb, strange=strange, back=verb in self._returning)
+            if verb in self._opaque:
+                # What is wanted or thought is not said to be so, whatever it is.
+                yield tuple(replace(clause, agent=s) for s in subjects), len(self._tokens)
+                continue
+            for noun in self._nouns(after):
+                yield from self._rest(subjects, noun.names, noun.end, clause)
+                if verb in self._perceiving:
+                    yield from self._witnessed(subjects, noun, clause)
+            yield from self._rest(subjects, ("",), after, clause)
+
+    def _witnessed(self, subjects: Names, noun: _Noun, clause: Clause) -> Iterator[Parse]:
+        """What something is perceived to do: "saw the cat jump over the fence"."""
+        perceived = tuple(
+            replace(clause, agent=s, patient=name) for s in subjects for name in noun.names
+        )
+        for aspect, form in (("simple", BASE), ("progressive", GERUND)):
+            frame = Clause(tense=clause.tense, aspect=aspect)
+            for clauses, end in self._verb(noun.names, noun.end, frame, (form,)):
+                yield perceived + clauses, end
+
+    def _passive(self, subjects: Names, position: int, frame: Clause) -> Iterator[Parse]:
+        """A participle of what is done to the subjects."""
+        for verb, form in self._forms(position):
+            if form != PARTICIPLE:
+                continue
+            after = self._skip_asides(position + 1)
+            if verb in self._posture:
+                yield from self._places(subjects, after, frame)
+                continue
+            resulting = frame.tense == "now" and frame.aspect == "simple"
+            aspect = "perfect" if resulting else frame.aspect
+            strange = verb not in self._known
+            clause = replace(frame, verb=verb, strange=strange, aspect=aspect)
+            for clauses, end in self._rest(("",), subjects, after, clause, passive=True):
+                yield clauses, end
+                if self._is(end, "passive_agent"):
+                    for noun in self._nouns(end + 1):
+                        yield tuple(replace(c, agent=noun.names[0]) for c in clauses), noun.end
+
+    def _rest(
+        self,
+        agents: Names,
+        patients: Names,
+        position: int,
+        clause: Clause,
+        passive: bool = False,
+    ) -> Iterator[Parse]:
+        """Prepositional phrases, adverbs and counts after a verb and its object; then one
+        clause for each agent and patient.
+        """
+        for whole, end in self._adjuncts(position, clause, passive):
+            if whole.located and whole.verb in self._elsewhere and any(patients):
+                continue  # who leaves a thing somewhere does not go there
+            if whole.verb in self._mutual and len(agents) == 2 and patients == ("",):
+                yield (replace(whole, agent=agents[0], patient=agents[1]),), end
+                continue
+            yield (
+                tuple(replace(whole, agent=a, patient=p) for a in agents for p in patients),
+                end,
+            )
+
+    def _adjuncts(
+        self, position: int, clause: Clause, passive: bool = False
+    ) -> Iterator[tuple[Clause, int]]:
+        position = self._skip_asides(position)
+        if passive and self._is(position, "passive_agent"):
+            yield clause, position
+            return
+        if self._kind(position) == "backwards":
+            yield from self._adjuncts(position + 1, replace(clause, back=True), passive)
+        least = position + (self._kind(position) == "at_least")
+        if self._kind(least) == "times":
+            count = self._lexicon.counts[self._text(least)]
+            yield from self._adjuncts(least + 1, replace(clause, often=count), passive)
+        if self._kind(position) == "likeness":
+            # "ran like the wind": that it is so is not said.
+            for noun in self._nouns(position + 1):
+                yield from self._adjuncts(noun.end, clause, passive)
+        if self._is(position, "infinitive") and self._infinitive(position + 1):
+            yield clause, len(self._tokens)  # what it is for may never happen
+        way, relation = self._preposition(position, clause)
+        if way in self._origin and self._kind(position + 1) == "relation":
+            start = self._lexicon.ontology.phrases[self._text(position + 1)]
+            for noun in self._nouns(position + 2):
+                started = (*clause.started, *((start, name) for name in noun.names))
+                yield from self._adjuncts(noun.end, replace(clause, started=started), passive)
+        if self._lexicon.ontology.phrases.get(self._text(position)) in self._between:
+            for noun in self._nouns(position + 1):
+                if len(noun.names) == 2:
+                    pair = (noun.names[0], noun.names[1])
+                    yield from self._adjuncts(
+                        noun.end, replace(clause, within=(*clause.within, pair)), passive
+                    )
+        if way or relation:
+            for noun in self._nouns(position + 1):
+                added = clause
+                for name in noun.names:
+                    if way:
+                        added = replace(added, goes=(*added.goes, (way, name)))
+                    else:
+                        added = replace(added, located=(*added.located, (relation, name)))
+                yield from self._adjuncts(noun.end, added, passive)
+        yield clause, position
+
+    def _infinitive(self, position: int) -> bool:
+        """Whether a token may be the base form of a verb, or "be"."""
+        return self._text(position) == "be" or BASE in [f for _, f in self._forms(position)]
+
+    def _preposition(self, position: int, clause: Clause) -> tuple[str, str]:
+        """The way or the relation that a preposition says of an event: one that can be
+        both is a way where something moves, or where something is perceived beyond it.
+        """
+        if self._kind(position) not in ("relation", "way"):
+            return "", ""
+        text = self._text(position)
+        way = self._lexicon.ways.get(text, "")
+        relation = self._lexicon.ontology.phrases.get(text, "")
+        if relation in self._between or relation in self._divided:
+            return "", ""
+        moving = clause.verb in self._movers or (clause.strange and way in self._construing)
+        if way and (moving or not relation or way in self._parting | self._origin):
+            return way, ""
+        return "", relation
+
+    # Places --------------------------------------------------------------------------------
+
+    def _places(self, subjects: Names, position: int, frame: Clause) -> Iterator[Parse]:
+        """Where some subjects are said to be, in one or more phrases."""
+        for states, end in self._place(subjects, self._skip_asides(position)):
+            clauses = tuple(replace(frame, states=(state,)) for state in states)
+            yield clauses, self._skip_asides(end)
+            for more, last in self._places(subjects, end, frame):
+                yield clauses + more, last
+
+    def _place(self, subjects: Names, position: int) -> Iterator[tuple[list[tuple[str, ...]], int]]:
+        if self._kind(position) == "comparing":
+            yield from self._comparison(subjects[0], position)
+        if self._kind(position) not in ("relation", "way"):
+            return
+        text = self._text(position)
+        relation = self._lexicon.ontology.phrases.get(text, "")
+        way = self._lexicon.ways.get(text, "")
+        if relation and len(subjects) == 2:
+            # "are far from each other", "are different towns"
+            end = position + 1
+            if relation in self._lexicon.ontology.symmetric:
+                while self._kind(end) == "content":
+                    end += 1
+            if self._kind(end) == "reciprocal":
+                end += 1
+            if end == len(self._tokens):
+                one, other = subjects
+                yield [("rel", relation, one, other), ("rel", relation, other, one)], end
+        for noun in self._nouns(position + 1):
+            landmarks = noun.names
+            if relation in self._between:
+                if len(landmarks) == 2:
+                    yield [("amid", s, *landmarks) for s in subjects], noun.end
+                continue
+            if relation in self._divided and len(subjects) == 2:
+                yield [("divided", *subjects, landmarks[0])], noun.end
+            if self._is(noun.end, "viewing"):
+                for viewer in self._noun(noun.end + 1, modified=False):
+                    seen = viewer.names[0]
+                    if relation in self._sides:
+                        states: list[tuple[str, ...]] = [
+                            ("seen", relation, s, y, seen) for s in subjects for y in landmarks
+                        ]
+                        yield states, viewer.end
+                    elif way in self._parting or relation in self._divided:
+                        yield [("divided", s, seen, landmarks[0]) for s in subjects], viewer.end
+            if relation and relation not in self._divided:
+                yield [("rel", relation, s, y) for s in subjects for y in landmarks], noun.end
+
+    def _comparison(
+        self, subject: str, position: int
+    ) -> Iterator[tuple[list[tuple[str, ...]], int]]:
+        """`closer to A than to B`, `closer to A than B`."""
+        short = self._lexicon.comparisons[self._text(position)] in self._short
+        for first in self._noun(position + 1, modified=False):
+            if self._kind(first.end) != "comparison":
+                continue
+            after = first.end + 1
+            to = self._text(after) in self._lexicon.ways
+            for second in self._noun(after + to, modified=False):
+                near = (subject, first.names[0])
+                far = (subject, second.names[0]) if to else (second.names[0], first.names[0])
+                yield [("nearer", *(near + far if short else far + near))], second.end

@@ -1,0 +1,249 @@
+"""Texts about events, read: the reader of their profile, and what a text says as facts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from symbouq.errors import RecordError
+from symbouq.ontology.library import Ontology
+from symbouq.reading.events.grammar import Clause, Clauses, Sentence
+from symbouq.reading.events.words import EventLexicon
+from symbouq.reading.named.reader import Reader
+from symbouq.reading.traces import ASSERTED, Claim, Mention, ReadingError, Text, reading
+from symbouq.records import ClauseRecord
+
+
+class EventReader(Reader):
+    """Reads what happens where.
+
+    Args:
+        ontology: The tables of the profile.
+    """
+
+    def __init__(self, ontology: Ontology) -> None:
+        super().__init__(ontology)
+        self.words = EventLexicon(ontology)
+        self._read = lru_cache(maxsize=1000)(self._parsed)
+
+    def clauses(self, sentence: str, meaning: str = "") -> tuple[Clause, ...]:
+        """What a sentence says; nothing if it cannot be parsed.
+
+        Args:
+            sentence: The sentence.
+            meaning: The verb that one which the lexicon lacks is taken for, if any.
+
+        Raises:
+            ReadingError: At an internal error.
+        """
+        with reading("a sentence", sentence):
+            return self._read(sentence, meaning)
+
+    def eventful(
+        self, text: Text, scene: Sequence[str], question: str
+    ) -> tuple[Text, tuple[Clauses, ...], tuple[Clauses, ...]]:
+        """A text with its relations as its clauses have them, the clauses of each sentence of
+        the scene, and those of each claim that states a relation.
+
+        Args:
+            text: The text, read by its phrases.
+            scene: The scene's sentences.
+            question: The question.
+
+        Raises:
+            ReadingError: At an internal error in the scene.
+        """
+        said = tuple(map(self.clauses, scene))
+        asked = self.clauses(question) if question else ()
+        known = {n.lower() for clauses in (*said, asked) for n in things(clauses)}
+        stated = tuple(
+            self._relations(clauses, sentence, known)
+            for clauses, sentence in zip(said, scene, strict=True)
+        )
+        faults = list(text.faults)
+        claims: list[Claim] = []
+        claimed: list[Clauses] = []
+        for number, claim in enumerate(text.claims, start=1):
+            clauses: Clauses = ()
+            if claim.stance == ASSERTED:
+                try:
+                    clauses = self.said(claim.text)
+                except ReadingError as error:
+                    faults.append(f"claim {number}: {error}")
+            relations = self._relations(clauses, claim.text, known)
+            claims.append(replace(claim, relations=relations))
+            claimed.append(clauses if relations else ())
+        text = replace(text, scene=stated, claims=tuple(claims), faults=tuple(faults))
+        return text, said, tuple(claimed)
+
+    def _relations(
+        self, clauses: Clauses, text: str, known: Collection[str]
+    ) -> tuple[Mention, ...]:
+        """What clauses say of how two things lie."""
+        found: list[Mention] = []
+        for clause in clauses:
+            for kind, *terms in clause.states:
+                if kind not in ("rel", "seen"):
+                    continue
+                relation, subject, other = terms[:3]
+                if clause.negative:
+                    relation = self.ontology.denials.get(relation, "")
+                if relation:
+                    grounded = subject.lower() in known and other.lower() in known
+                    found.append(Mention(subject, relation, other, (0, len(text)), 1.0, grounded))
+        return tuple(found)
+
+    def said(self, claim: str) -> tuple[Clause, ...]:
+        """What a claim says, without the words that open it as one ("So ...", "Answer: ...")."""
+        opening = (t for t in self.lexicon.tokens(claim) if t.kind not in _OPENING)
+        first = next(opening, None)
+        return self.clauses(claim[first.start :]) if first is not None else ()
+
+    def _parsed(self, sentence: str, meaning: str) -> tuple[Clause, ...]:
+        tokens = self.words.tokens(sentence.replace("_", " "))
+        return Sentence(self.words, tokens, meaning).clauses()
+
+
+_OPENING = frozenset(("inference", "mark", "answer", "copula"))
+"""Kinds of words that may open a claim and say nothing."""
+
+
+def things(clauses: Clauses) -> Iterator[str]:
+    """The things that clauses name, as often as they do."""
+    for clause in clauses:
+        yield from filter(None, (clause.agent, clause.patient))
+        for kind, *terms in clause.states:
+            yield from terms[1:] if kind in ("rel", "seen") else terms
+        for _, landmark in (*clause.goes, *clause.located, *clause.started):
+            yield landmark
+        for pair in clause.within:
+            yield from pair
+
+
+_TERMS = {"rel": 3, "seen": 4, "amid": 3, "divided": 3, "nearer": 4}
+"""Propositions to the number of their terms."""
+
+
+def given_clause(ontology: Ontology, record: ClauseRecord, place: str) -> Clause:
+    """A clause that a record brings.
+
+    Args:
+        ontology: The tables of a profile that reads events.
+        record: The clause.
+        place: Where it stands, for messages.
+
+    Raises:
+        RecordError: If it has a verb, way, relation or proposition that does not exist.
+    """
+
+    def checked(value: str, known: Collection[str], what: str) -> str:
+        if value not in known:
+            raise RecordError(f"{place}: unknown {what} {value!r}")
+        return value
+
+    def related(value: str) -> str:
+        return checked(value, ontology.families, "relation")
+
+    if record.verb and not record.strange:
+        checked(record.verb, ontology.marked("verb"), "verb")
+    states = []
+    for kind, *terms in record.states:
+        checked(kind, _TERMS, "proposition")
+        if len(terms) != _TERMS[kind]:
+            raise RecordError(f"{place}: {kind} has {_TERMS[kind]} terms, not {len(terms)}")
+        if kind in ("rel", "seen"):
+            related(terms[0])
+        states.append((kind, *terms))
+    ways = ontology.marked("way")
+    return Clause(
+        **{
+            **record.model_dump(exclude={"states"}),
+            "states": tuple(states),
+            "goes": tuple((checked(way, ways, "way"), thing) for way, thing in record.goes),
+            "located": tuple((related(r), thing) for r, thing in record.located),
+            "started": tuple((related(r), thing) for r, thing in record.started),
+            "within": tuple(record.within),
+        }
+    )
+
+
+class Facts:
+    """The clauses of a text as the facts that `rules/events.lp` takes. Things, and verbs that
+    the lexicon lacks, are numbered: what a text calls them never reaches the solver.
+    """
+
+    def __init__(self) -> None:
+        self._things: dict[str, int] = {}
+        self._strange: dict[str, int] = {}
+        self._lines: list[str] = []
+        self._clauses = 0
+
+    @property
+    def text(self) -> str:
+        """The facts."""
+        return "".join(self._lines)
+
+    def _thing(self, name: str) -> str:
+        key = name.lower()
+        if key not in self._things:
+            self._things[key] = len(self._things)
+            self._lines.append(f"thing({self._things[key]}).")
+            if name != key:
+                self._lines.append(f"named({self._things[key]}).")
+        return str(self._things[key])
+
+    def add(self, role: str, clauses: Sequence[Clause]) -> None:
+        """Adds the clauses of one sentence.
+
+        Args:
+            role: `premise` or `hypothesis`.
+            clauses: What the sentence says.
+        """
+        before = 0
+        for clause in clauses:
+            self._clauses += 1
+            self._lines += (f"{fact}." for fact in self._said(self._clauses, role, clause, before))
+            before = self._clauses if clause.verb else before
+
+    def _said(self, d: int, role: str, clause: Clause, before: int) -> Iterator[str]:
+        yield f"{role}({d})"
+        yield f"tense({d},{clause.tense})"
+        if clause.negative:
+            yield f"negative({d})"
+        for state in clause.states:
+            yield f"state({d},{self._proposition(state)})"
+        if not clause.verb:
+            return
+        if clause.strange:
+            number = self._strange.setdefault(clause.verb, len(self._strange))
+            yield f"does({d},strange({number}))"
+            yield f"strange({d})"
+        else:
+            yield f"does({d},{clause.verb})"
+        yield f"aspect({d},{clause.aspect})"
+        for part, name in (("agent", clause.agent), ("patient", clause.patient)):
+            if name:
+                yield f"role({d},{part},{self._thing(name)})"
+        for way, landmark in clause.goes:
+            yield f"goes({d},{way},{self._thing(landmark)})"
+        for relation, landmark in clause.located:
+            yield f"located({d},{relation},{self._thing(landmark)})"
+        for one, other in clause.within:
+            yield f"within({d},{self._thing(one)},{self._thing(other)})"
+        for relation, landmark in clause.started:
+            yield f"started({d},{relation},{self._thing(landmark)})"
+        if clause.back and before:
+            yield f"back_from({d},{before})"
+        if clause.often > 1:
+            yield f"often({d},{clause.often})"
+
+    def _proposition(self, state: tuple[str, ...]) -> str:
+        kind, *terms = state
+        relation = [terms.pop(0)] if kind in ("rel", "seen") else []
+        things = [self._thing(name) for name in terms]
+        if kind == "seen":
+            self._lines.append(f"viewpoint({things[-1]}).")
+        if kind == "divided":
+            things[:2] = sorted(things[:2], key=int)
+        return f"{kind}({','.join(relation + things)})"

@@ -1,0 +1,118 @@
+"""The lexicon of a profile that reads events: forms of verbs, relations, ways, and the
+words that hold a sentence together.
+"""
+
+from __future__ import annotations
+
+from symbouq.ontology.library import Ontology
+from symbouq.ontology.words import EVENTFUL
+from symbouq.reading.lexicon import Entry, Lexicon
+
+BASE, PRESENT, PAST, PARTICIPLE, GERUND = "base", "present", "past", "participle", "gerund"
+
+_VOWELS = "aeiou"
+
+
+class EventLexicon(Lexicon):
+    """The words of a profile that reads events, matched by spaCy.
+
+    Attributes:
+        forms: A verb's form (lower case) to the (verb, form) pairs that it may be.
+        ways: Preposition to the way that it says.
+        comparisons: Words that compare distances, to the relation that they are short or
+            long by.
+        counts: Words that count what happened, to the number.
+        movers: The verbs by which something goes.
+        meanings: One verb for each thing that a verb can mean.
+    """
+
+    def __init__(self, ontology: Ontology) -> None:
+        rows = ontology.events
+        self.ways = {text.lower(): way for way, text in rows.get(("way", 2), ())}
+        self.comparisons = {text.lower(): r for r, text in rows.get(("compared", 2), ())}
+        self.counts = {text.lower(): int(n) for n, text in rows.get(("times", 2), ())}
+        irregular: dict[str, dict[str, str]] = {}
+        for verb, form, text in rows.get(("inflected", 3), ()):
+            irregular.setdefault(verb, {})[form] = text.lower()
+        self.forms: dict[str, list[tuple[str, str]]] = {}
+        for verb, text in rows.get(("verb", 2), ()):
+            for form, spelled in inflections(text.lower(), irregular.get(verb, {})).items():
+                self.forms.setdefault(spelled, []).append((verb, form))
+        self.movers = _movers(ontology)
+        self.meanings = _meanings(ontology)
+        super().__init__(ontology)
+
+    def _listed(self) -> dict[str, Entry]:
+        """Every phrase and word of the profile."""
+        listed: dict[str, Entry] = {}
+        for word_class in EVENTFUL:
+            for text in sorted(self.ontology.words.get(word_class, ())):
+                listed.setdefault(text, Entry(word_class))
+        listed |= {text: Entry("times", value=str(n)) for text, n in self.counts.items()}
+        for text, pairs in self.forms.items():
+            listed[text] = Entry("verb", verbs=tuple(verb for verb, _ in pairs))
+        listed |= {text: Entry("way", value=way) for text, way in self.ways.items()}
+        for text, relation in self.ontology.phrases.items():
+            listed[text] = Entry("relation", relation, value=self.ways.get(text, ""))
+        listed |= {text: Entry("comparing", value=r) for text, r in self.comparisons.items()}
+        return listed
+
+
+def inflections(base: str, irregular: dict[str, str]) -> dict[str, str]:
+    """The forms of a verb, regular where nothing else is said.
+
+    Args:
+        base: Its base form.
+        irregular: Forms that do not follow the rule.
+    """
+    stem = base
+    if base.endswith("e"):
+        stem = base[:-1]
+    elif _doubles(base):
+        stem = base + base[-1]
+    soft = base.endswith("y") and base[-2] not in _VOWELS
+    past = base[:-1] + "ied" if soft else stem + "ed"
+    third = base + ("es" if base.endswith(("s", "sh", "ch", "x", "z", "o")) else "s")
+    return {
+        BASE: base,
+        PRESENT: base[:-1] + "ies" if soft else third,
+        PAST: past,
+        PARTICIPLE: past,
+        GERUND: base + "ing" if base.endswith("ee") else stem + "ing",
+    } | irregular
+
+
+def _doubles(base: str) -> bool:
+    """Whether the last letter is doubled before an ending: `put`, `jog`, but not `kick`,
+    `open` or `play`.
+    """
+    vowels = sum(letter in _VOWELS for letter in base)
+    return (
+        len(base) > 2
+        and vowels == 1
+        and base[-2] in _VOWELS
+        and base[-1] not in (*_VOWELS, "w", "x", "y")
+    )
+
+
+def _movers(ontology: Ontology) -> frozenset[str]:
+    """The verbs that move their agent or patient, or are manners of such."""
+    movers = {verb for verb, _ in ontology.events.get(("sets_going", 2), ())}
+    manners = ontology.events.get(("manner_of", 2), ())
+    while more := {verb for verb, kind in manners if kind in movers} - movers:
+        movers |= more
+    return frozenset(movers)
+
+
+def _meanings(ontology: Ontology) -> tuple[str, ...]:
+    """One verb for each set of things that are said of verbs, beside how they are spelled."""
+    found: dict[frozenset[tuple[str, ...]], str] = {}
+    said: dict[str, set[tuple[str, ...]]] = {verb: set() for verb in ontology.marked("verb")}
+    for (name, _), rows in ontology.events.items():
+        if name not in ("verb", "inflected"):
+            for verb, *rest in rows:
+                if verb in said:
+                    said[verb].add((name, *rest))
+    for verb in sorted(said):
+        found.setdefault(frozenset(said[verb]), verb)
+    return tuple(found.values())

@@ -1,0 +1,421 @@
+"""From text to lexical items: tokens classified by the ontology's phrases and words.
+
+Tokenization, phrase matching and sentence boundaries are spaCy's (`spacy.blank("en")`,
+`PhraseMatcher`, no trained model); what the phrases are is in `ontology/`.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+import spacy
+from spacy.language import Language
+from spacy.matcher import PhraseMatcher
+from spacy.pipeline import Sentencizer
+from spacy.tokenizer import Tokenizer
+from spacy.tokens import Doc
+
+from symbouq.ontology.library import Ontology
+from symbouq.ontology.words import ASKING, DESCRIBING, NAMING
+from symbouq.reading.bounds import LONGEST_WORD
+
+_COMPOSED = frozenset(("filler", "hedge", "pronoun"))
+"""Word classes whose phrases mean what their words do where things are described: who does
+"not have" something is not at a loss, and "the other" goes with a noun."""
+_GOING = frozenset(("motion", "arrival"))
+"""Word classes of ways, which nobody goes where things are described."""
+_OPENING = frozenset((*DESCRIBING, "attribute", "numeral", "ordinal", "copula"))
+"""Kinds of words after which a misspelled word of a description may stand."""
+_FULL_STOPS = frozenset((".", "!", "?"))
+_SPELLED = frozenset(("noun", "attribute", "relation", "ordinal"))
+
+_LOOKALIKES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00a0": " "})
+"""Typographic apostrophes and spaces; every replacement has the length of the original,
+so character offsets stay valid."""
+
+
+_LONG_PIECE = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
+
+_POINT = re.compile(r"\d\.(?=\d)")
+
+_TEXTS_REMEMBERED = 10_000
+"""After how many texts the spaCy pipeline is made anew."""
+
+
+class Entry(NamedTuple):
+    """What a phrase or word of the lexicon is.
+
+    Attributes:
+        kind: `relation`, or a word class.
+        relation: The canonical relation of a phrase, else empty.
+        place: Whether it names a side, so that its landmark needs a linking word.
+        adjacent: Whether it counts only right before its landmark.
+        finite: Whether a phrase is a finite verb.
+        value: What a word of a description means: a kind, a number, a dimension and its
+            value.
+        plural: Whether it is a noun for several things.
+        verbs: The verbs that it may be a form of.
+    """
+
+    kind: str
+    relation: str = ""
+    place: bool = False
+    adjacent: bool = False
+    finite: bool = False
+    value: str = ""
+    plural: bool = False
+    verbs: tuple[str, ...] = ()
+
+
+class Token(NamedTuple):
+    """One lexical item: a phrase or word of the lexicon, a number, a punctuation mark,
+    or a word that the lexicon does not have (kind `content`).
+
+    Attributes:
+        kind: Entry kind, `content`, `number` or `mark`.
+        text: As written.
+        start: Character offset of its start.
+        end: Character offset of its end.
+        head: Its first word in lower case, by which names are looked up.
+        entry: What the lexicon says, where it has the item.
+    """
+
+    kind: str
+    text: str
+    start: int
+    end: int
+    head: str
+    entry: Entry | None = None
+
+
+class Analysis:
+    """A text with its words and the phrases that spaCy found in it.
+
+    Attributes:
+        text: The text.
+        doc: spaCy's document.
+        orths: The words' hashes.
+        starts: The words' character offsets.
+        longest: Position of a word to the longest phrase that begins there: its key and
+            the position after it.
+        inner: Positions of the full stops that end no sentence: "e.g.", "3.5".
+    """
+
+    def __init__(self, text: str, doc: Doc, longest: dict[int, tuple[int, int]]) -> None:
+        self.text = text
+        self.inner: set[int] = set()
+        self.doc = doc
+        self.orths: list[int] = doc.to_array("ORTH").tolist()
+        self.starts: list[int] = doc.to_array("IDX").tolist()
+        self.longest = longest
+
+    def stripped(self, start: int, end: int) -> tuple[int, int]:
+        """Character span of a range of words, without white space around it."""
+        first = self.starts[start]
+        last = self.starts[end] if end < len(self.starts) else len(self.text)
+        piece = self.text[first:last]
+        first += len(piece) - len(piece.lstrip())
+        return first, first + len(piece.strip())
+
+
+class Lexicon:
+    """The phrases and words of one profile, matched by spaCy.
+
+    Args:
+        ontology: The tables of the profile.
+    """
+
+    def __init__(self, ontology: Ontology) -> None:
+        self.ontology = ontology
+        self._texts = 0
+        self._build()
+
+    def _build(self) -> None:
+        """Makes the spaCy pipeline and the matcher, with nothing remembered."""
+        nlp = spacy.blank("en")
+        nlp.tokenizer = _tokenizer(nlp)
+        self._sentencizer = Sentencizer(punct_chars=sorted(_FULL_STOPS))
+        self.nlp = nlp
+        self._entries: dict[int, tuple[Entry, str]] = {}
+        self._simple: dict[int, tuple[str, str, str]] = {}
+        self._typos: dict[str, str] = {}
+        self._dotted: dict[int, str] = {}
+        self._numbers = {*self.ontology.numerals}
+        listed = self._listed()
+        self._known = {word for text in listed for word in text.split()}
+        self._openers = {
+            text for text, entry in listed.items() if entry.kind in _OPENING or entry.adjacent
+        }
+        spelled = [text.split() for text, entry in listed.items() if entry.kind in _SPELLED]
+        self._spellings = {w for words in spelled for w in words if w.isalpha() and len(w) > 2}
+        self._matcher = PhraseMatcher(nlp.vocab, attr="LOWER")
+        for text, entry in listed.items():
+            self._add(text, entry)
+
+    def _listed(self) -> dict[str, Entry]:
+        """Every phrase and word; a relation's phrase goes before a word."""
+        describing = self._describing() if self.ontology.described else {}
+        apart = {*describing, *self.ontology.phrases, *self.ontology.words.get("negation", ())}
+        listed = dict(describing)
+        for word_class in NAMING:
+            for text in self.ontology.words.get(word_class, ()):
+                composed = " " in text and apart.issuperset(text.split())
+                if describing and (
+                    word_class == "motion" or (composed and word_class in _COMPOSED)
+                ):
+                    continue
+                listed.setdefault(text, Entry(word_class))
+        for text, relation in self.ontology.phrases.items():
+            listed[text] = Entry(
+                "relation",
+                relation,
+                place=text in self.ontology.places,
+                adjacent=text in self.ontology.adjacent,
+                finite=text in self.ontology.finite,
+            )
+        return listed
+
+    def _describing(self) -> dict[str, Entry]:
+        """What noun phrases are built of, where things are described."""
+        ontology = self.ontology
+        listed = {text: Entry("ordinal", value=str(n)) for text, n in ontology.ordinals.items()}
+        listed |= {text: Entry("numeral", value=str(n)) for text, n in ontology.numerals.items()}
+        for text, (dimension, value) in ontology.attributes.items():
+            listed[text] = Entry("attribute", value=f"{dimension}:{value}")
+        for text, (kind, plural) in ontology.nouns.items():
+            listed[text] = Entry("noun", value=kind, plural=plural)
+        for word_class in DESCRIBING:
+            for text in ontology.words.get(word_class, ()):
+                listed.setdefault(text, Entry(word_class))
+        return listed
+
+    def _add(self, text: str, entry: Entry) -> None:
+        if "." in text:
+            kind = "numero" if text in self.ontology.words.get("numero", ()) else entry.kind
+            self._dotted[self.nlp.vocab.strings.add(text)] = kind
+
+        patterns = {text, text.replace(" ", "-")}
+        self._matcher.add(text, [self.nlp.make_doc(pattern) for pattern in sorted(patterns)])
+        self._entries[self.nlp.vocab.strings[text]] = entry, text.split(" ", 1)[0]
+
+    @cached_property
+    def asking(self) -> frozenset[str]:
+        """Words of questions, lower case."""
+        return self.ontology.words.get(ASKING, frozenset())
+
+    def analysed(self, text: str) -> Analysis:
+        """A text tokenized and matched, ready to be itemized as a whole or in parts."""
+        # spaCy keeps every string it sees, and a long run sees ever new names.
+        self._texts += 1
+        if self._texts % _TEXTS_REMEMBERED == 0:
+            self._build()
+        doc = self._tokenized(text.translate(_LOOKALIKES))
+        longest: dict[int, tuple[int, int]] = {}
+        matched = self._spelled(doc) if self.ontology.described else doc
+        for key, start, end in self._matcher(matched):
+            longer = start not in longest or longest[start][1] < end
+            if longer and (key not in self._dotted or self._abbreviates(key, doc, end)):
+                longest[start] = (key, end)
+        analysis = Analysis(text, doc, longest)
+        if "." in text:
+            analysis.inner.update(self._inner(analysis))
+        return analysis
+
+    def _abbreviates(self, key: int, doc: Doc, end: int) -> bool:
+        """Whether an abbreviation is one, by what follows: "no. 4", but not "no."."""
+        if self._dotted[key] != "numero":
+            return True
+        return end < len(doc) and (doc[end].text[0].isdecimal() or doc[end].lower_ in self._numbers)
+
+    def _inner(self, analysis: Analysis) -> Iterator[int]:
+        """The full stops that end no sentence: those of abbreviations, the last one of some
+        only where no capital follows, and those inside a number.
+        """
+        doc = analysis.doc
+        for start, (key, end) in analysis.longest.items():
+            if key in self._dotted:
+                last = end - 1
+                closing = self._dotted[key] == "clipping" and doc[last].text == "."
+                follows = doc[end].text if end < len(doc) else "\n"
+                if closing and (follows[0].isupper() or "\n" in follows):
+                    yield from range(start, last)
+                else:
+                    yield from range(start, end)
+        for found in _POINT.finditer(analysis.text):
+            n = bisect_left(analysis.starts, found.end() - 1)
+            if n < len(doc) and analysis.starts[n] == found.end() - 1:
+                yield n
+
+    def _tokenized(self, text: str) -> Doc:
+        """A text's words; spaCy takes time quadratic in the length of a piece without spaces."""
+        cuts = [
+            cut
+            for piece in _LONG_PIECE.finditer(text)
+            for cut in range(piece.start(), piece.end() + 1, LONGEST_WORD)
+        ]
+        if not cuts:
+            return self.nlp.tokenizer(text)
+        spans = pairwise(sorted({0, *cuts, len(text)}))
+        parts = [self.nlp.tokenizer(text[start:end]) for start, end in spans]
+        return Doc.from_docs(parts, ensure_whitespace=False)
+
+    def tokens(self, text: str) -> list[Token]:
+        """The lexical items of a text, longest phrases first."""
+        analysis = self.analysed(text)
+        return self.itemized(analysis, 0, len(analysis.orths))
+
+    def tokens_of_each(self, texts: Sequence[str]) -> list[list[Token]]:
+        """The lexical items of several texts, each with its own offsets, in one pass."""
+        joined = self.analysed("\n".join(text.replace("\n", " ") for text in texts))
+        found: list[list[Token]] = []
+        base = first = 0
+        for text in texts:
+            last = bisect_left(joined.starts, base + len(text), first)
+            found.append(self.itemized(joined, first, last, base))
+            base += len(text) + 1
+            first = bisect_left(joined.starts, base, last)
+        return found
+
+    def sentences(self, analysis: Analysis) -> list[tuple[int, int]]:
+        """The sentences of an analysed text as ranges of its words; a line break ends one."""
+        marks = self._sentencizer(analysis.doc).to_array("SENT_START").tolist()
+        breaks = [
+            self._simple.get(orth) or self._classify(orth, analysis) for orth in analysis.orths
+        ]
+        begins = [
+            n
+            for n, mark in enumerate(marks)
+            if (mark == 1 and not self._goes_on(analysis, n)) or (n and breaks[n - 1][1] == "\n")
+        ]
+        return list(pairwise([*begins, len(marks)]))
+
+    @staticmethod
+    def _goes_on(analysis: Analysis, position: int) -> bool:
+        """Whether the full stop before a position, marks between them aside, ends nothing."""
+        if not analysis.inner:
+            return False
+        before = position - 1
+        while before >= 0 and analysis.doc[before].is_punct and before not in analysis.inner:
+            if analysis.doc[before].text in _FULL_STOPS:
+                return False
+            before -= 1
+        return before in analysis.inner
+
+    def kinds(self, analysis: Analysis, start: int, end: int) -> set[str]:
+        """The kinds of the phrases and words that begin in a range of words."""
+        entries, longest = self._entries, analysis.longest
+        return {entries[longest[n][0]][0].kind for n in range(start, end) if n in longest}
+
+    def itemized(self, analysis: Analysis, position: int, stop: int, base: int = 0) -> list[Token]:
+        """The lexical items in a range of an analysed text's words, offsets from a base."""
+        orths, starts, text = analysis.orths, analysis.starts, analysis.text
+        longest, simple, inner = analysis.longest, self._simple, analysis.inner
+        items: list[Token] = []
+        while position < stop:
+            start = starts[position] - base
+            found = longest.get(position)
+            if found is None:
+                orth = orths[position]
+                kind, word, head = simple.get(orth) or self._classify(orth, analysis)
+                if inner and position in inner:
+                    kind = "gloss"  # "x = 0.5, A is above B": a clause may begin after it
+                if kind:
+                    items.append(Token(kind, word, start, start + len(word), head))
+                position += 1
+                continue
+            key, position = found
+            end = starts[position - 1] - base + len(analysis.doc.vocab.strings[orths[position - 1]])
+            entry, head = self._entries[key]
+            spelled = text[start + base : end + base]
+            items.append(Token(entry.kind, spelled, start, end, head, entry))
+        return items
+
+    def _spelled(self, doc: Doc) -> Doc:
+        """A text with the misspelled words of descriptions put right, for matching: after
+        what opens a description, a word one edit away from exactly one known word.
+        """
+        words = [token.text for token in doc]
+        changed = False
+        for n, written in enumerate(words):
+            first = n == 0 or words[n - 1].isspace() or words[n - 1] in _FULL_STOPS
+            opened = first or words[n - 1].lower() in self._openers
+            word = written.lower() if first else written
+            if not word.isalpha() or not word.islower() or word in self._known:
+                continue
+            right = self._right(word) if opened and len(word) > 3 else self._swapped(word)
+            if right:
+                words[n], changed = right, True
+        return Doc(doc.vocab, words, [bool(t.whitespace_) for t in doc]) if changed else doc
+
+    def _swapped(self, word: str) -> str:
+        """The short word that a misspelled one is, two letters swapped: "hte"."""
+        if not 2 <= len(word) <= 3:
+            return ""
+        twists = {word[1] + word[0] + word[2:], word[:-2] + word[-1] + word[-2]}
+        known = sorted(twists & self._known)
+        return known[0] if len(known) == 1 else ""
+
+    def _right(self, word: str) -> str:
+        """The known word that a misspelled one is, empty if there is none or several."""
+        if word not in self._typos:
+            near = [text for text in self._spellings if one_edit(word, text)]
+            near += [word[1:]] if word[0] == "a" and word[1:] in self._spellings else []
+            # "balck" is rather "black" than "back", "boxs" rather "boxes" than "box".
+            near = [text for text in near if len(text) == len(word)] or near
+            near = [text for text in near if text[-1] == word[-1]] or near
+            self._typos[word] = near[0] if len(near) == 1 else ""
+        return self._typos[word]
+
+    def _classify(self, orth: int, analysis: Analysis) -> tuple[str, str, str]:
+        """Kind, text and head of a word that is no phrase; an empty kind drops it."""
+        word = analysis.doc.vocab.strings[orth]
+        if word.isspace():
+            kind, word = ("mark", "\n") if "\n" in word else ("", word)
+        elif word.isdecimal():
+            kind = "number"
+        elif word == "'s" or not any(character.isalnum() for character in word):
+            kind = "mark"
+        else:
+            kind = "content"
+        self._simple[orth] = (kind, word, word.lower())
+        return kind, word, word.lower()
+
+
+def _tokenizer(nlp: Language) -> Tokenizer:
+    """Splits at every mark, so that `P=`, `upper-left` and `Y(0,1)` fall apart; keeps
+    apostrophes inside words (`o'clock`) and splits off the possessive.
+    """
+    mark = r"[^\w\s]"
+    return Tokenizer(
+        nlp.vocab,
+        prefix_search=re.compile(rf"^{mark}").search,
+        suffix_search=re.compile(rf"('[sS]|{mark})$").search,
+        infix_finditer=re.compile(r"[^\w\s']").finditer,
+    )
+
+
+def kind_at(tokens: Sequence[Token], position: int) -> str:
+    """The kind of a token, nothing past either end."""
+    return tokens[position].kind if 0 <= position < len(tokens) else ""
+
+
+def text_at(tokens: Sequence[Token], position: int) -> str:
+    """The text of a token, nothing past either end."""
+    return tokens[position].text if 0 <= position < len(tokens) else ""
+
+
+def one_edit(word: str, other: str) -> bool:
+    """Whether two words are one insertion, deletion, substitution or swap apart."""
+    if word == other or abs(len(word) - len(other)) > 1 or word[0] != other[0]:
+        return False
+    start = next((n for n, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), None)
+    if start is None:
+        return True  # one goes on where the other ends
+    rest, others = word[start:], other[start:]
+    swapped = rest[1:2] + rest[:1] + rest[2:]
+    return others in (swapped, "") or rest[1:] in (others[1:], others) or rest == others[1:]

@@ -1,0 +1,677 @@
+"""Whole traces: scene, question and response in order, the response cut into claims.
+
+What a sentence states is for a subclass to say: `symbouq.reading.named.reader` reads things by
+their names, `symbouq.reading.described.reader` by their descriptions.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Container, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+from typing import Generic, Protocol, Self, TypeVar
+
+from symbouq.errors import RecordError
+from symbouq.limits import LimitError, check_time, late
+from symbouq.ontology.library import Ontology
+from symbouq.reading.bounds import LONGEST_SENTENCE
+from symbouq.reading.lexicon import Analysis, Lexicon, Token, kind_at, text_at
+
+
+class ReadingError(RecordError):
+    """A part of a trace that cannot be read: an internal error, or a sentence without end.
+
+    One in a claim costs that claim alone. One in the scene or in the question is an error of
+    the record: what is concluded without a sentence of the scene may be wrong.
+
+    Args:
+        part: What was being read: `claim 3`, `scene sentence 1`.
+        why: What keeps it from being read.
+        text: Its text.
+    """
+
+    def __init__(self, part: str, why: str, text: str) -> None:
+        shown = " ".join(text[: 2 * _SHOWN].split())
+        shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+        super().__init__(f"{part} is not read, {why}: {shown}")
+        self.part = part
+
+
+_CONCLUSION = "the conclusion"
+_SHOWN = 80
+"""How many characters of an unreadable text a message shows."""
+
+
+@contextmanager
+def reading(part: str, text: str) -> Iterator[None]:
+    """While a part of a trace is read: an internal error is one of that part.
+
+    Args:
+        part: What is being read.
+        text: Its text.
+
+    Raises:
+        ReadingError: At any other error.
+    """
+    try:
+        yield
+    except (RecordError, LimitError):
+        raise
+    except Exception as error:
+        why = f"because of an internal error ({type(error).__name__}: {error})"
+        raise ReadingError(part, why, text) from error
+
+
+def too_long(tokens: Sequence[Token]) -> bool:
+    """Whether a text has a sentence that is longer than any that is read."""
+    if len(tokens) <= LONGEST_SENTENCE:
+        return False
+    start = 0
+    for position, token in enumerate(tokens):
+        if token.kind == "mark" and token.text in _STOPS:
+            start = position + 1
+        elif position - start >= LONGEST_SENTENCE:
+            return True
+    return False
+
+
+_STOPS = frozenset((".", "!", "?", ";", "\n"))
+_TOO_LONG = f"for it has a sentence of more than {LONGEST_SENTENCE} words"
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A relation read from text.
+
+    Attributes:
+        subject: The thing placed.
+        relation: The canonical relation.
+        object: The thing that it is placed by.
+        span: Character offsets of the words that it was read from.
+        confidence: In (0, 1].
+        grounded: Whether scene or question name both things.
+    """
+
+    subject: str
+    relation: str
+    object: str
+    span: tuple[int, int]
+    confidence: float
+    grounded: bool
+
+
+NAMED_BY_QUESTION = 0.8
+"""Confidence of a bare label, whose things are those of the question."""
+
+ASSERTED, SUPPOSED, QUOTED, RETRACTED = "asserted", "supposed", "quoted", "retracted"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of a response: its type, its text and what it states.
+
+    Its stance is `asserted`, `supposed` (under an "if" or "suppose"), `quoted` (nothing but
+    somebody's words) or `retracted` (taken
+    back by what follows); only what is asserted states anything.
+    """
+
+    type: str
+    text: str
+    relations: tuple[Mention, ...]
+    stance: str = ASSERTED
+
+
+@dataclass(frozen=True)
+class Text:
+    """A trace's texts, read.
+
+    Attributes:
+        scene: What each scene sentence states.
+        claims: The claims, the conclusion last.
+        asked: The pair that the question asks about: subject and object.
+        faults: What could not be read, by an internal error or for its length, one message
+            each; a claim among them states nothing.
+    """
+
+    scene: tuple[tuple[Mention, ...], ...]
+    claims: tuple[Claim, ...]
+    asked: tuple[str, str] | None
+    faults: tuple[str, ...] = ()
+
+
+class Things(Protocol):
+    """The things of a trace, as a reader keeps them."""
+
+    def copy(self) -> Self:
+        """The same, to be added to independently."""
+
+    def __len__(self) -> int: ...
+
+
+N = TypeVar("N", bound=Things)
+
+Scene = tuple[tuple[tuple[Mention, ...], ...], N, tuple[str, str] | None]
+"""What each scene sentence states, the things, and the pair that the question asks for."""
+
+
+class TraceReader(ABC, Generic[N]):
+    """Reads traces under the tables of one profile.
+
+    Args:
+        ontology: The tables of the profile.
+    """
+
+    def __init__(self, ontology: Ontology) -> None:
+        self.ontology = ontology
+        self.lexicon = Lexicon(ontology)
+        words = ontology.words
+        self._supposing = words.get("fronted", frozenset()) | words.get("enumerating", frozenset())
+        self._consequent = words.get("consequent", frozenset())
+        # Many traces answer questions about one scene; remembered within bounds.
+        self._read_scene = lru_cache(maxsize=1024)(self._scene)
+
+    # What a subclass says --------------------------------------------------------------
+
+    @abstractmethod
+    def _scene(self, scene: tuple[str, ...], question: str) -> Scene[N]:
+        """What the scene states, the things in it, and the pair asked for."""
+
+    @abstractmethod
+    def _mentions(
+        self, tokens: Sequence[Token], names: N, known: int, antecedent: str | None = None
+    ) -> tuple[Mention, ...]:
+        """The relations that a text states about things.
+
+        Args:
+            tokens: The tokens of the text.
+            names: The trace's things; new ones are added.
+            known: How many of them scene and question have.
+            antecedent: What a pronoun refers to that has none in the text.
+        """
+
+    @abstractmethod
+    def _label(
+        self, tokens: Sequence[Token], names: N, asked: tuple[str, str]
+    ) -> tuple[Mention, ...]:
+        """A bare label (`upper-left`, "above and to the right") as relations of the pair
+        that the question asks for.
+        """
+
+    def _head(self, tokens: Sequence[Token], names: N) -> None:
+        """Takes note of a heading: what follows is about the things that it names."""
+
+    def _unreadable(self, tokens: Sequence[Token], names: N) -> str:
+        """Why a text is beyond what is read; empty if it is not."""
+        return _TOO_LONG if too_long(tokens) else ""
+
+    def _readable(
+        self,
+        part: str,
+        text: str,
+        tokens: Sequence[Token],
+        names: N,
+        faults: dict[str, str] | None = None,
+    ) -> bool:
+        """Whether a part of a trace is to be read.
+
+        Args:
+            part: The part.
+            text: Its text.
+            tokens: Its tokens.
+            names: The trace's things.
+            faults: What could not be read, with messages, to which it is added; None where
+                that is an error.
+
+        Raises:
+            LimitError: If the time limit is reached, and that is an error.
+            ReadingError: If it is beyond what is read, and that is an error.
+        """
+        if faults is None:
+            check_time()
+        elif part in faults or _TIME in faults:
+            return False
+        elif late():
+            faults[_TIME] = f"{part} and what follows it: not read, the time limit was reached"
+            return False
+        why = self._unreadable(tokens, names)
+        if not why:
+            return True
+        error = ReadingError(part, why, text)
+        if faults is None:
+            raise error
+        faults[part] = str(error)
+        return False
+
+    def _lists(self, names: N) -> bool:
+        """Whether what a heading announced goes on, so that a line that relates nothing may
+        say something too.
+        """
+        return False
+
+    # Whole traces --------------------------------------------------------------------
+
+    def read(
+        self,
+        scene: Sequence[str],
+        question: str,
+        reasoning: Sequence[str] | None = None,
+        conclusion: str | None = None,
+        response: str | None = None,
+    ) -> Text:
+        """Reads one trace: its claims either given one by one or as free text.
+
+        Args:
+            scene: The scene's sentences.
+            question: The question, possibly empty.
+            reasoning: The reasoning claims, with `conclusion`.
+            conclusion: The delivered answer.
+            response: Free text, segmented into claims; its answer is the last one.
+
+        Raises:
+            ReadingError: At an internal error in the scene or the question.
+        """
+        stated, spellings, asked = self._read_scene(tuple(scene), question)
+        faults: dict[str, str] = {}
+        while True:
+            names = spellings.copy()
+            try:
+                if response is not None:
+                    claims = self._segmented(response, names, asked, faults)
+                else:
+                    claims = self._given(reasoning or (), conclusion or "", names, asked, faults)
+            except ReadingError as error:
+                # Again without it: it may have left the things half changed.
+                faults[error.part] = str(error)
+                continue
+            return Text(stated, tuple(claims), asked, tuple(faults.values()))
+
+    def split(self, scene: str) -> list[str]:
+        """The sentences of a scene given as one string."""
+        analysis = self.lexicon.analysed(scene)
+        spans = [analysis.stripped(*span) for span in self.lexicon.sentences(analysis)]
+        return [scene[start:end] for start, end in spans if start < end]
+
+    def _chained(
+        self,
+        part: str,
+        texts: Sequence[str],
+        tokens: Sequence[Sequence[Token]],
+        names: N,
+        known: int,
+        faults: dict[str, str] | None = None,
+    ) -> tuple[tuple[Mention, ...], ...]:
+        """What each of some texts in sequence states; a pronoun may refer back.
+
+        Args:
+            part: What the texts are, for messages.
+            texts: The texts.
+            tokens: Their tokens.
+            names: The trace's things.
+            known: How many of them scene and question have.
+            faults: What could not be read, with messages; None where that is an error.
+        """
+        found: list[tuple[Mention, ...]] = []
+        antecedent: str | None = None
+        for number, (text, said) in enumerate(zip(texts, tokens, strict=True), start=1):
+            stated: tuple[Mention, ...] = ()
+            supposed = self._opens(said, self._supposing)
+            if not supposed and self._readable(f"{part} {number}", text, said, names, faults):
+                with reading(f"{part} {number}", text):
+                    stated = self._mentions(said, names, known, antecedent)
+            found.append(stated)
+            antecedent = stated[-1].subject if stated else antecedent
+        return tuple(found)
+
+    def _given(
+        self,
+        steps: Sequence[str],
+        conclusion: str,
+        names: N,
+        asked: tuple[str, str] | None,
+        faults: dict[str, str],
+    ) -> list[Claim]:
+        """Claims that are given one by one, the conclusion last."""
+        known = len(names)
+        tokens = self.lexicon.tokens_of_each(steps)
+        read = self._chained("claim", steps, tokens, names, known, faults)
+        claims: list[Claim] = []
+        bearing: list[int] = []
+        for step, said, stated in zip(steps, tokens, read, strict=True):
+            kinds = {token.kind for token in said}
+            if "retraction" in kinds and kinds.isdisjoint((*_BEFORE, *_STATING)):
+                _take_back(claims, bearing)
+            if stated or (_bears(said) and not kinds.isdisjoint(_UNSAYING)):
+                bearing.append(len(claims))
+            claims.append(Claim("reasoning", step, stated))
+        given = self.lexicon.tokens(conclusion)
+        given = given[_announcement(given) or 0 :]
+        return [*claims, self._answer(given, conclusion, 0, names, known, asked, faults)]
+
+    def _answer(
+        self,
+        tokens: Sequence[Token],
+        text: str,
+        offset: int,
+        names: N,
+        known: int,
+        asked: tuple[str, str] | None,
+        faults: dict[str, str],
+    ) -> Claim:
+        """The conclusion: what an answer states, or the label that it gives to the pair
+        that the question asks about.
+
+        Args:
+            tokens: The tokens of the answer, without what announces it.
+            text: The text of the claim.
+            offset: Where the claim's text starts in the text of the tokens.
+            names: The trace's names.
+            known: How many of them scene and question have.
+            asked: The question's pair.
+            faults: What could not be read, with messages.
+        """
+        if not self._readable(_CONCLUSION, text, tokens, names, faults):
+            return Claim("conclusion", text, ())
+        with reading(_CONCLUSION, text):
+            mentions = self._mentions(tokens, names, known)
+            if not mentions and asked is not None:
+                mentions = self._label(tokens, names, asked)
+        return Claim("conclusion", text, _shifted(mentions, offset))
+
+    # Responses -----------------------------------------------------------------------
+
+    def _segmented(
+        self,
+        response: str,
+        names: N,
+        asked: tuple[str, str] | None,
+        faults: dict[str, str],
+    ) -> list[Claim]:
+        """Free text as ordered claims, the delivered answer last. An answer is what is
+        announced as one (the last time), or a bare label at the end, or a response of
+        one sentence; without one the conclusion is empty.
+        """
+        known = len(names)
+        analysis = self.lexicon.analysed(response)
+        spans = [
+            (*span, *self._trimmed(response, *analysis.stripped(*span)))
+            for span in self.lexicon.sentences(analysis)
+        ]
+        spans = [span for span in spans if _has_words(response[span[2] : span[3]])]
+        answer = self._answer_span(analysis, spans, names, asked, faults)
+        claims: list[Claim] = []
+        antecedent: str | None = None
+        supposing = False
+        conclusion = Claim("conclusion", "", ())
+        bearing: list[int] = []
+        asking = False
+        answered = 0
+        for n, (first, last, start, end) in enumerate(spans):
+            if n == answer:
+                tokens = self.lexicon.itemized(analysis, first, last)
+                given = _without_reasons(tokens[_announcement(tokens) or 0 :])
+                answered = n + 1
+                while (
+                    answered < len(spans)
+                    and len(given) <= LONGEST_SENTENCE
+                    and (all(token.kind == "mark" for token in given) or _continues(given))
+                ):
+                    given += self.lexicon.itemized(analysis, *spans[answered][:2])
+                    end = spans[answered][3]
+                    answered += 1
+                text = response[start:end]
+                conclusion = self._answer(given, text, start, names, known, asked, faults)
+                continue
+            if n < answered:
+                continue
+            if _is_heading(response[start:end]):
+                part, text = f"the heading before claim {len(claims) + 1}", response[start:end]
+                tokens = self.lexicon.itemized(analysis, first, last)
+                if self._readable(part, text, tokens, names, faults):
+                    with reading(part, text):
+                        self._head(tokens, names)
+                continue
+            kinds = self.lexicon.kinds(analysis, first, last)
+            telling = not kinds.isdisjoint(_TELLING) or supposing or self._lists(names)
+            items = self.lexicon.itemized(analysis, first, last) if telling else []
+            if any(item.kind == "retraction" for item in items) and kinds.isdisjoint(_BEFORE):
+                at = [n for n, item in enumerate(items) if item.kind == "retraction"]
+                said, begin, items = items[: at[0]], items[at[0]].start, items[at[-1] + 1 :]
+                if _bears(said):
+                    # "One might think X, but that is wrong": X, and no claim before it.
+                    text = response[start : said[-1].end]
+                    claims.append(Claim("reasoning", text, (), RETRACTED))
+                    start = begin
+                    kinds = {item.kind for item in items}
+                else:
+                    _take_back(claims, bearing)
+            elif "denial" in kinds and _refuses(items) and not asking:
+                _take_back(claims, bearing)
+            asking = "?" in response[max(start, end - 2) : end]
+            supposing = (
+                "supposition" in kinds
+                or self._opens(items, self._supposing)
+                or (supposing and ("modal" in kinds or self._infers(items)))
+            )
+            if supposing:
+                bearing += [len(claims)] if _bears(items) else []
+                claims.append(Claim("reasoning", response[start:end], (), SUPPOSED))
+            elif _is_quoted(response, analysis.stripped(first, last)[0], start, end):
+                bearing += [len(claims)] if _bears(items) else []
+                claims.append(Claim("reasoning", response[start:end], (), QUOTED))
+            elif kinds.isdisjoint(_STATING) and not self._lists(names):
+                claims.append(Claim("reasoning", response[start:end], ()))
+            else:
+                conditional = False
+                for tokens, begin, stop in _parts(items, start, end):
+                    part, text = f"claim {len(claims) + 1}", response[begin:stop]
+                    read: tuple[Mention, ...] = ()
+                    # "If X, then Y" states neither.
+                    conditional = conditional and self._opens(tokens, self._consequent)
+                    if not conditional and self._readable(part, text, tokens, names, faults):
+                        with reading(part, text):
+                            read = self._mentions(tokens, names, known, antecedent)
+                    unsaid = {token.kind for token in tokens} & _UNSAYING
+                    if read:
+                        antecedent = read[-1].subject
+                    if read or ((unsaid or asking) and _bears(items)):
+                        bearing.append(len(claims))
+                    conditional = conditional or "condition" in unsaid
+                    stance = SUPPOSED if conditional and not read else ASSERTED
+                    claims.append(Claim("reasoning", text, _shifted(read, begin), stance))
+        return [*claims, conclusion]
+
+    @staticmethod
+    def _infers(items: Sequence[Token]) -> bool:
+        """Whether a sentence opens by drawing on what precedes it: "Then ..."."""
+        return kind_at(items, 0) == "inference"
+
+    @staticmethod
+    def _opens(items: Sequence[Token], words: Container[str]) -> bool:
+        """Whether a sentence opens with one of some words, and asks nothing."""
+        opening = next((item for item in items if item.kind != "mark"), None)
+        if opening is None or opening.text.lower() not in words:
+            return False
+        return not any(item.text == "?" for item in items[-2:])
+
+    def _answer_span(
+        self,
+        analysis: Analysis,
+        spans: Sequence[tuple[int, int, int, int]],
+        names: N,
+        asked: tuple[str, str] | None,
+        faults: dict[str, str],
+    ) -> int | None:
+        """Which sentence delivers the answer: the last that announces one, else a bare
+        label at the end, else the only sentence.
+        """
+        for n in range(len(spans) - 1, -1, -1):
+            first, last = spans[n][:2]
+            if "answer" in self.lexicon.kinds(analysis, first, last):
+                tokens = self.lexicon.itemized(analysis, first, last)
+                if _announcement(tokens) is not None:
+                    return n
+        if len(spans) == 1:
+            tokens = self.lexicon.itemized(analysis, *spans[0][:2])
+            return 0 if not any(token.kind in ("inference", "reason") for token in tokens) else None
+        if spans and asked is not None:
+            tokens = self.lexicon.itemized(analysis, *spans[-1][:2])
+            part, text = "the last sentence as an answer", analysis.text[slice(*spans[-1][2:])]
+            if len(tokens) <= LONGEST_SENTENCE and part not in faults:
+                with reading(part, text):
+                    if self._is_label(tokens, names, asked):
+                        return len(spans) - 1
+        return None
+
+    def _is_label(self, tokens: Sequence[Token], names: N, asked: tuple[str, str]) -> bool:
+        """Whether a sentence is an answer label and nothing else."""
+        silent = all(token.kind in _LABEL_KINDS for token in tokens)
+        return silent and bool(self._label(tokens, names, asked))
+
+    @staticmethod
+    def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+        """A span without the bullet or list number in front."""
+        bullet = _BULLET.match(text, start, end)
+        return (bullet.end(), end) if bullet else (start, end)
+
+
+_TIME = "time"
+"""What faults call the time limit, beside the parts that were not read."""
+
+_STATING = frozenset(("relation", "clock", "hour", "reference", "observing"))
+"""Kinds of words without which a sentence states no relation."""
+_BEFORE = frozenset(("former", "answer"))
+"""Kinds of words with which a retraction is of what was answered before the reasoning: "my
+first answer was wrong" takes back no claim."""
+
+_TELLING = _STATING | {"retraction", "denial", "supposition"}
+"""Kinds of words without which a sentence is no more than its text."""
+_UNSAYING = frozenset(("hedge", "condition", "supposition", "negation", "modal"))
+"""Kinds of words with which a sentence may speak of a relation and not state it."""
+
+_QUOTES = ('"', "\u201c", "\u201d")
+_BULLET = re.compile(r"(?:[-*#>•+]+\s*)*(?:\d+[.):]\s+)?")
+_HEADING = re.compile(r"[^:]{1,40}:\W*")
+
+_LABEL_KINDS = frozenset(
+    ("relation", "mark", "and", "or", "link", "article", "filler", "by", "inference", "copula")
+)
+
+
+def _bears(items: Sequence[Token]) -> bool:
+    """Whether a sentence speaks of a relation of things, whatever it says of it; "Is that
+    right?" does not.
+    """
+    kinds = {item.kind for item in items}
+    return not kinds.isdisjoint(_STATING) and not kinds.isdisjoint(("content", "noun", "pronoun"))
+
+
+def _refuses(items: Sequence[Token]) -> bool:
+    """Whether a sentence says "no" and nothing else."""
+    return [item.kind for item in items if item.kind != "mark"] == ["denial"]
+
+
+def _take_back(claims: list[Claim], bearing: list[int]) -> None:
+    """Takes back the last claim that speaks of a relation; where it states none, nothing.
+
+    Args:
+        claims: The claims so far.
+        bearing: The positions of those that speak of a relation and were not taken back.
+    """
+    if bearing:
+        taken = bearing.pop()
+        if claims[taken].relations:
+            claims[taken] = replace(claims[taken], relations=(), stance=RETRACTED)
+
+
+def _continues(tokens: Sequence[Token]) -> bool:
+    """Whether an answer goes on in the next line: a list with a comma at its end."""
+    visible = (token.text for token in reversed(tokens) if token.text not in ("\n", '"'))
+    return next(visible, "") in (",", "[", ":")
+
+
+def _without_reasons(tokens: list[Token]) -> list[Token]:
+    """An answer without the reasons given for it: "left, because ..."."""
+    for position, token in enumerate(tokens):
+        if token.kind == "reason" and position:
+            return tokens[:position]
+    return tokens
+
+
+def _shifted(mentions: Sequence[Mention], offset: int) -> tuple[Mention, ...]:
+    if not offset:
+        return tuple(mentions)
+    return tuple(replace(m, span=(m.span[0] - offset, m.span[1] - offset)) for m in mentions)
+
+
+def _announcement(tokens: Sequence[Token]) -> int | None:
+    """The position after "Answer:", "the answer is" or the like; None without one."""
+    words = sum(token.kind != "mark" for token in tokens)
+    for position, token in enumerate(tokens):
+        if token.kind != "answer":
+            continue
+        after = position + 1
+        if token.text.lower().endswith(" is"):
+            return after + (text_at(tokens, after) == ":")
+        while kind_at(tokens, after) == "number" or text_at(tokens, after) in ("*", "_", ")"):
+            after += 1
+        if text_at(tokens, after) in (":", "=", "{") or kind_at(tokens, after) == "copula":
+            return after + 1
+        if sum(token.kind != "mark" for token in tokens[position:after]) == words:
+            return after
+    return None
+
+
+def _parts(tokens: list[Token], start: int, end: int) -> list[tuple[list[Token], int, int]]:
+    """A sentence as its claims, with their character spans: split where an inference
+    word follows a statement.
+    """
+    parts: list[list[Token]] = [[]]
+    stated = False
+    for token in tokens:
+        if token.kind == "inference" and stated:
+            parts.append([])
+            stated = False
+        stated = stated or token.kind == "relation"
+        parts[-1].append(token)
+    edges = [start, *(part[0].start for part in parts[1:]), end]
+    return [
+        (part, begin, _closed(part, begin, stop))
+        for part, (begin, stop) in zip(parts, pairwise(edges), strict=True)
+    ]
+
+
+def _closed(part: Sequence[Token], begin: int, stop: int) -> int:
+    """Where a part's last item ends, at most at its edge."""
+    visible = [token.end for token in part if token.text != "\n"]
+    return max(begin, min(stop, visible[-1])) if visible else stop
+
+
+def _is_quoted(response: str, line: int, start: int, end: int) -> bool:
+    """Whether a sentence is nothing but a quotation: in quotation marks, or after the mark
+    of a quoted line.
+
+    Args:
+        response: The text.
+        line: Where the sentence starts, with its bullet.
+        start: Where it starts without.
+        end: Where it ends.
+    """
+    if response[line] == ">":
+        return True
+    text = response[start:end].rstrip(".,;:!?")
+    closes = text[-1:] in _QUOTES or response[end : end + 1] in _QUOTES
+    inner = text[1:-1]
+    return text[:1] in _QUOTES and closes and not any(mark in inner for mark in '"\u201c\u201d')
+
+
+def _has_words(text: str) -> bool:
+    return any(character.isalpha() for character in text)
+
+
+def _is_heading(text: str) -> bool:
+    """Whether a line announces what follows it: "Reasoning:"."""
+    return _HEADING.fullmatch(text) is not None

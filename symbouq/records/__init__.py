@@ -1,0 +1,56 @@
+"""The records that go in and come out, one JSON object a line.
+
+Every field is documented in its schema; `json_schema()` exports them. Unknown fields of
+an input record are ignored and kept.
+"""
+
+from symbouq.records.answer import AnswerRecord
+from symbouq.records.audit import (
+    SCHEMA_VERSION,
+    Audit,
+    ClaimAudit,
+    Context,
+    FeatureRecord,
+    OntologyRecord,
+    ProfileRecord,
+    SceneAudit,
+    VerdictName,
+)
+from symbouq.records.base import AnyRecord, make_record, parse_record
+from symbouq.records.reliability import Reliability
+from symbouq.records.schema import RECORDS, json_schema
+from symbouq.records.trace import (
+    ClaimRecord,
+    ClaimType,
+    ClauseRecord,
+    Instance,
+    Relation,
+    RelationRecord,
+    Trace,
+)
+
+__all__ = [
+    "AnswerRecord",
+    "AnyRecord",
+    "Audit",
+    "ClaimAudit",
+    "ClaimRecord",
+    "ClaimType",
+    "ClauseRecord",
+    "Context",
+    "FeatureRecord",
+    "Instance",
+    "OntologyRecord",
+    "ProfileRecord",
+    "RECORDS",
+    "Relation",
+    "RelationRecord",
+    "Reliability",
+    "SCHEMA_VERSION",
+    "SceneAudit",
+    "Trace",
+    "VerdictName",
+    "json_schema",
+    "make_record",
+    "parse_record",
+]

@@ -1,0 +1,139 @@
+"""The record of an audit."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from symbouq.records.base import Record
+from symbouq.records.features import CLAIM_FEATURES, TRACE_FEATURES
+from symbouq.records.trace import ClaimType, RelationRecord
+
+SCHEMA_VERSION = 1
+"""Version of the output records."""
+
+Context = Literal["assumed", "grounded", "non-committal"]
+"""Which earlier claims a claim is judged with: all of them (Eq. prefix); those that the scene
+entails (Eq. trusted); the latter, but what contradicts earlier claims is told (appendix Assumed
+and Grounded Contexts)."""
+VerdictName = Literal["entailed", "contradicted", "unknown", "not-evaluable"]
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class OntologyRecord(Record):
+    """Which rules made an audit."""
+
+    name: str
+    """`builtin`, or the folder of a user's ontology."""
+    profile: str
+    """The profile."""
+    version: str
+    """Version of the ontology's vocabulary."""
+    hash: str
+    """SHA-256 over the rule and ontology files."""
+
+
+class SceneAudit(Record):
+    """The scene as the auditor sees it."""
+
+    relations: list[RelationRecord]
+    """What it states."""
+    feasible: bool
+    """Whether it can be true at all."""
+    clash: list[str]
+    """Premises that contradict each other (a best minimal set), where it cannot."""
+    message: str = ""
+    """The same in plain words."""
+
+
+class ClaimAudit(Record):
+    """The auditor's findings on one claim."""
+
+    index: int
+    """Number of the claim, from 1."""
+    type: ClaimType
+    """The last claim is the conclusion."""
+    text: str
+    """The claim in words."""
+    stance: Literal["asserted", "supposed", "quoted", "retracted"] = "asserted"
+    """What is `supposed`, `quoted`, or `retracted` by what follows, states nothing."""
+    relations: list[RelationRecord]
+    """What it states in canonical relations."""
+    verdict: VerdictName
+    """Under the assumed context."""
+    grounded_verdict: VerdictName
+    """Under the grounded context."""
+    conditional: bool
+    """Whether a determinate verdict does not survive under the grounded context."""
+    repair_cost: int
+    """The paper's bounded value, 0 to 4."""
+    repair_cost_exact: int | None = None
+    """The exact repair distance; null where no removal of claims repairs it, or, in an audit
+    that has `timed_out`, where none was found in time."""
+    first_conflict: bool
+    """Whether adding this claim first makes the context infeasible."""
+    premises: list[str]
+    """What a determinate verdict rests on: `scene:N` and `claim:N`."""
+    message: str
+    """The finding in plain words."""
+
+
+class ProfileRecord(Record):
+    """The Determinacy Profile (or its discounted variant)."""
+
+    symbolizability: Share
+    """Share of claims that state a supported relation."""
+    unknown_rate: Share
+    """Share of those that are unknown."""
+    determinacy: Share
+    """Share of those that are entailed or contradicted."""
+    applicability: Share
+    """Share of all claims that are entailed or contradicted."""
+    unparsed: int
+    """1 if no claim states a supported relation, else 0."""
+
+
+class FeatureRecord(Record):
+    """The auditor's features; `names` gives their order, `symbouq.records.features` their
+    definitions.
+    """
+
+    claims: list[list[float]] = Field(json_schema_extra={"names": list(CLAIM_FEATURES)})
+    """One list of 23 numbers per claim."""
+    trace: list[float] = Field(json_schema_extra={"names": list(TRACE_FEATURES)})
+    """16 numbers."""
+
+
+class Audit(Record):
+    """The audit of one trace."""
+
+    id: str
+    """The trace's id."""
+    source: dict[str, str | int] | None = None
+    """File and line that the trace came from."""
+    schema_version: int = SCHEMA_VERSION
+    """Version of this record."""
+    ontology: OntologyRecord
+    """Which rules made it."""
+    context: Context
+    """The context that feeds profile, features and Constraint-Rule."""
+    scene: SceneAudit
+    """The scene."""
+    claims: list[ClaimAudit]
+    """The claims, in order."""
+    profile: ProfileRecord
+    """The Determinacy Profile."""
+    discounted: ProfileRecord
+    """The profile with the penalty of unverified premises passed on."""
+    features: FeatureRecord
+    """Inputs of the learned constraint scores."""
+    constraint_rule: Share
+    """The training-free Constraint-Rule score, in [0, 1]."""
+    timed_out: bool = False
+    """Whether the time limit was reached: claims whose message says so have no verdict, and
+    premises and repairs need not be the best."""
+    faults: list[str] = Field(default_factory=list)
+    """What was not read (by a fault of the reader's, or for its length), or not decided in
+    time."""

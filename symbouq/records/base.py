@@ -1,0 +1,73 @@
+"""Records from lines of files: one JSON object each, checked field by field."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import from_json
+
+from symbouq.errors import RecordError
+
+
+class Record(BaseModel):
+    """A record whose fields are documented where they are declared."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+
+AnyRecord = TypeVar("AnyRecord", bound=Record)
+
+
+def parse_record(
+    kind: type[AnyRecord], line: bytes, file: str | None = None, number: int | None = None
+) -> AnyRecord:
+    """One line of a file as a record.
+
+    Raises:
+        RecordError: If the line is no JSON object of the record's shape.
+    """
+    try:
+        return make_record(kind, from_json(line, allow_inf_nan=False))
+    except ValueError as error:
+        raise RecordError(_not_json(line, error), file, number) from error
+    except RecordError as error:
+        raise RecordError(error.message, file, number) from error
+
+
+def make_record(kind: type[AnyRecord], value: Any) -> AnyRecord:
+    """A record from its fields.
+
+    Raises:
+        RecordError: If they do not have the record's shape.
+    """
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        raise RecordError(_explained(error)) from error
+
+
+def _not_json(line: bytes, error: ValueError) -> str:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError as wrong:
+        return f"not UTF-8: byte {line[wrong.start]:#04x} at offset {wrong.start}"
+    return f"not valid JSON (one object a line is expected): {error}"
+
+
+def _explained(error: ValidationError) -> str:
+    """What is wrong with a record, field by field, shortly."""
+    parts: list[str] = []
+    for problem in error.errors(include_url=False, include_input=False)[:3]:
+        place = ".".join(str(part) for part in problem["loc"] if not _is_internal(part))
+        message = problem["msg"].removeprefix("Value error, ")
+        if problem["type"] == "model_type":
+            message = "a record is a JSON object, one a line"
+        text = f"{place}: {message}" if place else message
+        if text not in parts:
+            parts.append(text)
+    return "; ".join(parts)
+
+
+def _is_internal(part: int | str) -> bool:
+    return isinstance(part, str) and ("[" in part or part in ("str", "function-before"))

@@ -1,0 +1,25 @@
+"""The records that commands read and write, as JSON Schema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symbouq.records.answer import AnswerRecord
+from symbouq.records.audit import Audit
+from symbouq.records.base import Record
+from symbouq.records.reliability import Reliability
+from symbouq.records.trace import Instance, Trace
+
+RECORDS: dict[str, type[Record]] = {
+    "trace": Trace,
+    "question": Instance,
+    "audit": Audit,
+    "answer": AnswerRecord,
+    "reliability": Reliability,
+}
+"""The records that commands read and write, by name."""
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of the input and output records, by name."""
+    return {name: model.model_json_schema() for name, model in RECORDS.items()}

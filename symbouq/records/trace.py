@@ -1,0 +1,169 @@
+"""The records that come in: questions and traces, in text or in relations."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+
+from symbouq.records.base import Record
+
+ClaimType = Literal["reasoning", "conclusion"]
+
+
+class RelationRecord(Record):
+    """A canonical relation between two things, with where it was read."""
+
+    model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
+
+    subject: str
+    """The thing placed."""
+    relation: str
+    """The relation's canonical name."""
+    object: str
+    """The thing that it is placed by."""
+    sentence: Annotated[int, Field(ge=1)] | None = None
+    """Scene sentence or claim that states it, from 1."""
+    span: Annotated[list[int], Field(min_length=2, max_length=2)] | None = None
+    """Character offsets, start and end, in that sentence or claim."""
+    confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
+    """The parser's confidence."""
+    grounded: bool | None = None
+    """Whether scene or question name both things; worked out where it is absent."""
+
+
+def _from_triple(value: Any) -> Any:
+    """A `[subject, relation, object]` list as the object form."""
+    if isinstance(value, list | tuple):
+        if len(value) != 3 or not all(isinstance(part, str) for part in value):
+            raise ValueError("a relation is [subject, relation, object], three strings")
+        return {"subject": value[0], "relation": value[1], "object": value[2]}
+    return value
+
+
+Relation = Annotated[RelationRecord, BeforeValidator(_from_triple)]
+
+
+class ClauseRecord(Record):
+    """What one clause of a sentence about events says (`symbouq.reading.events.grammar.Clause`)."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    agent: str = ""
+    """Who does it."""
+    verb: str = ""
+    """What happens, a verb of the ontology; empty for a state."""
+    strange: bool = False
+    """Whether the ontology does not have the verb."""
+    tense: Literal["now", "past"] = "past"
+    """When it is."""
+    aspect: Literal["simple", "progressive", "perfect"] = "simple"
+    """How it is told."""
+    negative: bool = False
+    """Whether it is denied."""
+    patient: str = ""
+    """What it is done to."""
+    states: list[Annotated[list[str], Field(min_length=1)]] = Field(default_factory=list)
+    """Propositions: `rel` with relation, subject and object; `seen`, the same with a viewpoint;
+    `amid`, `divided` or `nearer` with their things."""
+    goes: list[tuple[str, str]] = Field(default_factory=list)
+    """Ways with their landmarks."""
+    located: list[tuple[str, str]] = Field(default_factory=list)
+    """Relations of the event's place, with their landmarks."""
+    within: list[tuple[str, str]] = Field(default_factory=list)
+    """Pairs of landmarks that the event's place lies between."""
+    started: list[tuple[str, str]] = Field(default_factory=list)
+    """Relations of the place that it starts from, with their landmarks."""
+    back: bool = False
+    """Whether it is the way back of what was said before."""
+    often: Annotated[int, Field(ge=1, le=1000)] = 1
+    """How many times at least."""
+
+
+class ClaimRecord(Record):
+    """A claim given by its relations."""
+
+    model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
+
+    type: ClaimType = "reasoning"
+    """`reasoning` or `conclusion`."""
+    text: str = ""
+    """The claim in words, for the report only."""
+    stance: Literal["asserted", "supposed", "quoted", "retracted"] = "asserted"
+    """What is `supposed`, `quoted`, or `retracted` by what follows, states nothing."""
+    relations: list[Relation] = Field(default_factory=list)
+    """What it states; empty where nothing supported."""
+    events: list[ClauseRecord] = Field(default_factory=list)
+    """The same as clauses, in a profile that reads events."""
+
+
+class Instance(Record):
+    """A scene with a question: what a trace reasons about."""
+
+    model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
+
+    id: Annotated[str, Field(min_length=1)]
+    """Identifies the record within its file."""
+    scene: list[str] | str | None = None
+    """The trusted description: a list of sentences, or one text that is split."""
+    scene_relations: list[Relation] | None = None
+    """The scene in relations; then it is not parsed."""
+    scene_events: list[list[ClauseRecord]] | None = None
+    """The same as clauses, sentence by sentence, in a profile that reads events."""
+    question: str = ""
+    """What was asked; it may name things and gives bare labels their pair."""
+    dataset: str | None = None
+    """Chooses the profile, and nothing else."""
+    profile: str | None = None
+    """Profile of this record, before the one that its dataset chooses."""
+
+    @model_validator(mode="after")
+    def _has_scene(self) -> Self:
+        if self.scene_relations is None and self.scene is None:
+            raise ValueError("a record needs `scene` (text) or `scene_relations`")
+        return self
+
+
+class Trace(Instance):
+    """One reasoning trace, in text or in relations."""
+
+    reasoning: list[str] | None = None
+    """The claims in order, where the trace is segmented; with `conclusion`."""
+    conclusion: str | None = None
+    """The delivered answer."""
+    response: str | None = None
+    """The model's free text, segmented by the parser where no `conclusion` is given."""
+    claims: list[ClaimRecord] | None = None
+    """The claims in relations, in order; the last one is the conclusion."""
+    faults: list[str] = Field(default_factory=list)
+    """What of its text could not be read, where the trace comes in relations."""
+    model: str | None = None
+    """Which model wrote the trace."""
+    answer_space: Any = None
+    """The labels that an answer may have; not read by the audit."""
+    answer: Any = None
+    """The gold answer, for evaluation only: the audit never reads it."""
+    correct: Any = None
+    """Whether the delivered answer is right, for evaluation only likewise."""
+    tokens: Any = None
+    """The generated tokens with their log-probabilities; not read by the audit."""
+    samples: Any = None
+    """Further responses to the same question; not read by the audit."""
+    scores: Any = None
+    """Scores by name from elsewhere; not read by the audit."""
+
+    @model_validator(mode="after")
+    def _has_claims(self) -> Self:
+        if (self.scene_relations is None) != (self.claims is None):
+            raise ValueError("`scene_relations` and `claims` come together")
+        if self.claims is None and self.response is None and self.conclusion is None:
+            raise ValueError(
+                "a trace needs `response`, or `reasoning` with `conclusion`, or "
+                "`scene_relations` with `claims`"
+            )
+        return self
+
+    @property
+    def structured(self) -> bool:
+        """Whether the trace brings relations, so that nothing is parsed."""
+        return self.scene_relations is not None

@@ -1,0 +1,370 @@
+"""Algorithm darc: from validation scores, labels and profiles to a composer of probabilities.
+
+What the paper leaves open is settled so:
+
+- l2 scales a *summed* loss (`symbouq.reliability.logistic`). With a mean loss, 20 would leave
+  nothing of the weights.
+- Fold of trace i is `i mod k`, or of the g-th group `g mod k` where groups say which traces belong
+  together. A partition is degenerate if a fold, or what is left without it, holds one class.
+- AUROCs that agree to 12 digits are equal; among equals the larger l2 wins, then the simpler
+  design.
+- The best validation candidate is the one with the largest A_j, as it stands: orientation comes
+  later in the algorithm.
+- In cross-validation, standardisation comes from the folds that are fitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symbouq.errors import SymboUQError
+from symbouq.metrics import auroc
+from symbouq.reliability.calibrators import Calibrator, select
+from symbouq.reliability.designs import DESIGNS, Coverage, Design, features
+from symbouq.reliability.logistic import fitted, folds, held_out, statistics
+from symbouq.reliability.screening import oriented, screen
+
+Values = NDArray[np.float64]
+
+L2: tuple[float, ...] = (1, 5, 20, 50, 100, 200)
+"""The grid of Table search-space."""
+
+REFERENCE_L2 = 20.0
+EPSILON = 0.03
+FOLDS = 5
+FIXED = "Constraint-Rule"
+"""The fixed constraint score: nothing of it is learned."""
+
+Kind = Literal["composed", "fixed", "best", "average"]
+"""What a composer does: Algorithm darc's sum; the fixed constraint score, where validation holds
+one class; the best validation candidate, where none is retained; a plain average."""
+
+_DIGITS = 12
+_EDGE = 1e-12
+_IDENTITY = Calibrator("identity", ())
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Candidate scores of some traces, with their profiles.
+
+    Attributes:
+        names: The m candidates.
+        scores: `[n, m]`, calibrated on validation, larger for answers that are likelier right
+            (a candidate that turns out reversed is turned); Random is none of them.
+        coverage: The profiles of the n traces.
+
+    Raises:
+        SymboUQError: If shapes differ, a name occurs twice, or a score is not finite.
+    """
+
+    names: tuple[str, ...]
+    scores: Values
+    coverage: Coverage
+
+    def __post_init__(self) -> None:
+        n, shape = len(self.coverage.symbolizability), self.scores.shape
+        if shape != (n, len(self.names)) or len(self.coverage.applicability) != n:
+            raise SymboUQError(
+                f"scores of shape {shape} for {n} profiles and {len(self.names)} candidates"
+            )
+        if len(set(self.names)) < len(self.names):
+            raise SymboUQError("two candidates have one name")
+        if not np.isfinite(self.scores).all():
+            raise SymboUQError("a candidate score is not a finite number")
+
+    def of(self, names: Sequence[str]) -> Values:
+        """The scores of some candidates, `[n, len(names)]`.
+
+        Raises:
+            SymboUQError: If one is missing.
+        """
+        missing = [name for name in names if name not in self.names]
+        if missing:
+            raise SymboUQError(f"the score {missing[0]} is missing; the composer needs it")
+        return self.scores[:, [self.names.index(name) for name in names]]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is fixed before validation is looked at.
+
+    Attributes:
+        designs: Designs to choose from; one alone is forced.
+        l2: Values to choose from.
+        epsilon: Screening threshold.
+        folds: k.
+        reference_l2: Taken, with the last of the designs, where folds are degenerate.
+        fixed: The score to fall back on where validation holds one class.
+        gated: Candidates that enter through the interactions alone.
+        average: Where not empty, nothing is fitted: the composer is the mean of these scores.
+
+    Raises:
+        SymboUQError: If a value cannot be used.
+    """
+
+    designs: tuple[Design, ...] = DESIGNS
+    l2: tuple[float, ...] = L2
+    epsilon: float = EPSILON
+    folds: int = FOLDS
+    reference_l2: float = REFERENCE_L2
+    fixed: str = FIXED
+    gated: frozenset[str] = frozenset()
+    average: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.designs or not set(self.designs) <= set(DESIGNS):
+            raise SymboUQError(f"designs are some of: {', '.join(DESIGNS)}")
+        if not self.l2 or min(*self.l2, self.reference_l2) <= 0:
+            raise SymboUQError("l2 needs values larger than 0")
+        if self.folds < 1:
+            raise SymboUQError("folds are one or more")
+
+
+@dataclass(frozen=True)
+class Composer:
+    """A fitted composer; it holds no label and nothing that needs scikit-learn.
+
+    Attributes:
+        kind: What it does.
+        names: The candidates that it reads.
+        flipped: Which of them are replaced by 1 - s.
+        design: The feature design, where composed.
+        l2: The regularisation, where composed.
+        gated: Candidates without a raw column.
+        mean: Validation mean of each feature.
+        scale: Their standard deviation, 1 where they are constant.
+        weights: w.
+        intercept: b.
+        calibrator: The map after the sum.
+        aurocs: A_j of every candidate that was offered, by name, where screened.
+        held_out: Mean held-out AUROC of the chosen pair; None without cross-validation.
+    """
+
+    kind: Kind
+    names: tuple[str, ...]
+    flipped: tuple[bool, ...] = ()
+    design: Design = "scores"
+    l2: float = 0.0
+    gated: frozenset[str] = frozenset()
+    mean: tuple[float, ...] = ()
+    scale: tuple[float, ...] = ()
+    weights: tuple[float, ...] = ()
+    intercept: float = 0.0
+    calibrator: Calibrator = _IDENTITY
+    aurocs: dict[str, float] = field(default_factory=dict)
+    held_out: float | None = None
+
+    def predict(self, evidence: Evidence) -> Values:
+        """The probability that each trace's answer is right, `[n]`.
+
+        Raises:
+            SymboUQError: If a score is missing that the composer reads.
+        """
+        if self.kind != "composed":
+            return np.asarray(np.clip(evidence.of(self.names).mean(axis=1), 0, 1), np.float64)
+        standard, _ = self._standardised(evidence)
+        return self.calibrator(standard @ np.array(self.weights) + self.intercept)
+
+    def contributions(self, evidence: Evidence) -> list[dict[str, float]]:
+        """What each candidate adds to each trace's logit, before the calibrator.
+
+        All columns of a candidate are summed: positive values speak for the answer, compared with
+        the mean of validation. With the intercept they sum to the logit. A score that is
+        returned as it is contributes its own logit, or its share of the average's.
+
+        Raises:
+            SymboUQError: If a score is missing that the composer reads.
+        """
+        if self.kind != "composed":
+            shares = np.clip(evidence.of(self.names), _EDGE, 1 - _EDGE)
+            logits = (np.log(shares) - np.log1p(-shares)) / len(self.names)
+            return [dict(zip(self.names, map(float, row), strict=True)) for row in logits]
+        standard, columns = self._standardised(evidence)
+        parts = standard * np.array(self.weights)
+        found = []
+        for row in parts:
+            sums = dict.fromkeys(self.names, 0.0)
+            for name, value in zip(columns, row, strict=True):
+                sums[name] += float(value)
+            found.append(sums)
+        return found
+
+    def adapted(self, evidence: Evidence) -> Composer:
+        """The composer for another target of which no label is known.
+
+        Screening, orientation, design, weights, intercept and calibrator stay as they were
+        fitted on the source; mean and scale of each feature are those of the unlabelled
+        target. So a score that is everywhere higher on the target, or more spread, does not by
+        itself move the probabilities; the share of right answers is taken to be the source's.
+
+        Args:
+            evidence: Unlabelled traces of the target.
+
+        Raises:
+            SymboUQError: If a score is missing, or there are no traces.
+        """
+        if not len(evidence.scores):
+            raise SymboUQError("adapting needs traces of the target")
+        if self.kind != "composed":
+            return self
+        h = features(
+            self.design,
+            self.names,
+            oriented(evidence.of(self.names), self.flipped),
+            evidence.coverage,
+            self.gated,
+        )[0]
+        mean, scale = statistics(h)
+        return replace(self, mean=tuple(mean.tolist()), scale=tuple(scale.tolist()))
+
+    def _standardised(self, evidence: Evidence) -> tuple[Values, list[str]]:
+        scores = oriented(evidence.of(self.names), self.flipped)
+        h, columns = features(self.design, self.names, scores, evidence.coverage, self.gated)
+        return (h - np.array(self.mean)) / np.array(self.scale), columns
+
+    def record(self) -> dict[str, Any]:
+        """The composer in JSON values."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        plain = {n: list(v) if isinstance(v, tuple) else v for n, v in fields.items()}
+        calibrator = {
+            "family": self.calibrator.family,
+            "parameters": list(self.calibrator.parameters),
+        }
+        return plain | {"gated": sorted(self.gated), "calibrator": calibrator}
+
+    @classmethod
+    def of(cls, record: dict[str, Any]) -> Composer:
+        """The composer that a record holds.
+
+        Raises:
+            SymboUQError: If it is none.
+        """
+        try:
+            given = dict(record)
+            calibrator = given.pop("calibrator")
+            given["calibrator"] = Calibrator(calibrator["family"], tuple(calibrator["parameters"]))
+            given["gated"] = frozenset(given["gated"])
+            for name in ("names", "flipped", "mean", "scale", "weights"):
+                given[name] = tuple(given[name])
+            found = cls(**given)
+            width = len(found.mean), len(found.scale), len(found.weights)
+            columns = len(
+                features(
+                    found.design,
+                    found.names,
+                    np.zeros((0, len(found.names))),
+                    Coverage(np.zeros(0), np.zeros(0)),
+                    found.gated,
+                )[1]
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise SymboUQError(f"not a composer: {error}") from error
+        if found.kind == "composed" and width != (columns,) * 3:
+            raise SymboUQError(f"not a composer: {width[2]} weights for {columns} features")
+        return found
+
+
+def fit(
+    evidence: Evidence,
+    labels: Sequence[int] | NDArray[Any],
+    options: Options | None = None,
+    groups: Sequence[Hashable] | None = None,
+) -> Composer:
+    """Target adaptation: Algorithm darc.
+
+    Args:
+        evidence: Scores and profiles of validation.
+        labels: 1 right, 0 wrong.
+        options: What is fixed beforehand.
+        groups: Which traces stay together in a fold, such as those of one scene; by default each
+            stands alone.
+
+    Raises:
+        SymboUQError: If there are no traces or candidates, labels are not 0 or 1, or the fixed
+            score is needed and missing.
+    """
+    options = options or Options()
+    y = np.asarray(labels, np.float64)
+    if not len(y) or not evidence.names:
+        raise SymboUQError("the composer needs labelled traces and candidate scores")
+    if y.shape != (len(evidence.scores),) or not np.isin(y, (0, 1)).all():
+        raise SymboUQError("the composer needs one label a trace, 0 or 1")
+    if options.average:
+        evidence.of(options.average)
+        return Composer("average", options.average)
+    if len(np.unique(y)) < 2:
+        evidence.of([options.fixed])
+        return Composer("fixed", (options.fixed,))
+    screening = screen(evidence.scores, y, options.epsilon)
+    aurocs = dict(zip(evidence.names, screening.aurocs.tolist(), strict=True))
+    if not screening.retained:
+        return Composer("best", (evidence.names[screening.best],), aurocs=aurocs)
+    names = tuple(evidence.names[n] for n in screening.retained)
+    scores = oriented(evidence.of(names), screening.flipped)
+    offered = {
+        design: features(design, names, scores, evidence.coverage, options.gated)[0]
+        for design in options.designs
+    }
+    # Gated candidates alone leave the scores-only design without a column.
+    offered = {design: h for design, h in offered.items() if h.shape[1]}
+    if not offered:
+        raise SymboUQError("no feature is left: all candidates are gated, the design has no gate")
+    design, l2, area = _chosen(offered, y, folds(len(y), options.folds, groups), options)
+    h = offered[design]
+    mean, scale = statistics(h)
+    weights, intercept = fitted((h - mean) / scale, y, l2)
+    logits = (h - mean) / scale @ weights + intercept
+    return Composer(
+        "composed",
+        names,
+        screening.flipped,
+        design,
+        float(l2),
+        options.gated & set(names),
+        tuple(mean.tolist()),
+        tuple(scale.tolist()),
+        tuple(weights.tolist()),
+        intercept,
+        select(logits, y),
+        aurocs,
+        area,
+    )
+
+
+def degenerate(y: Values, fold: NDArray[np.intp], k: int) -> bool:
+    """Whether a fold, or what is left without it, holds one class or nothing."""
+    parts = [part for number in range(k) for part in (y[fold == number], y[fold != number])]
+    return any(len(np.unique(part)) < 2 for part in parts)
+
+
+def _chosen(
+    offered: dict[Design, Values], y: Values, fold: NDArray[np.intp], options: Options
+) -> tuple[Design, float, float | None]:
+    """Design and l2 with the best mean held-out AUROC."""
+    if degenerate(y, fold, options.folds):
+        richest = max(offered, key=DESIGNS.index)
+        return richest, options.reference_l2, None
+    ranked = []
+    for design, h in offered.items():
+        for l2 in options.l2:
+            mean = round(_held_out_auroc(h, y, fold, options.folds, l2), _DIGITS)
+            ranked.append((mean, l2, -DESIGNS.index(design)))
+    mean, l2, place = max(ranked)
+    return DESIGNS[-place], l2, mean
+
+
+def _held_out_auroc(h: Values, y: Values, fold: NDArray[np.intp], k: int, l2: float) -> float:
+    """Mean over folds."""
+    total = 0.0
+    for number in range(k):
+        out = fold == number
+        found = auroc(held_out(h, y, out, l2), y[out])
+        assert found is not None  # no fold is degenerate
+        total += found
+    return total / k

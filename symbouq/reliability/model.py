@@ -1,0 +1,421 @@
+"""A reliability model: fitted on labelled traces, kept as one JSON file, applied to new ones.
+
+It holds how each candidate score is calibrated, Constraint-Only, the composer, and the hash of the
+ontology whose verdicts it was fitted to. Applying it needs neither labels nor scikit-learn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from symbouq.errors import SymboUQError
+from symbouq.evidence.scorers.base import Orientation
+from symbouq.evidence.scorers.calibration import Calibrator
+from symbouq.io.output import replacing
+from symbouq.reliability import constraint_only, darc
+from symbouq.reliability.constraint_only import ConstraintOnly
+from symbouq.reliability.darc import Composer, Evidence, Options
+from symbouq.reliability.designs import Coverage, CoverageKind
+from symbouq.reliability.reading import (
+    COMPOSITIONS,
+    RULE,
+    Composition,
+    Reader,
+    Reading,
+    feature_names,
+)
+from symbouq.reliability.variants import VARIANTS
+from symbouq.version import __version__
+
+Values = NDArray[np.float64]
+
+FORMAT = 1
+"""Version of the model file."""
+
+OPERATIONAL = tuple(n for n, v in VARIANTS.items() if not v.shuffled and not v.average)
+"""The variants that a model may be fitted as: those that look at one trace at a time."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """How one score becomes evidence.
+
+    Attributes:
+        calibrator: From the trace's values to a probability (appendix Training and Calibration);
+            None where validation holds one class, and the score stands as it is.
+        mean: Mean of the calibrated scores of validation, which stands for a missing one.
+    """
+
+    calibrator: Calibrator | None
+    mean: float
+
+    def __call__(self, values: Values) -> float:
+        """The score of a trace.
+
+        Args:
+            values: One value a claim, or one of the trace.
+        """
+        return float(values[-1]) if self.calibrator is None else float(self.calibrator([values])[0])
+
+
+@dataclass(frozen=True)
+class Model:
+    """A fitted reliability model.
+
+    Attributes:
+        composition: What the constraint scores see.
+        profile: Profile for every trace; None: each trace's own, its dataset's, or the default.
+        ontology: Hash of the rules and the ontology that it was fitted under.
+        coverage: Which determinacy the composer reads.
+        candidates: The candidate scores by name.
+        classifier: Constraint-Only, where it could be fitted.
+        composer: The composer.
+        notes: How it came about: numbers of traces and right answers, seed, scores left out.
+    """
+
+    composition: Composition
+    profile: str | None
+    ontology: str
+    coverage: CoverageKind
+    candidates: dict[str, Candidate]
+    classifier: ConstraintOnly | None
+    composer: Composer
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    def reader(
+        self, profile: str | None = None, ontology: str | os.PathLike[str] | None = None
+    ) -> Reader:
+        """What reads traces for this model.
+
+        Args:
+            profile: In place of the model's profile.
+            ontology: Folder of a user's ontology.
+
+        Raises:
+            OntologyError: If the ontology or the profile cannot be used.
+        """
+        return Reader(self.composition, profile or self.profile, ontology)
+
+    def evidence(self, readings: Sequence[Reading]) -> tuple[Evidence, list[list[str]]]:
+        """The candidate scores of traces, and for each those that are missing.
+
+        Args:
+            readings: What was read of the traces, with this model's `reader`.
+        """
+        names = tuple(self.candidates)
+        rows, missing = [], []
+        for reading in readings:
+            values = _values(reading)
+            if self.classifier is not None:
+                x = np.array([reading.features], np.float64)
+                values.setdefault(constraint_only.NAME, self.classifier(x))
+            missing.append([name for name in names if name not in values])
+            rows.append(
+                [
+                    known(values[name]) if name in values else known.mean
+                    for name, known in self.candidates.items()
+                ]
+            )
+        scores = np.array(rows, np.float64).reshape(len(readings), len(names))
+        return Evidence(names, scores, _coverage(readings, self.coverage)), missing
+
+    def predict(self, readings: Sequence[Reading]) -> list[dict[str, Any]]:
+        """The records of `symbouq predict`, in the shape of `symbouq.records.Reliability`.
+
+        Args:
+            readings: What was read of the traces, with this model's `reader`.
+        """
+        evidence, missing = self.evidence(readings)
+        found = []
+        for reading, lacking, p, scores, contributions in zip(
+            readings,
+            missing,
+            self.composer.predict(evidence),
+            evidence.scores,
+            self.composer.contributions(evidence),
+            strict=True,
+        ):
+            given = zip(evidence.names, map(float, scores), strict=True)
+            found.append(
+                {
+                    "id": reading.id,
+                    "reliability": float(p),
+                    "scores": {name: score for name, score in given if name not in lacking},
+                    "contributions": contributions,
+                    "profile": dict(reading.profile),
+                    "model_hash": self.hash,
+                    "missing": lacking,
+                }
+            )
+        return found
+
+    def adapted(self, readings: Sequence[Reading]) -> Model:
+        """The model for another target of which no label is known (`Composer.adapted`); the scores'
+        calibrators and Constraint-Only stay the source's.
+
+        Args:
+            readings: Unlabelled traces of the target, read with this model's `reader`.
+
+        Raises:
+            SymboUQError: If there are none.
+        """
+        composer = self.composer.adapted(self.evidence(readings)[0])
+        notes = {**self.notes, "adapted_to": len(readings), "source": self.hash}
+        return replace(self, composer=composer, notes=notes)
+
+    def fault(self, reader: Reader) -> str | None:
+        """What is wrong with predicting under a reader's ontology, in words; None if nothing."""
+        found = reader.ontology_hash
+        if found == self.ontology:
+            return None
+        return (
+            f"the model was fitted under another version of the ontology ({self.ontology[:12]}, "
+            f"now {found[:12]}): verdicts may mean something else; fit it again"
+        )
+
+    # The file --------------------------------------------------------------------------
+
+    def record(self) -> dict[str, Any]:
+        """The model in JSON values, with its hash."""
+        body = {
+            "format": FORMAT,
+            "symbouq": __version__,
+            "composition": self.composition,
+            "profile": self.profile,
+            "ontology": self.ontology,
+            "coverage": self.coverage,
+            "candidates": {
+                name: {
+                    "calibrator": known.calibrator.record() if known.calibrator else None,
+                    "mean": known.mean,
+                }
+                for name, known in self.candidates.items()
+            },
+            "constraint_only": self.classifier.record() if self.classifier else None,
+            "composer": self.composer.record(),
+            "notes": self.notes,
+        }
+        return {**body, "hash": _hash(body)}
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 over the model's content."""
+        return str(self.record()["hash"])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model file.
+
+        Raises:
+            OSError: If it cannot be written.
+        """
+        text = json.dumps(self.record(), indent=1, ensure_ascii=False, allow_nan=False)
+        with replacing(path) as stream:
+            stream.write(text.encode() + b"\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Model:
+        """The model of a file.
+
+        Raises:
+            OSError: If it cannot be read.
+            SymboUQError: If it is no model, was changed by hand, or is of another version.
+        """
+        name = os.fspath(path)
+        try:
+            return cls.of(json.loads(Path(path).read_text(encoding="utf-8")))
+        except (ValueError, RecursionError) as error:
+            raise SymboUQError(f"not a reliability model: {error}", name) from error
+        except SymboUQError as error:
+            raise SymboUQError(error.message, name) from error
+
+    @classmethod
+    def of(cls, record: Any) -> Model:
+        """The model that a record holds.
+
+        Raises:
+            SymboUQError: If it is none, was changed, or is of another version.
+        """
+        if not isinstance(record, dict) or "composer" not in record:
+            raise SymboUQError("not a reliability model: `symbouq fit` makes one")
+        if record.get("format") != FORMAT:
+            raise SymboUQError(
+                f"a model of format {record.get('format')}; this version reads {FORMAT}: "
+                "fit it again"
+            )
+        body = {key: value for key, value in record.items() if key != "hash"}
+        if _hash(body) != record.get("hash"):
+            raise SymboUQError("the model's hash is not that of its content: it was changed")
+        try:
+            return cls._of(record)
+        except KeyError as error:
+            raise SymboUQError(f"not a reliability model: it has no {error}") from error
+        except (TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
+            raise SymboUQError(f"not a reliability model: {error}") from error
+
+    @classmethod
+    def _of(cls, record: Mapping[str, Any]) -> Model:
+        composition = record["composition"]
+        if composition not in COMPOSITIONS:
+            raise SymboUQError(f"unknown composition {composition!r}")
+        given = record["constraint_only"]
+        classifier = ConstraintOnly.of(given) if given else None
+        if classifier and list(classifier.features) != feature_names(composition):
+            raise SymboUQError("the auditor's features are others than the model's: fit it again")
+        candidates = {
+            name: Candidate(
+                Calibrator.of(known["calibrator"]) if known["calibrator"] else None,
+                float(known["mean"]),
+            )
+            for name, known in record["candidates"].items()
+        }
+        found = cls(
+            composition,
+            record["profile"],
+            str(record["ontology"]),
+            record["coverage"],
+            candidates,
+            classifier,
+            Composer.of(record["composer"]),
+            dict(record["notes"]),
+        )
+        found._try()
+        return found
+
+    def _try(self) -> None:
+        """Predicts, so that numbers that are none show when the model is loaded."""
+        means = [known.mean for known in self.candidates.values()]
+        blank = np.zeros(2)
+        evidence = Evidence(
+            tuple(self.candidates), np.array([means, means], np.float64), Coverage(blank, blank)
+        )
+        with np.errstate(over="raise", divide="raise", invalid="raise"):
+            for candidate in self.candidates.values():
+                candidate(blank)
+            if self.classifier is not None:
+                self.classifier(np.zeros((2, len(self.classifier.features))))
+            if not np.isfinite(self.composer.predict(evidence)).all():
+                raise ValueError("its numbers make no probability")
+
+
+def fit(
+    readings: Sequence[Reading],
+    labels: Sequence[int],
+    composition: Composition,
+    ontology: str,
+    profile: str | None = None,
+    variant: str = "full",
+    seed: int = 2026,
+    options: Options | None = None,
+) -> Model:
+    """Fits a model on labelled traces of the target.
+
+    Traces are dealt to folds in the order of a hash of seed and id, those about one scene together:
+    neither the order of the input nor the file that a trace comes from matters.
+
+    A score is a candidate if every trace has it; the others are named in the notes. Each candidate
+    is calibrated with a positive slope. Where the labels are of one class, the model is
+    Constraint-Rule as it stands.
+
+    Args:
+        readings: What was read of the traces.
+        labels: 1 right, 0 wrong.
+        composition: What they were read with.
+        ontology: Hash of the rules and the ontology that they were read under.
+        profile: The profile that all were read with, if one was named.
+        variant: One of OPERATIONAL.
+        seed: Decides which traces share a fold.
+        options: What DARC fixes beforehand; the variant goes before it.
+
+    Raises:
+        SymboUQError: If there are no traces, or the variant needs what a single trace has not.
+    """
+    if variant not in OPERATIONAL:
+        raise SymboUQError(f"a model is fitted as one of: {', '.join(OPERATIONAL)}")
+    if not readings or len(readings) != len(labels):
+        raise SymboUQError("fitting needs traces, each with its label")
+    order = sorted(range(len(readings)), key=lambda n: (_dealt(seed, readings[n].id), n))
+    ordered = [readings[n] for n in order]
+    y = np.array([labels[n] for n in order], np.float64)
+    groups = [reading.group for reading in ordered]
+    notes = {"traces": len(y), "right": int(y.sum()), "seed": seed, "variant": variant}
+    values = [_values(reading) for reading in ordered]
+    offered = dict.fromkeys(name for row in values for name in row)
+    left_out = [name for name in offered if any(name not in row for row in values)]
+    notes["left_out"] = left_out
+    names = [name for name in offered if name not in left_out]
+    chosen = VARIANTS[variant]
+    classifier = None
+    if y.min() == y.max():
+        raw = np.array([[row[RULE][0]] for row in values])
+        candidates = {RULE: Candidate(None, float(raw.mean()))}
+        scores = raw
+    else:
+        if constraint_only.NAME not in names:
+            x = np.array([reading.features for reading in ordered], np.float64)
+            made = constraint_only.fit(feature_names(composition), x, y, groups)
+            if made is not None:
+                classifier = made[0]
+                names.append(constraint_only.NAME)
+                for row, p in zip(values, made[1], strict=True):
+                    row[constraint_only.NAME] = np.array([p])
+        candidates, columns = {}, []
+        for name in names:
+            claims = [row[name] for row in values]
+            calibrator = Calibrator.fit(claims, y.astype(int).tolist(), _orientation(name, ordered))
+            columns.append(calibrator(claims))
+            candidates[name] = Candidate(calibrator, float(columns[-1].mean()))
+        scores = np.stack(columns, axis=1)
+    evidence = Evidence(tuple(candidates), scores, _coverage(ordered, chosen.coverage))
+    composer = darc.fit(evidence, y, chosen.options(options or Options(), candidates), groups)
+    return Model(
+        composition,
+        profile,
+        ontology,
+        chosen.coverage,
+        candidates,
+        classifier,
+        composer,
+        notes,
+    )
+
+
+def _values(reading: Reading) -> dict[str, Values]:
+    """The values of each score: one a claim for decoding scores, one of the trace for others. What
+    the record brings goes before what is worked out from its tokens.
+    """
+    found = {name: np.array(row, np.float64) for name, row in reading.claims.items()}
+    return found | {name: np.array([value]) for name, value in reading.scores.items()}
+
+
+def _orientation(name: str, readings: Sequence[Reading]) -> Orientation:
+    """Decoding scores are uncertainties; scores of traces speak for the answer, or are turned by
+    the composer.
+    """
+    return (
+        "uncertainty"
+        if all(name not in r.scores for r in readings) and any(name in r.claims for r in readings)
+        else "correctness"
+    )
+
+
+def _coverage(readings: Sequence[Reading], kind: CoverageKind) -> Coverage:
+    audits = [{"profile": r.profile, "discounted": r.discounted} for r in readings]
+    return Coverage.of(cast("list[Mapping[str, Mapping[str, float]]]", audits), kind)
+
+
+def _dealt(seed: int, identity: str) -> str:
+    return hashlib.sha256(f"{seed}\n{identity}".encode()).hexdigest()
+
+
+def _hash(body: Mapping[str, Any]) -> str:
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()

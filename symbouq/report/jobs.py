@@ -1,0 +1,22 @@
+"""What a report needs of each trace, worked out in the processes that audit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.summary import Summary
+from symbouq.io.stream import Work
+from symbouq.records import Context, Trace
+from symbouq.report.entries import Entry, entry
+
+
+def reporting(profile: str | None, ontology: str | None, context: Context) -> Work:
+    """A worker that audits for a report; it keeps a `Summary` and an `Entry`."""
+    auditor = TraceAuditor(profile, ontology, context, partial=True)
+
+    def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], tuple[Summary, Entry]]:
+        record = auditor.audited(trace, file, line)
+        return record, (Summary.of(record), entry(auditor, trace, record))
+
+    return work

@@ -1,0 +1,267 @@
+"""Audits in a notebook: as HTML, as pandas frames, as matplotlib figures.
+
+HTML needs nothing; frames and figures need the extra `notebook` (pandas, matplotlib), which is
+imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from symbouq.auditing.overview import BINS, PROFILE, Overview, Point
+from symbouq.errors import missing_extra
+from symbouq.records import Audit
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+_EXTRA = "notebook"
+
+COLOURS = {
+    "entailed": ("#3aa392", "#0a6457", "#dcf1ec"),
+    "contradicted": ("#d4525a", "#a81f26", "#fce5e3"),
+    "unknown": ("#e2b542", "#735400", "#faefcf"),
+    "not-evaluable": ("#9384cb", "#584792", "#ece7f8"),
+    "unread": ("#c4cad1", "#565f6b", "#eceff2"),
+}
+"""Fill, text and ground of each verdict, and of claims in which nothing was read."""
+
+
+def audit_html(audit: Mapping[str, Any]) -> str:
+    """An audit as a static piece of HTML, in which all text is escaped.
+
+    Args:
+        audit: The audit, in the shape of `symbouq.records.Audit`.
+    """
+    shares = ", ".join(
+        f"{escape(name.replace('_', ' '))} {audit['profile'][name]:.2f}" for name in PROFILE
+    )
+    rows = "".join(_claim_html(claim) for claim in audit["claims"])
+    message = audit["scene"]["message"]
+    note = f"<p style='margin:.2em 0'>{escape(message)}</p>" if message else ""
+    return (
+        "<div style='font-size:13px;line-height:1.45'>"
+        f"<p style='margin:.2em 0'><b>{escape(audit['id'])}</b>, "
+        f"profile {escape(audit['ontology']['profile'])}, {escape(audit['context'])} context: "
+        f"{shares}, Constraint-Rule {audit['constraint_rule']:.2f}</p>{note}"
+        "<table><thead><tr>"
+        + "".join(f"<th style='text-align:left'>{head}</th>" for head in _HEADS)
+        + f"</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+_HEADS = ("", "claim", "verdict", "by the scene alone", "premises")
+
+
+def _claim_html(claim: Mapping[str, Any]) -> str:
+    text = claim["text"] or "; ".join(
+        f"{r['subject']} {r['relation']} {r['object']}" for r in claim["relations"]
+    )
+    premises = ", ".join(premise.replace(":", " ") for premise in claim["premises"])
+    verdicts = [_shown(claim, name) for name in ("verdict", "grounded_verdict")]
+    first = " · first conflict" if claim["first_conflict"] else ""
+    cells = (
+        str(claim["index"]),
+        escape(text),
+        _tag(verdicts[0]) + first,
+        _tag(verdicts[1]),
+        escape(premises),
+    )
+    title = escape(claim["message"], quote=True)
+    return (
+        f'<tr title="{title}">'
+        + "".join(f"<td style='text-align:left'>{cell}</td>" for cell in cells)
+        + "</tr>"
+    )
+
+
+def _tag(verdict: str) -> str:
+    _, ink, ground = COLOURS[verdict]
+    return (
+        f"<span style='color:{ink};background:{ground};padding:0 6px;border-radius:4px'>"
+        f"{escape(verdict)}</span>"
+    )
+
+
+def _shown(claim: Mapping[str, Any], name: str) -> str:
+    return str(claim[name]) if claim["relations"] else "unread"
+
+
+# Frames ----------------------------------------------------------------------------------
+
+
+def traces_frame(audits: Iterable[Any]) -> DataFrame:
+    """One row a trace: id, file and line, profile, scene, first conflict, the shares of the
+    Determinacy Profile, Constraint-Rule, and the conclusion's verdicts.
+
+    Args:
+        audits: Audits, as records or as the dictionaries that are in audit files.
+
+    Raises:
+        SymboUQError: If pandas is not installed.
+    """
+    return _frame(
+        {
+            "id": audit["id"],
+            **(audit.get("source") or {"file": None, "line": None}),
+            "profile": audit["ontology"]["profile"],
+            "context": audit["context"],
+            "feasible": audit["scene"]["feasible"],
+            "claims": len(audit["claims"]),
+            "first_conflict": Point.of(audit).first or None,
+            **audit["profile"],
+            "constraint_rule": audit["constraint_rule"],
+            "verdict": audit["claims"][-1]["verdict"] if audit["claims"] else None,
+            "grounded_verdict": audit["claims"][-1]["grounded_verdict"]
+            if audit["claims"]
+            else None,
+        }
+        for audit in map(_plain, audits)
+    )
+
+
+def claims_frame(audits: Iterable[Any]) -> DataFrame:
+    """One row a claim: the trace's id and the claim's fields, relations as triples.
+
+    Args:
+        audits: As of `traces_frame`.
+
+    Raises:
+        SymboUQError: If pandas is not installed.
+    """
+    return _frame(
+        {
+            "id": audit["id"],
+            **claim,
+            "relations": [(r["subject"], r["relation"], r["object"]) for r in claim["relations"]],
+        }
+        for audit in map(_plain, audits)
+        for claim in audit["claims"]
+    )
+
+
+def _plain(audit: Any) -> Mapping[str, Any]:
+    return audit.model_dump() if isinstance(audit, Audit) else audit
+
+
+def _frame(rows: Iterable[Mapping[str, Any]]) -> DataFrame:
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise missing_extra(_EXTRA, error) from error
+    return pd.DataFrame(list(rows))
+
+
+# Figures ---------------------------------------------------------------------------------
+
+
+def plot_claims(audit: Mapping[str, Any]) -> Figure:
+    """One trace's verdicts, claim by claim, in both contexts.
+
+    Raises:
+        SymboUQError: If matplotlib is not installed.
+    """
+    claims = audit["claims"]
+    figure = _figure(max(3.0, 0.42 * len(claims) + 1.6), 1.7)
+    axes = figure.add_subplot()
+    for row, name in enumerate(("verdict", "grounded_verdict")):
+        for claim in claims:
+            verdict = _shown(claim, name)
+            fill, ink, ground = COLOURS[verdict]
+            axes.barh(
+                row, 0.9, left=claim["index"] - 0.45, height=0.8, color=ground, edgecolor=fill
+            )
+            axes.text(claim["index"], row, _LETTERS[verdict], color=ink, ha="center", va="center")
+    axes.set_yticks([0, 1], ["assumed", "grounded"])
+    axes.invert_yaxis()
+    axes.set_xlim(0.4, max(1, len(claims)) + 0.6)
+    axes.set_xticks([claim["index"] for claim in claims])
+    axes.set_xlabel("claim")
+    axes.set_title(str(audit["id"]).replace("$", r"\$"), loc="left", fontsize="medium")
+    axes.spines[:].set_visible(False)
+    return figure
+
+
+_LETTERS = {
+    "entailed": "E",
+    "contradicted": "C",
+    "unknown": "U",
+    "not-evaluable": "N",
+    "unread": "",
+}
+
+
+def plot(audits: Iterable[Any], labels: Iterable[bool | None] | None = None) -> Figure:
+    """The overview of a report as a matplotlib figure: verdict shares, the Determinacy Profile,
+    first conflicts, and with labels reliability and risk-coverage of Constraint-Rule.
+
+    Args:
+        audits: As of `traces_frame`.
+        labels: Whether the answer of each trace is right, in order; None where it is not known.
+
+    Raises:
+        SymboUQError: If matplotlib is not installed.
+        ValueError: If there are more or fewer labels than audits.
+    """
+    overview = Overview()
+    given = [_plain(audit) for audit in audits]
+    known = [None] * len(given) if labels is None else list(labels)
+    for audit, label in zip(given, known, strict=True):
+        overview.add(Point.of(audit, label))
+    found = overview.as_json()
+    reliability = found["reliability"]
+    figure = _figure(11, 5.6 if reliability else 3.6)
+    grid = figure.add_gridspec(2, 4 if reliability else 3)
+    _plot_verdicts(figure.add_subplot(grid[0, 0]), overview)
+    conflicts = figure.add_subplot(grid[1, 0])
+    some = {claim: count for claim, count in overview.conflicts.items() if claim}
+    conflicts.bar(list(some), list(some.values()), color=COLOURS["contradicted"][0])
+    conflicts.set_title("claim of the first conflict")
+    for number, (name, bins) in enumerate(found["histograms"].items()):
+        axes = figure.add_subplot(grid[number // 2, 1 + number % 2])
+        axes.bar([(n + 0.5) / BINS for n in range(BINS)], bins, width=0.9 / BINS, color="#23518f")
+        axes.set_title(name.replace("_", " "))
+    if reliability:
+        _plot_reliability(figure.add_subplot(grid[0, 3]), reliability)
+        risk = figure.add_subplot(grid[1, 3])
+        risk.plot(*zip(*reliability["curve"], strict=True), color="#23518f")
+        risk.set(title="risk and coverage", xlim=(0, 1), ylim=(0, 1))
+    return figure
+
+
+def _plot_verdicts(axes: Any, overview: Overview) -> None:
+    for row, counts in enumerate((overview.summary.assumed, overview.summary.grounded)):
+        start = 0.0
+        for verdict, share in overview.summary.shares(counts).items():
+            label = str(verdict) if row == 0 else None
+            axes.barh(row, share, left=start, color=COLOURS[str(verdict)][0], label=label)
+            start += share
+    axes.set_yticks([0, 1], ["assumed", "grounded"])
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1)
+    axes.set_title("verdicts")
+    axes.legend(ncols=2, fontsize="x-small", loc="upper center", bbox_to_anchor=(0.5, -0.15))
+
+
+def _plot_reliability(axes: Any, reliability: Mapping[str, Any]) -> None:
+    filled = [found for found in reliability["bins"] if found["count"]]
+    axes.plot([0, 1], [0, 1], linestyle=":", color="#868f9b")
+    axes.plot(
+        [found["confidence"] for found in filled],
+        [found["accuracy"] for found in filled],
+        marker="o",
+        color="#23518f",
+    )
+    axes.set(title="reliability", xlim=(0, 1), ylim=(0, 1.03))
+
+
+def _figure(width: float, height: float) -> Figure:
+    try:
+        # Without pyplot: no window, no state, and the notebook shows it by itself.
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise missing_extra(_EXTRA, error) from error
+    return Figure(figsize=(width, height), layout="constrained")

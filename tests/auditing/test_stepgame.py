@@ -1,0 +1,226 @@
+"""StepGame: every phrasing, every answer, the real chain-of-thought traces.
+
+Reads the benchmark and the traces from the folder that SYMBOUQ_DATA names.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from common import auroc, rows
+from stepgame_table import VERDICT_VALUES, delivered, states_relation
+
+from symbouq.auditing.counterfactual import counterfactuals
+from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.ontology.library import Ontology, OntologyLibrary
+from symbouq.reading.named.reader import Reader
+from symbouq.records import Instance, Trace
+
+LIBRARY = OntologyLibrary()
+UNIT = LIBRARY.ontology("unit-grid")
+LABELS = {
+    "left": "left",
+    "right": "right",
+    "above": "above",
+    "below": "below",
+    "upper-left": "upper_left",
+    "upper-right": "upper_right",
+    "lower-left": "lower_left",
+    "lower-right": "lower_right",
+    "overlap": "same_position",
+}
+ANNOTATIONS = Path(__file__).parent / "annotations" / "stepgame_claims.jsonl"
+
+
+def phrasings(data: Path) -> list[tuple[str, str]]:
+    """The sound phrasings with their meaning, <A> and <B> for the things."""
+    table = json.loads((data / "stepgame" / "relation_phrasings.json").read_text(encoding="utf-8"))
+    return [
+        (row["phrasing"], LABELS[row["A_is_REL_of_B"]])
+        for row in table
+        if not (row["wrong_in_2021"] or row["wrong_in_2024"])
+    ]
+
+
+def unsound(data: Path) -> list[re.Pattern[str]]:
+    table = json.loads((data / "stepgame" / "relation_phrasings.json").read_text(encoding="utf-8"))
+    return [
+        pattern(row["phrasing"]) for row in table if row["wrong_in_2021"] or row["wrong_in_2024"]
+    ]
+
+
+def pattern(phrasing: str) -> re.Pattern[str]:
+    seen: set[str] = set()
+    parts = []
+    for part in re.split("(<A>|<B>)", phrasing):
+        if part in ("<A>", "<B>"):
+            name = part[1]
+            parts.append(f"(?P={name})" if name in seen else f"(?P<{name}>[A-Z])")
+            seen.add(name)
+        else:
+            parts.append(re.escape(part))
+    return re.compile("".join(parts))
+
+
+def reads(reader: Reader, phrasing: str, meaning: str) -> bool:
+    """Whether a phrasing is read with exactly its literal meaning."""
+    sentence = phrasing.replace("<A>", "D").replace("<B>", "K")
+    question = "What is the relation of the agent D to the agent K?"
+    stated = [
+        (m.subject, m.relation, m.object)
+        for m in reader.read([sentence], question, [], "").scene[0]
+    ]
+    return stated in ([("D", meaning, "K")], [("K", UNIT.converse[meaning], "D")])
+
+
+@pytest.mark.parametrize("profile", ["nine-way", "unit-grid"])
+def test_every_sound_phrasing_is_read(data: Path, profile: str) -> None:
+    reader = Reader(LIBRARY.ontology(profile))
+    unread = [p for p, meaning in phrasings(data) if not reads(reader, p, meaning)]
+    assert not unread
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("split", ["train", "validation", "test"])
+def test_every_sound_sentence_is_read(data: Path, split: str) -> None:
+    reader = Reader(UNIT)
+    sound = [(pattern(p), meaning) for p, meaning in phrasings(data)]
+    wrong = unsound(data)
+    checked = 0
+    for instance in rows(data / "stepgame" / f"{split}.jsonl.gz"):
+        text = reader.read(instance["scene"], instance["question"], [], "")
+        assert text.asked == tuple(re.findall(r"agent ([A-Z])", instance["question"]))
+        for sentence, mentions in zip(instance["scene"], text.scene, strict=True):
+            if any(p.fullmatch(sentence) for p in wrong):
+                continue
+            match, meaning = next((m, r) for p, r in sound if (m := p.fullmatch(sentence)))
+            stated = [(m.subject, m.relation, m.object) for m in mentions]
+            a, b = match["A"], match["B"]
+            assert stated in ([(a, meaning, b)], [(b, UNIT.converse[meaning], a)]), sentence
+            checked += 1
+    assert checked > 500
+
+
+def fired(reader: Reader, phrasing: str) -> set[str]:
+    """The phrases and words of the ontology that a phrasing uses."""
+    sentence = phrasing.replace("<A>", "D").replace("<B>", "K")
+    return {t.text.lower() for t in reader.lexicon.tokens(sentence) if t.entry is not None}
+
+
+def without(ontology: Ontology, texts: set[str]) -> Ontology:
+    """The ontology with these phrases and words deleted."""
+    return replace(
+        ontology,
+        phrases={text: r for text, r in ontology.phrases.items() if text not in texts},
+        words={name: words - texts for name, words in ontology.words.items()},
+    )
+
+
+def test_leave_one_out(data: Path) -> None:
+    """Without the facts that only one phrasing uses, that phrasing is still read."""
+    reader = Reader(UNIT)
+    table = phrasings(data)
+    used = [fired(reader, phrasing) for phrasing, _ in table]
+    counts = Counter(text for texts in used for text in texts)
+    kept = 0
+    for (phrasing, meaning), texts in zip(table, used, strict=True):
+        own = {text for text in texts if counts[text] == 1}
+        kept += reads(Reader(without(UNIT, own)) if own else reader, phrasing, meaning)
+    assert kept / len(table) >= 0.9
+
+
+@pytest.mark.slow
+def test_gold_is_entailed_and_the_others_contradicted(data: Path) -> None:
+    """Under unit-grid, on every test instance; under nine-way 1,695 golds are entailed."""
+    unit, nine = TraceAuditor("unit-grid"), TraceAuditor("nine-way")
+    entailed = 0
+    for instance in rows(data / "stepgame" / "test.jsonl.gz"):
+        first, second = re.findall(r"agent ([A-Z])", instance["question"])
+        trace = Trace(
+            id=instance["id"],
+            scene=instance["scene"],
+            question=instance["question"],
+            reasoning=[f"{first} is {UNIT.wordings[r][0]} {second}." for r in LABELS.values()],
+            conclusion=instance["answer"],
+        )
+        # The grounded verdict is that of the scene alone, whatever the other claims say.
+        *stated, answer = (claim["grounded_verdict"] for claim in unit.audited(trace)["claims"])
+        assert answer == "entailed"
+        assert dict(zip(LABELS, stated, strict=True)) == {
+            label: "entailed" if label == instance["answer"] else "contradicted" for label in LABELS
+        }
+        alone = trace.model_copy(update={"reasoning": []})
+        entailed += nine.audited(alone)["claims"][0]["verdict"] == "entailed"
+    assert entailed == 1695
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("profile", ["nine-way", "unit-grid"])
+def test_counterfactual_audit(data: Path, profile: str) -> None:
+    auditor = TraceAuditor(profile)
+    pairs = 0
+    for row in rows(data / "stepgame" / "test.jsonl.gz"):
+        sentences = dict(enumerate(row["scene"], start=1))
+        for pair in counterfactuals(auditor, Instance.model_validate(row)):
+            assert pair["supported"]["verdict"] == "entailed"
+            assert pair["incompatible"]["verdict"] == "contradicted"
+            assert pair["supported"]["text"] != sentences[pair["sentence"]]
+            pairs += 1
+    assert pairs > 19_234  # the paper's number of pairs
+
+
+COT = [
+    f"llm_traces_spatiallm_{model}_{style}.jsonl.gz"
+    for model in ("gpt-35-turbo", "gpt-4", "text-davinci-003")
+    for style in ("our_cot_5shot", "tot_cot_4shot")
+]
+
+
+@pytest.mark.parametrize("name", COT)
+def test_real_chain_of_thought(data: Path, name: str) -> None:
+    auditor = TraceAuditor()
+    scores, labels = [], []
+    feasible = stating = read = 0
+    for row in rows(data / "stepgame" / name):
+        audit = auditor.audited(Trace.model_validate(row))
+        feasible += audit["scene"]["feasible"]
+        scores.append(VERDICT_VALUES[audit["claims"][-1]["grounded_verdict"]])
+        labels.append(delivered(row["response"]) == row["answer"])
+        for claim in audit["claims"][:-1]:
+            if states_relation(claim["text"], row["scene"]):
+                stating += 1
+                read += bool(claim["relations"])
+    assert feasible / len(scores) >= 0.99
+    assert auroc(scores, labels) >= 0.97
+    assert read / stating >= 0.9
+
+
+def relation_f1(data: Path, ontology: Ontology) -> float:
+    """Micro F1 of relations on the annotated claims; converses are equal."""
+    auditor = TraceAuditor()
+    traces = {(n, t["id"]): t for n in COT for t in rows(data / "stepgame" / n)}
+
+    def oriented(u: str, r: str, v: str) -> tuple[str, str, str]:
+        return (v, ontology.mirror[r], u) if u > v else (u, r, v)
+
+    hits = extra = missed = 0
+    for line in ANNOTATIONS.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        audit = auditor.audited(Trace.model_validate(traces[row["file"], row["id"]]))
+        claim = audit["claims"][row["claim"] - 1]
+        found = {oriented(r["subject"], r["relation"], r["object"]) for r in claim["relations"]}
+        gold = {oriented(*relation) for relation in row["relations"]}
+        hits += len(found & gold)
+        extra += len(found - gold)
+        missed += len(gold - found)
+    return 2 * hits / (2 * hits + extra + missed)
+
+
+def test_relation_f1_on_annotated_claims(data: Path) -> None:
+    assert len(ANNOTATIONS.read_text(encoding="utf-8").splitlines()) == 200
+    assert relation_f1(data, UNIT) >= 0.97

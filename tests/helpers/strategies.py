@@ -1,0 +1,31 @@
+"""Random relation programs for hypothesis."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from helpers.reference import NAMES, OTHERS, VECTORS, Relation
+
+THINGS = "abcde"
+
+
+def relations(names: list[str]) -> st.SearchStrategy[Relation]:
+    """One relation over a few things; a self-relation now and then."""
+    things = st.sampled_from(THINGS)
+    return st.tuples(things, st.sampled_from(names), things)
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> tuple[list[Relation], list[list[Relation]]]:
+    """A scene and claims: one family or a mix, claims of none to three relations, some
+    of them repeating or inverting what was said before."""
+    names = draw(st.sampled_from([sorted(VECTORS), OTHERS, NAMES, ["inside", "contains", "near"]]))
+    scene = draw(st.lists(relations(names), max_size=6))
+    claims: list[list[Relation]] = []
+    for _ in range(draw(st.integers(0, 6))):
+        size = draw(st.sampled_from([0, 1, 1, 1, 1, 2, 3]))
+        claims.append([draw(relations(names)) for _ in range(size)])
+    said = list(scene) + [r for claim in claims for r in claim]
+    if said and claims and draw(st.booleans()):
+        claims.append([draw(st.sampled_from(said))])
+    return scene, claims

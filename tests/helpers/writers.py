@@ -1,0 +1,364 @@
+"""Writes the same traces in every format, as other tools would have written them."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from symbouq.errors import RecordError
+from symbouq.io.adapters.base import Reading, TraceFile
+from symbouq.io.stream import Line, read_lines
+from symbouq.records import Trace, parse_record
+
+TRACES: list[dict[str, Any]] = [
+    {
+        "id": "1",
+        "scene": "The oven is above the sink. The sink is to the right of the fridge.",
+        "question": "Where is the oven relative to the fridge?",
+        "response": "The sink is right of the fridge. The oven is over the sink.\nAnswer: upper right",
+    },
+    {
+        "id": "2",
+        "scene": 'The "red" cup, a gift, is left of the pot. The pot is below the lid.',
+        "question": "Where is the pot relative to the cup?",
+        "response": "The cup is to the right of the pot.\n\nAnswer: left — surely",
+    },
+    {
+        "id": "3",
+        "scene": "K is north of M.",
+        "question": "Is K above M?",
+        "response": "",
+    },
+]
+TOKENS = [
+    {
+        "text": "Up",
+        "logprob": -0.25,
+        "top": [{"text": "Up", "logprob": -0.25}, {"text": "Low", "logprob": -1.5}],
+    },
+    {
+        "text": "per",
+        "logprob": -2.0,
+        "top": [{"text": "most", "logprob": -0.5}, {"text": "per", "logprob": -2.0}],
+    },
+]
+"""Two tokens, the second of which was not the likeliest."""
+
+
+def prompt(trace: dict[str, Any]) -> str:
+    """A prompt with one worked example before the trace's own scene."""
+    example = "Story: A is above B.\nQuestion: Where is B relative to A?\nAnswer: below"
+    return f"{example}\n\nStory: {trace['scene']}\nQuestion: {trace['question']}\nAnswer:"
+
+
+def lines(path: Path, *rows: Any) -> str:
+    """A file of JSON Lines; bytes are written as they are."""
+    encoded = [r if isinstance(r, bytes) else json.dumps(r).encode() for r in rows]
+    path.write_bytes(b"\n".join(encoded) + b"\n")
+    return str(path)
+
+
+def array(path: Path, *rows: Any) -> str:
+    """A file of one JSON array, indented."""
+    path.write_text(json.dumps(rows, indent=2), encoding="utf-8")
+    return str(path)
+
+
+# Rows -------------------------------------------------------------------------------------
+
+
+def lm_eval_row(trace: dict[str, Any], rule: str = "none", **more: Any) -> dict[str, Any]:
+    return {
+        "doc_id": int(trace["id"]) if trace["id"].isdecimal() else trace["id"],
+        "doc": {"story": trace["scene"], "ask": trace["question"]},
+        "target": "above",
+        "arguments": {"gen_args_0": {"arg_0": prompt(trace), "arg_1": {"until": ["\n\n\n"]}}},
+        "resps": [[trace["response"]]],
+        "filtered_resps": [f"[{rule}]"],
+        "filter": rule,
+        "metrics": ["exact_match"],
+        "doc_hash": "0",
+        "exact_match": 0.0,
+        **more,
+    }
+
+
+def messages(trace: dict[str, Any]) -> list[dict[str, str]]:
+    return [
+        {"role": "system", "content": "You reason about where things are."},
+        {"role": "user", "content": f"{trace['scene']}\n\n{trace['question']}"},
+    ]
+
+
+def openai_logprobs() -> dict[str, Any]:
+    def entry(token: dict[str, Any]) -> dict[str, Any]:
+        return {"token": token["text"], "logprob": token["logprob"], "bytes": None}
+
+    listed = [{**entry(t), "top_logprobs": [entry(a) for a in t["top"]]} for t in TOKENS]
+    return {"content": listed}
+
+
+def completion(trace: dict[str, Any], *more: str) -> dict[str, Any]:
+    choices = [
+        {
+            "index": n,
+            "message": {"role": "assistant", "content": text, "refusal": None},
+            "logprobs": openai_logprobs() if n == 0 else None,
+            "finish_reason": "stop",
+        }
+        for n, text in enumerate((trace["response"], *more))
+    ]
+    return {
+        "id": f"chatcmpl-{trace['id']}",
+        "object": "chat.completion",
+        "model": "gpt",
+        "choices": choices,
+    }
+
+
+def batch_output(trace: dict[str, Any], *more: str) -> dict[str, Any]:
+    return {
+        "id": "batch_req_1",
+        "custom_id": trace["id"],
+        "response": {"status_code": 200, "request_id": "r", "body": completion(trace, *more)},
+        "error": None,
+    }
+
+
+def batch_request(trace: dict[str, Any]) -> dict[str, Any]:
+    body = {"model": "gpt", "messages": messages(trace), "metadata": {"story": trace["scene"]}}
+    return {
+        "custom_id": trace["id"],
+        "method": "POST",
+        "url": "/v1/chat/completions",
+        "body": body,
+    }
+
+
+def vllm_output(trace: dict[str, Any], *more: str) -> dict[str, Any]:
+    position = [
+        {
+            "11": {"logprob": -0.25, "rank": 1, "decoded_token": "Up"},
+            "12": {"logprob": -1.5, "rank": 2, "decoded_token": "Low"},
+        },
+        {
+            "22": {"logprob": -2.0, "rank": 2, "decoded_token": "per"},
+            "21": {"logprob": -0.5, "rank": 1, "decoded_token": "most"},
+        },
+    ]
+    return {
+        "request_id": trace["id"],
+        "prompt": prompt(trace),
+        "prompt_token_ids": [1, 2, 3],
+        "prompt_logprobs": None,
+        "outputs": [
+            {
+                "index": n,
+                "text": text,
+                "token_ids": [11, 22],
+                "cumulative_logprob": -2.25,
+                "logprobs": position,
+                "finish_reason": "stop",
+            }
+            for n, text in enumerate((trace["response"], *more))
+        ],
+        "finished": True,
+    }
+
+
+def inspect_sample(trace: dict[str, Any], epoch: int = 1, *more: str) -> dict[str, Any]:
+    choices = [
+        {
+            "message": {"role": "assistant", "content": text},
+            "stop_reason": "stop",
+            "logprobs": openai_logprobs() if n == 0 else None,
+        }
+        for n, text in enumerate((trace["response"], *more))
+    ]
+    return {
+        "id": trace["id"],
+        "epoch": epoch,
+        "input": prompt(trace),
+        "target": "above",
+        "messages": [{"role": "user", "content": prompt(trace)}, choices[0]["message"]],
+        "output": {"model": "m", "choices": choices, "completion": trace["response"]},
+        "scores": {"match": {"value": "C"}},
+        "metadata": {"story": trace["scene"]},
+        "attachments": {},
+    }
+
+
+def inspect_log(*samples: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "version": 2,
+        "status": "success",
+        "eval": {
+            "created": "2026-01-01T00:00:00+00:00",
+            "task": "where",
+            "dataset": {"name": "d", "samples": [1, 2]},
+            "model": "m",
+            "config": {},
+        },
+        "plan": {"steps": [{"solver": "samples", "params": {}}]},
+        "samples": list(samples),
+    }
+
+
+# Files ------------------------------------------------------------------------------------
+
+
+def _own(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
+    return TraceFile(lines(folder / "own.jsonl", *traces), Reading())
+
+
+def _lm_eval(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
+    rows = [lm_eval_row(trace, rule) for rule in ("strict", "loose") for trace in traces]
+    return TraceFile(lines(folder / "samples_where_2026.jsonl", *rows), Reading())
+
+
+def _inspect_json(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
+    path = folder / "log.json"
+    log = inspect_log(*(inspect_sample(trace) for trace in traces))
+    path.write_text(json.dumps(log, indent=2), encoding="utf-8")
+    return TraceFile(str(path), Reading())
+
+
+def _inspect_eval(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
+    log = pytest.importorskip("inspect_ai.log", reason="inspect_ai is not installed")
+    given = inspect_log(*(inspect_sample(trace) for trace in traces))
+    given["eval"]["dataset"] = {"name": "d"}
+    given["plan"] = {}
+    path = folder / "log.eval"
+    log.write_eval_log(log.EvalLog.model_validate(given), str(path))
+    return TraceFile(str(path), Reading())
+
+
+def _openai(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
+    rows = [{**completion(trace), "messages": messages(trace)} for trace in traces]
+    # A completion's own id stands; the test compares ids.
+    rows = [{**row, "id": trace["id"]} for row, trace in zip(rows, traces, strict=True)]
+    return TraceFile(lines(folder / "chat.jsonl", *rows), Reading())
+
+
+def _openai_batch(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
+    requests = lines(folder / "in.jsonl", *map(batch_request, reversed(traces)))
+    output = lines(folder / "out.jsonl", *map(batch_output, traces))
+    return TraceFile(output, Reading(batch_input=requests))
+
+
+def _vllm(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
+    return TraceFile(lines(folder / "dump.jsonl", *map(vllm_output, traces)), Reading())
+
+
+def _vllm_array(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
+    return TraceFile(array(folder / "dump.json", *map(vllm_output, traces)), Reading())
+
+
+COLUMNS = {"id": "key", "scene": "context", "question": "asked", "response": "completion"}
+MAPPED = Reading(mapping=tuple(COLUMNS.items()))
+NESTED = Reading(
+    mapping=(
+        ("id", "key"),
+        ("scene", "doc.context"),
+        ("question", "doc.asked"),
+        ("response", "completion"),
+    )
+)
+
+
+def renamed(trace: dict[str, Any]) -> dict[str, Any]:
+    return {COLUMNS[name]: value for name, value in trace.items()}
+
+
+def nested(trace: dict[str, Any]) -> dict[str, Any]:
+    row = renamed(trace)
+    return {"doc": {k: row.pop(k) for k in ("context", "asked")}, **row}
+
+
+def _csv(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
+    path = folder / "table.csv"
+    with path.open("w", newline="", encoding="utf-8-sig") as stream:
+        table = csv.DictWriter(stream, list(COLUMNS.values()))
+        table.writeheader()
+        table.writerows(map(renamed, traces))
+    # A cell cannot tell an empty response from an absent one.
+    return TraceFile(str(path), MAPPED)
+
+
+def _parquet(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    path = folder / "table.parquet"
+    parquet.write_table(pyarrow.Table.from_pylist(list(map(nested, traces))), path)
+    return TraceFile(str(path), NESTED)
+
+
+def _hf(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
+    datasets = pytest.importorskip("datasets", reason="datasets is not installed")
+    datasets.disable_progress_bars()
+    path = folder / "saved"
+    datasets.Dataset.from_list(list(map(nested, traces))).save_to_disk(str(path))
+    return TraceFile(str(path), NESTED)
+
+
+def _own_renamed(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
+    return TraceFile(lines(folder / "own.jsonl", *map(nested, traces)), NESTED)
+
+
+WRITERS: dict[str, Callable[[Path, Sequence[dict[str, Any]]], TraceFile]] = {
+    "symbouq": _own,
+    "symbouq, renamed": _own_renamed,
+    "lm-eval": _lm_eval,
+    "inspect, JSON": _inspect_json,
+    "inspect, archive": _inspect_eval,
+    "openai": _openai,
+    "openai, batch": _openai_batch,
+    "vllm": _vllm,
+    "vllm, array": _vllm_array,
+    "csv": _csv,
+    "parquet": _parquet,
+    "hf": _hf,
+}
+"""Writes traces in a format and says how they are read; the part before a comma is its name."""
+
+OPTIONAL = ("inspect, archive", "parquet", "hf")
+WITH_TOKENS = (
+    "inspect, JSON",
+    "inspect, archive",
+    "openai",
+    "openai, batch",
+    "vllm",
+    "vllm, array",
+)
+
+
+# Reading ----------------------------------------------------------------------------------
+
+
+def read(path: str, reading: Reading | None = None) -> list[dict[str, Any] | RecordError]:
+    """The records of a file, as the commands get them."""
+    items = read_lines(TraceFile(path, reading) if reading is not None else path)
+    return [json.loads(item.content) if isinstance(item, Line) else item for item in items]
+
+
+def good(path: str, reading: Reading | None = None) -> list[dict[str, Any]]:
+    """The records of a file without a fault; each is a trace."""
+    found = read(path, reading)
+    assert not [str(item) for item in found if isinstance(item, RecordError)]
+    records = [item for item in found if isinstance(item, dict)]
+    for record in records:
+        parse_record(Trace, json.dumps(record).encode())
+    return records
+
+
+def faults(path: str, reading: Reading | None = None) -> list[str]:
+    """What is wrong with a file, as it is printed, without the folder."""
+    found = [item for item in read(path, reading) if isinstance(item, RecordError)]
+    assert all(item.line for item in found)
+    assert all("\n" not in item.message for item in found)
+    return [f"{Path(str(item.file)).name}:{item.line}: {item.message}" for item in found]

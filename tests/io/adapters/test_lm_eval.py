@@ -1,0 +1,77 @@
+"""Samples of lm-evaluation-harness: one trace per document, whatever filters there are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from helpers.writers import TRACES, faults, good, lines, lm_eval_row, messages, prompt
+
+
+def test_one_trace_per_document(tmp_path: Path) -> None:
+    rows = [lm_eval_row(t, rule) for rule in ("strict-match", "flexible") for t in TRACES]
+    records = good(lines(tmp_path / "samples.jsonl", *rows))
+    assert [record["id"] for record in records] == ["1", "2", "3"]
+    assert [record["response"] for record in records] == [t["response"] for t in TRACES]
+    assert records[0]["answer"] == "above"
+
+
+def test_interleaved_filters(tmp_path: Path) -> None:
+    rows = [lm_eval_row(t, rule) for t in TRACES for rule in ("strict-match", "flexible")]
+    assert len(good(lines(tmp_path / "samples.jsonl", *rows))) == 3
+
+
+def test_the_same_row_twice_is_no_other_filter(tmp_path: Path) -> None:
+    records = good(lines(tmp_path / "samples.jsonl", *[lm_eval_row(TRACES[0])] * 2))
+    assert [record["id"] for record in records] == ["1", "1"]  # the stream reports the second
+
+
+def test_a_bad_row_is_made_good_by_another_filter(tmp_path: Path) -> None:
+    path = lines(
+        tmp_path / "samples.jsonl",
+        lm_eval_row(TRACES[0], "strict", arguments={}),
+        lm_eval_row(TRACES[0], "loose"),
+    )
+    assert faults(path) == [
+        "samples.jsonl:1: no scene: the record has no prompt; name its field by --map scene=FIELD"
+    ]
+
+
+def test_repeats_are_samples(tmp_path: Path) -> None:
+    row = lm_eval_row(TRACES[0], resps=[["one", "two", "three"]])
+    (record,) = good(lines(tmp_path / "samples.jsonl", row))
+    assert (record["response"], record["samples"]) == ("one", ["two", "three"])
+
+
+def test_rows_without_a_generated_text(tmp_path: Path) -> None:
+    rows = [
+        lm_eval_row(TRACES[0], resps=[[[-1.5, False]], [[-0.5, True]]]),
+        lm_eval_row(TRACES[1], resps=[]),
+        lm_eval_row(TRACES[2], resps=[[]]),
+    ]
+    what = "resps: expected a generated text"
+    assert faults(lines(tmp_path / "samples.jsonl", *rows)) == [
+        f"samples.jsonl:1: {what} (rows of multiple-choice tasks have none), found a list that "
+        "starts with a number",
+        f"samples.jsonl:2: {what}, found an empty list",
+        f"samples.jsonl:3: {what}, found an empty list",
+    ]
+
+
+def test_prompts_of_older_versions_and_of_chats(tmp_path: Path) -> None:
+    chat = json.dumps(messages(TRACES[0]))
+    rows = [
+        lm_eval_row({**TRACES[0], "id": str(n)}, arguments=arguments)
+        for n, arguments in enumerate(
+            [
+                [[prompt(TRACES[0]), {"until": []}]],
+                {"gen_args_0": {"arg_0": [chat], "arg_1": {}}},
+                {"gen_args_0": {"arg_0": chat}},
+                {"gen_args_0": {"arg_0": messages(TRACES[0])}},
+            ]
+        )
+    ]
+    records = good(lines(tmp_path / "samples.jsonl", *rows))
+    assert [(r["scene"], r["question"]) for r in records] == [
+        (TRACES[0]["scene"], TRACES[0]["question"])
+    ] * 4

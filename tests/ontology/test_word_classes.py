@@ -1,0 +1,135 @@
+"""Word classes: every reader takes a word of any, and a class that none knows is a mistake;
+an internal error in one claim costs that claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from symbouq.errors import OntologyError
+from symbouq.ontology.library import OntologyLibrary
+from symbouq.ontology.words import CLASSES
+from symbouq.reading.described.reader import DescribedReader
+from symbouq.reading.events.reader import EventReader
+from symbouq.reading.lexicon import Token
+from symbouq.reading.named.reader import Reader
+from symbouq.reading.traces import ReadingError, TraceReader
+
+LIBRARY = OntologyLibrary()
+NAMED = Reader(LIBRARY.ontology())
+DESCRIBED = DescribedReader(LIBRARY.ontology("spartun"))
+EVENTS = EventReader(LIBRARY.ontology("event"))
+READERS = {"named": NAMED, "described": DESCRIBED, "events": EVENTS}
+
+SCENE = {
+    "named": ["K is above L.", "L is above M."],
+    "described": ["A red square is above a blue circle."],
+    "events": ["Ann is above the garden."],
+}
+FRAMES = (
+    "{word} K is above L.",
+    "K {word} is above L.",
+    "K is {word} above L.",
+    "K is above {word} L.",
+    "K is above L {word}.",
+    "{word}",
+    "The {word} red square is above the blue circle.",
+    "The red square {word} above the {word} circle, {word}.",
+)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_word_of_any_class_may_stand_anywhere(name: str) -> None:
+    reader: TraceReader = READERS[name]
+    for word_class in sorted(CLASSES):
+        words = sorted(reader.ontology.words.get(word_class, ()))
+        for word in {words[0], words[-1]} if words else ():
+            steps = [frame.format(word=word) for frame in FRAMES]
+            read = reader.read(SCENE[name], f"Where is K {word} L?", steps, word)
+            assert read.faults == (), word_class
+            text = reader.read(SCENE[name], "", response=" ".join(steps))
+            assert text.faults == (), word_class
+            assert reader.read([*SCENE[name], *steps], f"Is K {word} L?", [], "").faults == ()
+
+
+@pytest.mark.parametrize("word", ["original", "initial", "previous", "earlier", "response"])
+def test_words_of_what_was_before_are_read_past(word: str) -> None:
+    read = NAMED.read(["K is above L."], "", [f"From the {word} facts, K is above L."], "")
+    assert [(m.subject, m.relation, m.object) for m in read.claims[0].relations] == [
+        ("K", "above", "L")
+    ]
+
+
+def test_a_number_of_thousands_of_digits_is_no_hour() -> None:
+    long = "1" * 5000
+    for reader in (NAMED, DESCRIBED):
+        read = reader.read(["K is above L."], "", [f"K is at {long} o'clock of L."], "")
+        assert read.faults == () and read.claims[0].relations == ()
+
+
+def test_a_class_that_no_reader_knows_is_a_mistake(tmp_path: Path) -> None:
+    file = tmp_path / "mine.lp"
+    file.write_text('extends(nine_way).\n\nword(retractoin, "oh dear").\n', encoding="utf-8")
+    with pytest.raises(OntologyError) as caught:
+        OntologyLibrary(tmp_path)
+    assert (caught.value.file, caught.value.line) == (str(file), 3)
+    assert "unknown word class retractoin" in caught.value.message
+    assert "did you mean retraction?" in caught.value.message
+
+
+# Internal errors ---------------------------------------------------------------------------
+
+
+def broken(monkeypatch: pytest.MonkeyPatch, reader: TraceReader) -> None:
+    """Makes a reader fail at any text with the word "zork"."""
+    sound = reader._mentions
+
+    def mentions(tokens: Sequence[Token], *rest: object) -> object:
+        found = sound(tokens, *rest)  # type: ignore[arg-type]  # what sound takes
+        if any(token.text == "zork" for token in tokens):
+            raise KeyError("zork")
+        return found
+
+    monkeypatch.setattr(reader, "_mentions", mentions)
+
+
+def triples(read: object) -> list[list[tuple[str, str, str]]]:
+    claims = read.claims  # type: ignore[attr-defined]  # a Text
+    return [[(m.subject, m.relation, m.object) for m in claim.relations] for claim in claims]
+
+
+def test_an_internal_error_costs_one_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken(monkeypatch, NAMED)
+    steps = ["K is above L.", "L zork is above M.", "It is above M."]
+    read = NAMED.read(SCENE["named"], "", steps, "zork")
+    assert triples(read) == [[("K", "above", "L")], [], [("K", "above", "M")], []]
+    assert read.faults == (
+        "claim 2 is not read, because of an internal error (KeyError: 'zork'): L zork is above M.",
+        "the conclusion is not read, because of an internal error (KeyError: 'zork'): zork",
+    )
+    text = NAMED.read(SCENE["named"], "", response=" ".join(steps))
+    assert triples(text) == [[("K", "above", "L")], [], [("K", "above", "M")], []]
+    assert len(text.faults) == 1 and text.faults[0].startswith("claim 2 ")
+
+
+def test_what_a_failed_claim_did_to_the_things_is_undone(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken(monkeypatch, DESCRIBED)
+    spoken = ["There is a green star.", "It is above the blue circle."]
+    failed = ["There is another green star zork above the red square.", *spoken]
+    expected = triples(DESCRIBED.read(SCENE["described"], "", spoken, ""))
+    assert triples(DESCRIBED.read(SCENE["described"], "", failed, "")) == [[], *expected]
+
+
+@pytest.mark.parametrize("name", ["named", "described"])
+def test_an_internal_error_in_the_scene_is_one_of_its_sentence(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    reader = READERS[name]
+    monkeypatch.setattr(
+        reader, "_mentions" if name == "named" else "_stated", lambda *_, **__: 1 // 0
+    )
+    with pytest.raises(ReadingError, match=r"scene sentence 1 .*ZeroDivisionError.*zork is"):
+        reader.read(["A zork is above B."], "", ["A is above B."], "")
