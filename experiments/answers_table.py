@@ -21,7 +21,7 @@ from pathlib import Path
 from common import gold, rows
 
 from symbouq.auditing.answering.questions import answer
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.errors import RecordError
 from symbouq.records import Instance
 

@@ -36,8 +36,8 @@ from common import auroc, gold, rows
 
 from symbouq.auditing.answering.answer import Answer
 from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.matching import agrees, delivered, space_of
-from symbouq.auditing.pipeline import TraceAuditor
 from symbouq.auditing.summary import Summary
 from symbouq.ontology.library import Ontology
 from symbouq.reading.described.reader import DescribedReader
@@ -193,7 +193,7 @@ def relations(data: Path, files: Iterable[str]) -> None:
                 continue
             seen.add(key)
             instance = Instance.model_validate(row)
-            reader = auditor.reader_for(auditor.ontology_for(instance))
+            reader = auditor.parser_for(instance).reader
             assert isinstance(reader, DescribedReader)
             discourse, stated, _ = reader.asked(row["scene"], row["question"])
             found = [s for statements in stated for s in statements]

@@ -38,10 +38,12 @@ from common import rows
 from delivered_sets import Delivery, calculus_of, with_definitions
 from stepgame_table import first_half
 
-from symbouq.auditing.auditor import Verdict, audit_relations
-from symbouq.auditing.pipeline import ParsedTrace, TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
+from symbouq.auditing.relations import audit_relations
+from symbouq.auditing.verdicts import Verdict
 from symbouq.logic.worlds import composition_table, pair_worlds
 from symbouq.ontology.library import Ontology, OntologyLibrary, Triple
+from symbouq.reading.parsed import ParsedTrace
 from symbouq.records import Trace
 
 LIBRARY = OntologyLibrary()
@@ -64,9 +66,8 @@ def share(count: int, total: int) -> str:
 
 def parsed(auditor: TraceAuditor, row: Row) -> ParsedTrace:
     """A scene's sentences and its question, read with a profile; no claims."""
-    return auditor.parsed(
-        Trace(id=row["id"], scene=row["scene"], question=row["question"], conclusion="")
-    )
+    trace = Trace(id=row["id"], scene=row["scene"], question=row["question"], conclusion="")
+    return auditor.parser_for(trace).parse(trace)
 
 
 class Numbers(dict[str, int]):

@@ -36,7 +36,7 @@ from typing import Any
 from common import rows
 
 from symbouq.auditing.answering.questions import answer
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.ontology.library import Ontology, OntologyLibrary
 from symbouq.reading.events.reader import EventReader
 from symbouq.records import Instance
@@ -189,8 +189,7 @@ def main() -> None:
     lacking: dict[str, TraceAuditor] = {}
     family = FAMILIES.get(options.leave_out, half)
     if options.leave_out:
-        reader = auditor.reader_for(auditor.library.ontology("event"))
-        assert isinstance(reader, EventReader)
+        reader = EventReader(auditor.library.ontology("event"))
         missing = left_out(reader, [row for found in problems.values() for row in found], family)
         lacking = {name: TraceAuditor(ontology=Lacking(gone)) for name, gone in missing.items()}
         losing = sum(map(bool, missing.values()))

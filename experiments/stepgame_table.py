@@ -19,9 +19,9 @@ from pathlib import Path
 
 from common import auroc, rows
 
-from symbouq.auditing.auditor import Verdict
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.summary import Summary
+from symbouq.auditing.verdicts import Verdict
 from symbouq.records import Trace
 
 _DIRECTIONS = {

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from symbouq import records
-from symbouq.auditing import pipeline
+from symbouq.auditing import auditor as auditing
 from symbouq.errors import RecordError
 from symbouq.limits import time_limit
 from symbouq.logic.worlds import Worlds, worlds
@@ -46,7 +46,7 @@ class Audit(records.Audit):
         return plot_claims(self.model_dump())
 
 
-class TraceAuditor(pipeline.TraceAuditor):
+class TraceAuditor(auditing.TraceAuditor):
     """Audits traces under one set of options.
 
     Args:
@@ -162,14 +162,14 @@ def relations_between(
     folder = os.fspath(ontology) if ontology is not None else None
     auditor = _auditor(profile, folder, "assumed", files_stamp(folder))
     trace = make_record(Trace, record)
-    parsed = auditor.parsed(trace)
+    parsed = auditor.parser_for(trace).parse(trace)
     for name in (subject, object):
         if name not in parsed.names:
             known = ", ".join(parsed.names)
             raise RecordError(f"{name!r} is not in the scene, which has: {known}")
     pair = (parsed.names.index(subject), parsed.names.index(object))
     triples = [stated.triple for _, stated in parsed.scene]
-    return worlds(auditor.ontology_for(trace), triples, pair)
+    return worlds(auditor.parser_for(trace).ontology, triples, pair)
 
 
 def _scene_record(scene: str | Sequence[str] | Sequence[Sequence[str]]) -> dict[str, Any]:

@@ -287,7 +287,7 @@ def test_a_fault_at_one_record_costs_only_that(
     def fail(*_: Any) -> None:
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr("symbouq.auditing.pipeline.TraceAuditor.audited", fail)
+    monkeypatch.setattr("symbouq.auditing.auditor.TraceAuditor.audited", fail)
     options = ["--debug"] if debug else []
     result = run(*options, "audit", "-", "--jobs", "1", stdin=json.dumps(GOOD).encode())
     assert result.exit_code == 1

@@ -9,8 +9,9 @@ import clingo
 import pytest
 
 from symbouq import limits
-from symbouq.auditing import auditor
-from symbouq.auditing.auditor import TraceResult, Verdict, audit_relations
+from symbouq.auditing import relations
+from symbouq.auditing.relations import audit_relations
+from symbouq.auditing.verdicts import TraceResult, Verdict
 from symbouq.limits import LimitError, check_time, meter, running, time_limit
 from symbouq.ontology.library import OntologyLibrary, Triple
 
@@ -79,13 +80,13 @@ def test_limits_nest_and_end() -> None:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A clock that goes on by one second at each look."""
-    auditor._known_scene.cache_clear()
+    relations._memory_of.cache_clear()
     ticks = itertools.count()
     monkeypatch.setattr(limits, "monotonic", lambda: next(ticks))
     monkeypatch.setattr(limits._watchdog, "watch", lambda *_: None)
     monkeypatch.setattr(limits._watchdog, "release", lambda _: None)
     yield
-    auditor._known_scene.cache_clear()
+    relations._memory_of.cache_clear()
 
 
 def test_what_was_decided_in_time_is_kept(clock: None) -> None:
@@ -99,7 +100,7 @@ def test_what_was_decided_in_time_is_kept(clock: None) -> None:
     complete = 0
     decided = []
     for seconds in range(0, 200, 4):
-        auditor._known_scene.cache_clear()
+        relations._memory_of.cache_clear()
         with time_limit(seconds):
             found = audit_relations(RCC8, SCENE, CLAIMS)
         complete += not found.timed_out
@@ -135,7 +136,7 @@ def test_a_scene_known_to_contradict_itself_is_said_to(clock: None) -> None:
     assert [premise.number for premise in whole.clash] == [1, 2, 3, 5]
     known = []
     for seconds in range(0, 80, 2):
-        auditor._known_scene.cache_clear()
+        relations._memory_of.cache_clear()
         with time_limit(seconds):
             found = audit_relations(RCC8, scene, [*CLAIMS, []])
         known.append(not found.feasible)
@@ -153,5 +154,5 @@ def test_what_was_not_decided_in_time_is_not_remembered(clock: None) -> None:
     with time_limit(20):
         assert audit_relations(RCC8, SCENE, CLAIMS).timed_out
     found = audit_relations(RCC8, SCENE, CLAIMS)
-    auditor._known_scene.cache_clear()
+    relations._memory_of.cache_clear()
     assert found == audit_relations(RCC8, SCENE, CLAIMS)

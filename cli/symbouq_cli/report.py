@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from symbouq.auditing.auditor import Verdict
 from symbouq.auditing.compare import Flip, Flips, Kind
 from symbouq.auditing.explain import Explanation
 from symbouq.auditing.summary import Summary
+from symbouq.auditing.verdicts import Verdict
 from symbouq.io.stream import Outcome
 from symbouq_cli.terminal import printable, say
 

@@ -122,7 +122,7 @@ def _tested(
     """Runs tests and prints how they came out; whether one failed, or less than a share of the
     rules and facts fired (where one is given, in percent).
     """
-    from symbouq.auditing.pipeline import TraceAuditor
+    from symbouq.auditing.auditor import TraceAuditor
     from symbouq.authoring import specs
     from symbouq.authoring.coverage import covered
 

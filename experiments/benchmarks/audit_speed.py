@@ -32,9 +32,9 @@ from typing import Any
 
 from opponents import VECTORS, Triple, plain_python, plain_python_explaining, z3_auditor
 
-from symbouq.auditing.auditor import audit_relations
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.jobs import auditing
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.relations import audit_relations
 from symbouq.io.stream import BATCH, Job, process
 from symbouq.ontology.library import Ontology, OntologyLibrary
 from symbouq.records import Trace
@@ -65,7 +65,7 @@ def drawn_traces(data: Path, count: int) -> list[tuple[list[Triple], list[Triple
     auditor = TraceAuditor("nine-way")
     drawn = []
     for trace in real_traces(data):
-        parsed = auditor.parsed(Trace.model_validate(trace))
+        parsed = auditor.parser_for(Trace.model_validate(trace)).parse(Trace.model_validate(trace))
         scene = [stated.triple for _, stated in parsed.scene]
         places = _layout(scene)
         if places is None or len(places) < 3:
@@ -221,7 +221,7 @@ def described(data: Path) -> None:
     traces = [Trace.model_validate(record) for record in records]
     auditor = TraceAuditor()
     auditor.audited(traces[0])
-    reading = timed(lambda: [auditor.parsed(trace) for trace in traces])
+    reading = timed(lambda: [auditor.parser_for(trace).parse(trace) for trace in traces])
     auditor = TraceAuditor()
     auditor.audited(traces[0])
     profile = cProfile.Profile()

@@ -11,8 +11,8 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any
 
-from symbouq.auditing.auditor import reads_assumed
 from symbouq.auditing.overview import Point
+from symbouq.auditing.verdicts import reads_assumed
 from symbouq.errors import RecordError
 from symbouq.io.stream import read_lines
 from symbouq.records import Audit, parse_record

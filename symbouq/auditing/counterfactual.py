@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from symbouq.auditing.auditor import Verdict
-from symbouq.auditing.pipeline import ParsedTrace, Stated, TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
+from symbouq.auditing.verdicts import Verdict
 from symbouq.errors import RecordError
 from symbouq.io.stream import Work
 from symbouq.ontology.library import Ontology
+from symbouq.reading.parsed import ParsedTrace, Stated
 from symbouq.records import Instance, Trace
 
 
@@ -42,22 +43,22 @@ def counterfactuals(auditor: TraceAuditor, instance: Instance) -> list[dict[str,
     Each is an object with the scene `sentence`, and `supported` and `incompatible` claims
     that have a `text` and a `verdict` under the scene alone.
     """
-    ontology = auditor.ontology_for(instance)
+    parser = auditor.parser_for(instance)
     if instance.scene is None:
         raise RecordError("a counterfactual audit needs the scene in words")
-    sentences = auditor.sentences(instance)
-    parsed = auditor.parsed(_probe(instance, sentences, []))
+    sentences = parser.sentences(instance)
+    parsed = parser.parse(_probe(instance, sentences, []))
     wanted: list[tuple[int, str, str]] = []
     for number, stated in parsed.scene:
-        other = _incompatible(ontology, stated.triple[1], number)
+        other = _incompatible(parser.ontology, stated.triple[1], number)
         if other is None or stated.triple[0] == stated.triple[2]:
             continue
         avoid = sentences[number - 1] if number <= len(sentences) else ""
         wanted.append(
             (
                 number,
-                _worded(ontology, parsed, stated, stated.triple[1], avoid),
-                _worded(ontology, parsed, stated, other, avoid),
+                _worded(parser.ontology, parsed, stated, stated.triple[1], avoid),
+                _worded(parser.ontology, parsed, stated, other, avoid),
             )
         )
     if not wanted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.errors import RecordError, SymboUQError
 from symbouq.io.stream import read_lines
 from symbouq.logic.programs import layout
@@ -118,7 +118,7 @@ def _scene_lines(auditor: TraceAuditor, trace: Trace, record: dict[str, Any]) ->
     else:
         lines = [
             f"  {number}. {text}  [{'; '.join(read.get(number, ['nothing read']))}]"
-            for number, text in enumerate(auditor.sentences(trace), start=1)
+            for number, text in enumerate(auditor.parser_for(trace).sentences(trace), start=1)
         ]
     if record["scene"]["message"]:
         lines.append(record["scene"]["message"])
@@ -132,8 +132,8 @@ def sketch(auditor: TraceAuditor, trace: Trace) -> list[str]:
     contradicts itself; a list of coordinates where the picture would be too wide, or
     where the profile has other axes than x and y.
     """
-    ontology = auditor.ontology_for(trace)
-    parsed = auditor.parsed(trace)
+    ontology = auditor.parser_for(trace).ontology
+    parsed = auditor.parser_for(trace).parse(trace)
     atoms = dict.fromkeys(
         (ontology.readings[ASSERTED, r], u, v) for _, s in parsed.scene for u, r, v in [s.triple]
     )

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symbouq.auditing.auditor import Verdict
+from symbouq.auditing.verdicts import Verdict
 
 
 @dataclass(frozen=True)

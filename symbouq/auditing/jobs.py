@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.summary import Summary
 from symbouq.io.stream import Work
 from symbouq.records import Context, Trace
@@ -47,7 +47,7 @@ def parsing(profile: str | None, ontology: str | None) -> Work:
     auditor = TraceAuditor(profile, ontology)
 
     def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], tuple[int, int]]:
-        record = auditor.parse(trace)
+        record = auditor.parser_for(trace).record(trace)
         claims = record["claims"]
         return record, (len(claims), sum(bool(claim["relations"]) for claim in claims))
 

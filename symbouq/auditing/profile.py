@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symbouq.auditing.auditor import Verdict
+from symbouq.auditing.verdicts import Verdict
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symbouq.auditing.auditor import REPAIR_BUDGET, Verdict
+from symbouq.auditing.verdicts import REPAIR_BUDGET, Verdict
 
 _CONCLUSION_WEIGHT = 0.7
 _STEPS_WEIGHT = 0.3

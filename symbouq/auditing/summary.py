@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from symbouq.auditing.auditor import Verdict
+from symbouq.auditing.verdicts import Verdict
 
 
 @dataclass

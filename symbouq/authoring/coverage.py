@@ -17,7 +17,7 @@ from typing import Any
 import clingo
 from clingo import ast
 
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.authoring.specs import Outcome, Spec, run
 from symbouq.logic.programs import Program, observed_program, recorded
 from symbouq.ontology.library import (
@@ -318,7 +318,7 @@ def _leaves(
 def _by_profile(auditor: TraceAuditor, specs: Sequence[Spec]) -> dict[Ontology, list[Spec]]:
     found: dict[Ontology, list[Spec]] = defaultdict(list)
     for spec in specs:
-        found[auditor.ontology_for(spec.trace())].append(spec)
+        found[auditor.parser_for(spec.trace()).ontology].append(spec)
     return found
 
 
@@ -341,7 +341,7 @@ def _roots(
     relations: set[tuple[str, str]] = set()
     understood: set[str] = set()
     for spec in specs:
-        parsed = auditor.parsed(spec.trace())
+        parsed = auditor.parser_for(spec.trace()).parse(spec.trace())
         understood |= {s.triple[1] for _, s in parsed.scene if isinstance(s.triple[1], _Understood)}
         relations |= {(ASSERTED, stated.triple[1]) for _, stated in parsed.scene}
         relations |= {(QUERIED, s.triple[1]) for claim in parsed.claims for s in claim.relations}
@@ -409,7 +409,7 @@ def _tokens(auditor: TraceAuditor, spec: Spec) -> Iterator[Any]:
     """The lexical items of a test's texts."""
     if not spec.in_words:
         return
-    reader = auditor.reader_for(auditor.ontology_for(spec.trace()))
+    reader = auditor.parser_for(spec.trace()).reader
     # Claims and statements about events are read by words of their own.
     for lexicon in filter(None, (reader.lexicon, getattr(reader, "words", None))):
         for text in _texts(spec):
@@ -445,7 +445,7 @@ def _read(
         }
         items |= {(t.kind, _spelled(t.text)) for t in tokens if t.entry is not None}
         texts |= {_spelled(t.text) for t in tokens}
-        if auditor.ontology_for(spec.trace()).described:
+        if auditor.parser_for(spec.trace()).ontology.described:
             finite |= {_spelled(t.text) for t in tokens if t.entry is not None and t.entry.finite}
         question = spec.options.get("question", "").lower()
         asked |= {word.strip("?.,:") for word in question.split() if spec.in_words}

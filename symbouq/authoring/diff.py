@@ -11,9 +11,9 @@ from typing import Any
 
 import clingo
 
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.compare import Each, Flip, Flips, Kind, endings, flips, nothing
 from symbouq.auditing.overview import Point
-from symbouq.auditing.pipeline import TraceAuditor
 from symbouq.errors import OntologyError, RecordError
 from symbouq.io.stream import Job, Work, process
 from symbouq.ontology.library import OntologyLibrary

@@ -34,7 +34,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from symbouq.auditing.answering.questions import answer
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.errors import OntologyError, SymboUQError
 from symbouq.logic.worlds import pair_worlds
 from symbouq.ontology.source import check_file, data_folder
@@ -360,7 +360,7 @@ def _judged(spec: Spec, auditor: TraceAuditor, trace: Trace) -> dict[str, Any]:
     if spec.steps or len(spec.claims) < 2:
         return auditor.audited(trace)
     # Read together, as one text; a claim alone might be read otherwise.
-    parsed = auditor.parse(trace)
+    parsed = auditor.parser_for(trace).record(trace)
     records = [
         auditor.audited(make_record(Trace, {**parsed, "claims": [claim]}))
         for claim in parsed["claims"]
@@ -417,8 +417,8 @@ def _pair_results(
 ) -> Iterator[tuple[ExpectedPair, Miss | None]]:
     if not spec.pairs:
         return
-    ontology = auditor.ontology_for(trace)
-    parsed_trace = auditor.parsed(trace)
+    ontology = auditor.parser_for(trace).ontology
+    parsed_trace = auditor.parser_for(trace).parse(trace)
     slots = {name: slot for slot, name in enumerate(parsed_trace.names)}
     scene = [stated.triple for _, stated in parsed_trace.scene]
     for expected in spec.pairs:

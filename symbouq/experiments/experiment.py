@@ -665,10 +665,10 @@ def _engine(name: Any, model: str, batch: int | None) -> Engine:
 @cache
 def _ontology_hash() -> str:
     """The hash of the built-in rules and ontology, as every audit records it."""
-    from symbouq.auditing.pipeline import TraceAuditor
+    from symbouq.auditing.auditor import TraceAuditor
     from symbouq.records import Instance
 
-    return TraceAuditor().ontology_for(Instance(id="none", scene="")).hash
+    return TraceAuditor().parser_for(Instance(id="none", scene="")).ontology.hash
 
 
 def _silent(_count: int) -> None:

@@ -204,7 +204,7 @@ def relation_f1(audits: Iterable[dict[str, Any]], annotated: Path) -> float | No
     Raises:
         SymboUQError: If the file cannot be read, or names a claim that is not there.
     """
-    from symbouq.auditing.pipeline import TraceAuditor
+    from symbouq.auditing.auditor import TraceAuditor
     from symbouq.records import Instance
 
     by_id = {audit["id"]: audit for audit in audits}
@@ -220,7 +220,7 @@ def relation_f1(audits: Iterable[dict[str, Any]], annotated: Path) -> float | No
             message = f"trace {one.id!r} has no claim {one.claim}, or is none of these"
             raise SymboUQError(message, str(annotated), number)
         profile = audit["ontology"]["profile"]
-        ontology = auditor.ontology_for(Instance(id=one.id, scene="", profile=profile))
+        ontology = auditor.parser_for(Instance(id=one.id, scene="", profile=profile)).ontology
         stated = [(s, r.casefold().replace("-", "_"), o) for s, r, o in one.relations]
         unknown = sorted({relation for _, relation, _ in stated} - ontology.families.keys())
         if unknown:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, stdev
 
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.evidence.labels.agreement import agreement
 from symbouq.evidence.labels.records import Labels, read_labels
 from symbouq.evidence.scorers.base import SCORERS

@@ -398,7 +398,7 @@ def _literal(symbols: clingo.SymbolicAtoms, symbol: clingo.Symbol) -> int:
     return atom.literal
 
 
-def best_premises(
+def hitting_set(
     corrections: Sequence[frozenset[int]], claims: Collection[int], last: int
 ) -> frozenset[int]:
     """A set of premises that meets every correction set, with the fewest claims, then

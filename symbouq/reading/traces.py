@@ -20,6 +20,7 @@ from symbouq.limits import LimitError, check_time, late
 from symbouq.ontology.library import Ontology
 from symbouq.reading.bounds import LONGEST_SENTENCE
 from symbouq.reading.lexicon import Analysis, Lexicon, Token, kind_at, text_at
+from symbouq.reading.parsed import Events
 
 
 class ReadingError(RecordError):
@@ -135,12 +136,14 @@ class Text:
         asked: The pair that the question asks about: subject and object.
         faults: What could not be read, by an internal error or for its length, one message
             each; a claim among them states nothing.
+        events: The same as clauses, where the profile reads events.
     """
 
     scene: tuple[tuple[Mention, ...], ...]
     claims: tuple[Claim, ...]
     asked: tuple[str, str] | None
     faults: tuple[str, ...] = ()
+    events: Events | None = None
 
 
 class Things(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.io.stream import Work
 from symbouq.records import Trace
 from symbouq.reliability.labels import Gold, gold_of

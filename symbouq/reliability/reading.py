@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from symbouq.auditing.answering.answer import Answer
 from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.matching import Delivered, delivered, space_of
-from symbouq.auditing.pipeline import TraceAuditor
 from symbouq.errors import RecordError
 from symbouq.evidence.scorers.base import SCORERS
 from symbouq.evidence.signals.alignment import claim_extents, token_spans

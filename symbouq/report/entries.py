@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.correctness import answer_label
 from symbouq.auditing.overview import Point
-from symbouq.auditing.pipeline import TraceAuditor
 from symbouq.ontology.library import Ontology
 from symbouq.records import Trace
 from symbouq.report.layout import picture
@@ -45,7 +45,7 @@ def entry(auditor: TraceAuditor, trace: Trace, audit: Mapping[str, Any]) -> Entr
         trace: The trace.
         audit: Its audit, in the shape of `symbouq.records.Audit`.
     """
-    ontology = auditor.ontology_for(trace)
+    ontology = auditor.parser_for(trace).ontology
     label = label_of(trace)
     point = Point.of(audit, label)
     about = {
@@ -68,7 +68,7 @@ def entry(auditor: TraceAuditor, trace: Trace, audit: Mapping[str, Any]) -> Entr
             "profile": about["profile"],
             "file": about["file"],
         },
-        sheet=to_json(_sheet(ontology, trace, audit, auditor.sentences(trace))),
+        sheet=to_json(_sheet(ontology, trace, audit, auditor.parser_for(trace).sentences(trace))),
         point=point,
         about=about,
     )

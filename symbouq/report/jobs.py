@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.summary import Summary
 from symbouq.io.stream import Work
 from symbouq.records import Context, Trace

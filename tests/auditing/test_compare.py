@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 from symbouq_cli.main import main
 
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.compare import answer_flips, comparison, flips, same_response
-from symbouq.auditing.pipeline import TraceAuditor
 from symbouq.records import Trace, make_record
 
 SCENE = ["A is above B.", "B is right of C."]

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symbouq.auditing.auditor import Verdict
 from symbouq.auditing.profile import Profile, determinacy_profile, discounted_profile
+from symbouq.auditing.verdicts import Verdict
 
 EN, CO, UN, NO = Verdict
 

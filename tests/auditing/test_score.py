@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from symbouq.auditing.auditor import Verdict
 from symbouq.auditing.score import constraint_rule
+from symbouq.auditing.verdicts import Verdict
 
 EN, CO, UN, NO = Verdict
 

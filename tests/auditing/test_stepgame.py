@@ -15,8 +15,8 @@ import pytest
 from common import auroc, rows
 from stepgame_table import VERDICT_VALUES, delivered, states_relation
 
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.counterfactual import counterfactuals
-from symbouq.auditing.pipeline import TraceAuditor
 from symbouq.ontology.library import Ontology, OntologyLibrary
 from symbouq.reading.named.reader import Reader
 from symbouq.records import Instance, Trace

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from symbouq_cli.main import main
 
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.authoring.specs import Outcome, SpecError, as_junit, discovered, parsed, run
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.records import Trace, make_record
 from symbouq.report.entries import entry
 from symbouq.report.html import Report

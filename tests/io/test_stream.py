@@ -21,8 +21,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.jobs import auditing
-from symbouq.auditing.pipeline import TraceAuditor
 from symbouq.errors import RecordError
 from symbouq.io.adapters import limits
 from symbouq.io.pool import Pool
@@ -219,7 +219,8 @@ def test_unknown_fields_are_ignored_and_kept() -> None:
         "mood": None,
         "answer": ["far"],
     }
-    record = AUDITOR.parse(parse_record(Trace, json.dumps(given).encode()))
+    trace = parse_record(Trace, json.dumps(given).encode())
+    record = AUDITOR.parser_for(trace).record(trace)
     assert record["mood"] is None
     assert record["answer"] == ["far"]
     assert AUDITOR.audited(Trace.model_validate(record))["claims"][0]["verdict"] == "unknown"
@@ -551,7 +552,8 @@ def test_what_was_not_read_stays_said(tmp_path: Path) -> None:
     (audited,) = limited(tmp_path, None, trace)
     (fault,) = audited.faults
     assert fault.startswith("claim 2 is not read")
-    parsed = TraceAuditor().parse(Trace.model_validate(trace))
+    record = Trace.model_validate(trace)
+    parsed = TraceAuditor().parser_for(record).record(record)
     (again,) = limited(tmp_path, None, parsed)
     assert again.faults == (fault,)
     assert again.output == audited.output

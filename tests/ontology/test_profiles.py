@@ -14,7 +14,8 @@ from helpers.reference_regions import READINGS, Relation, cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symbouq.auditing.auditor import ClaimResult, Premise, TraceResult, audit_relations
+from symbouq.auditing.relations import audit_relations
+from symbouq.auditing.verdicts import ClaimResult, Premise, TraceResult
 from symbouq.ontology.library import OntologyLibrary
 
 LIBRARY = OntologyLibrary()

@@ -13,13 +13,13 @@ from clingo import ast
 from clingodl import ClingoDLTheory
 
 from symbouq.auditing.answering.questions import answer
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.errors import OntologyError
 from symbouq.logic import programs as logic
 from symbouq.logic.programs import (
     TraceSolver,
-    best_premises,
     clashes,
+    hitting_set,
     layout,
     observed_program,
     repair,
@@ -73,7 +73,7 @@ def test_every_program_grounds_without_a_complaint(profile: str) -> None:
 
 
 def test_the_other_programs_ground_without_a_complaint() -> None:
-    assert best_premises([frozenset({0, 1})], [1], 1) == {0}
+    assert hitting_set([frozenset({0, 1})], [1], 1) == {0}
     trace = make_record(
         Trace,
         {

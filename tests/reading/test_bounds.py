@@ -12,11 +12,11 @@ from symbouq.reading.bounds import LONGEST_SENTENCE, LONGEST_WORD, MOST_THINGS
 from symbouq.reading.described.reader import DescribedReader
 from symbouq.reading.events.reader import EventReader
 from symbouq.reading.lexicon import Lexicon
-from symbouq.reading.named.reader import Reader
+from symbouq.reading.named.reader import NamedReader
 from symbouq.reading.traces import Mention, ReadingError, TraceReader
 
 LIBRARY = OntologyLibrary()
-NAMED = Reader(LIBRARY.ontology())
+NAMED = NamedReader(LIBRARY.ontology())
 DESCRIBED = DescribedReader(LIBRARY.ontology("spartun"))
 EVENTS = EventReader(LIBRARY.ontology("event"))
 BLOCK = "There is a block called K. A red square is in block K."
@@ -98,13 +98,13 @@ def test_an_event_with_too_many_ways_of_parsing_is_not_read() -> None:
 
 
 def test_reading_ends_at_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    reader = Reader(OntologyLibrary().ontology())
+    reader = NamedReader(OntologyLibrary().ontology())
     claims = ["A is above B."] * 20
     arguments = (["A is above B."], "", claims, "above")
     whole = reader.read(*arguments)
     ticks = itertools.count()
     monkeypatch.setattr(limits, "monotonic", lambda: next(ticks))
-    reader = Reader(OntologyLibrary().ontology())
+    reader = NamedReader(OntologyLibrary().ontology())
     with limits.time_limit(10):
         text = reader.read(*arguments)
     (fault,) = text.faults
@@ -116,4 +116,4 @@ def test_reading_ends_at_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None
     assert not any(claim.relations for claim in text.claims[number - 1 :])
     # Without the whole scene, nothing is read.
     with limits.time_limit(0), pytest.raises(limits.LimitError):
-        Reader(OntologyLibrary().ontology()).read(*arguments)
+        NamedReader(OntologyLibrary().ontology()).read(*arguments)

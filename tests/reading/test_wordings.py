@@ -15,11 +15,11 @@ from typing import NamedTuple
 import pytest
 
 from symbouq.ontology.library import OntologyLibrary
-from symbouq.reading.named.reader import Reader
+from symbouq.reading.named.reader import NamedReader
 
 FOLDER = Path(__file__).parent / "wordings"
 ONTOLOGY = OntologyLibrary().ontology()
-READER = Reader(ONTOLOGY)
+READER = NamedReader(ONTOLOGY)
 THINGS = (
     ("K", "L", "M", "N"),
     ("the lamp", "the desk", "the chair", "the shelf"),

@@ -9,7 +9,7 @@ import pytest
 from helpers.labelled_traces import SPACE, trace
 
 from symbouq.auditing.answering.answer import Answer
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.errors import RecordError
 from symbouq.records import Trace
 from symbouq.reliability.reading import (

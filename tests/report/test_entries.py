@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.records import Trace, make_record
 from symbouq.report.entries import Entry, entry, label_of, marked
 

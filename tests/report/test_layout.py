@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.ontology.library import OntologyLibrary
 from symbouq.records import Trace, make_record
 from symbouq.report.layout import picture
@@ -26,7 +26,7 @@ def drawn(
         },
     )
     auditor = TraceAuditor(profile, LIBRARY)
-    return picture(auditor.ontology_for(trace), auditor.audited(trace))
+    return picture(auditor.parser_for(trace).ontology, auditor.audited(trace))
 
 
 def places(found: dict[str, Any]) -> dict[str, tuple[Any, Any]]:

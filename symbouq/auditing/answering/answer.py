@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from symbouq.auditing.auditor import TraceResult, Verdict
-from symbouq.ontology.library import Triple
-
-Judge = Callable[[Sequence[Triple]], TraceResult]
-"""Audits one claim about the scene."""
+from symbouq.auditing.verdicts import Verdict
 
 
 @dataclass
@@ -72,6 +68,17 @@ class Labels:
             given.status = "answered"
         return given
 
+    def consistency(self, feasible: bool, clash: list[str]) -> Answer:
+        """The answer to whether the scene can be true.
+
+        Args:
+            feasible: Whether it can.
+            clash: The premises that contradict each other, where it cannot.
+        """
+        yes, no = self.meanings["satisfiable"], self.meanings.get("unsatisfiable", "")
+        answer, other = (yes, no) if feasible else (no, yes)
+        return Answer("answered", [answer], [answer], [answer], [other], clash)
+
     def judged(self, truth: bool | None, premises: Premises) -> Answer:
         """Yes or no, or the three-way judgement of a statement.
 
@@ -101,11 +108,3 @@ _PROVEN: dict[bool | None, tuple[str, str]] = {
 }
 TRUTH = {Verdict.ENTAILED: True, Verdict.CONTRADICTED: False}
 """Whether a claim with a verdict holds, in all worlds or in none."""
-
-
-def premises_of(judge: Judge, triples: Sequence[Triple]) -> list[str]:
-    """What relations that follow from a scene rest on."""
-    premises: dict[str, None] = {}
-    for triple in triples:
-        premises.update(dict.fromkeys(map(str, judge([triple]).claims[0].premises)))
-    return list(premises)

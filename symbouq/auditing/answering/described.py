@@ -7,17 +7,49 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from symbouq.auditing.answering.answer import Answer, Judge, Labels, premises_of
+from symbouq.auditing.answering.answer import Answer, Labels
+from symbouq.auditing.answering.judge import SceneJudge, stated_relations
 from symbouq.logic.worlds import decided
 from symbouq.ontology.library import Ontology, Triple
 from symbouq.reading.described.queries import Query, Scene, Value, all_of, any_of
 from symbouq.reading.described.reader import DescribedReader
 from symbouq.reading.described.referents import Discourse
+from symbouq.reading.parser import TraceParser
+from symbouq.records import Instance
 
 T = TypeVar("T")
 
 
-class Questioner:
+def answer_described(parser: TraceParser, instance: Instance, labels: Labels) -> Answer:
+    """The answer to a question about described things.
+
+    Args:
+        parser: The parser of the profile.
+        instance: Scene and question.
+        labels: The labels of the answer space.
+    """
+    reader, ontology = parser.reader, parser.ontology
+    assert isinstance(reader, DescribedReader)
+    stated = stated_relations(ontology, instance)
+    if stated is not None:
+        discourse, triples, query = reader.asked_of(stated, instance.question)
+        scene = [(n, triple) for (n, _), triple in zip(stated, triples, strict=True)]
+    else:
+        discourse, statements, query = reader.asked(parser.sentences(instance), instance.question)
+        scene = [
+            (n, (s.subject, s.relation, s.object))
+            for n, sentence in enumerate(statements, start=1)
+            for s in sentence
+        ]
+    judge = SceneJudge(ontology, scene)
+    settled = judge.answer(labels)
+    if settled is not None:
+        return settled
+    triples = [triple for _, triple in scene]
+    return _Questioner(reader, discourse, triples, judge).answer(query, labels)
+
+
+class _Questioner:
     """Answers questions about one scene.
 
     Args:
@@ -32,7 +64,7 @@ class Questioner:
         reader: DescribedReader,
         discourse: Discourse,
         triples: Sequence[Triple],
-        judge: Judge,
+        judge: SceneJudge,
     ) -> None:
         self._reader = reader
         self._ontology: Ontology = reader.ontology
@@ -57,7 +89,7 @@ class Questioner:
     # Evaluation --------------------------------------------------------------------------
 
     def _evaluated(self, question: Callable[[Scene], T]) -> T:
-        """What a question comes to. The logic is asked for the relations that it turns on,
+        """The value of a question. The logic is asked for the relations that it turns on,
         until no new ones come up.
         """
         missing: set[Triple] = set()
@@ -78,8 +110,8 @@ class Questioner:
             missing.clear()
 
     def _premises(self, value: Value) -> list[str]:
-        """What a value rests on in the scene."""
-        return premises_of(self._judge, sorted(value.support))
+        """The premises of a value in the scene."""
+        return self._judge.premises(sorted(value.support))
 
     # Kinds of questions --------------------------------------------------------------------
 

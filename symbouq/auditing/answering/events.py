@@ -5,52 +5,49 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symbouq.auditing.answering.answer import TRUTH, Answer, Labels
-from symbouq.auditing.entailment import audit_events, can_be
-from symbouq.reading.events.grammar import Clauses
+from symbouq.auditing.events import audit_events, can_be
+from symbouq.reading.clauses import Clauses
 from symbouq.reading.events.reader import EventReader
+from symbouq.reading.parser import TraceParser
+from symbouq.reading.structured import structured_events
+from symbouq.records import Instance
 
 
-def judged(
-    reader: EventReader,
-    premises: Sequence[tuple[int, Clauses]],
-    scene: Sequence[str],
-    statement: str,
-    labels: Labels,
-) -> Answer:
-    """The judgement of a statement, or whether a scene can be.
+def answer_events(parser: TraceParser, instance: Instance, labels: Labels) -> Answer:
+    """The judgement of a statement about events, or whether a scene of them can be.
 
     Args:
-        reader: Reads the sentences.
-        premises: What the sentences of the scene say, numbered.
-        scene: The sentences themselves; none where the premises alone are given.
-        statement: What is to be judged.
+        parser: The parser of a profile that reads events.
+        instance: Scene and statement.
         labels: The labels of the answer space.
     """
+    reader = parser.reader
+    assert isinstance(reader, EventReader)
+    structured = structured_events(parser.ontology, instance)
+    scene = parser.sentences(instance)
+    premises = premises_in(reader, scene) if structured is None else structured.scene
     if not premises or not all(clauses for _, clauses in premises):
         return Answer("unread")
     if "satisfiable" in labels.meanings:
         result = audit_events(reader.ontology, premises, ()).whole()
-        yes, no = labels.meanings["satisfiable"], labels.meanings.get("unsatisfiable", "")
-        given, other = (yes, no) if result.feasible else (no, yes)
-        clash = [str(premise) for premise in result.clash]
-        return Answer("answered", [given], [given], [given], [other], clash)
-    hypothesis = reader.clauses(statement)
+        return labels.consistency(result.feasible, list(map(str, result.clash)))
+    hypothesis = reader.clauses(instance.question)
     if not hypothesis or labels.relations:
         return Answer("unread")
     result = audit_events(reader.ontology, premises, [hypothesis]).whole()
     if not result.feasible:
-        return Answer("inconsistent", premises=[str(premise) for premise in result.clash])
-    (found,) = result.claims
-    truth = TRUTH.get(found.grounded)
-    if truth is None and _for_want_of_words(reader, premises, scene, statement):
+        return Answer("inconsistent", premises=list(map(str, result.clash)))
+    (claim,) = result.claims
+    truth = TRUTH.get(claim.grounded)
+    if truth is None and _for_want_of_words(reader, premises, scene, instance.question):
         return Answer("unread")
-    return labels.judged(truth, lambda: [str(premise) for premise in found.premises])
+    return labels.judged(truth, lambda: list(map(str, claim.premises)))
 
 
 def premises_in(
     reader: EventReader, scene: Sequence[str], meaning: str = ""
 ) -> list[tuple[int, Clauses]]:
-    """What the sentences of a scene say, numbered."""
+    """The clauses of a scene's sentences, numbered."""
     return [(n, reader.clauses(text, meaning)) for n, text in enumerate(scene, start=1)]
 
 

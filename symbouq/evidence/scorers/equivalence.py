@@ -13,9 +13,10 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from symbouq.auditing.auditor import Verdict, audit_relations
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.matching import delivered
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.relations import audit_relations
+from symbouq.auditing.verdicts import Verdict
 from symbouq.errors import SymboUQError, missing_extra
 from symbouq.evidence.scorers.base import Needs
 from symbouq.ontology.library import Triple
@@ -172,13 +173,13 @@ class AuditorEquivalence:
         if given.get("conclusion") is not None:
             given.pop("response", None)
         trace = make_record(Trace, given)
-        parsed = self._auditor.parsed(trace)
+        parsed = self._auditor.parser_for(trace).parse(trace)
 
         def named(triple: Triple) -> Named:
             return parsed.names[triple[0]], triple[1], parsed.names[triple[2]]
 
         return _Reading(
-            self._auditor.ontology_for(trace),
+            self._auditor.parser_for(trace).ontology,
             tuple((number, named(stated.triple)) for number, stated in parsed.scene),
             tuple(
                 (claim.text, frozenset(named(stated.triple) for stated in claim.relations))

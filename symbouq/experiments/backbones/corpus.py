@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.evidence.generation.contract import STRUCTURED, user_message
 from symbouq.experiments.scenes.families import FAMILIES, Problem, chains
 from symbouq.experiments.scenes.geometry import STEPS, Fact
@@ -86,8 +86,9 @@ def wordings_of(rows: Iterable[Instance]) -> dict[str, list[str]]:
     auditor = TraceAuditor()
     found: dict[str, set[str]] = {}
     for row in rows:
-        trace = {"id": row.id, "dataset": row.dataset, "scene": row.scene, "conclusion": "none"}
-        parsed = auditor.parse(make_record(Trace, trace))
+        fields = {"id": row.id, "dataset": row.dataset, "scene": row.scene, "conclusion": "none"}
+        trace = make_record(Trace, fields)
+        parsed = auditor.parser_for(trace).record(trace)
         stated: dict[int, list[Fact]] = {}
         for r in parsed["scene_relations"]:
             name = r["relation"].replace("same_position", "overlap").replace("_", "-")

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from symbouq.reading.bounds import LONGEST_SENTENCE, MOST_WAYS
+from symbouq.reading.clauses import Clause, Clauses
 from symbouq.reading.events.words import BASE, GERUND, PARTICIPLE, PAST, PRESENT, EventLexicon
 from symbouq.reading.lexicon import Token
 
@@ -24,46 +25,6 @@ _AUXILIARIES = ("being", "having", "doing")
 _LONGEST_NAME = 5
 """How many words a noun phrase may have."""
 
-
-@dataclass(frozen=True)
-class Clause:
-    """What one clause says.
-
-    Attributes:
-        agent: Who does it; for a passive, who it is done by, if that is said.
-        verb: What happens; empty for a state.
-        strange: Whether the lexicon does not have the verb.
-        tense: `now` or `past`.
-        aspect: `simple`, `progressive` or `perfect`.
-        negative: Whether it is denied.
-        patient: What it is done to.
-        states: Propositions that hold: a predicate and its terms.
-        goes: Ways with their landmarks.
-        located: Relations of the event's place, with their landmarks.
-        within: Pairs of landmarks that the event's place lies between.
-        started: Relations of the place that it starts from, with their landmarks.
-        back: Whether it is the way back of what was said before.
-        often: How many times at least.
-    """
-
-    agent: str = ""
-    verb: str = ""
-    strange: bool = False
-    tense: str = "past"
-    aspect: str = "simple"
-    negative: bool = False
-    patient: str = ""
-    states: tuple[tuple[str, ...], ...] = ()
-    goes: tuple[tuple[str, str], ...] = ()
-    located: tuple[tuple[str, str], ...] = ()
-    within: tuple[tuple[str, str], ...] = ()
-    started: tuple[tuple[str, str], ...] = ()
-    back: bool = False
-    often: int = 1
-
-
-Clauses = tuple[Clause, ...]
-"""What a sentence says, clause by clause; nothing where it cannot be parsed."""
 
 Parse = tuple[Clauses, int]
 """Clauses, and the position after them."""

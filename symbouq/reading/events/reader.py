@@ -8,14 +8,16 @@ from functools import lru_cache
 
 from symbouq.errors import RecordError
 from symbouq.ontology.library import Ontology
-from symbouq.reading.events.grammar import Clause, Clauses, Sentence
+from symbouq.reading.clauses import Clause, Clauses
+from symbouq.reading.events.grammar import Sentence
 from symbouq.reading.events.words import EventLexicon
-from symbouq.reading.named.reader import Reader
+from symbouq.reading.named.reader import NamedReader
+from symbouq.reading.parsed import Events
 from symbouq.reading.traces import ASSERTED, Claim, Mention, ReadingError, Text, reading
 from symbouq.records import ClauseRecord
 
 
-class EventReader(Reader):
+class EventReader(NamedReader):
     """Reads what happens where.
 
     Args:
@@ -28,7 +30,7 @@ class EventReader(Reader):
         self._read = lru_cache(maxsize=1000)(self._parsed)
 
     def clauses(self, sentence: str, meaning: str = "") -> tuple[Clause, ...]:
-        """What a sentence says; nothing if it cannot be parsed.
+        """The clauses of a sentence; none if it cannot be parsed.
 
         Args:
             sentence: The sentence.
@@ -40,42 +42,45 @@ class EventReader(Reader):
         with reading("a sentence", sentence):
             return self._read(sentence, meaning)
 
-    def eventful(
-        self, text: Text, scene: Sequence[str], question: str
-    ) -> tuple[Text, tuple[Clauses, ...], tuple[Clauses, ...]]:
-        """A text with its relations as its clauses have them, the clauses of each sentence of
-        the scene, and those of each claim that states a relation.
-
-        Args:
-            text: The text, read by its phrases.
-            scene: The scene's sentences.
-            question: The question.
+    def read(
+        self,
+        scene: Sequence[str],
+        question: str,
+        reasoning: Sequence[str] | None = None,
+        conclusion: str | None = None,
+        response: str | None = None,
+    ) -> Text:
+        """Reads one trace, as `TraceReader.read` does; its relations are as its clauses have
+        them.
 
         Raises:
-            ReadingError: At an internal error in the scene.
+            ReadingError: At an internal error in the scene or the question.
         """
-        said = tuple(map(self.clauses, scene))
+        text = super().read(scene, question, reasoning, conclusion, response)
+        scene_clauses = tuple(map(self.clauses, scene))
         asked = self.clauses(question) if question else ()
-        known = {n.lower() for clauses in (*said, asked) for n in things(clauses)}
+        named = {n.lower() for clauses in (*scene_clauses, asked) for n in things(clauses)}
         stated = tuple(
-            self._relations(clauses, sentence, known)
-            for clauses, sentence in zip(said, scene, strict=True)
+            self._relations(clauses, sentence, named)
+            for clauses, sentence in zip(scene_clauses, scene, strict=True)
         )
         faults = list(text.faults)
         claims: list[Claim] = []
-        claimed: list[Clauses] = []
+        claim_clauses: list[Clauses] = []
         for number, claim in enumerate(text.claims, start=1):
             clauses: Clauses = ()
             if claim.stance == ASSERTED:
                 try:
-                    clauses = self.said(claim.text)
+                    clauses = self.claimed(claim.text)
                 except ReadingError as error:
                     faults.append(f"claim {number}: {error}")
-            relations = self._relations(clauses, claim.text, known)
+            relations = self._relations(clauses, claim.text, named)
             claims.append(replace(claim, relations=relations))
-            claimed.append(clauses if relations else ())
-        text = replace(text, scene=stated, claims=tuple(claims), faults=tuple(faults))
-        return text, said, tuple(claimed)
+            claim_clauses.append(clauses if relations else ())
+        events = Events(tuple(enumerate(scene_clauses, start=1)), tuple(claim_clauses))
+        return replace(
+            text, scene=stated, claims=tuple(claims), faults=tuple(faults), events=events
+        )
 
     def _relations(
         self, clauses: Clauses, text: str, known: Collection[str]
@@ -94,8 +99,8 @@ class EventReader(Reader):
                     found.append(Mention(subject, relation, other, (0, len(text)), 1.0, grounded))
         return tuple(found)
 
-    def said(self, claim: str) -> tuple[Clause, ...]:
-        """What a claim says, without the words that open it as one ("So ...", "Answer: ...")."""
+    def claimed(self, claim: str) -> tuple[Clause, ...]:
+        """The clauses of a claim, without the words that open it ("So ...", "Answer: ...")."""
         opening = (t for t in self.lexicon.tokens(claim) if t.kind not in _OPENING)
         first = next(opening, None)
         return self.clauses(claim[first.start :]) if first is not None else ()

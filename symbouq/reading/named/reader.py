@@ -39,7 +39,7 @@ class Question:
     states: tuple[Mention, ...]
 
 
-class Reader(TraceReader[Names]):
+class NamedReader(TraceReader[Names]):
     """Reads traces whose things have names.
 
     Args:

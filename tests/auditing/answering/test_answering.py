@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from symbouq.auditing.answering.questions import answer, answering
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.errors import RecordError
 from symbouq.records import AnswerRecord, Instance
 

@@ -13,7 +13,7 @@ import pytest
 import symbouq
 from symbouq.auditing.answering.answer import Answer
 from symbouq.auditing.answering.questions import answer
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.records import Instance
 
 AUDITOR = TraceAuditor()

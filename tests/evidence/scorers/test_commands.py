@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 from helpers.tiny_model import tiny_model
 from symbouq_cli.main import main
 
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.evidence.scorers.bank import read_scores
 from symbouq.evidence.scorers.base import SCORERS
 from symbouq.records import Trace, make_record

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from symbouq.auditing.answering.questions import answer
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.evidence.generation.contract import Structured
 from symbouq.experiments.scenes.families import FAMILIES, problems
 from symbouq.experiments.scenes.truth import labels

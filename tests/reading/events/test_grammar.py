@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from symbouq.ontology.library import OntologyLibrary
-from symbouq.reading.events.grammar import Clause, Sentence
+from symbouq.reading.clauses import Clause
+from symbouq.reading.events.grammar import Sentence
 from symbouq.reading.events.words import EventLexicon
 
 WORDS = EventLexicon(OntologyLibrary().ontology("event"))

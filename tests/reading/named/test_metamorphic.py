@@ -335,7 +335,7 @@ def bound_by_nothing(row: Row, texts: list[str], before: list[str]) -> bool:
     """Whether sentences speak only of what they name or describe for good: a block by a
     name that was given before, or a thing as which just one was described.
     """
-    reader = _auditor().reader_for(_auditor().ontology_for(Instance.model_validate(row)))
+    reader = _auditor().parser_for(Instance.model_validate(row)).reader
     assert isinstance(reader, DescribedReader)
     discourse = reader.asked(before, "")[0]
     for text in texts:
@@ -404,7 +404,7 @@ def turned(text: str) -> str:
 
 def unordered(row: Row) -> bool:
     """Whether no premise goes back to another, and no two are of what happened."""
-    reader = _auditor().reader_for(_auditor().ontology_for(Instance.model_validate(row)))
+    reader = _auditor().parser_for(Instance.model_validate(row)).reader
     assert isinstance(reader, EventReader)
     clauses = [clause for text in row["scene"] for clause in reader.clauses(text)]
     bound = any(re.search(r"\b(it|he|she|they|back|then|later)\b", text) for text in row["scene"])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from symbouq.ontology.library import OntologyLibrary
-from symbouq.reading.named.reader import Mention, Reader
+from symbouq.reading.named.reader import Mention, NamedReader
 
 LIBRARY = OntologyLibrary()
-READER = Reader(LIBRARY.ontology())
+READER = NamedReader(LIBRARY.ontology())
 
 Triple = tuple[str, str, str]
 
@@ -311,7 +311,7 @@ def test_names_never_become_relations() -> None:
 
 def test_the_pipeline_is_made_anew_without_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("symbouq.reading.lexicon._TEXTS_REMEMBERED", 2)
-    reader = Reader(LIBRARY.ontology())
+    reader = NamedReader(LIBRARY.ontology())
     for n in range(6):
         text = reader.read([f"D{n} is above E."], "", response=f"D{n} is over E.\nE is below D{n}.")
         assert triples(text.scene[0]) == [(f"D{n}", "above", "E")]

@@ -11,11 +11,11 @@ from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
-from symbouq.auditing.auditor import ClaimResult, Premise, TraceResult, Verdict
+from symbouq.auditing.verdicts import ClaimResult, Premise, TraceResult, Verdict
 from symbouq.limits import LimitError
 from symbouq.logic.programs import possible_modes
 from symbouq.ontology.library import Ontology
-from symbouq.reading.events.grammar import Clauses
+from symbouq.reading.clauses import Clauses
 from symbouq.reading.events.reader import Facts, things
 
 _MODES = ("assert", "deny")
@@ -97,24 +97,25 @@ class _EventAudit:
     def run(self) -> TraceResult:
         unread = tuple(unit.premise for unit in self.scene if not unit.clauses)
         if unread:
-            results = [self.result(c, "scene_unread", premises=unread) for c in self.claims]
-            return TraceResult(True, (), [], results)
+            unknown = Verdict.UNKNOWN
+            result = ClaimResult(unknown, unknown, premises=unread, reason="scene_unread")
+            return TraceResult(True, (), [], self.all(result))
         try:
             feasible = self.feasible(self.scene)
         except LimitError:
-            results = [self.result(claim, "timed_out") for claim in self.claims]
-            return TraceResult(True, (), [], results, True)
+            return TraceResult(True, (), [], self.all(ClaimResult.undecided()), True)
         if not feasible:
             clash = tuple(unit.premise for unit in self.scene)
             with self.limited():
                 clash = self.needed(self.scene, ())
-            blocked = Verdict.NOT_EVALUABLE
-            results = [
-                self.result(c, "blocked_scene", blocked, blocked, feasible_after=False)
-                for c in self.claims
-            ]
+            results = self.all(ClaimResult.blocked("blocked_scene"))
             return TraceResult(False, clash, [], results, self.timed_out)
         return TraceResult(True, (), [], self.walk(), self.timed_out)
+
+    def all(self, result: ClaimResult) -> list[ClaimResult]:
+        """One result for every claim that states something."""
+        unparsed = ClaimResult.unparsed(result.feasible_after)
+        return [replace(result if claim else unparsed) for claim in self.claims]
 
     @contextmanager
     def limited(self) -> Iterator[None]:
@@ -124,24 +125,7 @@ class _EventAudit:
         except LimitError:
             self.timed_out = True
 
-    @staticmethod
-    def result(
-        claim: Clauses,
-        reason: str,
-        verdict: Verdict = Verdict.UNKNOWN,
-        grounded: Verdict = Verdict.UNKNOWN,
-        feasible_after: bool = True,
-        premises: tuple[Premise, ...] = (),
-    ) -> ClaimResult:
-        """The result for a claim; for one that states nothing, that it does not."""
-        if not claim:
-            unknown = Verdict.UNKNOWN
-            return ClaimResult(unknown, unknown, feasible_after=feasible_after, reason="unparsed")
-        return ClaimResult(
-            verdict, grounded, feasible_after=feasible_after, premises=premises, reason=reason
-        )
-
-    # What premises make of a statement --------------------------------------------------
+    # Statements under premises -----------------------------------------------------------
 
     def verdict(self, units: Sequence[_Unit], hypothesis: Clauses) -> Verdict:
         """What some premises, which can be true together, make of a statement: only those
@@ -192,34 +176,32 @@ class _EventAudit:
         """
         grounded: list[Verdict | None] = []
         for claim in self.claims:
-            found: Verdict | None = None
+            verdict: Verdict | None = None
             with self.limited():
-                found = self.verdict(self.scene, claim) if claim else Verdict.UNKNOWN
-            grounded.append(found)
+                verdict = self.verdict(self.scene, claim) if claim else Verdict.UNKNOWN
+            grounded.append(verdict)
         results: list[ClaimResult] = []
         explanations: list[tuple[ClaimResult, Clauses, list[_Unit]]] = []
         admitted: list[_Unit] = []
         feasible = decided = True
         for number, (claim, ground) in enumerate(zip(self.claims, grounded, strict=True), start=1):
-            verdict = ground if claim else Verdict.UNKNOWN
+            verdict = ground
             if claim and feasible and decided and ground is not None and admitted:
                 verdict = None
                 with self.limited():
                     verdict = self.verdict([*self.scene, *admitted], claim)
             decided = decided and verdict is not None
+            if not claim:
+                results.append(ClaimResult.unparsed(feasible))
+                continue
             if not decided or verdict is None or ground is None:
-                blocked = Verdict.UNKNOWN if feasible else Verdict.NOT_EVALUABLE
-                known = ground or Verdict.UNKNOWN
-                results.append(self.result(claim, "timed_out", blocked, known, feasible))
+                results.append(ClaimResult.undecided(ground or Verdict.UNKNOWN, feasible))
                 continue
             if not feasible:
-                blocked = Verdict.NOT_EVALUABLE
-                results.append(self.result(claim, "blocked", blocked, ground, False))
+                results.append(ClaimResult.blocked("blocked", ground))
                 continue
-            result = self.result(claim, "unknown", verdict, ground)
+            result = ClaimResult(verdict, ground)
             results.append(result)
-            if not claim:
-                continue
             if verdict.determinate:
                 explanations.append((result, claim, list(admitted)))
             elif not self.consistent(claim):

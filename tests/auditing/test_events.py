@@ -12,19 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symbouq.auditing import entailment
+from symbouq.auditing import events as entailment
 from symbouq.auditing.answering.questions import answer
-from symbouq.auditing.auditor import Premise, Verdict
-from symbouq.auditing.entailment import _EventAudit, audit_events
-from symbouq.auditing.pipeline import TraceAuditor
+from symbouq.auditing.auditor import TraceAuditor
+from symbouq.auditing.events import _EventAudit, audit_events
+from symbouq.auditing.verdicts import Premise, Verdict
 from symbouq.errors import RecordError
 from symbouq.limits import LimitError, time_limit
-from symbouq.reading.events.grammar import Clauses
+from symbouq.reading.clauses import Clauses
 from symbouq.reading.events.reader import EventReader
 from symbouq.records import Instance, Trace, make_record
 
 AUDITOR = TraceAuditor(profile="event", partial=True)
-READER = AUDITOR.reader_for(AUDITOR.library.ontology("event"))
+READER = EventReader(AUDITOR.library.ontology("event"))
 assert isinstance(READER, EventReader)
 SPACE = ["entailment", "neutral", "contradiction"]
 VERDICTS = {"entailed": ["entailment"], "contradicted": ["contradiction"], "unknown": ["neutral"]}
@@ -223,7 +223,7 @@ def test_what_parse_writes_is_audited_alike() -> None:
     claims = ["Ann was at the mill.", "So the jug is in the tin.", "Ann is at the inn."]
     record = {"id": "t", "scene": scene, "reasoning": claims[:-1], "conclusion": claims[-1]}
     trace = make_record(Trace, record)
-    parsed = AUDITOR.parse(trace)
+    parsed = AUDITOR.parser_for(trace).record(trace)
     assert parsed["scene_events"][0][0]["verb"] == "drive"
     assert AUDITOR.audited(make_record(Trace, parsed)) == AUDITOR.audited(trace)
 
@@ -233,7 +233,7 @@ def test_what_parse_writes_is_audited_alike() -> None:
 def test_what_parse_writes_is_answered_alike(scene: list[str], statement: str) -> None:
     record = {"id": "q", "scene": scene, "question": statement, "answer_space": SPACE}
     text = make_record(Trace, {**record, "conclusion": "yes"})
-    parsed = AUDITOR.parse(text)
+    parsed = AUDITOR.parser_for(text).record(text)
     expected = answer(AUDITOR, text)
     assert answer(AUDITOR, make_record(Trace, parsed)) == expected
     del parsed["scene"]

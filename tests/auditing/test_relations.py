@@ -13,14 +13,8 @@ from helpers.strategies import programs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symbouq.auditing.auditor import (
-    ClaimResult,
-    TraceResult,
-    Verdict,
-    _correction,
-    _known_scene,
-    audit_relations,
-)
+from symbouq.auditing.relations import _correction, _known_scene, audit_relations
+from symbouq.auditing.verdicts import ClaimResult, TraceResult, Verdict
 from symbouq.ontology.library import OntologyLibrary, Triple
 
 LIBRARY = OntologyLibrary()
@@ -174,7 +168,7 @@ def test_many_things_and_few_are_judged_alike(things: int, monkeypatch: pytest.M
     ]
     found = []
     for few in (0, 100):
-        monkeypatch.setattr("symbouq.auditing.auditor._FEW_THINGS", few)
+        monkeypatch.setattr("symbouq.auditing.relations._FEW_THINGS", few)
         _known_scene.cache_clear()
         found.append(audit_relations(ontology, scene, claims))
     assert found[0] == found[1]

@@ -1,0 +1,74 @@
+"""The judge of an answer: claims about one scene, audited against it alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from symbouq.auditing.answering.answer import Answer, Labels
+from symbouq.auditing.relations import audit_relations
+from symbouq.auditing.verdicts import TraceResult
+from symbouq.errors import RecordError
+from symbouq.ontology.library import Ontology, Triple
+from symbouq.records import Instance
+
+
+class SceneJudge:
+    """Audits claims about a scene.
+
+    Args:
+        ontology: The tables of the profile.
+        stated: The scene's relations, each with the number of its sentence.
+    """
+
+    def __init__(self, ontology: Ontology, stated: Iterable[tuple[int, Triple]]) -> None:
+        self._ontology = ontology
+        self._scene: dict[int, list[Triple]] = {}
+        for number, triple in stated:
+            self._scene.setdefault(number, []).append(triple)
+
+    def audit(self, claim: Sequence[Triple]) -> TraceResult:
+        """The audit of one claim about the scene.
+
+        Raises:
+            LimitError: If a surrounding `time_limit` is over.
+        """
+        return audit_relations(self._ontology, list(self._scene.items()), [claim]).whole()
+
+    def premises(self, triples: Iterable[Triple]) -> list[str]:
+        """The premises, as `scene:N`, of relations that follow from the scene."""
+        premises: dict[str, None] = {}
+        for triple in triples:
+            premises.update(dict.fromkeys(map(str, self.audit([triple]).claims[0].premises)))
+        return list(premises)
+
+    def answer(self, labels: Labels) -> Answer | None:
+        """The answer where the scene alone gives it: it was not read, it contradicts itself, or
+        just that is asked.
+        """
+        if not self._scene:
+            return Answer("unread")
+        scene = self.audit([])
+        premises = [str(premise) for premise in scene.clash]
+        if "satisfiable" in labels.meanings:
+            return labels.consistency(scene.feasible, premises)
+        return None if scene.feasible else Answer("inconsistent", premises=premises)
+
+
+def stated_relations(
+    ontology: Ontology, instance: Instance
+) -> list[tuple[int, tuple[str, str, str]]] | None:
+    """The relations that an instance brings, with the sentences that they are from; None where
+    its scene is text.
+
+    Raises:
+        RecordError: If the profile has no such relation.
+    """
+    if instance.scene_relations is None:
+        return None
+    try:
+        return [
+            (r.sentence or n, (r.subject, ontology.canonical(r.relation), r.object))
+            for n, r in enumerate(instance.scene_relations, start=1)
+        ]
+    except KeyError as error:
+        raise RecordError(error.args[0]) from error

@@ -1,0 +1,58 @@
+"""Answers about scenes whose things have names."""
+
+from __future__ import annotations
+
+from symbouq.auditing.answering.answer import TRUTH, Answer, Labels
+from symbouq.auditing.answering.judge import SceneJudge, stated_relations
+from symbouq.logic.worlds import worlds
+from symbouq.reading.named.reader import NamedReader
+from symbouq.reading.parsed import Slots
+from symbouq.reading.parser import TraceParser
+from symbouq.records import Instance
+
+
+def answer_named(parser: TraceParser, instance: Instance, labels: Labels) -> Answer:
+    """The answer to a question about things with names: their relation, or yes and no.
+
+    Args:
+        parser: The parser of the profile.
+        instance: Scene and question.
+        labels: The labels of the answer space.
+    """
+    reader, ontology = parser.reader, parser.ontology
+    assert isinstance(reader, NamedReader)
+    question = reader.question(parser.sentences(instance), instance.question)
+    stated = stated_relations(ontology, instance)
+    if stated is None:
+        stated = [
+            (n, (m.subject, m.relation, m.object))
+            for n, mentions in enumerate(question.scene, start=1)
+            for m in mentions
+        ]
+    slots = Slots()
+    scene = [(n, (slots[u], r, slots[v])) for n, (u, r, v) in stated]
+    judge = SceneJudge(ontology, scene)
+    settled = judge.answer(labels)
+    if settled is not None:
+        return settled
+    if labels.relations:
+        if question.pair is None:
+            return Answer("unread")
+        pair = slots[question.pair[0]], slots[question.pair[1]]
+        open_relations = worlds(
+            ontology, [triple for _, triple in scene], pair, tuple(labels.relations)
+        )
+        assert open_relations is not None  # the scene does not contradict itself
+        certain, possible = open_relations.certain, open_relations.possible
+        truths = {
+            label: True if r in certain else None if r in possible else False
+            for r, label in labels.relations.items()
+        }
+        return labels.settled(
+            truths, lambda: judge.premises((pair[0], r, pair[1]) for r in certain)
+        )
+    claim = [(slots[m.subject], m.relation, slots[m.object]) for m in question.states]
+    if not claim:
+        return Answer("unread")
+    (result,) = judge.audit(claim).claims
+    return labels.judged(TRUTH.get(result.grounded), lambda: list(map(str, result.premises)))

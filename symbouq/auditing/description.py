@@ -1,0 +1,127 @@
+"""An audit's fields: the results of a trace with its messages, profile, features and score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symbouq.auditing.features import ClaimFacts, features
+from symbouq.auditing.messages import Messages
+from symbouq.auditing.profile import Profile, determinacy_profile, discounted_profile
+from symbouq.auditing.score import constraint_rule
+from symbouq.auditing.verdicts import (
+    REPAIR_BUDGET,
+    ClaimResult,
+    TraceResult,
+    Verdict,
+    reads_assumed,
+)
+from symbouq.ontology.library import Ontology
+from symbouq.reading.parsed import ParsedClaim, ParsedTrace
+from symbouq.records import Context
+from symbouq.records.features import TRACE_FEATURES
+
+
+def describe(
+    ontology: Ontology, parsed: ParsedTrace, result: TraceResult, context: Context
+) -> dict[str, Any]:
+    """Everything in the audit that depends on relations and verdicts."""
+    claims = result.claims
+    assumed = [reads_assumed(c.verdict, c.grounded, context) for c in claims]
+    verdicts = [c.verdict if a else c.grounded for c, a in zip(claims, assumed, strict=True)]
+    is_parsed = [bool(claim.relations) for claim in parsed.claims]
+    resting = [
+        [p.number for p in c.premises if p.source == "claim"] if a else []
+        for c, a in zip(claims, assumed, strict=True)
+    ]
+    facts = [
+        _facts(ontology, claim, finding, verdict, result.feasible, context)
+        for claim, finding, verdict in zip(parsed.claims, claims, verdicts, strict=True)
+    ]
+    scene_relations = [ontology.oriented(stated.triple) for _, stated in parsed.scene]
+    if facts:
+        rows, trace_row = features(scene_relations, result.feasible, facts)
+        score = constraint_rule(is_parsed, verdicts, [fact.repair for fact in facts])
+    else:
+        rows, trace_row = [], [0.0] * len(TRACE_FEATURES)
+        score = 0.5
+    words = Messages(ontology, parsed.names)
+    conflict = next((n for n, c in enumerate(claims, start=1) if c.first_conflict), 0)
+    return {
+        "scene": {
+            "relations": [stated.record for _, stated in parsed.scene],
+            "feasible": result.feasible,
+            "clash": [str(premise) for premise in result.clash],
+            "message": "" if result.feasible else words.scene_clash(result),
+        },
+        "claims": [
+            {
+                "index": number,
+                "type": claim.type,
+                "text": claim.text,
+                "stance": claim.stance,
+                "relations": [stated.record for stated in claim.relations],
+                "verdict": str(finding.verdict),
+                "grounded_verdict": str(finding.grounded),
+                "conditional": finding.conditional,
+                "repair_cost": finding.bounded_repair,
+                "repair_cost_exact": finding.repair,
+                "first_conflict": finding.first_conflict,
+                "premises": [str(premise) for premise in finding.premises],
+                "message": words.message(claim, finding, result, conflict),
+            }
+            for number, (claim, finding) in enumerate(
+                zip(parsed.claims, claims, strict=True), start=1
+            )
+        ],
+        "profile": _record(determinacy_profile(is_parsed, verdicts)),
+        "discounted": _record(discounted_profile(is_parsed, verdicts, resting)),
+        "features": {"claims": rows, "trace": trace_row},
+        "constraint_rule": score,
+        "timed_out": result.timed_out,
+        "faults": [*parsed.faults, *_lacking(result)],
+    }
+
+
+def _lacking(result: TraceResult) -> list[str]:
+    """What a result lacks because a limit was reached."""
+    if not result.timed_out:
+        return []
+    undecided = result.undecided
+    if not undecided:
+        return ["the time limit was reached: premises and repairs need not be the best"]
+    more = f" and {len(undecided) - 1} more" if len(undecided) > 1 else ""
+    return [f"the time limit was reached: no verdict on claim {undecided[0]}{more}"]
+
+
+def _record(profile: Profile) -> dict[str, float | int]:
+    return dict(vars(profile))
+
+
+def _facts(
+    ontology: Ontology,
+    claim: ParsedClaim,
+    finding: ClaimResult,
+    verdict: Verdict,
+    scene_feasible: bool,
+    context: Context,
+) -> ClaimFacts:
+    relations = [stated.triple[1] for stated in claim.relations]
+    moves = [ontology.moves[r] for r in relations if r in ontology.moves]
+    repair = finding.bounded_repair
+    if not reads_assumed(finding.verdict, finding.grounded, context):
+        # What contradicts the scene cannot be repaired by dropping claims.
+        repair = REPAIR_BUDGET + 1 if verdict is Verdict.CONTRADICTED else 0
+    return ClaimFacts(
+        relations=tuple(ontology.oriented(stated.triple) for stated in claim.relations),
+        confidences=tuple(stated.record["confidence"] for stated in claim.relations),
+        grounded=tuple(stated.record["grounded"] for stated in claim.relations),
+        layout=len(moves),
+        symmetric=sum(r in ontology.symmetric for r in relations),
+        axial=moves.count(1),
+        diagonal=sum(n > 1 for n in moves),
+        verdict=verdict,
+        first_conflict=finding.first_conflict and context != "grounded",
+        feasible_after=finding.feasible_after if context == "assumed" else scene_feasible,
+        repair=repair,
+        conclusion=claim.type == "conclusion",
+    )

@@ -1,0 +1,79 @@
+"""Findings in plain words, from the ontology's templates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from symbouq.auditing.verdicts import ClaimResult, Clashes, Premise, TraceResult
+from symbouq.ontology.library import Ontology, Triple
+from symbouq.reading.parsed import ParsedClaim
+
+
+class Messages:
+    """The messages of one trace's audit.
+
+    Args:
+        ontology: The tables of the profile, with the templates.
+        names: The things' names, by slot.
+    """
+
+    def __init__(self, ontology: Ontology, names: Sequence[str]) -> None:
+        self._ontology = ontology
+        self._names = names
+
+    def relation(self, triple: Triple) -> str:
+        """A relation as a short sentence: `A is above B`."""
+        u, r, v = triple
+        wording = self._ontology.wordings.get(r, (r.replace("_", " "),))[0]
+        return f"{self._names[u]} is {wording} {self._names[v]}"
+
+    def message(
+        self, claim: ParsedClaim, finding: ClaimResult, result: TraceResult, conflict: int
+    ) -> str:
+        """What the auditor says about a claim."""
+        if finding.reason == "unparsed":
+            return self._ontology.messages.get("unparsed", "unparsed")
+        premises = result.clash if finding.reason == "blocked_scene" else finding.premises
+        stated = _listed(self.relation(stated.triple) for stated in claim.relations)
+        text = self._filled(
+            finding.reason,
+            claim=stated,
+            relation=stated if finding.fault is None else self.relation(finding.fault),
+            premises=_listed(map(_spoken, premises)),
+            conflict=str(conflict),
+        )
+        own = finding.fault[1] if finding.fault is not None else ""
+        # A clash shows up in both directions of reading; the claim's own goes first.
+        return self._with_reason(text, sorted(finding.clashes, key=lambda c: own not in c[1]))
+
+    def scene_clash(self, result: TraceResult) -> str:
+        """What is wrong with an infeasible scene."""
+        text = self._filled("clash", premises=_listed(map(_spoken, result.clash)))
+        return self._with_reason(text, result.clash_reasons)
+
+    def _filled(self, message: str, **values: str) -> str:
+        template = self._ontology.messages.get(message, message)
+        # Names are data: only the template's own braces are fields.
+        parts = []
+        for piece in template.split("{"):
+            field, brace, rest = piece.partition("}")
+            parts.append(values.get(field, "") + rest if brace else piece)
+        return "".join(parts)
+
+    def _with_reason(self, text: str, clashes: Clashes) -> str:
+        for code, relations in clashes:
+            template = self._ontology.reasons.get(code)
+            if template is not None:
+                first, second = (*relations, "", "")[:2]
+                reason = template.replace("{first}", first).replace("{second}", second)
+                return f"{text.removesuffix('.')}: {reason.replace('_', ' ')}."
+        return text
+
+
+def _spoken(premise: Premise) -> str:
+    return f"{premise.source} {premise.number}"
+
+
+def _listed(texts: Iterable[str]) -> str:
+    items = list(texts)
+    return " and ".join([", ".join(items[:-1]), items[-1]] if len(items) > 1 else items)

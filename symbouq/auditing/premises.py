@@ -1,0 +1,131 @@
+"""The premises of a verdict: a best minimal set of scene sentences and claims that decides it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from symbouq.auditing.verdicts import Premise
+from symbouq.logic.programs import Atom, hitting_set
+
+_ROUNDS = 40
+"""Bound on the search for the best premises, which is hard in the worst case."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A premise with the atoms that it brings into a context."""
+
+    premise: Premise
+    atoms: tuple[Atom, ...]
+
+
+CoreOf = Callable[[Sequence[Atom]], set[Atom] | None]
+"""Gives atoms among some that decide together, if these do."""
+
+
+def best_premises(units: Sequence[Unit], core: set[Atom], core_of: CoreOf) -> tuple[Premise, ...]:
+    """The best minimal set of premises: from the scene alone where one exists, else
+    with the fewest claims, then the fewest premises, then the earliest.
+
+    A premise without which the rest no longer decides is in every such set; where
+    these decide by themselves, they are the only minimal set. Otherwise the set is
+    found by hitting-set duality: the best set that meets all correction sets known
+    so far either decides, or yields one more of them. Should that take more than
+    _ROUNDS rounds, a minimal set is given that need not be the best. Which cores the
+    solver happens to find makes no difference to the outcome.
+
+    Args:
+        units: All premises of the context, scene first, in order.
+        core: Atoms that decide together, as the solver found them.
+        core_of: Finds such atoms among others, if there are some.
+
+    Raises:
+        LimitError: If there is no time for it.
+    """
+    units = _undominated(units)
+    candidates = [unit for unit in units if _meets(unit, core)]
+    needed: list[Unit] = []
+    while candidates:
+        unit = candidates.pop(0)
+        other_core = core_of(atoms_of(other for other in units if other is not unit))
+        if other_core is None:
+            needed.append(unit)
+        else:  # what is in every deciding set is in this one
+            candidates = [other for other in candidates if _meets(other, other_core)]
+    position = {unit.premise: n for n, unit in enumerate(units)}
+    claims = [n for n, unit in enumerate(units) if unit.premise.source == "claim"]
+    corrections = [frozenset([position[unit.premise]]) for unit in needed]
+    picked = frozenset(position[unit.premise] for unit in needed)
+
+    def decides(places: Iterable[int]) -> bool:
+        return core_of(atoms_of(units[n] for n in sorted(places))) is not None
+
+    for _ in range(_ROUNDS):
+        if decides(picked):
+            return tuple(units[n].premise for n in sorted(picked))
+        corrections.append(frozenset(_correction(len(units), picked, decides)))
+        picked = hitting_set(corrections, claims, len(units) - 1)
+    left = dict.fromkeys(range(len(units)))
+    for n in reversed(range(len(units))):  # the latest claims go first
+        if decides(left.keys() - {n}):
+            del left[n]
+    return tuple(units[n].premise for n in left)
+
+
+def _correction(
+    count: int, picked: Collection[int], decides: Callable[[Iterable[int]], bool]
+) -> list[int]:
+    """The premises outside of a largest set that does not decide: what is picked, and one
+    premise after the other that does not make it decide. Looked for by halves, since few
+    of them do.
+    """
+    kept = set(picked)
+    left_out: list[int] = []
+    blocks = [[n for n in range(count) if n not in kept]]
+    while blocks:
+        block = blocks.pop()
+        if not decides({*kept, *block}):
+            kept.update(block)
+        elif len(block) == 1:
+            left_out += block
+        else:
+            middle = len(block) // 2
+            blocks += (block[middle:], block[:middle])
+    return left_out
+
+
+def premises_of_core(units: Sequence[Unit], core: set[Atom]) -> tuple[Premise, ...]:
+    """The premises that have a part in a core: they decide, but need not be minimal."""
+    return tuple(unit.premise for unit in _undominated(units) if _meets(unit, core))
+
+
+def premise_cost(premises: Sequence[Premise]) -> tuple[int, int, list[tuple[bool, int]]]:
+    """The key by which better premises sort first: fewer claims, fewer premises, earlier ones."""
+    places = sorted((premise.source == "claim", premise.number) for premise in premises)
+    return sum(claimed for claimed, _ in places), len(places), places
+
+
+def atoms_of(units: Iterable[Unit]) -> list[Atom]:
+    """The atoms of some premises, each once."""
+    return list(dict.fromkeys(atom for unit in units for atom in unit.atoms))
+
+
+def _meets(unit: Unit, core: set[Atom]) -> bool:
+    """Whether a premise has a part in a core."""
+    return not core.isdisjoint(unit.atoms)
+
+
+def _undominated(units: Sequence[Unit]) -> list[Unit]:
+    """The units, in order, without those that an earlier one makes superfluous."""
+    kept: list[Unit] = []
+    seen: set[Atom] = set()
+    for unit in units:
+        if len(unit.atoms) == 1:
+            dominated = unit.atoms[0] in seen
+        else:
+            dominated = any(set(unit.atoms) <= set(other.atoms) for other in kept)
+        if not dominated:
+            kept.append(unit)
+            seen.update(unit.atoms)
+    return kept

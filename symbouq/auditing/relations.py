@@ -1,0 +1,462 @@
+"""The Layout Auditor: verdicts, conflicts, repairs and premises of the relations of one trace.
+
+Implements the Methodology section's Layout Auditor and the appendix on its
+implementation (Eqs. trusted, prefix, status, repair). Two contexts are decided for
+every claim: the assumed one, which admits every earlier claim, and the grounded one.
+The grounded context only ever adds what the scene entails already, so a grounded
+verdict is a verdict under the scene alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache, partial
+
+from symbouq.auditing.premises import (
+    CoreOf,
+    Unit,
+    atoms_of,
+    best_premises,
+    premise_cost,
+    premises_of_core,
+)
+from symbouq.auditing.shortcuts import DirectVerdicts, Forest
+from symbouq.auditing.verdicts import ClaimResult, Clashes, Premise, TraceResult, Verdict
+from symbouq.limits import LimitError
+from symbouq.logic.programs import Atom, Group, TraceSolver, clashes, repair
+from symbouq.logic.scene import current_scene
+from symbouq.ontology.library import ASSERTED, QUERIED, Ontology, Triple
+
+_DECISIONS_REMEMBERED = 2_000
+"""Bound on the decisions remembered of one scene."""
+
+_FEW_THINGS = 8
+"""Things up to which one program serves all claims of a trace, also where it has the closure,
+which grows with the cube of the things that claims and scene tie together."""
+
+
+@dataclass(frozen=True)
+class _Grounds:
+    """The reasons of a determinate verdict.
+
+    Attributes:
+        premises: The best premises.
+        fault: The relation of a contradicted claim that they exclude.
+        clashes: Codes and relations of the closure's clashes.
+    """
+
+    premises: tuple[Premise, ...]
+    fault: Triple | None = None
+    clashes: Clashes = field(default_factory=list)
+
+
+@dataclass
+class _Decision:
+    """A claim's verdict in one context.
+
+    Attributes:
+        verdict: The verdict.
+        units: The premises of the context.
+        cores: For an entailed claim its relations, for a contradicted one each relation that
+            is at fault, with atoms of the context that decide it, as the solver found them.
+        grounds: The reasons of the verdict, once they have been asked for.
+        immediate: Whether one premise over the same things decides it by the tables.
+    """
+
+    verdict: Verdict
+    units: Sequence[Unit] = ()
+    cores: dict[frozenset[Triple], set[Atom]] = field(default_factory=dict)
+    grounds: _Grounds | None = None
+    immediate: bool = False
+
+    @property
+    def explained(self) -> bool:
+        """Whether no solver is needed any more, in this context."""
+        return self.verdict.determinate and self.grounds is not None
+
+
+@dataclass(frozen=True)
+class _SceneDecision:
+    """Whether a scene is feasible; else its clashing premises and their reasons."""
+
+    feasible: bool
+    clash: tuple[Premise, ...] = ()
+    reasons: Clashes = field(default_factory=list)
+
+
+@dataclass
+class _SceneMemory:
+    """The decisions on a scene and on claims about it. Many traces answer questions about one
+    scene, and what it decides does not depend on the trace.
+    """
+
+    scene: _SceneDecision | None = None
+    claims: dict[frozenset[Triple], _Decision] = field(default_factory=dict)
+
+
+@lru_cache(maxsize=1024)
+def _memory_of(_ontology: Ontology, _units: tuple[Unit, ...]) -> _SceneMemory:
+    """The memory of a scene, empty at first."""
+    return _SceneMemory()
+
+
+def audit_relations(
+    ontology: Ontology,
+    scene: Sequence[tuple[int, Sequence[Triple]]],
+    claims: Sequence[Sequence[Triple]],
+) -> TraceResult:
+    """Audits relations: Eqs. trusted to repair over slots.
+
+    Args:
+        ontology: The tables of the profile.
+        scene: For each premise of the scene its number and its relations.
+        claims: For each claim its relations, possibly none.
+    """
+    return _RelationAudit(ontology, scene, claims).run()
+
+
+class _RelationAudit:
+    """One run over one trace. Relations are taken in the order of slots that their
+    mirror image allows, so that `A left B` and `B right A` are one atom.
+    """
+
+    def __init__(
+        self,
+        ontology: Ontology,
+        scene: Sequence[tuple[int, Sequence[Triple]]],
+        claims: Sequence[Sequence[Triple]],
+    ) -> None:
+        self.ontology = ontology
+        oriented = ontology.oriented
+        readings = ontology.readings
+        current = current_scene(ontology, scene) if ontology.updates else scene
+        self.scene = [(number, tuple(map(oriented, triples))) for number, triples in current]
+        self.claims = [tuple(map(oriented, triples)) for triples in claims]
+        self.worded = claims
+        self.scene_units = [
+            Unit(
+                Premise("scene", number),
+                tuple((readings[ASSERTED, r], u, v) for u, r, v in triples),
+            )
+            for number, triples in self.scene
+        ]
+        self.scene_atoms = atoms_of(self.scene_units)
+        self.memory = _memory_of(ontology, tuple(self.scene_units))
+        self.timed_out = False
+
+    def run(self) -> TraceResult:
+        """Decides the scene, then each claim under it alone, then the claims in order."""
+        pending = self.decide_by_tables()
+        try:
+            scene = self.memory.scene or self.decide_scene()
+        except LimitError:
+            results = [
+                ClaimResult.undecided() if claim else ClaimResult.unparsed()
+                for claim in self.claims
+            ]
+            return TraceResult(True, (), [], results, True)
+        if not self.timed_out:  # else the premises of its clash are not the best
+            self.memory.scene = scene
+        if not scene.feasible:
+            results = [
+                ClaimResult.blocked("blocked_scene") if claim else ClaimResult.unparsed(False)
+                for claim in self.claims
+            ]
+            return TraceResult(False, scene.clash, scene.reasons, results, self.timed_out)
+        if len(self.memory.claims) > _DECISIONS_REMEMBERED:
+            _memory_of.cache_clear()
+        for relations in pending:
+            try:
+                self.memory.claims[relations] = self.decide(relations, self.scene_units)
+            except LimitError:
+                self.timed_out = True
+                break
+        results = self.walk()
+        return TraceResult(True, (), [], results, self.timed_out)
+
+    # Decisions without a solver ---------------------------------------------------------
+
+    def decide_by_tables(self) -> list[frozenset[Triple]]:
+        """Remembers the verdicts that the tables give, and lists the claims left to decide."""
+        direct = DirectVerdicts(self.ontology, self.scene)
+        pending: dict[frozenset[Triple], None] = {}
+        for claim in self.claims:
+            relations = frozenset(claim)
+            if not claim or relations in self.memory.claims:
+                continue
+            verdict = direct.of(claim[0]) if len(relations) == 1 else None
+            if verdict is None:
+                pending[relations] = None
+                continue
+            outcome, position = verdict
+            fault = claim[0] if outcome is Verdict.CONTRADICTED else None
+            grounds = _Grounds((self.scene_units[position].premise,), fault)
+            self.memory.claims[relations] = _Decision(outcome, grounds=grounds, immediate=True)
+        return list(pending)
+
+    @cached_property
+    def forest(self) -> Forest | None:
+        """The scene as a forest, where it is one."""
+        return Forest.of(self.ontology, self.scene)
+
+    # Decisions by the solver ------------------------------------------------------------
+
+    def atom(self, triple: Triple) -> Atom:
+        """A claimed relation as the atom that its reading makes of it."""
+        u, r, v = triple
+        return self.ontology.readings[QUERIED, r], u, v
+
+    def decide_scene(self) -> _SceneDecision:
+        """Whether the scene is feasible; else the best premises that clash, and why; those of
+        a core, and no reason, where there is no time for more.
+
+        Raises:
+            LimitError: If it is not known in time whether it is.
+        """
+        if self.forest is not None:
+            return _SceneDecision(True)
+        solver = self.shared_solver or TraceSolver(self.ontology, self.scene_atoms)
+        core = solver.core(self.scene_atoms)
+        if core is None:
+            return _SceneDecision(True)
+        try:
+            premises = best_premises(self.scene_units, core, solver.core)
+            chosen = atoms_of(unit for unit in self.scene_units if unit.premise in premises)
+            return _SceneDecision(False, premises, clashes(self.ontology, chosen))
+        except LimitError:
+            self.timed_out = True
+            return _SceneDecision(False, premises_of_core(self.scene_units, core))
+
+    @cached_property
+    def shared_solver(self) -> TraceSolver | None:
+        """The solver for the scene and every claim that is not yet explained; None where a
+        program for each claim is cheaper.
+        """
+        decisions = self.memory.claims
+        groups: dict[Group, None] = {}
+        for relations in map(frozenset, self.claims):
+            decision = decisions.get(relations)
+            if relations and not (decision is not None and decision.explained):
+                groups[frozenset(map(self.atom, relations))] = None
+        atoms = dict.fromkeys(self.scene_atoms)
+        for group in groups:
+            atoms.update(dict.fromkeys(sorted(group)))
+        things = {thing for _, u, v in atoms for thing in (u, v)}
+        if len(things) > _FEW_THINGS and self.ontology.closes({key for key, _, _ in atoms}):
+            return None
+        return TraceSolver(self.ontology, atoms, groups)
+
+    def solver(self, context: Sequence[Atom], group: Group) -> TraceSolver:
+        """A solver for a context and the relations of a claim."""
+        if self.shared_solver is not None:
+            return self.shared_solver
+        return TraceSolver(self.ontology, dict.fromkeys([*context, *sorted(group)]), [group])
+
+    def decide(self, relations: frozenset[Triple], units: Sequence[Unit]) -> _Decision:
+        """The verdict on a claim's relations in a feasible context (Eq. status, and the
+        conservative rule for several relations).
+
+        Args:
+            relations: The relations.
+            units: The premises of the context.
+
+        Raises:
+            LimitError: If there is no verdict in time.
+        """
+        context = atoms_of(units)
+        group = frozenset(map(self.atom, relations))
+        solver = self.solver(context, group)
+        core = solver.refutation_core(context, group)
+        if core is not None:
+            return _Decision(Verdict.ENTAILED, units, {relations: core})
+        cores: dict[frozenset[Triple], set[Atom]] = {}
+        for triple in sorted(relations):
+            core = solver.exclusion_core(context, self.atom(triple))
+            if core is not None:
+                cores[frozenset([triple])] = core
+        verdict = Verdict.CONTRADICTED if cores else Verdict.UNKNOWN
+        return _Decision(verdict, units, cores)
+
+    # The claims in order ----------------------------------------------------------------
+
+    def walk(self) -> list[ClaimResult]:
+        """The claims in order, each under the assumed context that precedes it.
+
+        A claim that the scene entails adds nothing to a context; a verdict of the scene
+        alone holds in every feasible context that extends it. So only a claim that the
+        scene leaves open is decided anew, and only once such claims have been admitted.
+        """
+        results: list[ClaimResult] = []
+        explanations: list[Callable[[], None]] = []
+        admitted: list[Unit] = []
+        instances: list[Atom] = []
+        feasible = True
+        decided = True
+        for number, claim in enumerate(self.claims, start=1):
+            if not claim:
+                results.append(ClaimResult.unparsed(feasible))
+                continue
+            ground = self.memory.claims.get(frozenset(claim))
+            if ground is None or not decided:
+                decided = False  # nor are those after it, whose context it belongs to
+                grounded = ground.verdict if ground is not None else Verdict.UNKNOWN
+                results.append(ClaimResult.undecided(grounded, feasible))
+                continue
+            if not feasible:
+                results.append(ClaimResult.blocked("blocked", ground.verdict))
+                continue
+            try:
+                decision, result = self.step(number, claim, ground, admitted, instances)
+            except LimitError:
+                self.timed_out = True
+                decided = False
+                results.append(ClaimResult.undecided(ground.verdict))
+                continue
+            feasible = result.feasible_after
+            results.append(result)
+            if decision.verdict.determinate:
+                explanations.append(
+                    partial(self.explain, number, result, decision, tuple(instances))
+                )
+        # Verdicts first: should time run out, that costs the best premises alone.
+        for explain in explanations:
+            explain()
+        return results
+
+    def step(
+        self,
+        number: int,
+        claim: tuple[Triple, ...],
+        ground: _Decision,
+        admitted: list[Unit],
+        instances: list[Atom],
+    ) -> tuple[_Decision, ClaimResult]:
+        """Decides a claim under a feasible assumed context and adds it there.
+
+        Args:
+            number: Its number, from 1.
+            claim: Its relations.
+            ground: The decision on it under the scene alone.
+            admitted: The claims of the context that the scene does not entail.
+            instances: Their relation instances, one by one.
+
+        Returns:
+            The decision, and the result, not yet explained.
+
+        Raises:
+            LimitError: If there is no verdict in time.
+        """
+        decision = ground
+        units = [*self.scene_units, *admitted]
+        if admitted and not ground.verdict.determinate:
+            decision = self.decide(frozenset(claim), units)
+        result = ClaimResult(decision.verdict, ground.verdict)
+        if decision.verdict is Verdict.CONTRADICTED:
+            result.feasible_after = False
+        elif ground.verdict is not Verdict.ENTAILED:
+            atoms = tuple(dict.fromkeys(map(self.atom, claim)))
+            if decision.verdict is Verdict.UNKNOWN and len(atoms) > 1:
+                context = atoms_of(units)
+                solver = self.solver(context, frozenset(atoms))
+                result.feasible_after = solver.feasible((*context, *atoms))
+                result.reason = "unknown" if result.feasible_after else "self_conflict"
+            admitted.append(Unit(Premise("claim", number), atoms))
+            instances.extend(map(self.atom, claim))
+        result.first_conflict = not result.feasible_after
+        return decision, result
+
+    # Explanations -----------------------------------------------------------------------
+
+    def explain(
+        self, number: int, result: ClaimResult, decision: _Decision, instances: Sequence[Atom]
+    ) -> None:
+        """Fills in the premises of a determinate verdict, and the repair of a conflict.
+
+        Args:
+            number: The claim's number, from 1.
+            result: Its result.
+            decision: Its verdict under the assumed context.
+            instances: The generated relation instances of that context.
+        """
+        grounds = self.grounds(decision)
+        result.premises = grounds.premises
+        if decision.verdict is Verdict.ENTAILED:
+            if decision.immediate:
+                result.reason = "restated"
+            else:
+                result.reason = "entailed" if grounds.premises else "tautology"
+            return
+        result.reason = "contradicted" if grounds.premises else "impossible"
+        result.clashes = grounds.clashes
+        fault = grounds.fault
+        assert fault is not None  # a contradicted claim has one
+        # Reported as the claim puts it, not as its mirror image.
+        result.fault = self.worded[number - 1][self.claims[number - 1].index(fault)]
+        result.repair = None
+        if result.grounded is Verdict.CONTRADICTED:
+            return
+        # The scene leaves room for each relation, so removing claims repairs it.
+        faults = [triple for triples in decision.cores for triple in triples]
+        try:
+            result.repair = max(
+                repair(self.ontology, (*self.scene_atoms, self.atom(triple)), instances)
+                for triple in faults
+            )
+        except LimitError:
+            self.timed_out = True
+
+    def grounds(self, decision: _Decision) -> _Grounds:
+        """The reasons of a determinate verdict: of the relations at fault, the one that takes
+        the best premises. Where there is no time to find them, a core has to do.
+        """
+        if decision.grounds is None:
+            try:
+                decision.grounds = self.best_grounds(decision)
+            except LimitError:
+                self.timed_out = True
+                triples, core = next(iter(decision.cores.items()))
+                return _Grounds(premises_of_core(decision.units, core), min(triples))
+        return decision.grounds
+
+    def best_grounds(self, decision: _Decision) -> _Grounds:
+        """The same without regard to time.
+
+        Raises:
+            LimitError: If there is not enough.
+        """
+        units = decision.units
+        context = atoms_of(units)
+        candidates: list[tuple[tuple[Premise, ...], Triple]] = []
+        for triples, core in decision.cores.items():
+            fault = min(triples)
+            path = self.path(triples, units)
+            if path is not None:
+                candidates.append((path, fault))
+                continue
+            group = frozenset(map(self.atom, triples))
+            solver = self.solver(context, group)
+            if decision.verdict is Verdict.ENTAILED:
+                core_of: CoreOf = partial(solver.refutation_core, group=group)
+            else:
+                core_of = partial(solver.exclusion_core, atom=min(group))
+            candidates.append((best_premises(units, core, core_of), fault))
+        premises, fault = min(candidates, key=lambda each: premise_cost(each[0]))
+        if decision.verdict is Verdict.ENTAILED:
+            return _Grounds(premises)
+        reasons: Clashes = []
+        if fault[1] not in self.ontology.moves:
+            atoms = atoms_of(unit for unit in units if unit.premise in premises)
+            reasons = clashes(self.ontology, dict.fromkeys([*atoms, self.atom(fault)]))
+        return _Grounds(premises, fault, reasons)
+
+    def path(self, triples: frozenset[Triple], units: Sequence[Unit]) -> tuple[Premise, ...] | None:
+        """The chain of premises that decides a direction, where the scene is a forest and the
+        whole context; else None.
+        """
+        if len(triples) > 1 or self.forest is None or len(units) > len(self.scene_units):
+            return None
+        ((u, r, v),) = triples
+        if u == v or r not in self.ontology.moves:
+            return None
+        return tuple(units[n].premise for n in self.forest.path(u, v))

@@ -1,0 +1,79 @@
+"""Parsed traces: the relations of scene and claims over numbered things."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from symbouq.ontology.library import Triple
+from symbouq.reading.clauses import Clauses
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A relation as scene or claim states it.
+
+    Attributes:
+        triple: Slots and relation name.
+        record: The same in the shape of `symbouq.records.RelationRecord`.
+    """
+
+    triple: Triple
+    record: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ParsedClaim:
+    """A claim with its relations."""
+
+    type: str
+    text: str
+    relations: tuple[Stated, ...]
+    stance: str = "asserted"
+
+
+@dataclass(frozen=True)
+class Events:
+    """The events of a trace, clause by clause.
+
+    Attributes:
+        scene: The clauses of each sentence of the scene, with its number; none where it could
+            not be read.
+        claims: The clauses of each claim; none where it states no relation.
+    """
+
+    scene: tuple[tuple[int, Clauses], ...]
+    claims: tuple[Clauses, ...]
+
+
+@dataclass(frozen=True)
+class ParsedTrace:
+    """A trace whose things are slots.
+
+    Attributes:
+        names: The things' names; the position is the slot.
+        scene: Premise number and relation, for each relation of the scene.
+        claims: The claims, the conclusion last.
+        faults: What could not be read, a message each.
+        events: The same as clauses about events, where the profile reads them.
+    """
+
+    names: tuple[str, ...]
+    scene: tuple[tuple[int, Stated], ...]
+    claims: tuple[ParsedClaim, ...]
+    faults: tuple[str, ...] = ()
+    events: Events | None = None
+
+
+class Slots:
+    """Numbers of things, given in order of appearance.
+
+    Attributes:
+        of: Name to number, from 0.
+    """
+
+    def __init__(self) -> None:
+        self.of: dict[str, int] = {}
+
+    def __getitem__(self, name: str) -> int:
+        return self.of.setdefault(name, len(self.of))

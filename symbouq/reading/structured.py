@@ -1,0 +1,101 @@
+"""Traces that bring relations in place of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from symbouq.errors import RecordError
+from symbouq.limits import untimed
+from symbouq.ontology.library import Ontology
+from symbouq.reading.clauses import Clauses
+from symbouq.reading.parsed import Events, ParsedClaim, ParsedTrace, Slots, Stated
+from symbouq.records import ClauseRecord, Instance, RelationRecord, Trace
+
+
+def structured_trace(ontology: Ontology, trace: Trace) -> ParsedTrace:
+    """A trace that brings its relations.
+
+    Args:
+        ontology: The tables of the profile.
+        trace: The trace.
+
+    Raises:
+        RecordError: If a relation is not in the profile, or sentences are numbered in part.
+    """
+    slots = Slots()
+    named = {name for r in trace.scene_relations or () for name in (r.subject, r.object)}
+
+    def stated(relation: RelationRecord, place: str, sentence: int | None) -> Stated:
+        try:
+            name = ontology.canonical(relation.relation)
+        except KeyError as error:
+            raise RecordError(f"{place}: {error.args[0]}") from error
+        grounded = relation.grounded
+        if grounded is None:
+            grounded = relation.subject in named and relation.object in named
+        return Stated(
+            (slots[relation.subject], name, slots[relation.object]),
+            {
+                "subject": relation.subject,
+                "relation": name,
+                "object": relation.object,
+                "sentence": sentence,
+                "span": relation.span,
+                "confidence": relation.confidence,
+                "grounded": grounded,
+            },
+        )
+
+    relations = trace.scene_relations or []
+    unplaced = [n for n, r in enumerate(relations, start=1) if r.sentence is None]
+    if unplaced and len(unplaced) < len(relations):
+        raise RecordError(
+            f"scene_relations.{unplaced[0]}: has no sentence, but others have; give all or none"
+        )
+    scene = tuple(
+        (r.sentence or n, stated(r, f"scene_relations.{n}", r.sentence))
+        for n, r in enumerate(relations, start=1)
+    )
+    given = trace.claims or []
+    claims = tuple(
+        ParsedClaim(
+            "conclusion" if number == len(given) else claim.type,
+            claim.text,
+            tuple(
+                stated(r, f"claims.{number}.relations.{n}", r.sentence)
+                for n, r in enumerate(claim.relations, start=1)
+            ),
+            claim.stance,
+        )
+        for number, claim in enumerate(given, start=1)
+    )
+    events = structured_events(ontology, trace)
+    return ParsedTrace(tuple(slots.of), scene, claims, tuple(trace.faults), events)
+
+
+def structured_events(ontology: Ontology, trace: Instance) -> Events | None:
+    """The clauses that a record brings, where the profile reads events.
+
+    Raises:
+        RecordError: If it has relations without clauses, or clauses that cannot be.
+    """
+    if not ontology.eventful or trace.scene_events is None:
+        return None
+    with untimed():
+        from symbouq.reading.events.reader import given_clause
+
+    def clauses(records: Sequence[ClauseRecord], place: str) -> Clauses:
+        return tuple(
+            given_clause(ontology, record, f"{place}.{n}") for n, record in enumerate(records, 1)
+        )
+
+    if trace.scene_relations and not trace.scene_events:
+        raise RecordError("scene_events: empty, but there are scene_relations")
+    claims = list(enumerate(getattr(trace, "claims", None) or (), 1))
+    for n, claim in claims:
+        if claim.relations and not claim.events:
+            raise RecordError(f"claims.{n}: has relations, but no events")
+    return Events(
+        tuple((n, clauses(s, f"scene_events.{n}")) for n, s in enumerate(trace.scene_events, 1)),
+        tuple(clauses(claim.events, f"claims.{n}.events") for n, claim in claims),
+    )
