@@ -13,7 +13,8 @@ from helpers.strategies import programs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symbouq.auditing.relations import _correction, _known_scene, audit_relations
+from symbouq.auditing.premises import _correction
+from symbouq.auditing.relations import _memory_of, audit_relations
 from symbouq.auditing.verdicts import ClaimResult, TraceResult, Verdict
 from symbouq.ontology.library import OntologyLibrary, Triple
 
@@ -143,7 +144,7 @@ def test_clashes_are_those_of_the_premises_alone() -> None:
     wrong: list[Triple] = [(2, "po", 0)]
     others: list[list[Triple]] = [[(3, "po", 4)], [(4, "ec", 0)], [(3, "tpp", 2)], [(1, "eq", 4)]]
     for earlier in ([], others, others[::-1]):
-        _known_scene.cache_clear()
+        _memory_of.cache_clear()
         if earlier:
             audit_relations(ontology, scene, earlier)
         for beside in ([], others):
@@ -169,7 +170,7 @@ def test_many_things_and_few_are_judged_alike(things: int, monkeypatch: pytest.M
     found = []
     for few in (0, 100):
         monkeypatch.setattr("symbouq.auditing.relations._FEW_THINGS", few)
-        _known_scene.cache_clear()
+        _memory_of.cache_clear()
         found.append(audit_relations(ontology, scene, claims))
     assert found[0] == found[1]
 

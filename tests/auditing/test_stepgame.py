@@ -18,7 +18,7 @@ from stepgame_table import VERDICT_VALUES, delivered, states_relation
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.counterfactual import counterfactuals
 from symbouq.ontology.library import Ontology, OntologyLibrary
-from symbouq.reading.named.reader import Reader
+from symbouq.reading.named.reader import NamedReader
 from symbouq.records import Instance, Trace
 
 LIBRARY = OntologyLibrary()
@@ -67,7 +67,7 @@ def pattern(phrasing: str) -> re.Pattern[str]:
     return re.compile("".join(parts))
 
 
-def reads(reader: Reader, phrasing: str, meaning: str) -> bool:
+def reads(reader: NamedReader, phrasing: str, meaning: str) -> bool:
     """Whether a phrasing is read with exactly its literal meaning."""
     sentence = phrasing.replace("<A>", "D").replace("<B>", "K")
     question = "What is the relation of the agent D to the agent K?"
@@ -80,7 +80,7 @@ def reads(reader: Reader, phrasing: str, meaning: str) -> bool:
 
 @pytest.mark.parametrize("profile", ["nine-way", "unit-grid"])
 def test_every_sound_phrasing_is_read(data: Path, profile: str) -> None:
-    reader = Reader(LIBRARY.ontology(profile))
+    reader = NamedReader(LIBRARY.ontology(profile))
     unread = [p for p, meaning in phrasings(data) if not reads(reader, p, meaning)]
     assert not unread
 
@@ -88,7 +88,7 @@ def test_every_sound_phrasing_is_read(data: Path, profile: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("split", ["train", "validation", "test"])
 def test_every_sound_sentence_is_read(data: Path, split: str) -> None:
-    reader = Reader(UNIT)
+    reader = NamedReader(UNIT)
     sound = [(pattern(p), meaning) for p, meaning in phrasings(data)]
     wrong = unsound(data)
     checked = 0
@@ -106,7 +106,7 @@ def test_every_sound_sentence_is_read(data: Path, split: str) -> None:
     assert checked > 500
 
 
-def fired(reader: Reader, phrasing: str) -> set[str]:
+def fired(reader: NamedReader, phrasing: str) -> set[str]:
     """The phrases and words of the ontology that a phrasing uses."""
     sentence = phrasing.replace("<A>", "D").replace("<B>", "K")
     return {t.text.lower() for t in reader.lexicon.tokens(sentence) if t.entry is not None}
@@ -123,14 +123,14 @@ def without(ontology: Ontology, texts: set[str]) -> Ontology:
 
 def test_leave_one_out(data: Path) -> None:
     """Without the facts that only one phrasing uses, that phrasing is still read."""
-    reader = Reader(UNIT)
+    reader = NamedReader(UNIT)
     table = phrasings(data)
     used = [fired(reader, phrasing) for phrasing, _ in table]
     counts = Counter(text for texts in used for text in texts)
     kept = 0
     for (phrasing, meaning), texts in zip(table, used, strict=True):
         own = {text for text in texts if counts[text] == 1}
-        kept += reads(Reader(without(UNIT, own)) if own else reader, phrasing, meaning)
+        kept += reads(NamedReader(without(UNIT, own)) if own else reader, phrasing, meaning)
     assert kept / len(table) >= 0.9
 
 

@@ -27,7 +27,7 @@ from symbouq.errors import RecordError
 from symbouq.io.adapters import limits
 from symbouq.io.pool import Pool
 from symbouq.io.stream import Job, Line, Outcome, Work, distinct, process, read_lines
-from symbouq.reading.named.reader import Reader
+from symbouq.reading.named.reader import NamedReader
 from symbouq.records import Trace, parse_record
 from symbouq.report.jobs import reporting
 
@@ -570,13 +570,13 @@ def test_an_audit_in_time_lacks_nothing(tmp_path: Path) -> None:
 def test_a_fault_in_one_claim_costs_that_claim(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def mentions(self: Reader, tokens: Any, *arguments: Any) -> Any:
+    def mentions(self: NamedReader, tokens: Any, *arguments: Any) -> Any:
         if any(token.text == "zork" for token in tokens):
             raise KeyError("zork")
         return read(self, tokens, *arguments)
 
-    read = Reader._mentions
-    monkeypatch.setattr(Reader, "_mentions", mentions)
+    read = NamedReader._mentions
+    monkeypatch.setattr(NamedReader, "_mentions", mentions)
     claims = ["A is above B.", "A zork is above B.", "B is below A."]
     trace = {"id": "t", "scene": ["A is above B."], "reasoning": claims, "conclusion": "above"}
     (outcome,) = limited(tmp_path, None, trace)

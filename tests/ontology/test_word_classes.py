@@ -15,11 +15,11 @@ from symbouq.ontology.words import CLASSES
 from symbouq.reading.described.reader import DescribedReader
 from symbouq.reading.events.reader import EventReader
 from symbouq.reading.lexicon import Token
-from symbouq.reading.named.reader import Reader
+from symbouq.reading.named.reader import NamedReader
 from symbouq.reading.traces import ReadingError, TraceReader
 
 LIBRARY = OntologyLibrary()
-NAMED = Reader(LIBRARY.ontology())
+NAMED = NamedReader(LIBRARY.ontology())
 DESCRIBED = DescribedReader(LIBRARY.ontology("spartun"))
 EVENTS = EventReader(LIBRARY.ontology("event"))
 READERS = {"named": NAMED, "described": DESCRIBED, "events": EVENTS}
