@@ -87,9 +87,9 @@ class TraceAuditor:
         Raises:
             RecordError: If the trace cannot be audited as it is.
         """
-        return self.channels(trace, (self.context,), file, line)[self.context]
+        return self.audited_under(trace, (self.context,), file, line)[self.context]
 
-    def channels(
+    def audited_under(
         self,
         trace: Trace,
         contexts: Sequence[Context] = ("assumed", "grounded"),

@@ -1,4 +1,4 @@
-"""What differs between two audits of one trace, and between two files of audits: the
+"""Differences between two audits of one trace, and between two files of audits: the
 verdicts that flip.
 """
 
@@ -257,7 +257,7 @@ def nothing(_first: Point | None, _second: Point | None, _here: Sequence[Flip]) 
 
 @dataclass
 class Comparison(Flips):
-    """What differs between two files of audits.
+    """The differences between two files of audits.
 
     Attributes:
         same: How many traces have one response in both files, so that all claims are

@@ -83,7 +83,7 @@ def describe(
 
 
 def _lacking(result: TraceResult) -> list[str]:
-    """What a result lacks because a limit was reached."""
+    """The findings that a result lacks because a limit was reached."""
     if not result.timed_out:
         return []
     undecided = result.undecided

@@ -119,7 +119,7 @@ class _EventAudit:
 
     @contextmanager
     def limited(self) -> Iterator[None]:
-        """What a verdict can do without: it ends at a limit, and the result says so."""
+        """A step that a verdict can do without: it ends at a limit, and the result says so."""
         try:
             yield
         except LimitError:
@@ -128,7 +128,7 @@ class _EventAudit:
     # Statements under premises -----------------------------------------------------------
 
     def verdict(self, units: Sequence[_Unit], hypothesis: Clauses) -> Verdict:
-        """What some premises, which can be true together, make of a statement: only those
+        """The verdict on a statement under premises that can be true together: only those
         matter that speak of its things, or of things that these speak of.
         """
         premises = tuple(unit.clauses for unit in _about(units, hypothesis))
@@ -291,7 +291,7 @@ def _about(units: Sequence[_Unit], statement: Clauses) -> list[_Unit]:
 
 @lru_cache(maxsize=8)
 def _background(ontology: Ontology) -> str:
-    """What a profile says of relations and of words, as facts."""
+    """The facts of a profile about relations and words."""
     texts = ("compared", "way", "verb", "inflected", "times")
     lines = [ontology.closure_facts]
     lines += [f"negation({r},{s})." for r, s in ontology.denials.items()]

@@ -17,7 +17,7 @@ from symbouq.auditing.verdicts import Verdict
 
 @dataclass(frozen=True)
 class ClaimFacts:
-    """What the features need to know of one claim.
+    """One claim, as the features need it.
 
     Attributes:
         relations: Its relations in an orientation in which converses are equal.

@@ -1,4 +1,4 @@
-"""What the commands do to each record of a file, made once in every process."""
+"""The work of commands on each record of a file, made once in every process."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def auditing_in(profile: str | None, contexts: Sequence[Context]) -> Work:
     auditor = TraceAuditor(profile)
 
     def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], None]:
-        audits = list(auditor.channels(trace, contexts, file, line).values())
+        audits = list(auditor.audited_under(trace, contexts, file, line).values())
         given = [audit["features"] for audit in audits]
         rows = zip(*(features["claims"] for features in given), strict=True)
         features = {

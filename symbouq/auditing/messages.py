@@ -30,7 +30,7 @@ class Messages:
     def message(
         self, claim: ParsedClaim, finding: ClaimResult, result: TraceResult, conflict: int
     ) -> str:
-        """What the auditor says about a claim."""
+        """The message about a claim."""
         if finding.reason == "unparsed":
             return self._ontology.messages.get("unparsed", "unparsed")
         premises = result.clash if finding.reason == "blocked_scene" else finding.premises
@@ -47,7 +47,7 @@ class Messages:
         return self._with_reason(text, sorted(finding.clashes, key=lambda c: own not in c[1]))
 
     def scene_clash(self, result: TraceResult) -> str:
-        """What is wrong with an infeasible scene."""
+        """The message about an infeasible scene."""
         text = self._filled("clash", premises=_listed(map(_spoken, result.clash)))
         return self._with_reason(text, result.clash_reasons)
 

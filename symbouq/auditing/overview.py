@@ -24,7 +24,7 @@ _POINTS = 200
 
 @dataclass(frozen=True)
 class Point:
-    """What an overview takes from one audit.
+    """One audit, as an overview needs it.
 
     Attributes:
         summary: Its counts.

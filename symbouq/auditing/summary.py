@@ -53,7 +53,7 @@ class Summary:
 
     @classmethod
     def from_total(cls, total: Mapping[str, Any]) -> Summary:
-        """What `total` gave, as a summary again."""
+        """A summary from its `total`."""
         counts = {name: Counter(total[name]) for name in ("assumed", "grounded")}
         return cls(**{**total, **counts})
 

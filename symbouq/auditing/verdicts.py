@@ -65,7 +65,7 @@ class Premise:
 
 @dataclass
 class ClaimResult:
-    """What the auditor says about one claim.
+    """The findings on one claim.
 
     Attributes:
         verdict: Under the assumed context (Eq. prefix).
@@ -136,7 +136,7 @@ class ClaimResult:
 
 @dataclass
 class TraceResult:
-    """What the auditor says about one trace.
+    """The findings on one trace.
 
     Attributes:
         feasible: Whether the scene alone is feasible.

@@ -294,7 +294,7 @@ class TraceSolver:
 
 
 def clashes(ontology: Ontology, atoms: Collection[Atom]) -> list[tuple[str, tuple[str, ...]]]:
-    """What the closure of some atoms runs into: codes and the relations that they name, in
+    """The clashes in the closure of some atoms: codes and the relations that they name, in
     order. Empty where the layout alone is at fault.
 
     Raises:

@@ -17,7 +17,7 @@ from symbouq.ontology.library import ASSERTED, QUERIED, Ontology, Triple
 
 @dataclass(frozen=True)
 class Worlds:
-    """What a scene says of one pair of things.
+    """The relations of one pair of things that a scene leaves open.
 
     Attributes:
         possible: Relations that the pair can have, in the ontology's order.
@@ -112,7 +112,7 @@ def decided(
 
 
 def composition_table(ontology: Ontology, family: str) -> dict[tuple[str, str], tuple[str, ...]]:
-    """What x and z can be to each other where x R y and y S z, for each two relations R
+    """The relations that x and z can have where x R y and y S z, for each two relations R
     and S of a family.
 
     Raises:

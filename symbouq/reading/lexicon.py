@@ -47,8 +47,8 @@ _TEXTS_REMEMBERED = 10_000
 """After how many texts the spaCy pipeline is made anew."""
 
 
-class Entry(NamedTuple):
-    """What a phrase or word of the lexicon is.
+class LexicalEntry(NamedTuple):
+    """A phrase or word of the lexicon.
 
     Attributes:
         kind: `relation`, or a word class.
@@ -77,7 +77,7 @@ class Token(NamedTuple):
     or a word that the lexicon does not have (kind `content`).
 
     Attributes:
-        kind: Entry kind, `content`, `number` or `mark`.
+        kind: LexicalEntry kind, `content`, `number` or `mark`.
         text: As written.
         start: Character offset of its start.
         end: Character offset of its end.
@@ -90,7 +90,7 @@ class Token(NamedTuple):
     start: int
     end: int
     head: str
-    entry: Entry | None = None
+    entry: LexicalEntry | None = None
 
 
 class Analysis:
@@ -141,7 +141,7 @@ class Lexicon:
         nlp.tokenizer = _tokenizer(nlp)
         self._sentencizer = Sentencizer(punct_chars=sorted(_FULL_STOPS))
         self.nlp = nlp
-        self._entries: dict[int, tuple[Entry, str]] = {}
+        self._entries: dict[int, tuple[LexicalEntry, str]] = {}
         self._simple: dict[int, tuple[str, str, str]] = {}
         self._typos: dict[str, str] = {}
         self._dotted: dict[int, str] = {}
@@ -157,7 +157,7 @@ class Lexicon:
         for text, entry in listed.items():
             self._add(text, entry)
 
-    def _listed(self) -> dict[str, Entry]:
+    def _listed(self) -> dict[str, LexicalEntry]:
         """Every phrase and word; a relation's phrase goes before a word."""
         describing = self._describing() if self.ontology.described else {}
         apart = {*describing, *self.ontology.phrases, *self.ontology.words.get("negation", ())}
@@ -169,9 +169,9 @@ class Lexicon:
                     word_class == "motion" or (composed and word_class in _COMPOSED)
                 ):
                     continue
-                listed.setdefault(text, Entry(word_class))
+                listed.setdefault(text, LexicalEntry(word_class))
         for text, relation in self.ontology.phrases.items():
-            listed[text] = Entry(
+            listed[text] = LexicalEntry(
                 "relation",
                 relation,
                 place=text in self.ontology.places,
@@ -180,21 +180,25 @@ class Lexicon:
             )
         return listed
 
-    def _describing(self) -> dict[str, Entry]:
-        """What noun phrases are built of, where things are described."""
+    def _describing(self) -> dict[str, LexicalEntry]:
+        """The words that noun phrases are built of, where things are described."""
         ontology = self.ontology
-        listed = {text: Entry("ordinal", value=str(n)) for text, n in ontology.ordinals.items()}
-        listed |= {text: Entry("numeral", value=str(n)) for text, n in ontology.numerals.items()}
+        listed = {
+            text: LexicalEntry("ordinal", value=str(n)) for text, n in ontology.ordinals.items()
+        }
+        listed |= {
+            text: LexicalEntry("numeral", value=str(n)) for text, n in ontology.numerals.items()
+        }
         for text, (dimension, value) in ontology.attributes.items():
-            listed[text] = Entry("attribute", value=f"{dimension}:{value}")
+            listed[text] = LexicalEntry("attribute", value=f"{dimension}:{value}")
         for text, (kind, plural) in ontology.nouns.items():
-            listed[text] = Entry("noun", value=kind, plural=plural)
+            listed[text] = LexicalEntry("noun", value=kind, plural=plural)
         for word_class in DESCRIBING:
             for text in ontology.words.get(word_class, ()):
-                listed.setdefault(text, Entry(word_class))
+                listed.setdefault(text, LexicalEntry(word_class))
         return listed
 
-    def _add(self, text: str, entry: Entry) -> None:
+    def _add(self, text: str, entry: LexicalEntry) -> None:
         if "." in text:
             kind = "numero" if text in self.ontology.words.get("numero", ()) else entry.kind
             self._dotted[self.nlp.vocab.strings.add(text)] = kind

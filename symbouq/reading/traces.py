@@ -181,7 +181,7 @@ class TraceReader(ABC, Generic[N]):
 
     @abstractmethod
     def _scene(self, scene: tuple[str, ...], question: str) -> Scene[N]:
-        """What the scene states, the things in it, and the pair asked for."""
+        """The statements of the scene, the things in it, and the pair asked for."""
 
     @abstractmethod
     def _mentions(
@@ -307,7 +307,7 @@ class TraceReader(ABC, Generic[N]):
         known: int,
         faults: dict[str, str] | None = None,
     ) -> tuple[tuple[Mention, ...], ...]:
-        """What each of some texts in sequence states; a pronoun may refer back.
+        """The mentions of each of some texts in sequence; a pronoun may refer back.
 
         Args:
             part: What the texts are, for messages.

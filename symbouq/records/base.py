@@ -56,7 +56,7 @@ def _not_json(line: bytes, error: ValueError) -> str:
 
 
 def _explained(error: ValidationError) -> str:
-    """What is wrong with a record, field by field, shortly."""
+    """The faults of a record, field by field, shortly."""
     parts: list[str] = []
     for problem in error.errors(include_url=False, include_input=False)[:3]:
         place = ".".join(str(part) for part in problem["loc"] if not _is_internal(part))

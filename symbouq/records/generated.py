@@ -17,11 +17,11 @@ def is_structured(record: Record) -> bool:
 
 
 def status_of(record: Record) -> str:
-    """What became of a generation: `valid`, `invalid`, `truncated` or `failed`."""
+    """The outcome of a generation: `valid`, `invalid`, `truncated` or `failed`."""
     return str((record.get("generation") or {}).get("status", "valid"))
 
 
 def meta_of(record: Record) -> dict[str, Any]:
-    """What a record says of itself in `meta`; nothing, where that is no object."""
+    """The `meta` of a record; empty, where that is no object."""
     meta = record.get("meta")
     return meta if isinstance(meta, dict) else {}

@@ -45,7 +45,7 @@ Relation = Annotated[RelationRecord, BeforeValidator(_from_triple)]
 
 
 class ClauseRecord(Record):
-    """What one clause of a sentence about events says (`symbouq.reading.clauses.Clause`)."""
+    """One clause of a sentence about events (`symbouq.reading.clauses.Clause`)."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 

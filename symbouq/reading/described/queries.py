@@ -37,7 +37,7 @@ Holds = Callable[[int, str, int], "bool | None"]
 
 @dataclass(frozen=True)
 class Query:
-    """What a question asks.
+    """A question, parsed.
 
     Attributes:
         pair: The two phrases whose relation it asks for, the one asked about first.
@@ -173,7 +173,7 @@ class _Question(Sentence):
         return Query(about=about, predicates=best[0], options=options)
 
     def _options(self, position: int) -> tuple[Phrase, ...]:
-        """What is offered: `X or Y`."""
+        """The alternatives of `X or Y`."""
         found: list[Phrase] = []
         while (start := self._phrase_at(position)) is not None:
             phrase, position = self.phrases(start)[0]
@@ -246,7 +246,7 @@ class Scene:
         if phrase.determiner in _SINGLE and len(sure) > 1:
             # "The square in A" is the one that was said to be in A, where another is so
             # only by being in what is in A.
-            said = discourse.meeting(phrase, sure)
+            said = discourse.satisfying(phrase, sure)
             sure = {n: sure[n] for n in said} or sure
         return sure
 
@@ -315,7 +315,7 @@ class Scene:
     def _asked(self, subject: int, relation: str, object: int, wide: bool = False) -> Value:
         if subject == object:
             return Value(False)
-        relation = self.discourse.read_as(relation, object)
+        relation = self.discourse.relation_to(relation, object)
         if wide:
             relation = self.discourse.ontology.loosely.get(relation, relation)
         return self.related(subject, relation, object)

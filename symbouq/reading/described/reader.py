@@ -45,8 +45,8 @@ class DescribedReader(TraceReader[Discourse]):
     def asked(
         self, scene: Sequence[str], question: str
     ) -> tuple[Discourse, tuple[tuple[Statement, ...], ...], queries.Query]:
-        """A question about a scene: the things, what each sentence states of them, and
-        what is asked.
+        """A question about a scene: the things, the statements of each sentence, and the
+        query.
 
         Args:
             scene: The scene's sentences.
@@ -65,9 +65,9 @@ class DescribedReader(TraceReader[Discourse]):
         """
         discourse = Discourse(self.ontology)
         names = {name: None for _, (u, _, v) in relations for name in (u, v)}
-        numbers = {name: discourse.called(name, self.phrase(name, frozenset())) for name in names}
+        numbers = {name: discourse.titled(name, self.phrase(name, frozenset())) for name in names}
         triples = [(numbers[u], r, numbers[v]) for _, (u, r, v) in relations]
-        discourse.note(triples)
+        discourse.record(triples)
         query = self._query(question, discourse)
         return discourse, triples, query
 
@@ -82,7 +82,7 @@ class DescribedReader(TraceReader[Discourse]):
         return queries.phrase(self.ontology, tokens, names)
 
     def _take(self, scene: tuple[str, ...]) -> tuple[tuple[_Stated, ...], Discourse]:
-        """What each sentence of a scene states, and the things in it."""
+        """The statements of each sentence of a scene, and the things in it."""
         discourse = Discourse(self.ontology)
         with reading("the scene", " ".join(scene)):
             tokens = self.lexicon.tokens_of_each(scene)
@@ -94,7 +94,7 @@ class DescribedReader(TraceReader[Discourse]):
         return tuple(stated), discourse
 
     def _query(self, question: str, discourse: Discourse) -> queries.Query:
-        """What a question asks about the things of a scene."""
+        """The query of a question about the things of a scene."""
         with reading("the question", question):
             tokens = self.lexicon.tokens(question)
             if len(tokens) > LONGEST_SENTENCE:
@@ -104,10 +104,10 @@ class DescribedReader(TraceReader[Discourse]):
     def _stated(
         self, tokens: Sequence[Token], discourse: Discourse, narrating: bool
     ) -> Iterator[tuple[Parse, list[Statement]]]:
-        """What a text states, sentence by sentence."""
+        """The statements of a text, sentence by sentence."""
         for sentence in self._sentences(_stating(tokens), discourse.names):
             parse = self._grammar.parse(sentence, discourse.names, narrating)
-            yield parse, discourse.take(parse, narrating)
+            yield parse, discourse.interpret(parse, narrating)
 
     def _sentences(
         self, tokens: Sequence[Token], names: frozenset[str]
@@ -142,7 +142,7 @@ class DescribedReader(TraceReader[Discourse]):
         """The pair that a question asks for, if it is clear which."""
         if query.pair is None:
             return None
-        scene = queries.Scene(discourse, discourse.said_so)
+        scene = queries.Scene(discourse, discourse.is_stated)
         first, second = (list(scene.picked(phrase)) for phrase in query.pair)
         if not first or not second or first[0] == second[0]:
             return None
@@ -173,7 +173,7 @@ class DescribedReader(TraceReader[Discourse]):
         return names.topic is not None
 
     def _head(self, tokens: Sequence[Token], names: Discourse) -> None:
-        names.point(self._grammar.phrases(tokens, names.names))
+        names.focus(self._grammar.phrases(tokens, names.names))
 
     @staticmethod
     def _spoken(

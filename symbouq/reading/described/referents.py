@@ -91,7 +91,7 @@ class Statement:
 
 @dataclass
 class Discourse:
-    """The things that a text has spoken of, and what it said of them.
+    """The things that a text has spoken of, and its statements about them.
 
     Args:
         ontology: The tables of the profile.
@@ -148,25 +148,25 @@ class Discourse:
         """Whether a thing is one that others are in."""
         return self.things[number].kind in self.ontology.containers
 
-    def read_as(self, relation: str, object: int) -> str:
-        """What a relation is to a certain thing: that to a container may be another."""
+    def relation_to(self, relation: str, object: int) -> str:
+        """The relation that is meant to a certain thing: that to a container may be another."""
         if self.is_container(object):
             return self.ontology.of_container.get(relation, relation)
         return relation
 
     # Reading a sentence ---------------------------------------------------------------
 
-    def take(self, parse: Parse, narrating: bool = True) -> list[Statement]:
-        """What a sentence states; its things are made or found.
+    def interpret(self, parse: Parse, narrating: bool = True) -> list[Statement]:
+        """Reads the statements of a sentence; its things are introduced or looked up.
 
         Args:
             parse: The sentence.
             narrating: Whether "a square" introduces one, as in a scene; else it may be one
                 that is known, as in reasoning about a scene.
         """
-        return _Taking(self, narrating).take(parse)
+        return _Interpretation(self, narrating).interpret(parse)
 
-    def point(self, phrases: Sequence[Phrase]) -> None:
+    def focus(self, phrases: Sequence[Phrase]) -> None:
         """Makes what phrases mean what the text is about, as a heading does."""
         found = [n for phrase in phrases for n in range(len(self.things)) if self.fits(phrase, n)]
         self.centre = []
@@ -185,7 +185,7 @@ class Discourse:
 
     # Things -----------------------------------------------------------------------------
 
-    def named(self, name: str, kind: str = "") -> int | None:
+    def find_named(self, name: str, kind: str = "") -> int | None:
         """The thing of a name."""
         fits = [
             n
@@ -237,7 +237,7 @@ class Discourse:
             return False
         return all(thing.attributes.get(d, value) == value for d, value in phrase.attributes)
 
-    def made(
+    def introduce(
         self, phrase: Phrase, container: int | None, second: bool = False, name: str = ""
     ) -> int:
         """A new thing as a phrase describes it, counted from two where it is "another"."""
@@ -253,7 +253,7 @@ class Discourse:
         self.things.append(thing)
         return len(self.things) - 1
 
-    def called(self, title: str, phrase: Phrase | None) -> int:
+    def titled(self, title: str, phrase: Phrase | None) -> int:
         """A new thing that records call by a title, with what that says of it."""
         if phrase is None:
             thing = Thing("", {}, [title], 1, None, 0)
@@ -301,7 +301,7 @@ class Discourse:
                 thing.number = self._free(thing)
 
     def title(self, number: int) -> str:
-        """What a thing is called in records: its name, or what it was described as. No two
+        """The name of a thing in records: its name, or what it was described as. No two
         are called the same, and none is renamed once it was asked for.
         """
         if number >= len(self.titles):
@@ -340,18 +340,18 @@ class Discourse:
         ]
         return any(relation in self.ontology.implied.get(way, ()) for way in ways)
 
-    def note(self, said: Iterable[tuple[int, str, int]]) -> None:
+    def record(self, said: Iterable[tuple[int, str, int]]) -> None:
         """Takes note of what was said of things."""
         for u, r, v in said:
             if (u, r, v) not in self.said:
                 self.said.add((u, r, v))
                 self.between[u, v] = (*self.between.get((u, v), ()), r)
 
-    def said_so(self, subject: int, relation: str, object: int) -> bool | None:
+    def is_stated(self, subject: int, relation: str, object: int) -> bool | None:
         """Whether a relation was said; it is open otherwise."""
         return self.certain(subject, relation, object) or None
 
-    def meeting(self, phrase: Phrase, numbers: Iterable[int]) -> list[int]:
+    def satisfying(self, phrase: Phrase, numbers: Iterable[int]) -> list[int]:
         """Those of some things that a phrase's relative clauses certainly hold for; where
         there are several, those for which they were said in these words.
         """
@@ -366,7 +366,7 @@ class Discourse:
             if phrase.determiner == PRONOUN:
                 continue
             others = [n for n in range(len(self.things)) if n != number and self.fits(phrase, n)]
-            others = self.meeting(phrase, others)
+            others = self.satisfying(phrase, others)
             if not any(self._is(number, clause.relation, n, outright) for n in others):
                 return clause.negated
         return not clause.negated
@@ -374,13 +374,13 @@ class Discourse:
     def _is(self, subject: int, relation: str, object: int, outright: bool) -> bool:
         if outright:
             return (subject, relation, object) in self.said
-        relation = self.read_as(relation, object)
+        relation = self.relation_to(relation, object)
         return self.certain(subject, self.ontology.loosely.get(relation, relation), object)
 
 
 @dataclass(frozen=True)
 class _Use:
-    """What a phrase is related to: its relation to some phrases, or to some things, and
+    """A use of a phrase: its relation to some phrases, or to some things, and
     whether those are within it.
     """
 
@@ -390,7 +390,7 @@ class _Use:
     holds: bool = False
 
 
-class _Taking:
+class _Interpretation:
     """One sentence being taken in."""
 
     def __init__(self, discourse: Discourse, narrating: bool) -> None:
@@ -408,14 +408,14 @@ class _Taking:
         self.tied: dict[int, list[int]] = {}
         self.place: int | None = None
 
-    def take(self, parse: Parse) -> list[Statement]:
+    def interpret(self, parse: Parse) -> list[Statement]:
         discourse = self.of
         discourse.sentence += 1
         for clause in parse.clauses:
             if isinstance(clause, Naming):
                 self._name(clause)
             elif isinstance(clause, Topic) and clause.heading:
-                discourse.point([clause.phrase])
+                discourse.focus([clause.phrase])
             elif isinstance(clause, Topic):
                 self._turned(clause.phrase)
             else:
@@ -437,7 +437,7 @@ class _Taking:
         for s in self.statements:
             if s.subject != s.object:
                 found.setdefault((s.subject, s.relation, s.object), s)
-        discourse.note(found)
+        discourse.record(found)
         return [
             Statement(
                 s.subject, s.relation, s.object, s.first, s.last, round(s.confidence * factor, 4)
@@ -530,7 +530,7 @@ class _Taking:
         self._list(clause, subjects)
 
     def _list(self, clause: Clause, subjects: Sequence[int]) -> None:
-        """What a line of a list under a container's heading says: that it holds this. Another
+        """Adds a line of a list under a container's heading: that it holds this. Another
         sentence ends the list.
         """
         discourse = self.of
@@ -566,7 +566,7 @@ class _Taking:
             turn = -1 if news else 2 + (phrase.determiner == PRONOUN)
             return turn, 0, phrase.start
         fits = [n for n in range(len(self.of.things)) if self.of.fits(phrase, n)]
-        met = len(self.of.meeting(phrase, fits)) if phrase.clauses else 0
+        met = len(self.of.satisfying(phrase, fits)) if phrase.clauses else 0
         # In reasoning, what is clear tells where the rest is.
         met = met if self.narrating else len(fits)
         return int(bool(phrase.clauses)), met, phrase.start
@@ -644,7 +644,7 @@ class _Taking:
         if ontology.converse.get(relation) in within and self._aside(predicate):
             pairs = [(u, v) for u, v in pairs if self.of.is_container(u)]
         for u, v in pairs:
-            relation = self.of.read_as(said, v)
+            relation = self.of.relation_to(said, v)
             if relation in within and self.of.is_container(v):
                 self.of.locate(u, v)
             elif ontology.converse.get(relation) in within and self.of.is_container(u):
@@ -717,7 +717,7 @@ class _Taking:
             if known:
                 return known, _COUNTED, False
             made = tuple(
-                discourse.made(phrase, place, determiner == ADDITIVE and count == 1)
+                discourse.introduce(phrase, place, determiner == ADDITIVE and count == 1)
                 for _ in range(count)
             )
             return made, 1.0, True
@@ -740,7 +740,7 @@ class _Taking:
             # Blocks are described one by one: what is not in this one was not spoken of.
             here = (place if place is not None else discourse.container, None)
             fits = [n for n in fits if discourse.things[n].container in here]
-        met = discourse.meeting(phrase, fits) if phrase.clauses else fits
+        met = discourse.satisfying(phrase, fits) if phrase.clauses else fits
         # In reasoning, what tells a thing apart is claimed of it.
         stated = bool(phrase.clauses) and not (met and self.narrating)
         if not self.narrating and not met and phrase.plural and not phrase.count:
@@ -748,7 +748,7 @@ class _Taking:
         chosen, confidence = self._chosen(phrase, met or fits, place, uses)
         if not chosen:
             count = max(1, phrase.count) if not phrase.number else 1
-            made = tuple(discourse.made(phrase, place) for _ in range(count))
+            made = tuple(discourse.introduce(phrase, place) for _ in range(count))
             return made, 1.0, True
         return chosen, confidence, stated
 
@@ -799,9 +799,9 @@ class _Taking:
     def _named(self, phrase: Phrase) -> tuple[tuple[int, ...], float]:
         found: list[int] = []
         for name in phrase.names:
-            known = self.of.named(name, phrase.kind)
+            known = self.of.find_named(name, phrase.kind)
             if known is None:
-                known = self.of.made(phrase, None, name=name)
+                known = self.of.introduce(phrase, None, name=name)
                 if not phrase.kind:
                     self.of.things[known].kind = self._kind_of_names()
             elif phrase.kind and not self.of.things[known].kind:
@@ -840,7 +840,7 @@ class _Taking:
         return None
 
     def _referred(self, phrase: Phrase, uses: Sequence[_Use]) -> tuple[tuple[int, ...], float]:
-        """What "it", "they" or "this block" refers to: the most salient thing that fits."""
+        """The referent of "it", "they" or "this block": the most salient thing that fits."""
         discourse = self.of
         taken = self._partners(uses)
         taken.update(n for use in uses for p in use.phrases for n in self.tied.get(p.start, ()))

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from symbouq.ontology.library import Ontology
 from symbouq.ontology.words import PARTICIPLE
 from symbouq.reading.bounds import LONGEST_SENTENCE
-from symbouq.reading.lexicon import Entry, Token
+from symbouq.reading.lexicon import LexicalEntry, Token
 
 DEFINITE, DEMONSTRATIVE, INDEFINITE, ADDITIVE = (
     "definite",
@@ -115,7 +115,7 @@ class Naming:
 
 @dataclass(frozen=True)
 class Topic:
-    """What the text goes on about: "Block A: ...", or turns to: "I looked at block A".
+    """The topic that the text goes on with: "Block A: ...", or turns to: "I looked at block A".
 
     Attributes:
         phrase: The thing.
@@ -304,7 +304,7 @@ class Sentence:
                 # A number of many digits is no hour, and Python converts none of thousands.
                 relation = self.ontology.hours.get(int(hour)) if len(hour) <= 2 else None
                 if relation is not None and end > position:
-                    entry = Entry("relation", relation, place=True)
+                    entry = LexicalEntry("relation", relation, place=True)
                     yield token._replace(kind="relation", end=tokens[end - 1].end, entry=entry)
                     position = end
                     continue
@@ -740,7 +740,7 @@ class Sentence:
         return self._phrases[position]
 
     def _relative(self, position: int, core: Phrase) -> Iterator[tuple[tuple[Predicate, ...], int]]:
-        """What a relative clause, whole, reduced or in brackets, says of a phrase."""
+        """The predicates of a relative clause, whole, reduced or in brackets."""
         if self.kind(position) == "(":
             position = self._skip(position + 1, "relative") - 1
             for clauses, end in self.predicates(position + 1, single=True):
@@ -1040,7 +1040,7 @@ def _introduced(phrase: Phrase) -> Phrase:
 
 
 def _preference(item: tuple[Clause, int]) -> tuple[int, bool, bool]:
-    """What goes first among the clauses from a position: the longest, the one that says more,
+    """The key by which clauses from a position are preferred: the longest, the one that says more,
     and what stands without a verb in the noun phrase that it is part of.
     """
     clause, end = item

@@ -76,7 +76,7 @@ class Sentence:
         self._ways = 0
 
     def clauses(self) -> tuple[Clause, ...]:
-        """What the sentence says; nothing if it cannot be parsed, or is too long for that."""
+        """The clauses of the sentence; none if it cannot be parsed, or is too long for that."""
         if len(self._tokens) > LONGEST_SENTENCE:
             return ()
         for clauses, end in self._sentence():
@@ -190,7 +190,7 @@ class Sentence:
         return self._tokens[position].text[:1].isupper()
 
     def _modifiers(self, name: str, position: int) -> Iterator[Parse]:
-        """What a noun phrase says of itself: "in the jacket", "who is in the jacket"."""
+        """The modifiers of a noun phrase: "in the jacket", "who is in the jacket"."""
         if self._kind(position) == "relation":
             yield from self._places((name,), position, Clause(tense="now"))
         comma = position + (self._text(position) == ",")
@@ -212,7 +212,7 @@ class Sentence:
                 yield noun.said + clauses, end
 
     def _predicates(self, subjects: Names, position: int) -> Iterator[Parse]:
-        """What is said of some subjects: "walked in and came back"."""
+        """The predicates of some subjects: "walked in and came back"."""
         for clauses, end in self._predicate(subjects, position):
             yield clauses, end
             joint = end + (self._text(end) == ",")
@@ -287,7 +287,7 @@ class Sentence:
             yield from self._rest(subjects, ("",), after, clause)
 
     def _witnessed(self, subjects: Names, noun: _Noun, clause: Clause) -> Iterator[Parse]:
-        """What something is perceived to do: "saw the cat jump over the fence"."""
+        """The clause that something is perceived to do: "saw the cat jump over the fence"."""
         perceived = tuple(
             replace(clause, agent=s, patient=name) for s in subjects for name in noun.names
         )

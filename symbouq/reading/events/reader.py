@@ -85,7 +85,7 @@ class EventReader(NamedReader):
     def _relations(
         self, clauses: Clauses, text: str, known: Collection[str]
     ) -> tuple[Mention, ...]:
-        """What clauses say of how two things lie."""
+        """The relations between two things in clauses."""
         found: list[Mention] = []
         for clause in clauses:
             for kind, *terms in clause.states:

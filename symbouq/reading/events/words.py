@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from symbouq.ontology.library import Ontology
 from symbouq.ontology.words import EVENTFUL
-from symbouq.reading.lexicon import Entry, Lexicon
+from symbouq.reading.lexicon import LexicalEntry, Lexicon
 
 BASE, PRESENT, PAST, PARTICIPLE, GERUND = "base", "present", "past", "participle", "gerund"
 
@@ -42,19 +42,19 @@ class EventLexicon(Lexicon):
         self.meanings = _meanings(ontology)
         super().__init__(ontology)
 
-    def _listed(self) -> dict[str, Entry]:
+    def _listed(self) -> dict[str, LexicalEntry]:
         """Every phrase and word of the profile."""
-        listed: dict[str, Entry] = {}
+        listed: dict[str, LexicalEntry] = {}
         for word_class in EVENTFUL:
             for text in sorted(self.ontology.words.get(word_class, ())):
-                listed.setdefault(text, Entry(word_class))
-        listed |= {text: Entry("times", value=str(n)) for text, n in self.counts.items()}
+                listed.setdefault(text, LexicalEntry(word_class))
+        listed |= {text: LexicalEntry("times", value=str(n)) for text, n in self.counts.items()}
         for text, pairs in self.forms.items():
-            listed[text] = Entry("verb", verbs=tuple(verb for verb, _ in pairs))
-        listed |= {text: Entry("way", value=way) for text, way in self.ways.items()}
+            listed[text] = LexicalEntry("verb", verbs=tuple(verb for verb, _ in pairs))
+        listed |= {text: LexicalEntry("way", value=way) for text, way in self.ways.items()}
         for text, relation in self.ontology.phrases.items():
-            listed[text] = Entry("relation", relation, value=self.ways.get(text, ""))
-        listed |= {text: Entry("comparing", value=r) for text, r in self.comparisons.items()}
+            listed[text] = LexicalEntry("relation", relation, value=self.ways.get(text, ""))
+        listed |= {text: LexicalEntry("comparing", value=r) for text, r in self.comparisons.items()}
         return listed
 
 

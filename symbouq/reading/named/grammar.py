@@ -39,7 +39,7 @@ class Item(NamedTuple):
     way: str = ""
 
 
-class Reading(NamedTuple):
+class Placement(NamedTuple):
     """One relation read from a sentence.
 
     Attributes:
@@ -98,7 +98,7 @@ class _Predication:
         verbal: Whether the relation is the verb: "A touches B".
         first: First item.
         last: Last item.
-        confidence: As in Reading.
+        confidence: As in Placement.
     """
 
     subjects: tuple[int, ...] = ()
@@ -150,14 +150,14 @@ class Grammar:
     def __init__(self, ontology: Ontology) -> None:
         self._ontology = ontology
 
-    def read(self, items: Sequence[Item]) -> list[Reading]:
+    def read(self, items: Sequence[Item]) -> list[Placement]:
         """The relations that a text states, in order, without repetitions.
 
         A stop, an inference word, a gloss or a retraction ends a sentence; a pronoun may refer
         across. What a condition or a question says, and what is taken back, is not stated.
         """
-        readings: list[Reading] = []
-        latest: list[Reading] = []
+        readings: list[Placement] = []
+        latest: list[Placement] = []
         memory = [item.thing for item in items[:1] if item.kind == "antecedent"]
         centre: tuple[int, ...] = ()
         supposed = False
@@ -188,11 +188,11 @@ class Grammar:
             start = position + 1
         return self._without_repetitions(readings + latest)
 
-    def _without_repetitions(self, readings: list[Reading]) -> list[Reading]:
+    def _without_repetitions(self, readings: list[Placement]) -> list[Placement]:
         """Drops what an earlier reading says already, as it is or in converse."""
         mirror = self._ontology.mirror
         seen: set[tuple[int, str, int]] = set()
-        kept: list[Reading] = []
+        kept: list[Placement] = []
         for reading in readings:
             u, r, v = reading.subject, reading.relation, reading.object
             if (u, r, v) in seen:
@@ -228,9 +228,9 @@ class _Sentence:
         self.last_thing = -1
         self.respective = any(item.kind == "respective" for item in items)
 
-    # Reading -------------------------------------------------------------------------
+    # Reading --------------------------------------------------------------------------
 
-    def read(self) -> list[Reading]:
+    def read(self) -> list[Placement]:
         kinds = [item.kind for item in self.items]
         if self._goes(kinds):
             return self._way(kinds)
@@ -258,7 +258,7 @@ class _Sentence:
             return bool(ways) or "arrival" in kinds
         return "arrival" in kinds and "origin" in ways
 
-    def _way(self, kinds: Sequence[str]) -> list[Reading]:
+    def _way(self, kinds: Sequence[str]) -> list[Placement]:
         """How the end of a way lies to its beginning: "From A, going right leads to B", "B can
         be reached from A by going right". Of ways with more than one direction, and of those
         whose ends are not both said, nothing is read.
@@ -282,7 +282,7 @@ class _Sentence:
         first, last = self.offset + min(spots), self.offset + max(spots)
         subject, landmark = self.items[goals[0]].thing, self.items[origins[0]].thing
         self.memory = [subject]
-        return [Reading(subject, relations[0], landmark, _UNDERSTOOD, first, last)]
+        return [Placement(subject, relations[0], landmark, _UNDERSTOOD, first, last)]
 
     def _ends(self, position: int) -> bool:
         """Whether what stands at a position opens the end of a way."""
@@ -509,7 +509,7 @@ class _Sentence:
 
     # Resolution ----------------------------------------------------------------------
 
-    def _resolved(self) -> list[Reading]:
+    def _resolved(self) -> list[Placement]:
         done = self.done
         for index, predication in enumerate(done):
             self._resolve_pronouns(index, predication)
@@ -600,7 +600,7 @@ class _Sentence:
                 rest.append(relation)
         return [joint, *rest] if joint else rest
 
-    def _readings(self, predication: _Predication) -> list[Reading]:
+    def _readings(self, predication: _Predication) -> list[Placement]:
         if not predication.related:
             return []
         options = [self._joined(option) for option in predication.options if option]
@@ -622,7 +622,7 @@ class _Sentence:
             things = predication.subjects
             pairs = [(u, v) for n, u in enumerate(things) for v in things[n + 1 :]]
         return [
-            Reading(u, r, v, predication.confidence, predication.first, predication.last)
+            Placement(u, r, v, predication.confidence, predication.first, predication.last)
             for u, v in pairs
             if u >= 0 and v >= 0
             for r in relations

@@ -9,7 +9,7 @@ from functools import lru_cache
 from symbouq.ontology.library import Ontology
 from symbouq.ontology.words import WAYS
 from symbouq.reading.lexicon import Token, kind_at, text_at
-from symbouq.reading.named.grammar import Grammar, Item, Reading
+from symbouq.reading.named.grammar import Grammar, Item, Placement
 from symbouq.reading.named.mentions import Names, discover, follows_name, key_of, measured, runs
 from symbouq.reading.traces import (
     NAMED_BY_QUESTION,
@@ -101,7 +101,7 @@ class NamedReader(TraceReader[Names]):
                 things.append(thing)
             items.insert(0, Item("antecedent", thing=things.index(thing)))
             places.insert(0, (0, 0))
-        readings: list[Reading] = self._read_shape(tuple(items))
+        readings: list[Placement] = self._read_shape(tuple(items))
         found = [
             Mention(
                 names.spellings[things[r.subject]],

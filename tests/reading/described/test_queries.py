@@ -315,7 +315,7 @@ def test_support_is_what_settles_it() -> None:
 def scene(*facts: tuple[int, str, int], settled: bool = False) -> Scene:
     """Block K with two stars and a circle, numbered 0 to 3, and what holds of them."""
     found = Discourse(SPARTUN.ontology)
-    found.take(parse("Block K has a red star, a blue star and a circle."))
+    found.interpret(parse("Block K has a red star, a blue star and a circle."))
     return Scene(found, lambda u, r, v: True if (u, r, v) in facts else False if settled else None)
 
 

@@ -200,7 +200,7 @@ def test_contact_with_a_block_is_from_within() -> None:
 def discourse(*sentences: str) -> Discourse:
     found = Discourse(SPARTUN.ontology)
     for sentence in sentences:
-        found.take(parse(sentence))
+        found.interpret(parse(sentence))
     return found
 
 
@@ -215,14 +215,14 @@ def test_titles_are_unique_and_stay() -> None:
         "red star in block L",
         "circle",
     ]
-    found.take(parse("Block L has another circle."))
+    found.interpret(parse("Block L has another circle."))
     assert [found.title(n) for n in range(len(found))] == [*titles, "circle number 2"]
 
 
 def test_a_copy_is_independent() -> None:
     found = discourse("Block K has a star.")
     other = found.copy()
-    other.take(parse("The star is big and above a circle."))
+    other.interpret(parse("The star is big and above a circle."))
     assert (len(found), len(other)) == (2, 3)
     assert (found.things[1].attributes, found.said) == ({}, {(0, "ntppi", 1)})
     assert other.things[1].attributes == {"size": "big"}
@@ -233,28 +233,28 @@ def test_what_was_said_is_known_in_converse_too() -> None:
     assert found.certain(1, "ntpp", 0)
     assert found.certain(1, "part", 0)
     assert found.certain(2, "below", 1)
-    assert found.said_so(2, "below", 1) is True
-    assert found.said_so(2, "left", 1) is None
+    assert found.is_stated(2, "below", 1) is True
+    assert found.is_stated(2, "left", 1) is None
 
 
 def test_things_by_name() -> None:
     found = discourse("A block called K has a star.", "A box named one has a circle.")
     assert found.names == {"k", "one"}
-    assert (found.named("K"), found.named("One", "box")) == (0, 2)
-    assert (found.named("K", "box"), found.named("Q")) == (None, None)
+    assert (found.find_named("K"), found.find_named("One", "box")) == (0, 2)
+    assert (found.find_named("K", "box"), found.find_named("Q")) == (None, None)
 
 
 def test_a_heading_says_what_the_text_is_about() -> None:
     found = discourse("Block K has a star.", "Block L has a circle.")
     assert found.container == 2
     (subject,) = parse("Block K is above block L.").clauses[0].subjects  # type: ignore[union-attr]
-    found.point([subject])
+    found.focus([subject])
     assert (found.container, found.salient[0]) == (0, 0)
 
 
 def test_things_that_records_name() -> None:
     found = Discourse(SPARTUN.ontology)
-    first = found.called("red star", SPARTUN.phrase("the red star", frozenset()))
-    second = found.called("???", SPARTUN.phrase("???", frozenset()))
+    first = found.titled("red star", SPARTUN.phrase("the red star", frozenset()))
+    second = found.titled("???", SPARTUN.phrase("???", frozenset()))
     assert (found.title(first), found.things[first].attributes) == ("red star", {"colour": "red"})
     assert (found.title(second), found.things[second].names) == ("???", ["???"])
