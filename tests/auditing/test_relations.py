@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
 from itertools import combinations
 
 import pytest
@@ -13,7 +12,6 @@ from helpers.strategies import programs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symbouq.auditing.premises import _correction
 from symbouq.auditing.relations import _memory_of, audit_relations
 from symbouq.auditing.verdicts import ClaimResult, TraceResult, Verdict
 from symbouq.ontology.library import OntologyLibrary, Triple
@@ -173,26 +171,3 @@ def test_many_things_and_few_are_judged_alike(things: int, monkeypatch: pytest.M
         _memory_of.cache_clear()
         found.append(audit_relations(ontology, scene, claims))
     assert found[0] == found[1]
-
-
-@given(
-    st.integers(1, 30),
-    st.sets(st.frozensets(st.integers(0, 29), min_size=1), min_size=1, max_size=6),
-    st.data(),
-)
-def test_correction_sets(count: int, minimal: set[frozenset[int]], data: st.DataObject) -> None:
-    """A correction set leaves a largest part that decides nothing, found premise by premise."""
-    minimal = {frozenset(n % count for n in each) for each in minimal}
-
-    def decides(places: Iterable[int]) -> bool:
-        held = set(places)
-        return any(each <= held for each in minimal)
-
-    picked = data.draw(st.sets(st.integers(0, count - 1)))
-    if decides(picked):
-        return
-    kept = set(picked)
-    for n in range(count):
-        if not decides({*kept, n}):
-            kept.add(n)
-    assert sorted(_correction(count, picked, decides)) == sorted(set(range(count)) - kept)
