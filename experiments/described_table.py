@@ -39,7 +39,7 @@ from symbouq.auditing.answering.questions import answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.matching import agrees, delivered, space_of
 from symbouq.auditing.summary import Summary
-from symbouq.ontology.library import Ontology
+from symbouq.ontology.tables import Ontology
 from symbouq.reading.described.reader import DescribedReader
 from symbouq.reading.described.referents import Discourse, Statement
 from symbouq.reading.described.syntax import DEMONSTRATIVE, PRONOUN, Phrase
@@ -82,7 +82,7 @@ Triple = tuple[Any, str, Any]
 def one_way(ontology: Ontology, triple: Triple) -> Triple:
     """A relation or its converse, whichever is first."""
     u, r, v = triple
-    turned = (v, ontology.converse.get(r, r), u)
+    turned = (v, ontology.relations.converse.get(r, r), u)
     return min(triple, turned, key=str)
 
 
@@ -145,7 +145,9 @@ def phrase_matches(
     that fits it, "it" any thing at all.
     """
     ontology = reader.ontology
-    edges = {r for r, s in ontology.of_container.items()} | set(ontology.of_container.values())
+    edges = {r for r, s in ontology.lexicon.of_container.items()} | set(
+        ontology.lexicon.of_container.values()
+    )
 
     def means(phrase: Phrase | None) -> set[int]:
         every = set(range(len(discourse)))
@@ -159,7 +161,7 @@ def phrase_matches(
             (statement.subject, statement.relation, statement.object),
             (
                 statement.object,
-                ontology.converse.get(statement.relation, ""),
+                ontology.relations.converse.get(statement.relation, ""),
                 statement.subject,
             ),
         ]

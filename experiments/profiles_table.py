@@ -42,7 +42,8 @@ from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.relations import audit_relations
 from symbouq.auditing.verdicts import Verdict
 from symbouq.logic.worlds import composition_table, pair_worlds
-from symbouq.ontology.library import Ontology, OntologyLibrary, Triple
+from symbouq.ontology.library import OntologyLibrary
+from symbouq.ontology.tables import Ontology, Triple
 from symbouq.reading.parsed import ParsedTrace
 from symbouq.records import Trace
 
@@ -251,7 +252,7 @@ def _net(ontology: Ontology, moves: Sequence[str]) -> str:
     across = "right" if right > 0 else "left" if right < 0 else ""
     along = "above" if up > 0 else "below" if up < 0 else ""
     if across and along:
-        return ontology.joins[along, across]
+        return ontology.relations.join[along, across]
     return across or along or "same_position"
 
 
@@ -375,10 +376,10 @@ def unsound_reason(found: Found) -> str | None:
     inner, outer = meta["query"] if claimed == "ntpp" else reversed(meta["query"])
     ontology = LIBRARY.ontology("rcc8")
     things = Numbers()
-    facts = [(u, r, v) for u, r, v in meta["story_triplets"] if r in ontology.families]
+    facts = [(u, r, v) for u, r, v in meta["story_triplets"] if r in ontology.relations.family]
     scene = [(things[u], r, things[v]) for u, r, v in facts]
     pair = (things[inner], things[outer])
-    base = [r for r, family in ontology.families.items() if family == "rcc8"]
+    base = [r for r, family in ontology.relations.family.items() if family == "rcc8"]
     worlds = pair_worlds(ontology, scene, [pair], base)[pair]
     if worlds is None or set(worlds.possible) != {"tpp", "ntpp"}:
         return None

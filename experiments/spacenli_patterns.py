@@ -37,7 +37,8 @@ from common import rows
 
 from symbouq.auditing.answering.questions import answer
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.ontology.library import Ontology, OntologyLibrary
+from symbouq.ontology.library import OntologyLibrary
+from symbouq.ontology.tables import Ontology
 from symbouq.reading.events.reader import EventReader
 from symbouq.records import Instance
 
@@ -112,7 +113,7 @@ class Lacking(OntologyLibrary):
         }
         phrases = {
             text: relation
-            for text, relation in whole.phrases.items()
+            for text, relation in whole.lexicon.phrase.items()
             if ("phrase", relation, text) not in self._missing
         }
         rest = replace(whole, events=events, phrases=phrases)
@@ -123,7 +124,7 @@ def facts(ontology: Ontology) -> Iterator[Fact]:
     """What is said of verbs, ways and relations, one by one."""
     for (name, _), said in ontology.events.items():
         yield from ((name, *row) for row in said)
-    yield from (("phrase", relation, text) for text, relation in ontology.phrases.items())
+    yield from (("phrase", relation, text) for text, relation in ontology.lexicon.phrase.items())
 
 
 def words(reader: EventReader, row: Row) -> set[str]:
@@ -131,16 +132,18 @@ def words(reader: EventReader, row: Row) -> set[str]:
     found: set[str] = set()
     ontology = reader.ontology
     for sentence in (*row["scene"], row["question"]):
-        read = {clause.verb for clause in reader.clauses(sentence)} | ontology.marked("posture")
+        read = {clause.verb for clause in reader.clauses(sentence)} | ontology.events.members(
+            "posture"
+        )
         for token in reader.words.tokens(sentence):
             if token.entry is not None:
                 text = token.text.lower()
                 found |= {text, reader.words.ways.get(text, text)}
                 found |= read.intersection(token.entry.verbs)
-                relation = ontology.phrases.get(text, "")
-                found |= {relation, ontology.denials.get(relation, "")}
-                found |= {ontology.converse.get(relation, "")}
-                found |= ontology.implied.get(relation, frozenset())
+                relation = ontology.lexicon.phrase.get(text, "")
+                found |= {relation, ontology.relations.negation.get(relation, "")}
+                found |= {ontology.relations.converse.get(relation, "")}
+                found |= ontology.relations.implied.get(relation, frozenset())
     return found
 
 
@@ -151,7 +154,7 @@ def used(ontology: Ontology, fact: Fact, found: set[str]) -> bool:
     name, about, *rest = fact
     if name in ("way", "compared", "times", "phrase"):
         return rest[-1].lower() in found
-    return about in found and all(r in found for r in rest if r in ontology.families)
+    return about in found and all(r in found for r in rest if r in ontology.relations.family)
 
 
 def left_out(

@@ -1,7 +1,7 @@
 """The commands of the README and of the documentation are run, or at least parsed.
 
-`console` blocks hold commands and what they print, `bash` blocks commands alone; a block with a file
-name after its kind is that file. Both kinds are run, page by page, unless a comment before the block
+`console` blocks hold commands and what they print, `bash` blocks commands alone; a block with a
+`title="NAME"` is the file of that name. Both kinds are run, page by page, unless a comment before the block
 says `<!-- not run: REASON -->`; then the commands must at least exist with their options. `<!-- needs:
 PACKAGES -->` skips the rest of a page where a package is missing. In what is printed, `...` stands for
 anything.
@@ -14,6 +14,7 @@ import os
 import re
 import shlex
 import shutil
+import tomllib
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -30,11 +31,12 @@ DOCS = ROOT / "docs"
 PAGES = ["README.md", *sorted(str(page.relative_to(ROOT)) for page in DOCS.rglob("*.md"))]
 FENCE = re.compile(
     r"(?P<notes>(?:^<!-- [^\n]* -->\n)*)"
-    r"^```(?P<kind>\w*)(?: (?P<name>\S+))?\n(?P<text>.*?)^```$",
+    r'^```(?P<kind>\w*)(?: title="(?P<name>[^"]+)")?\n(?P<text>.*?)^```$',
     re.M | re.S,
 )
 INLINE = re.compile(r"`symbouq ([^`]+)`")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)[^)]*\)")
+FILE = re.compile(r"`((?:symbouq|cli|tests|experiments|rules|ontology)/[\w./*-]+)`")
 COMMANDS = ("bash", "console")
 
 
@@ -194,11 +196,25 @@ def test_a_mention_of_what_does_not_exist_is_found(said: str) -> None:
         mentioned(said.split())
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
-def test_files_that_are_linked_from_outside_the_site_exist(page: str) -> None:
-    """Links within it are checked by `mkdocs build --strict`."""
+@pytest.mark.parametrize("page", [*PAGES, "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_files_that_are_linked_exist(page: str) -> None:
+    """Anchors are checked by `zensical build --strict`; it is given the schemas to copy."""
     for target in LINK.findall((ROOT / page).read_text(encoding="utf-8")):
-        assert (ROOT / target).exists(), target
+        assert target.endswith(".schema.json") or (ROOT / page).parent.joinpath(target).exists()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page != "README.md"])
+def test_files_of_the_project_that_are_named_exist(page: str) -> None:
+    """Where the page's own example has no such file."""
+    made = {block.name for block in blocks(page)}
+    for name in FILE.findall((ROOT / page).read_text(encoding="utf-8")):
+        assert name in made or any(ROOT.glob(name)), name
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    site = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]
+    targets = re.findall(r"[\w/]+\.md", str(site["nav"]))
+    assert sorted(targets) == sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
 
 
 def test_what_is_printed_is_compared() -> None:

@@ -13,7 +13,8 @@ from symbouq.auditing import relations
 from symbouq.auditing.relations import audit_relations
 from symbouq.auditing.verdicts import TraceResult, Verdict
 from symbouq.limits import LimitError, check_time, meter, running, time_limit
-from symbouq.ontology.library import OntologyLibrary, Triple
+from symbouq.ontology.library import OntologyLibrary
+from symbouq.ontology.tables import Triple
 
 PIGEONS = """
 pigeon(1..11). hole(1..10). 1 { at(P, H) : hole(H) } 1 :- pigeon(P).

@@ -7,24 +7,12 @@ from typing import Any
 
 import click
 
-from symbouq_cli.options import (
-    FAILED_RECORDS,
-    ONTOLOGY,
-    PROFILE,
-    TRACES,
-    engine_options,
-    out_option,
-    reading_options,
-    traced,
-)
+from symbouq_cli.options import engine_options, finish, reading_options, records_command, traced
 from symbouq_cli.terminal import tell
 
 
 @click.command()
-@TRACES
-@out_option("-")
-@PROFILE
-@ONTOLOGY
+@records_command
 @reading_options
 @engine_options
 def answer(files: tuple[str, ...], out: str, **options: Any) -> None:
@@ -47,6 +35,6 @@ def answer(files: tuple[str, ...], out: str, **options: Any) -> None:
         statuses[outcome.summary] += 1
 
     failed = run(traced(files, options), out, job, options, count, statuses.update)
-    told = ", ".join(f"{count} {status}" for status, count in statuses.most_common())
-    tell(told or "no questions")
-    click.get_current_context().exit(FAILED_RECORDS if failed else 0)
+    counts = ", ".join(f"{count} {status}" for status, count in statuses.most_common())
+    tell(counts or "no questions")
+    finish(failed > 0)

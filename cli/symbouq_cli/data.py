@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
+from symbouq_cli.options import finish
 from symbouq_cli.terminal import say, tell
 
-FAILED_RECORDS = 1
 SHOWN = 20
-"""How many failures are printed; the count is always given."""
+"""Failures that are printed; the count is always given."""
 
 
 @click.group()
@@ -72,22 +72,23 @@ def import_(name: str, path: str, out: str, **options: Any) -> None:
     """
     from symbouq.experiments.benchmarks import import_benchmark
 
-    found = import_benchmark(name, path, out, **options)
-    for failure in found.failed[:SHOWN]:
+    imported = import_benchmark(name, path, out, **options)
+    manifest, failed = imported.manifest, imported.failed
+    for failure in failed[:SHOWN]:
         tell(failure)
-    if len(found.failed) > SHOWN:
-        tell(f"and {len(found.failed) - SHOWN} more rows that failed")
-    for file in found.skipped:
+    if len(failed) > SHOWN:
+        tell(f"and {len(failed) - SHOWN} more rows that failed")
+    for file in imported.skipped:
         tell(f"not read: {file}")
-    for note in found.manifest["notes"]:
+    for note in manifest["notes"]:
         tell(f"note: {note}")
-    rows = found.manifest["rows"]
+    rows = manifest["rows"]
     say(f"{rows['read']} rows read, {rows['failed']} failed")
-    if found.manifest["reduction"]:
-        say(f"{rows['reduced_away']} rows have no answer in {found.manifest['reduction']}")
-    for split, entry in found.manifest["splits"].items():
+    if manifest["reduction"]:
+        say(f"{rows['reduced_away']} rows have no answer in {manifest['reduction']}")
+    for split, entry in manifest["splits"].items():
         say(f"{split}: {entry['rows']} rows, {entry['scenes']} scenes -> {entry['file']}")
-    click.get_current_context().exit(FAILED_RECORDS if found.failed else 0)
+    finish(len(failed) > 0)
 
 
 @data.command("list")
@@ -96,8 +97,7 @@ def list_() -> None:
 
     Example: symbouq data list
     """
-    from symbouq.experiments.benchmarks.catalog import BENCHMARKS
-    from symbouq.experiments.benchmarks.layouts import EXPECTED
+    from symbouq.experiments.benchmarks.catalog import BENCHMARKS, LAYOUTS
 
     for benchmark in BENCHMARKS.values():
         say(f"{benchmark.name}: {benchmark.title}")
@@ -109,7 +109,7 @@ def list_() -> None:
             sizes = ", ".join(f"{split} {size}" for split, size in benchmark.sizes.items())
             say(f"  paper: {sizes}")
         for layout in benchmark.layouts:
-            say(f"  reads: {EXPECTED[layout]}")
+            say(f"  reads: {LAYOUTS[layout].expected}")
         if benchmark.hub:
             say(f"  Hugging Face: {', '.join(benchmark.hub)}")
         if benchmark.note:

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 import click
 
-from symbouq_cli.options import UNUSABLE
+from symbouq_cli.options import UNUSABLE, finish
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -30,12 +30,12 @@ class Extra(NamedTuple):
 
     Attributes:
         name: Its name.
-        found: Versions of its packages that are installed.
+        present: Versions of its packages that are installed.
         missing: Requirements that nothing installed meets.
     """
 
     name: str
-    found: dict[str, str]
+    present: dict[str, str]
     missing: list[str]
 
 
@@ -59,11 +59,11 @@ def doctor() -> None:
     fault = trial()
     click.echo(f"core: {fault or 'works, a trace was read and audited'}")
     if base.missing or fault:
-        click.get_current_context().exit(UNUSABLE)
+        finish(UNUSABLE)
 
 
 def installed() -> tuple[Extra, list[Extra]]:
-    """What of the package's requirements is installed: without extras, and extra by extra.
+    """The package's requirements, installed or missing: without extras, and extra by extra.
 
     Raises:
         SymboUQError: If the package itself is not installed, but run from its files, or what reads
@@ -85,17 +85,15 @@ def installed() -> tuple[Extra, list[Extra]]:
     requirements = [Requirement(text) for text in package.requires or ()]
 
     def look(extra: str) -> Extra:
-        found, missing = {}, []
-        for requirement in requirements:
-            if not _belongs(requirement, extra):
-                continue
+        present, missing = {}, []
+        for requirement in (r for r in requirements if _belongs(r, extra)):
             version = version_of(requirement.name)
             if version and requirement.specifier.contains(version, prereleases=True):
-                found[requirement.name] = version
+                present[requirement.name] = version
             else:
                 has = f" ({version} is installed)" if version else ""
                 missing.append(f"{requirement.name}{requirement.specifier}{has}")
-        return Extra(extra, found, missing)
+        return Extra(extra, present, missing)
 
     names = package.metadata.get_all("Provides-Extra") or []
     return look(""), [look(name) for name in sorted(names)]
@@ -133,12 +131,12 @@ def command_for(extra: str) -> str:
 
 
 def _line(extra: Extra) -> str:
-    told = f"extra {extra.name}" if extra.name else "required"
-    found = ", ".join(f"{name} {version}" for name, version in extra.found.items())
+    title = f"extra {extra.name}" if extra.name else "required"
+    present = ", ".join(f"{name} {version}" for name, version in extra.present.items())
     if not extra.missing:
-        return f"{told}: complete ({found})"
-    has = f"; has {found}" if found else ""
-    return f"{told}: lacks {', '.join(extra.missing)}{has}\n  {command_for(extra.name)}"
+        return f"{title}: complete ({present})"
+    has = f"; has {present}" if present else ""
+    return f"{title}: lacks {', '.join(extra.missing)}{has}\n  {command_for(extra.name)}"
 
 
 def gpu() -> str:
@@ -170,9 +168,9 @@ def trial() -> str | None:
         import symbouq
 
         audit = symbouq.audit("A is above B. B is right of C.", ["A is upper right of C."])
-        found = (audit.claims[-1].verdict, audit.claims[-1].premises)
+        verdict, premises = audit.claims[-1].verdict, audit.claims[-1].premises
     except Exception as error:  # whatever it is, it is what the doctor has to tell
         return f"does not work: {type(error).__name__}: {error}"
-    if found != ("entailed", ["scene:1", "scene:2"]):
-        return f"is wrong: a claim that follows came out as {found[0]} by {found[1]}"
+    if (verdict, premises) != ("entailed", ["scene:1", "scene:2"]):
+        return f"is wrong: a claim that follows came out as {verdict} by {premises}"
     return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +13,9 @@ from symbouq_cli.options import ENGINE, JOBS
 from symbouq_cli.terminal import say, tell
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from symbouq.experiments.experiment import Experiment
-    from symbouq.experiments.stages import Stage
+    from symbouq.experiments.results import Results
+    from symbouq.experiments.runner import Stage
 
 CONFIG = click.argument(
     "config", metavar="CONFIG", type=click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -35,6 +33,7 @@ DATA = click.option(
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder of the benchmarks; also from SYMBOUQ_DATA.",
 )
+_ENDINGS = {"markdown": "md", "csv": "csv", "latex": "tex"}
 
 
 @click.group()
@@ -53,12 +52,7 @@ def experiment() -> None:
 @ENGINE
 @JOBS
 def run(
-    config: Path,
-    out: Path | None,
-    data: Path | None,
-    dry_run: bool,
-    engine: str,
-    jobs: int | None,
+    config: Path, out: Path | None, data: Path | None, dry_run: bool, engine: str, jobs: int | None
 ) -> None:
     """Run the experiment of CONFIG; what is made already is not made again.
 
@@ -68,36 +62,23 @@ def run(
     Example: symbouq experiment run experiments/bank.yaml --data benchmarks
     """
     on_ray = engine == "ray"
-    bank = _experiment(config, out, data, 1 if on_ray else jobs)
+    configured = _experiment(config, out, data, 1 if on_ray else jobs)
     if dry_run:
-        _plan(bank)
+        _show_plan(configured)
         return
-    total = len(bank.stages)
-    made = sum(state.done for state in bank.run.states())
-    with _announcing(made, total, not on_ray) as (begun, advance):
+    run = configured.run
+    total = len(run.stages)
+    made = sum(state.done for state in run.states())
+    with _progress(made, total, not on_ray) as (begun, advance):
         if on_ray:
-            _make_on_ray(bank, begun, jobs)
+            run.make_on_ray(begun, jobs)
         else:
-            bank.advance = advance
-            bank.run.make(begun)
-    tell(f"{bank.run.folder}: {total} stages are made")
-
-
-def _make_on_ray(bank: Experiment, begun: Callable[[Stage], None], jobs: int | None) -> None:
-    from symbouq.experiments.stages import work_on
-    from symbouq.io import cluster
-
-    with cluster.crew(jobs) as crew:
-
-        def submit(stage: Stage, folder: Path) -> Future[float]:
-            gpus = min(1, crew.on_cluster) if stage.on_gpu else 0
-            return crew.submit(partial(work_on, stage, folder), gpus)
-
-        bank.run.make(begun, submit, crew.size, crew.on_cluster)
+            run.make(begun, advance)
+    tell(f"{run.folder}: {total} stages are made")
 
 
 @contextmanager
-def _announcing(
+def _progress(
     made: int, total: int, inner: bool
 ) -> Iterator[tuple[Callable[[Stage], None], Callable[[int], None]]]:
     """Tells which stage is begun and, where `inner`, how far it is: bars on a terminal, elsewhere a
@@ -141,6 +122,20 @@ def _announcing(
         yield begun, lambda count: progress.advance(inside, count)
 
 
+def _show_plan(configured: Experiment) -> None:
+    from symbouq.experiments.experiment import MACHINES
+
+    left = 0.0
+    for state in configured.run.states():
+        estimate = "made"
+        if not state.done:
+            left += state.stage.cost
+            estimate = f"about {state.stage.cost:.0f} s" if state.stage.cost >= 1 else "seconds"
+        say(f"{state.stage.name}: {estimate}")
+    machine = MACHINES[configured.config.generation.engine]
+    say(f"about {left / 60:.0f} minutes on {machine}")
+
+
 @experiment.command()
 @CONFIG
 @OUT
@@ -151,41 +146,60 @@ def status(config: Path, out: Path | None, data: Path | None) -> None:
     Example: symbouq experiment status experiments/bank.yaml
     """
     for state in _experiment(config, out, data).run.states():
-        told = f"made in {state.seconds:.1f} s" if state.done else "to do"
-        say(f"{state.stage.name}: {told}")
+        progress = f"made in {state.seconds:.1f} s" if state.done else "to do"
+        say(f"{state.stage.name}: {progress}")
 
 
 @experiment.command("list")
-def listed() -> None:
+def list_views() -> None:
     """List the tables and figures.
 
     Example: symbouq experiment list
     """
+    for kind, views in _views().items():
+        say(f"{kind}:")
+        for name, make in views.items():
+            summary = " ".join((make.__doc__ or "").split()).partition(". ")[0].rstrip(".")
+            say(f"  {name:<16} {summary}")
+
+
+def _views() -> dict[str, dict[str, Callable[[Results], Any]]]:
+    """Tables and figures by name."""
     from symbouq.experiments.figures import FIGURES
     from symbouq.experiments.tables import TABLES
 
-    for kind, known in (("tables", TABLES), ("figures", FIGURES)):
-        say(f"{kind}:")
-        for name, make in known.items():
-            told = " ".join((make.__doc__ or "").split()).partition(". ")[0].rstrip(".")
-            say(f"  {name:<16} {told}")
+    return {"tables": TABLES, "figures": FIGURES}
 
 
-def _tables(_context: click.Context, _argument: click.Parameter, begun: str) -> list[str]:
-    """Tables that the shell may complete to."""
-    from symbouq.experiments.tables import TABLES
+def _chosen(kind: str, name: str) -> list[str]:
+    """The tables or figures of a name; `all` is each of them.
 
-    return [name for name in TABLES if name.startswith(begun)]
+    Raises:
+        click.UsageError: If there is none of that name.
+    """
+    views = _views()[kind]
+    if name != "all" and name not in views:
+        raise click.UsageError(f"there is no {kind[:-1]} {name}; there are {', '.join(views)}")
+    return [*views] if name == "all" else [name]
+
+
+def _name(kind: str) -> Callable[..., Any]:
+    """The argument NAME, which the shell completes to tables or figures."""
+
+    def complete(_context: click.Context, _argument: click.Parameter, begun: str) -> list[str]:
+        return [name for name in _views()[kind] if name.startswith(begun)]
+
+    return click.argument("name", shell_complete=complete)
 
 
 @experiment.command()
-@click.argument("name", shell_complete=_tables)
+@_name("tables")
 @CONFIG
 @OUT
 @DATA
 @click.option(
     "--form",
-    type=click.Choice(["markdown", "csv", "latex"]),
+    type=click.Choice([*_ENDINGS]),
     default="markdown",
     show_default=True,
     help="How to print the table.",
@@ -208,33 +222,22 @@ def table(
     from symbouq.experiments.tables import TABLES
     from symbouq.io.output import replacing
 
-    if name != "all" and name not in TABLES:
-        raise click.UsageError(f"there is no table {name}; there are {', '.join(TABLES)}")
+    names = _chosen("tables", name)
     results = Results(_experiment(config, out, data))
-    for one in TABLES if name == "all" else (name,):
-        text = rendered(TABLES[one](results), form, results.footer)
+    for each in names:
+        text = rendered(TABLES[each](results), form, results.footer)
         if to is None:
             click.echo(text + ("\n" if name == "all" else ""))
         else:
             to.mkdir(parents=True, exist_ok=True)
-            file = to / f"{one}.{_ENDINGS[form]}"
+            file = to / f"{each}.{_ENDINGS[form]}"
             with replacing(file) as stream:
                 stream.write(text.encode() + b"\n")
             tell(file)
 
 
-_ENDINGS = {"markdown": "md", "csv": "csv", "latex": "tex"}
-
-
-def _figures(_context: click.Context, _argument: click.Parameter, begun: str) -> list[str]:
-    """Figures that the shell may complete to."""
-    from symbouq.experiments.figures import FIGURES
-
-    return [name for name in FIGURES if name.startswith(begun)]
-
-
 @experiment.command()
-@click.argument("name", shell_complete=_figures)
+@_name("figures")
 @CONFIG
 @OUT
 @DATA
@@ -262,14 +265,13 @@ def figure(
     from symbouq.experiments.figures import FIGURES
     from symbouq.experiments.results import Results
 
-    if name != "all" and name not in FIGURES:
-        raise click.UsageError(f"there is no figure {name}; there are {', '.join(FIGURES)}")
+    names = _chosen("figures", name)
     results = Results(_experiment(config, out, data))
     to.mkdir(parents=True, exist_ok=True)
-    for one in FIGURES if name == "all" else (name,):
-        drawn = FIGURES[one](results)
+    for each in names:
+        drawn = FIGURES[each](results)
         drawn.supxlabel(results.footer, fontsize=6, color="gray")
-        file = to / f"{one}.{form}"
+        file = to / f"{each}.{form}"
         drawn.savefig(file, dpi=150)
         tell(file)
 
@@ -280,20 +282,5 @@ def _experiment(
     from symbouq.experiments.config import read_config
     from symbouq.experiments.experiment import Experiment
 
-    read = read_config(config)
-    return Experiment(read, out or Path("runs") / read.name, data, processes)
-
-
-def _plan(bank: Any) -> None:
-    from symbouq.experiments.experiment import MACHINES
-
-    left = 0.0
-    for state in bank.run.states():
-        if state.done:
-            told = "made"
-        else:
-            left += state.stage.cost
-            told = f"about {state.stage.cost:.0f} s" if state.stage.cost >= 1 else "seconds"
-        say(f"{state.stage.name}: {told}")
-    machine = MACHINES[bank.config.generation.engine]
-    say(f"about {left / 60:.0f} minutes on {machine}")
+    configured = read_config(config)
+    return Experiment(configured, out or Path("runs") / configured.name, data, processes)

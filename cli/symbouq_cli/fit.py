@@ -82,8 +82,8 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
         import scipy  # noqa: F401
         import sklearn  # noqa: F401
 
+        from symbouq.reliability import jobs
         from symbouq.reliability import model as models
-        from symbouq.reliability.jobs import reading
         from symbouq.reliability.labels import answer_spaces, label_of
         from symbouq.reliability.reading import Reader
     except ImportError as error:
@@ -101,17 +101,17 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
     if source is not None:
         _warn(source.fault(reader))
     arguments = (composition, profile, options["ontology"], source is None)
-    job = Job(reading, arguments, Trace, timeout=options["timeout"] or None)
-    found, failed = _gathered(traced(files, options), job, options["jobs"])
+    job = Job(jobs.reading, arguments, Trace, timeout=options["timeout"] or None)
+    readings, failed = _gathered(traced(files, options), job, options["jobs"])
     if source is not None:
-        model = source.adapted([read for _, (read, _) in found])
+        model = source.adapted([reading for _, (reading, _) in readings])
     else:
-        spaces = answer_spaces(gold for _, (_, gold) in found)
+        spaces = answer_spaces(gold for _, (_, gold) in readings)
         kept, labels = [], []
-        for place, (read, gold) in found:
+        for place, (reading, gold) in readings:
             try:
                 labels.append(label_of(gold, spaces))
-                kept.append(read)
+                kept.append(reading)
             except RecordError as error:
                 failed += 1
                 tell(f"{place}: {error.message}")
@@ -132,20 +132,20 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
 def _gathered(
     files: Sequence[str], job: Job, jobs: int | None
 ) -> tuple[list[tuple[str, Any]], int]:
-    """What the job keeps of each record, with its place; and how many records failed."""
+    """The readings of the records, each with its place, and the number of records that failed."""
     from symbouq.io.stream import process
     from symbouq_cli.run import progress, tell_failure
 
-    found, failed = [], 0
+    readings, failed = [], 0
     with progress() as advance, closing(process(files, job, jobs)) as outcomes:
         for outcome in outcomes:
             if outcome.error is None:
-                found.append((f"{outcome.file}:{outcome.number}", outcome.summary))
+                readings.append((f"{outcome.file}:{outcome.number}", outcome.summary))
             else:
                 failed += 1
                 tell_failure(outcome)
             advance()
-    return found, failed
+    return readings, failed
 
 
 def _warn(fault: str | None) -> None:
@@ -154,26 +154,26 @@ def _warn(fault: str | None) -> None:
 
 
 def _tell(model: Model) -> None:
-    """What was fitted, on standard error."""
+    """Prints a summary of the model to standard error."""
     notes, composer = model.notes, model.composer
-    said = [f"{notes['traces']} traces, {notes['right']} right"]
+    lines = [f"{notes['traces']} traces, {notes['right']} right"]
     for name, area in composer.aurocs.items():
         use = "" if name in composer.names else ", left out"
         if name in composer.names and composer.flipped:
             use = ", turned" if composer.flipped[composer.names.index(name)] else ""
-        said.append(f"{name}: AUROC {area:.3f}{use}")
+        lines.append(f"{name}: AUROC {area:.3f}{use}")
     if notes["left_out"]:
-        said.append(f"not in every trace, so not used: {', '.join(notes['left_out'])}")
+        lines.append(f"not in every trace, so not used: {', '.join(notes['left_out'])}")
     if composer.kind == "composed":
         held = f"{composer.held_out:.3f}" if composer.held_out is not None else "not known"
-        said.append(
+        lines.append(
             f"design {composer.design}, l2 {composer.l2:g}, held-out AUROC {held}, "
             f"calibrator {composer.calibrator.family}"
         )
     else:
         reasons = {"fixed": "one class only", "best": "no candidate ranks better than chance"}
-        said.append(f"{reasons[composer.kind]}: the reliability is {composer.names[0]}")
-    for line in said:
+        lines.append(f"{reasons[composer.kind]}: the reliability is {composer.names[0]}")
+    for line in lines:
         tell(line)
 
 
@@ -239,7 +239,7 @@ def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> Non
 
 
 def _summed(reliabilities: Iterable[float]) -> tuple[int, float]:
-    """How many there are, and their sum."""
+    """Count and sum."""
     count, total = 0, 0.0
     for reliability in reliabilities:
         count, total = count + 1, total + reliability

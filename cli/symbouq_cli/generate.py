@@ -4,75 +4,77 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from symbouq.evidence.generation.engine import ENGINES, Options
 from symbouq_cli.options import CONTINUED, FAILED_RECORDS, TRACES, reading_options, traced
 from symbouq_cli.terminal import tell
 
 if TYPE_CHECKING:
     from symbouq.evidence.generation.run import Progress
 
-MODEL = click.option(
-    "--model",
-    metavar="DIR",
-    required=True,
-    help="Folder of a model in the Hugging Face layout, or its id on the hub.",
-)
-ENGINE = click.option(
-    "--engine",
-    type=click.Choice(["transformers", "vllm"]),
-    default="transformers",
-    show_default=True,
-    help="What runs the model.",
-)
+
+def options_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A decorator that adds some options to a command, in their order."""
+    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
 
 
-def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say how a model is loaded; `loaded` takes them."""
-    options = (
-        MODEL,
-        ENGINE,
-        click.option(
-            "--batch-size",
-            type=click.IntRange(min=1),
-            metavar="N",
-            help="Texts generated side by side; fewer where memory does not suffice.",
-        ),
-        click.option(
-            "--device", metavar="NAME", help="cpu, cuda, cuda:1; the GPU where there is one."
-        ),
-        click.option(
-            "--dtype",
-            type=click.Choice(["float32", "bfloat16", "float16"]),
-            help="Numbers to compute with; float32 on a CPU, the model's own on a GPU.",
-        ),
-        click.option(
-            "--chat-template",
-            metavar="FILE",
-            type=click.Path(exists=True, dir_okay=False),
-            help="Jinja chat template, in place of the tokenizer's own.",
-        ),
-        click.option(
-            "--raw-logprobs",
-            is_flag=True,
-            help="Record log-probabilities before the grammar's mask, not after it.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+NETWORK = options_of(
+    click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1; the GPU where there is one."),
+    click.option(
+        "--dtype",
+        type=click.Choice(["float32", "bfloat16", "float16"]),
+        help="Numbers to compute with; float32 on a CPU, the model's own on a GPU.",
+    ),
+    click.option(
+        "--chat-template",
+        metavar="FILE",
+        type=click.Path(exists=True, dir_okay=False),
+        help="Jinja chat template, in place of the tokenizer's own.",
+    ),
+)
+"""The options that say how a network is loaded and asked."""
+
+engine_options = options_of(
+    click.option(
+        "--model",
+        metavar="DIR",
+        required=True,
+        help="Folder of a model in the Hugging Face layout, or its id on the hub.",
+    ),
+    click.option(
+        "--engine",
+        type=click.Choice(ENGINES),
+        default="transformers",
+        show_default=True,
+        help="What runs the model.",
+    ),
+    click.option(
+        "--batch-size",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Texts generated side by side; fewer where memory does not suffice.",
+    ),
+    NETWORK,
+    click.option(
+        "--raw-logprobs",
+        is_flag=True,
+        help="Record log-probabilities before the grammar's mask, not after it.",
+    ),
+)
+"""The options that say how an engine is loaded; `loading` takes them."""
 
 
 def loading(options: dict[str, Any]) -> Callable[[], Any]:
-    """What loads the engine of a command; takes the options of `engine_options` out of the rest.
+    """A function that loads the engine of a command; takes the options of `engine_options` out of
+    the rest.
 
-    It raises a SymboUQError where it cannot be loaded, and may be called in another process.
+    It raises a SymboUQError where the engine cannot be loaded, and may be called in another
+    process.
     """
-    from symbouq.evidence.generation.engine import Options
-
     name, model = options.pop("engine"), options.pop("model")
     names = ("device", "dtype", "batch_size", "chat_template")
     chosen = {option: options.pop(option) for option in names}
@@ -186,11 +188,11 @@ def generate(
 def _summary(progress: Progress | None) -> str:
     if progress is None or not progress.total:
         return "no instances"
-    told = [f"{count} {status}" for status, count in progress.statuses.most_common()]
-    told += [f"{progress.kept} there before"] if progress.kept else []
+    parts = [f"{count} {status}" for status, count in progress.statuses.most_common()]
+    parts += [f"{progress.kept} there before"] if progress.kept else []
     if progress.tokens:
-        told.append(f"{progress.tokens} tokens at {progress.speed:.0f}/s")
-    return ", ".join(told)
+        parts.append(f"{progress.tokens} tokens at {progress.speed:.0f}/s")
+    return ", ".join(parts)
 
 
 @contextmanager

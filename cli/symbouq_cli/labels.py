@@ -1,10 +1,11 @@
-"""`symbouq labels`: which claims of traces are right, and how far two sources agree.
+"""`symbouq labels`: labels of claims, right or wrong, and the agreement of their sources.
 
 Exit codes: 0 everything was read, 1 some traces failed, 2 a file or an option is wrong.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -84,19 +85,18 @@ def judge(traces: str, out: str, audits: str | None, **options: Any) -> None:
     from symbouq.evidence.labels.judge import Judge, judging
     from symbouq_cli.run import progress
 
+    statuses: Counter[str] = Counter()
     failed = 0
-    statuses: dict[str, int] = {}
     with progress() as advance:
-        for found in judging(traces, Judge(loading(options)()), out, audits):
-            if isinstance(found, RecordError):
+        for item in judging(traces, Judge(loading(options)()), out, audits):
+            if isinstance(item, RecordError):
                 failed += 1
-                tell(found)
+                tell(item)
             else:
-                status = found.extra["judge"]["status"]
-                statuses[status] = statuses.get(status, 0) + 1
+                statuses[item.extra["judge"]["status"]] += 1
             advance()
-    told = ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()))
-    tell(told or "nothing new to judge")
+    counts = ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()))
+    tell(counts or "nothing new to judge")
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)
 
 
@@ -176,29 +176,23 @@ def write_labels(
         source: The source.
         also: Gives further errors at the end.
     """
-    from symbouq.errors import RecordError, internal
-    from symbouq.evidence.labels.records import labelled, read_claims
+    from symbouq.evidence.labels.records import Labels, label_traces
     from symbouq_cli.run import refuse_overwriting
 
-    failed: list[RecordError] = []
-    found: list[Labels] = []
     refuse_overwriting([traces, audits or "-"], out, "--out")
-    for record in read_claims(traces, audits):
-        try:
-            if isinstance(record, RecordError):
-                raise record
-            found.append(labelled(record, name, source))
-        except RecordError as error:
-            failed.append(error)
-        except Exception as error:
-            # A fault of ours must not cost the other records; it is reported like any other.
-            failed.append(RecordError(internal(error), traces))
-    _write(out, found)
+    made: list[Labels] = []
+    failed: list[RecordError] = []
+    for item in label_traces(traces, audits, name, source):
+        if isinstance(item, Labels):
+            made.append(item)
+        else:
+            failed.append(item)
+    _write(out, made)
     failed += also()
-    for fault in failed:
-        tell(fault)
-    every = [label for one in found for label in one.labels if label is not None]
-    tell(f"{len(found)} traces, {len(every)} claims labelled, {sum(every)} right")
+    for error in failed:
+        tell(error)
+    values = [label for one in made for label in one.labels if label is not None]
+    tell(f"{len(made)} traces, {len(values)} claims labelled, {sum(values)} right")
     click.get_current_context().exit(FAILED_RECORDS if failed else 0)
 
 
@@ -219,10 +213,8 @@ def _show(rows: Iterable[Agreement]) -> None:
     from rich.table import Table
 
     table = Table(title="Agreement", box=None, padding=(0, 1, 0, 0))
-    table.add_column("dataset")
-    for name in ("traces", "claims", "agree %", "kappa"):
-        table.add_column(name, justify="right")
-    table.add_column("")
+    for name in ("dataset", "traces", "claims", "agree %", "kappa", ""):
+        table.add_column(name, justify="left" if name in ("dataset", "") else "right")
     for row in rows:
         rate = "-" if row.rate is None else f"{100 * row.rate:.1f}"
         kappa = "-" if row.kappa is None else f"{row.kappa:.3f}"

@@ -26,19 +26,20 @@ from symbouq_cli.generate import generate
 from symbouq_cli.labels import labels
 from symbouq_cli.options import (
     CONTEXT,
-    DIFFERENCES,
-    FAILED_RECORDS,
+    EXAMPLES,
     JOBS,
     ONTOLOGY,
     PROFILE,
     REPORT,
     TIMEOUT,
     TRACE,
-    TRACES,
     UNUSABLE,
     engine_options,
+    finish,
     out_option,
+    printing_option,
     reading_options,
+    records_command,
     traced,
 )
 from symbouq_cli.process import Ended, ending_signals, open_streams
@@ -51,7 +52,7 @@ from symbouq_cli.terminal import printable, tell
 
 INTERRUPTED = 130
 _OF_STREAMS = (errno.EBADF, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPIPE)
-"""What writing may fail by; files say which one it is, standard output does not."""
+"""Errors that writing may fail by; files say which one it is, standard output does not."""
 
 
 class _Group(click.Group):
@@ -62,8 +63,8 @@ class _Group(click.Group):
         try:
             return super().main(*arguments, **options)
         except OSError as error:  # printing the help, before there is a command
-            _Unusable(_told(error)).show()
-            _abandon()
+            _Unusable(_message(error)).show()
+            _abandon_stdout()
             sys.exit(UNUSABLE)
 
     def invoke(self, context: click.Context) -> Any:
@@ -74,8 +75,8 @@ class _Group(click.Group):
                 finally:
                     _flush()
         except KeyboardInterrupt as end:
-            said = end.said if isinstance(end, Ended) else "interrupted"
-            tell("; ".join([f"{said}; what was finished is written", *_notes(end)]))
+            cause = end.event if isinstance(end, Ended) else "interrupted"
+            tell(_with_notes(f"{cause}; what was finished is written", end))
             context.exit(end.code if isinstance(end, Ended) else INTERRUPTED)
         except click.ClickException as error:
             error.message = printable(error.message)  # type: ignore[misc]
@@ -86,7 +87,7 @@ class _Group(click.Group):
             if context.find_root().params.get("debug"):
                 for line in traceback.format_exc().splitlines():
                     tell(line)
-            raise _Unusable(printable("; ".join([_told(error), *_notes(error)]))) from error
+            raise _Unusable(printable(_with_notes(_message(error), error))) from error
 
 
 def _flush() -> None:
@@ -98,22 +99,22 @@ def _flush() -> None:
     try:
         sys.stdout.flush()
     except OSError:
-        _abandon()
+        _abandon_stdout()
         raise
 
 
-def _abandon() -> None:
+def _abandon_stdout() -> None:
     from symbouq.io.output import abandon_stdout
 
     abandon_stdout()
 
 
-def _notes(error: BaseException) -> list[str]:
-    return getattr(error, "__notes__", [])
+def _with_notes(message: str, error: BaseException) -> str:
+    return "; ".join([message, *getattr(error, "__notes__", [])])
 
 
-def _told(error: Exception) -> str:
-    """What is wrong and what to do about it, in one line."""
+def _message(error: Exception) -> str:
+    """The fault and what to do about it, in one line."""
     from symbouq.errors import SymboUQError, one_line
 
     if isinstance(error, SymboUQError):
@@ -160,10 +161,7 @@ def main(context: click.Context, debug: bool) -> None:
 
 
 @main.command()
-@TRACES
-@out_option("-")
-@PROFILE
-@ONTOLOGY
+@records_command
 @CONTEXT
 @reading_options
 @engine_options
@@ -209,14 +207,11 @@ def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) 
 
             failed = run(sources, out, Job(reporting, arguments, Trace), options, keep)
     table.show()
-    click.get_current_context().exit(FAILED_RECORDS if failed else 0)
+    finish(failed > 0)
 
 
 @main.command()
-@TRACES
-@out_option("-")
-@PROFILE
-@ONTOLOGY
+@records_command
 @reading_options
 @engine_options
 def parse(files: tuple[str, ...], out: str, **options: Any) -> None:
@@ -230,28 +225,15 @@ def parse(files: tuple[str, ...], out: str, **options: Any) -> None:
     from symbouq_cli.run import run
 
     job = Job(parsing, (options["profile"], options["ontology"]), Trace)
-    failed = run(traced(files, options), out, job, options, lambda outcome: None)
-    click.get_current_context().exit(FAILED_RECORDS if failed else 0)
+    failed = run(traced(files, options), out, job, options)
+    finish(failed > 0)
 
 
 @main.command()
 @click.argument("first", type=click.Path(exists=True, dir_okay=False))
 @click.argument("second", type=click.Path(exists=True, dir_okay=False))
-@click.option(
-    "--examples",
-    default=3,
-    show_default=True,
-    type=click.IntRange(min=0),
-    help="How many flips of each kind to print.",
-)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How to print the flips.",
-)
+@EXAMPLES
+@printing_option("flips", "text", "json")
 @REPORT
 def compare(first: str, second: str, examples: int, form: str, report: str | None) -> None:
     """Show how the audits in FIRST and SECOND differ: two models, contexts or versions.
@@ -272,26 +254,26 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
     if report is not None:
         refuse_overwriting((first, second), report, "--report")
     sides = ComparedSides()
-    found = comparison(first, second, examples, sides.add)
-    for failure in found.failed:
+    flips = comparison(first, second, examples, sides.add)
+    for failure in flips.failed:
         tell(failure)
-    notes = [f"one response in both: {found.same} of {found.traces} traces"]
+    notes = [f"one response in both: {flips.same} of {flips.traces} traces"]
     notes += [
         f"only in {name}: {count} trace{'' if count == 1 else 's'}"
-        for name, count in zip((first, second), found.only, strict=True)
+        for name, count in zip((first, second), flips.only, strict=True)
         if count
     ]
     if report is not None:
-        sides.write(report, (first, second), found, notes=notes)
+        sides.write(report, (first, second), flips, notes=notes)
     if form == "json":
-        click.echo(json.dumps(found.as_json(), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(flips.as_json(), indent=2, ensure_ascii=False))
     else:
-        told = {kind: [(flip, ()) for flip in some] for kind, some in found.examples.items()}
-        show_flips((first, second), found, told, notes)
-    if not found.traces and found.differ:
+        listed = {kind: [(flip, ()) for flip in some] for kind, some in flips.examples.items()}
+        show_flips((first, second), flips, listed, notes)
+    if not flips.traces and flips.differ:
         tell(f"nothing to compare: {first} and {second} have no id in common")
-        click.get_current_context().exit(UNUSABLE)
-    click.get_current_context().exit(DIFFERENCES if found.differ else 0)
+        finish(UNUSABLE)
+    finish(flips.differ)
 
 
 @main.command()
@@ -341,20 +323,23 @@ def counterfactual(file: str, out: str, **options: Any) -> None:
     table = CounterfactualTable()
     failed = run(traced((file,), options), out, job, options, table.add)
     table.show()
-    click.get_current_context().exit(FAILED_RECORDS if failed else 0)
+    finish(failed > 0)
 
 
-main.add_command(answer)
-main.add_command(backbone)
-main.add_command(data)
-main.add_command(doctor)
-main.add_command(experiment)
-main.add_command(fit)
-main.add_command(predict)
-main.add_command(generate)
-main.add_command(labels)
-main.add_command(rules)
-main.add_command(scenes)
-main.add_command(schema)
-main.add_command(scores)
-main.add_command(signals)
+for _command in (
+    answer,
+    backbone,
+    data,
+    doctor,
+    experiment,
+    fit,
+    predict,
+    generate,
+    labels,
+    rules,
+    scenes,
+    schema,
+    scores,
+    signals,
+):
+    main.add_command(_command)

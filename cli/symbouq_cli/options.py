@@ -10,14 +10,11 @@ import click
 from symbouq.io.adapters import FORMATS
 
 if TYPE_CHECKING:
-    from symbouq.io.adapters.base import TraceFile
+    from symbouq.io.adapters.inputs import TraceFile
 
 FAILED_RECORDS = 1
-DIFFERENCES = 1
 UNUSABLE = 2
-"""Exit codes: some records failed, or what is compared differs; rules, options or output cannot be
-used.
-"""
+"""Exit codes: some records failed; rules, options or output cannot be used."""
 
 
 class _Source(click.Path):
@@ -28,15 +25,11 @@ class _Source(click.Path):
 
 
 TRACES = click.argument(
-    "files",
-    nargs=-1,
-    required=True,
-    metavar="FILES...",
-    type=_Source(exists=True, allow_dash=True),
+    "files", nargs=-1, required=True, metavar="FILES...", type=_Source(exists=True, allow_dash=True)
 )
 """Trace files of any format, with `reading_options`; a folder or a URI may be one."""
 TRACE = click.argument("file", type=click.Path(exists=True, allow_dash=True))
-"""The same, for one."""
+"""One trace file of any format, with `reading_options`."""
 
 
 def _profiles(context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
@@ -105,13 +98,71 @@ REPORT = click.option(
     type=click.Path(dir_okay=False),
     help="Also write a page (HTML) that shows everything, and needs nothing but a browser.",
 )
+EXAMPLES = click.option(
+    "--examples",
+    default=3,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="How many flips of each kind to print.",
+)
+_Command = Callable[..., Any]
 
 
-def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say where a job runs; `symbouq_cli.run.run` takes them."""
-    for option in (_SHARDS, ENGINE, TIMEOUT, JOBS):
-        command = option(command)
-    return command
+def _together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
+    """Some options as one decorator, in the order of the help."""
+
+    def decorate(command: _Command) -> _Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+reading_options = _together(
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice(FORMATS),
+        help="Format of the files; recognised file by file unless named.",
+    ),
+    click.option(
+        "--map",
+        "maps",
+        multiple=True,
+        metavar="FIELD=SOURCE",
+        help="Fill a trace's field (or `prompt`) from another one of the file, a dotted path "
+        "for nested ones; may be repeated.",
+    ),
+    click.option(
+        "--prompt-split",
+        metavar="REGEX",
+        help="Find the scene, and the question, in a prompt by the groups (?P<scene>...) and "
+        "(?P<question>...); by default the last question and what stands before it.",
+    ),
+    click.option(
+        "--batch-input",
+        metavar="FILE",
+        type=click.Path(exists=True, dir_okay=False),
+        help="Input of the OpenAI batch whose output is read.",
+    ),
+)
+"""The options that say how trace files are read; `traced` takes them."""
+
+engine_options = _together(JOBS, TIMEOUT, ENGINE, _SHARDS)
+"""The options that say where a job runs; `symbouq_cli.run.run` takes them."""
+
+
+def printing_option(things: str, *forms: str) -> Callable[[_Command], _Command]:
+    """`--format` of a command that prints things, the first form by default."""
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(forms),
+        default=forms[0],
+        show_default=True,
+        help=f"How to print the {things}.",
+    )
 
 
 def out_option(default: str) -> Callable[[Any], Any]:
@@ -127,39 +178,15 @@ def out_option(default: str) -> Callable[[Any], Any]:
     )
 
 
-def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say how trace files are read; `traced` takes them."""
-    options = (
-        click.option(
-            "--format",
-            "form",
-            type=click.Choice(list(FORMATS)),
-            help="Format of the files; recognised file by file unless named.",
-        ),
-        click.option(
-            "--map",
-            "maps",
-            multiple=True,
-            metavar="FIELD=SOURCE",
-            help="Fill a trace's field (or `prompt`) from another one of the file, a dotted path "
-            "for nested ones; may be repeated.",
-        ),
-        click.option(
-            "--prompt-split",
-            metavar="REGEX",
-            help="Find the scene, and the question, in a prompt by the groups (?P<scene>...) and "
-            "(?P<question>...); by default the last question and what stands before it.",
-        ),
-        click.option(
-            "--batch-input",
-            metavar="FILE",
-            type=click.Path(exists=True, dir_okay=False),
-            help="Input of the OpenAI batch whose output is read.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+records_command = _together(TRACES, out_option("-"), PROFILE, ONTOLOGY)
+"""Argument and options of a command that makes one record of each trace."""
+
+
+def finish(code: int | bool) -> None:
+    """Ends the command with an exit code; True, which is 1, says that some records failed, or that
+    what is checked or compared has faults or differs.
+    """
+    click.get_current_context().exit(int(code))
 
 
 def traced(files: Sequence[str], options: dict[str, Any]) -> tuple[TraceFile, ...]:
@@ -168,7 +195,7 @@ def traced(files: Sequence[str], options: dict[str, Any]) -> tuple[TraceFile, ..
     Raises:
         SymboUQError: If an option or a file cannot be used.
     """
-    from symbouq.io.adapters.choice import reading_of, trace_files
+    from symbouq.io.adapters.choice import read_options, trace_files
 
     names = ("form", "maps", "prompt_split", "batch_input")
-    return trace_files(files, reading_of(*(options.pop(name) for name in names)))
+    return trace_files(files, read_options(*(options.pop(name) for name in names)))

@@ -32,19 +32,19 @@ class Ended(KeyboardInterrupt):
             callbacks raises.
 
     Attributes:
-        said: What it did, in words.
+        event: The end that it was, in words.
         code: The exit code.
     """
 
-    said: str
+    event: str
     code: int
 
     def __init__(self, cause: int | Ended) -> None:
         if isinstance(cause, Ended):
-            self.said, self.code = cause.said, cause.code
+            self.event, self.code = cause.event, cause.code
         else:
-            self.said, self.code = _ENDING[signal.Signals(cause)], 128 + cause
-        super().__init__(self.said)
+            self.event, self.code = _ENDING[signal.Signals(cause)], 128 + cause
+        super().__init__(self.event)
 
 
 @contextmanager
@@ -111,8 +111,9 @@ class _Messages(io.RawIOBase):
         return os.isatty(2)
 
     def write(self, content: Buffer, /) -> int:
-        left = given = bytes(content)
+        left = bytes(content)
+        size = len(left)
         with suppress(OSError):
             while left:
                 left = left[os.write(2, left) :]
-        return len(given)
+        return size

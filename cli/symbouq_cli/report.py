@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,14 +19,7 @@ from symbouq.auditing.verdicts import Verdict
 from symbouq.io.stream import Outcome
 from symbouq_cli.terminal import printable, say
 
-_COLOURS = {
-    "entailed": "green",
-    "contradicted": "red",
-    "unknown": "yellow",
-    "not-evaluable": "magenta",
-}
-
-
+_COLOURS = dict(zip(Verdict, ("green", "red", "yellow", "magenta"), strict=True))
 _SHORT = dict(zip(("EN", "CO", "UN", "NO"), Verdict, strict=True))
 
 
@@ -70,38 +64,28 @@ class SummaryTable:
 
 
 class CounterfactualTable:
-    """How many supported and incompatible claims came out as they must."""
+    """Shares of supported and incompatible claims that came out as they must."""
 
     def __init__(self) -> None:
-        self._traces = self._eligible = self._pairs = self._entailed = self._contradicted = 0
+        self._counts: Counter[str] = Counter()
 
     def add(self, outcome: Outcome) -> None:
-        """Counts one trace's pairs."""
+        """Counts one trace's pairs: all, those entailed and those contradicted as they must."""
         pairs, entailed, contradicted = outcome.summary
-        self._traces += 1
-        self._eligible += pairs > 0
-        self._pairs += pairs
-        self._entailed += entailed
-        self._contradicted += contradicted
+        self._counts.update(
+            traces=1, eligible=pairs > 0, pairs=pairs, entailed=entailed, contradicted=contradicted
+        )
 
     def show(self) -> None:
         """Prints the table to standard error."""
+        pairs = self._counts["pairs"]
+        row = {name: str(self._counts[name]) for name in ("traces", "eligible", "pairs")}
+        row["supported entailed"] = _percent(self._counts["entailed"], pairs)
+        row["incompatible contradicted"] = _percent(self._counts["contradicted"], pairs)
         table = Table(title="Counterfactual audit")
-        for name in (
-            "traces",
-            "eligible",
-            "pairs",
-            "supported entailed",
-            "incompatible contradicted",
-        ):
+        for name in row:
             table.add_column(name, justify="right")
-        table.add_row(
-            str(self._traces),
-            str(self._eligible),
-            str(self._pairs),
-            _percent(self._entailed, self._pairs),
-            _percent(self._contradicted, self._pairs),
-        )
+        table.add_row(*row.values())
         _console().print(table)
 
 
@@ -128,7 +112,7 @@ def show_explanation(explanation: Explanation) -> None:
     for line in explanation.scene:
         console.print(_text(line))
     for claim in explanation.claims:
-        colour = _COLOURS[claim.verdict]
+        colour = _COLOURS[Verdict(claim.verdict)]
         console.print(
             f"\n[bold]{claim.index}.[/bold] {_text(claim.text)}\n"
             f"   [{colour}]{claim.verdict}[/{colour}]{_text(claim.notes)}\n"
@@ -145,7 +129,7 @@ def show_explanation(explanation: Explanation) -> None:
 
 def show_flips(
     names: tuple[str, str],
-    found: Flips,
+    flips: Flips,
     examples: Mapping[Kind, Sequence[tuple[Flip, Sequence[str]]]],
     notes: Sequence[str],
 ) -> None:
@@ -153,18 +137,18 @@ def show_flips(
 
     Args:
         names: What the sides are called.
-        found: The counts.
+        flips: The counts.
         examples: Flips of each kind, with what brings them about where that is known.
         notes: Lines to print below the first one.
     """
-    total = sum(found.counts.values())
+    total = flips.counts.total()
     say(
         f"{names[0]} -> {names[1]}: {total} verdict{'' if total == 1 else 's'} flip in "
-        f"{found.flipped} of {found.traces} traces ({found.claims} claims)"
+        f"{flips.flipped} of {flips.traces} traces ({flips.claims} claims)"
     )
     for note in notes:
         say(note)
-    for kind, count in found.counts.most_common():
+    for kind, count in flips.counts.most_common():
         before, after, grounded = kind
         click.echo()
         say(f"{before} -> {after}{', by the scene alone' if grounded else ''}: {count}")

@@ -5,18 +5,26 @@ Exit codes: 0 clean, 1 findings, failures or flips, 2 cannot run.
 
 from __future__ import annotations
 
+import csv
 import json
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
 
-from symbouq_cli.options import JOBS, ONTOLOGY, PROFILE, REPORT, UNUSABLE
+from symbouq_cli.options import (
+    EXAMPLES,
+    JOBS,
+    ONTOLOGY,
+    PROFILE,
+    REPORT,
+    UNUSABLE,
+    finish,
+    printing_option,
+)
 from symbouq_cli.terminal import printable, say, tell
-
-FOUND = 1
 
 FOLDER = click.argument("folder", metavar="[DIR]", required=False, type=click.Path())
 WATCH = click.option("--watch", is_flag=True, help="Run again after each edit, until Ctrl-C.")
@@ -30,14 +38,10 @@ def rules() -> None:
     """
 
 
-def _exit(found: bool) -> None:
-    click.get_current_context().exit(FOUND if found else 0)
-
-
 def _after_edits(folder: str | None, run: Callable[[], bool], watch: bool) -> None:
     """Runs a command, once or after each edit; what it cannot run is then told, too."""
     if not watch:
-        _exit(run())
+        finish(run())
         return
     from symbouq.authoring.watch import edits
     from symbouq.errors import SymboUQError
@@ -52,14 +56,7 @@ def _after_edits(folder: str | None, run: Callable[[], bool], watch: bool) -> No
 
 @rules.command()
 @FOLDER
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "sarif"]),
-    default="text",
-    show_default=True,
-    help="How to print the findings.",
-)
+@printing_option("findings", "text", "json", "sarif")
 @WATCH
 def check(folder: str | None, form: str, watch: bool) -> None:
     """Read the ontology in DIR (the built-in one unless named) for mistakes.
@@ -81,8 +78,8 @@ def _checked(folder: str | None, form: str) -> bool:
             say(f"    {f.mend}")
         tell(f"{len(findings)} finding{'' if len(findings) == 1 else 's'}")
     else:
-        found = as_json(findings) if form == "json" else as_sarif(findings)
-        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        listed = as_json(findings) if form == "json" else as_sarif(findings)
+        click.echo(json.dumps(listed, indent=2, ensure_ascii=False))
     return bool(findings)
 
 
@@ -99,73 +96,67 @@ def _checked(folder: str | None, form: str) -> bool:
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print only what failed, and the summary.")
 @WATCH
-def test(
+def test(folder: str | None, watch: bool, **options: Any) -> None:
+    """Run the tests (*.test) beside the rules in DIR, the built-in ones unless named.
+
+    Example: symbouq rules test my-rules -k adjoins --coverage
+    """
+    _after_edits(folder, lambda: _tested(folder, **options), watch)
+
+
+def _tested(
     folder: str | None,
     pattern: str | None,
     junit: str | None,
     coverage: bool,
     fail_under: float | None,
     quiet: bool,
-    watch: bool,
-) -> None:
-    """Run the tests (*.test) beside the rules in DIR, the built-in ones unless named.
-
-    Example: symbouq rules test my-rules -k adjoins --coverage
-    """
-    share = fail_under if fail_under is not None else 0.0 if coverage else None
-    _after_edits(folder, lambda: _tested(folder, pattern, junit, share, quiet), watch)
-
-
-def _tested(
-    folder: str | None, pattern: str | None, junit: str | None, share: float | None, quiet: bool
 ) -> bool:
-    """Runs tests and prints how they came out; whether one failed, or less than a share of the
-    rules and facts fired (where one is given, in percent).
-    """
+    """Runs tests and prints their results; whether one failed, or coverage is too low."""
     from symbouq.auditing.auditor import TraceAuditor
     from symbouq.authoring import specs
     from symbouq.authoring.coverage import covered
 
-    found = specs.discovered(folder)
+    tests = specs.discovered(folder)
     wanted = (pattern or "").lower()
-    chosen = [s for s in found if wanted in s.name.lower() or wanted in s.file.lower()]
+    chosen = [s for s in tests if wanted in s.name.lower() or wanted in s.file.lower()]
     if not chosen:
-        raise _nothing(folder, pattern)
+        if pattern is not None:
+            raise specs.SpecError(f"no test has {pattern!r} in its name or file")
+        raise specs.SpecError(f"{folder} holds no .test file; see `symbouq rules new`")
     if any(spec.in_words for spec in chosen):
         _load_spacy()
     report = None
-    if share is not None:
-        outcomes, report = covered(chosen, folder)
-        for outcome in outcomes:
-            _show(outcome, quiet)
+    running: Iterable[specs.Outcome]
+    if coverage or fail_under is not None:
+        running, report = covered(chosen, folder)
     else:
-        outcomes = []
-        for outcome in specs.run(chosen, TraceAuditor(ontology=folder)):
-            _show(outcome, quiet)
-            outcomes.append(outcome)
+        running = specs.run(chosen, TraceAuditor(ontology=folder))
+    outcomes = []
+    for outcome in running:
+        _show(outcome, quiet)
+        outcomes.append(outcome)
     if junit is not None:
         from symbouq.io.output import replacing
 
         with replacing(junit) as stream:
             stream.write(specs.as_junit(outcomes).encode())
-    failed = sum(not outcome.passed for outcome in outcomes)
     short = False
-    if report is not None and share is not None:
+    if report is not None:
         for item in report.missed:
             say(f"not fired: {item.place.file}:{item.place.line}: {item.text}")
-        short = 100 * report.share < share
+        percent = 100 * report.share
+        short = fail_under is not None and percent < fail_under
         say(
-            f"coverage {100 * report.share:.1f} %, {len(report.missed)} of {len(report.items)} "
-            "rules and facts not fired" + (f"; {share:g} % wanted" if short else "")
+            f"coverage {percent:.1f} %, {len(report.missed)} of {len(report.items)} rules and "
+            "facts not fired" + (f"; {fail_under:g} % wanted" if short else "")
         )
-    counts = [
-        f"{len(outcomes) - failed} passed",
-        f"{failed} failed" if failed else "",
-        f"{sum(len(o.todo) for o in outcomes)} todo" if any(o.todo for o in outcomes) else "",
-        f"{len(found) - len(chosen)} deselected" if len(chosen) < len(found) else "",
-    ]
-    seconds = sum(outcome.seconds for outcome in outcomes)
-    say(", ".join(filter(None, counts)) + f" in {seconds:.1f} s")
+    failed = sum(not outcome.passed for outcome in outcomes)
+    todo = sum(len(outcome.todo) for outcome in outcomes)
+    counts = [f"{len(outcomes) - failed} passed"]
+    others = {"failed": failed, "todo": todo, "deselected": len(tests) - len(chosen)}
+    counts += [f"{count} {name}" for name, count in others.items() if count]
+    say(f"{', '.join(counts)} in {sum(outcome.seconds for outcome in outcomes):.1f} s")
     return bool(failed) or short
 
 
@@ -195,14 +186,6 @@ def _show(outcome: Any, quiet: bool) -> None:
         say(f"      line {miss.line}: {miss.message}")
 
 
-def _nothing(folder: str | None, pattern: str | None) -> Exception:
-    from symbouq.authoring.specs import SpecError
-
-    if pattern is not None:
-        return SpecError(f"no test has {pattern!r} in its name or file")
-    return SpecError(f"{folder} holds no .test file; see `symbouq rules new`")
-
-
 @rules.command()
 @click.argument("old")
 @click.argument("new")
@@ -216,33 +199,18 @@ def _nothing(folder: str | None, pattern: str | None) -> Exception:
 )
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False))
 @PROFILE
-@click.option(
-    "--examples",
-    default=3,
-    show_default=True,
-    type=click.IntRange(min=0),
-    help="How many flips of each kind to print.",
-)
+@EXAMPLES
 @JOBS
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How to print the flips.",
-)
+@printing_option("flips", "text", "json")
 @REPORT
 def diff(
     old: str,
     new: str,
     corpus: tuple[str, ...],
     files: tuple[str, ...],
-    profile: str | None,
-    examples: int,
-    jobs: int | None,
     form: str,
     report: str | None,
+    **options: Any,
 ) -> None:
     """Show which verdicts flip over a corpus from the rules in OLD to those in NEW.
 
@@ -256,35 +224,32 @@ def diff(
     from symbouq_cli.report import show_flips
     from symbouq_cli.run import progress, refuse_overwriting
 
+    traces = (*corpus, *files)
     if report is not None:
-        refuse_overwriting((*corpus, *files), report, "--report")
+        refuse_overwriting(traces, report, "--report")
     sides = ComparedSides()
     with progress() as advance:
-        found = difference(old, new, (*corpus, *files), profile, examples, jobs, advance, sides.add)
-    for failure in found.failed:
+        flips = difference(old, new, traces, **options, advance=advance, each=sides.add)
+    for failure in flips.failed:
         tell(failure)
+    changes = flips.changes
     if report is not None:
-        sides.write(
-            report, (old, new), found, list(map(str, found.changes)), title="SymboUQ rules diff"
-        )
+        sides.write(report, (old, new), flips, list(map(str, changes)), title="SymboUQ rules diff")
     if form == "json":
-        click.echo(json.dumps(found.as_json(), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(flips.as_json(), indent=2, ensure_ascii=False))
     else:
-        added = sum(not change.before for change in found.changes)
-        removed = sum(not change.after for change in found.changes)
-        edited = len(found.changes) - added - removed
-        show_flips(
-            (old, new),
-            found,
-            {
-                kind: [(example.flip, list(map(str, example.because))) for example in some]
-                for kind, some in found.examples.items()
-            },
-            [f"facts and rules: {added} added, {removed} removed, {edited} edited"],
-        )
-    if found.failed and not found.traces:
-        click.get_current_context().exit(UNUSABLE)
-    _exit(bool(found.counts or found.failed))
+        added = sum(not change.before for change in changes)
+        removed = sum(not change.after for change in changes)
+        edited = len(changes) - added - removed
+        listed = {
+            kind: [(example.flip, list(map(str, example.because))) for example in some]
+            for kind, some in flips.examples.items()
+        }
+        note = f"facts and rules: {added} added, {removed} removed, {edited} edited"
+        show_flips((old, new), flips, listed, [note])
+    if flips.failed and not flips.traces:
+        finish(UNUSABLE)
+    finish(bool(flips.counts or flips.failed))
 
 
 @rules.command()
@@ -299,23 +264,22 @@ def show(relation: str, profile: str | None, ontology: str | None) -> None:
     from symbouq.authoring.show import sheet
     from symbouq.ontology.library import OntologyLibrary
 
-    found = sheet(OntologyLibrary(ontology), relation, profile)
-    say(f"{found.name} ({found.family}), profile {found.profile}")
-    for role, bounds in found.readings.items():
-        say(f"  {role + ':':<12}{'; '.join(bounds)}")
-    lines = {
-        "is": found.properties,
-        "converse": (found.converse,) if found.converse else (),
-        "implies": found.follows,
-        "excludes": found.clashes,
-        "phrases": tuple(f'"{text}"' for text in found.phrases),
-        "wordings": tuple(f'"{text}"' for text in found.wordings),
-        "stated in": found.stated_in,
+    facts = sheet(OntologyLibrary(ontology), relation, profile)
+    say(f"{facts.name} ({facts.family}), profile {facts.profile}")
+    lines = {role: "; ".join(bounds) for role, bounds in facts.readings.items()}
+    lines |= {
+        "is": ", ".join(facts.properties),
+        "converse": facts.converse or "",
+        "implies": ", ".join(facts.follows),
+        "excludes": ", ".join(facts.clashes),
+        "phrases": ", ".join(f'"{text}"' for text in facts.phrases),
+        "wordings": ", ".join(f'"{text}"' for text in facts.wordings),
+        "stated in": ", ".join(facts.stated_in),
     }
-    for name, values in lines.items():
-        if values:
-            say(f"  {name + ':':<12}{', '.join(values)}")
-    for second, left in found.composes.items():
+    for name, text in lines.items():
+        if text:
+            say(f"  {name + ':':<12}{text}")
+    for second, left in facts.composes.items():
         say(f"  {'then ' + second + ':':<22}{' '.join(left) or 'nothing'}")
 
 
@@ -323,14 +287,7 @@ def show(relation: str, profile: str | None, ontology: str | None) -> None:
 @PROFILE
 @ONTOLOGY
 @click.option("--family", metavar="NAME", help="Only the relations of this family.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["markdown", "csv", "json"]),
-    default="markdown",
-    show_default=True,
-    help="How to print the table.",
-)
+@printing_option("table", "markdown", "csv", "json")
 def table(profile: str | None, ontology: str | None, family: str | None, form: str) -> None:
     """Print the composition table of a profile, computed by its rules.
 
@@ -338,20 +295,15 @@ def table(profile: str | None, ontology: str | None, family: str | None, form: s
 
     Example: symbouq rules table --profile rcc8 --family rcc8
     """
-    import csv
-    import sys
-
     from symbouq.authoring.show import as_markdown, tables
     from symbouq.ontology.library import OntologyLibrary
 
-    found = tables(OntologyLibrary(ontology).ontology(profile), family)
+    listed = tables(OntologyLibrary(ontology).ontology(profile), family)
     if form == "json":
-        cells = {
-            t.family: {f"{a}|{b}": list(cell) for (a, b), cell in t.cells.items()} for t in found
-        }
+        cells = {t.family: {"|".join(pair): cell for pair, cell in t.cells.items()} for t in listed}
         click.echo(json.dumps(cells, indent=2))
         return
-    for t in found:
+    for t in listed:
         if form == "csv":
             csv.writer(sys.stdout).writerows(t.rows())
         else:

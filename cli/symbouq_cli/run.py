@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -15,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from symbouq.io import stream as builtin
-from symbouq.io.adapters.base import TraceFile
+from symbouq.io.adapters.inputs import TraceFile
 from symbouq.io.output import part_of, record_output
 from symbouq.io.storage import located
 from symbouq.io.stream import Job, Outcome
@@ -27,7 +28,7 @@ def run(
     out: str,
     job: Job,
     options: Mapping[str, Any],
-    keep: Callable[[Outcome], None],
+    keep: Callable[[Outcome], None] = lambda outcome: None,
     take: Callable[[Any], None] = lambda total: None,
 ) -> int:
     """Does a job on every record and writes the results as they come.
@@ -46,7 +47,7 @@ def run(
     Raises:
         click.UsageError: If the options do not go together.
     """
-    process = _engine(files, out, options)
+    process = _process(files, out, options)
     job = replace(job, timeout=options["timeout"] or None)
     refuse_overwriting(files, out, "--out")
     job.setup(*job.arguments)  # wrong options or rules end the run before anything is written
@@ -64,7 +65,8 @@ def run(
                 tell_failure(outcome)
             else:
                 stream.write(outcome.output + b"\n")
-                tell_faults(outcome)
+                for fault in outcome.faults:
+                    tell(f"{outcome.file}:{outcome.number}: {fault}")
                 keep(outcome)
             advance()
     return failed
@@ -78,14 +80,12 @@ def tell_failure(outcome: Outcome) -> None:
     tell(f"{outcome.file}:{outcome.number}: {outcome.error}")
 
 
-def tell_faults(outcome: Outcome) -> None:
-    """Prints what a result lacks."""
-    for fault in outcome.faults:
-        tell(f"{outcome.file}:{outcome.number}: {fault}")
+def _process(files: Sequence[str], out: str, options: Mapping[str, Any]) -> Any:
+    """The function that spreads the work (`stream.process` or `cluster.process`).
 
-
-def _engine(files: Sequence[str], out: str, options: Mapping[str, Any]) -> Any:
-    """The function that spreads the work, where the options go together."""
+    Raises:
+        click.UsageError: If the options do not go together.
+    """
     shards = options.get("shards")
     if options.get("engine", "builtin") == "builtin":
         if shards:
@@ -101,27 +101,24 @@ def _engine(files: Sequence[str], out: str, options: Mapping[str, Any]) -> Any:
 
 
 def _run_shards(
-    files: Sequence[str],
-    job: Job,
-    folder: str,
-    jobs: int | None,
-    take: Callable[[Any], None],
+    files: Sequence[str], job: Job, folder: str, jobs: int | None, take: Callable[[Any], None]
 ) -> int:
     from symbouq.io import cluster
 
-    records = failed = kept = count = 0
+    counts: Counter[str] = Counter()
     with progress() as advance:
         for note in cluster.shards(files, job, folder, jobs):
             for fault in (*note["failed"], *note["faults"]):
                 tell(f"{fault['file']}:{fault['line']}: {fault['error']}")
             take(note["total"])
-            count += 1
-            kept += note["kept"]
-            records += note["records"]
-            failed += len(note["failed"])
-            advance(note["records"] + len(note["failed"]))
-    tell(f"{records} records in {count} shards, {kept} of which were there")
-    return failed
+            failed = len(note["failed"])
+            counts.update(shards=1, kept=note["kept"], records=note["records"], failed=failed)
+            advance(note["records"] + failed)
+    tell(
+        f"{counts['records']} records in {counts['shards']} shards, {counts['kept']} of which "
+        "were there"
+    )
+    return counts["failed"]
 
 
 def refuse_overwriting(files: Sequence[str], out: str, option: str) -> None:
@@ -131,10 +128,9 @@ def refuse_overwriting(files: Sequence[str], out: str, option: str) -> None:
     Raises:
         click.UsageError: If it is.
     """
-    also = [f.reading.batch_input for f in files if isinstance(f, TraceFile)]
-    read = {str(file) for file in [*files, *also] if file}
+    requests = [f.options.batch_input for f in files if isinstance(f, TraceFile)]
     part = part_of(out) if out != "-" else None
-    for file in sorted(read):
+    for file in sorted({str(file) for file in [*files, *requests] if file}):
         if same_file(file, out):
             raise click.UsageError(f"{option} {out} is one of the input files")
         if part is not None and same_file(file, str(part)):
@@ -142,7 +138,7 @@ def refuse_overwriting(files: Sequence[str], out: str, option: str) -> None:
 
 
 def same_file(file: str, out: str) -> bool:
-    """Whether writing to an output would change a file that is read; `-` is what is standard."""
+    """Whether writing to an output would change a file that is read; `-` is a standard stream."""
     read, written = _place(file, 0), _place(out, 1)
     try:
         there = _state(read), _state(written)
@@ -160,7 +156,7 @@ def same_file(file: str, out: str) -> bool:
 
 
 def _place(path: str, standard: int) -> Path | int:
-    """What a name stands for: a descriptor, where it is `-`, or a path without links."""
+    """The descriptor that `-` stands for, or a path without links."""
     if path == "-":
         return standard
     if path.startswith("file://"):

@@ -43,8 +43,5 @@ def scenes(
         for number, problem in enumerate(problems(family, count, seed, hops or (1, 2, 3))):
             record = problem.record(f"{family}-{seed}-{number:05d}")
             if sound:
-                record |= {
-                    "reasoning": list(problem.reasoning),
-                    "conclusion": problem.conclusion,
-                }
+                record |= {"reasoning": problem.reasoning, "conclusion": problem.conclusion}
             stream.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")

@@ -7,6 +7,7 @@ what no scorer needs may be missing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,16 +23,14 @@ FOLDER = click.Path(exists=True, file_okay=False)
 
 def _seeds(_context: click.Context, option: click.Parameter, value: str) -> tuple[int, ...]:
     """Numbers and ranges: `0-4`, `1,3`."""
-    found: list[int] = []
-    try:
+    seeds: list[int] = []
+    with suppress(ValueError):
         for part in value.split(","):
             first, _, last = part.partition("-")
-            found.extend(range(int(first), int(last or first) + 1))
-    except ValueError:
-        found = []
-    if not found:
-        raise click.BadParameter(f"{value!r} is no list of seeds such as 0-4 or 1,3", param=option)
-    return tuple(dict.fromkeys(found))
+            seeds.extend(range(int(first), int(last or first) + 1))
+        if seeds:
+            return tuple(dict.fromkeys(seeds))
+    raise click.BadParameter(f"{value!r} is no list of seeds such as 0-4 or 1,3", param=option)
 
 
 def _values(kind: Callable[[str], Any]) -> Callable[..., tuple[Any, ...]]:
@@ -46,18 +45,9 @@ def _values(kind: Callable[[str], Any]) -> Callable[..., tuple[Any, ...]]:
     return values
 
 
-def _options(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def add(command: Any) -> Any:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return add
-
-
 def _scorers(_context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
     """Scorers that the shell may complete to."""
-    from symbouq.evidence.scorers.base import SCORERS
+    from symbouq.evidence.scorers.registry import SCORERS
 
     return [name for name in SCORERS if name.startswith(begun)]
 
@@ -74,7 +64,7 @@ METHODS = click.option(
 DEVICE = click.option(
     "--device", default="cpu", show_default=True, metavar="NAME", help="cpu, cuda, cuda:1."
 )
-RESOURCES = _options(
+_RESOURCES = (
     click.option(
         "--model", metavar="DIR", help="Folder, or hub id, of the model that wrote the traces: for "
         "P(True)."
@@ -95,6 +85,13 @@ RESOURCES = _options(
 )  # fmt: skip
 
 
+def resource_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say what scorers use; `_resources` takes them."""
+    for option in reversed(_RESOURCES):
+        command = option(command)
+    return command
+
+
 @click.group()
 def scores() -> None:
     """How reliable is an answer? Fit and apply every scorer of the paper.
@@ -112,13 +109,13 @@ def list_() -> None:
 
     Example: symbouq scores list
     """
-    from symbouq.evidence.scorers.base import SCORERS
+    from symbouq.evidence.scorers.registry import SCORERS
 
-    for known in SCORERS.values():
-        kind = "trained" if known.trained else "training-free"
-        bank = "" if known.banked else ", not in the bank"
-        say(f"{known.name}: {known.family}, {kind}{bank}")
-        say(f"  needs: {', '.join(sorted(known.needs)) or 'nothing'}")
+    for name, scorer in SCORERS.items():
+        kind = "trained" if scorer.trained else "training-free"
+        bank = "" if scorer.banked else ", not in the bank"
+        say(f"{name}: {scorer.family}, {kind}{bank}")
+        say(f"  needs: {', '.join(sorted(scorer.needs)) or 'nothing'}")
 
 
 @scores.command()
@@ -141,7 +138,7 @@ def list_() -> None:
     "--tuned", metavar="FILE", type=click.Path(exists=True, dir_okay=False),
     help="Results of `symbouq scores sweep`, whose best settings are taken for scorers in them.",
 )  # fmt: skip
-@RESOURCES
+@resource_options
 def fit(train: str, validation: str, models: str, **options: Any) -> None:
     """Train and calibrate scorers on TRAIN and VALIDATION.
 
@@ -152,31 +149,26 @@ def fit(train: str, validation: str, models: str, **options: Any) -> None:
     from dataclasses import replace
 
     from symbouq.evidence.scorers import bank
-    from symbouq.evidence.scorers.base import SCORERS
+    from symbouq.evidence.scorers.registry import SCORERS
+    from symbouq.evidence.scorers.settings import Settings
+    from symbouq.evidence.scorers.sweep import tuned
 
     _check(options)
     resources = _resources(options)
-    given = {
-        name: options[name]
-        for name in ("width", "loss", "learning_rate", "epochs", "batch")
-        if options[name] is not None
-    }
+    names = ("width", "loss", "learning_rate", "epochs", "batch")
+    changes = {name: options[name] for name in names if options[name] is not None}
     judged = bank.Split.of(validation).labelled()
     learned = bank.Split.of(train).labelled()
-    names = _possible(options["methods"], judged, resources)
-    for name in names:
-        known = SCORERS[name]
-        settings = _settings(name, given, options["tuned"]) if known.trained else None
-        for seed in bank.seeds_of(known, options["seeds"]):
-            chosen = replace(settings, seed=seed) if settings is not None else None
-            kept = _kept(models, name, seed, bank.fingerprint(learned, judged, chosen), resources)
-            if kept is None:
-                kept = bank.fit(name, learned, judged, seed, chosen, resources)
-                bank.save(kept, models)
-            calibrator = kept.calibrator
+    for name in _possible(options["methods"], judged, resources):
+        settings = None
+        if SCORERS[name].trained:
+            base = tuned(options["tuned"], name) if options["tuned"] else Settings()
+            settings = replace(base, **changes)
+        for seed in bank.seeds_of(SCORERS[name], options["seeds"]):
+            fitted = bank.fit_into(models, name, learned, judged, seed, settings, resources)
             tell(
-                f"{name}, seed {seed}: AUROC {calibrator.auroc:.3f} on validation by "
-                f"{calibrator.reduction}, trained in {kept.seconds:.1f} s"
+                f"{name}, seed {seed}: AUROC {fitted.calibrator.auroc:.3f} on validation by "
+                f"{fitted.calibrator.reduction}, trained in {fitted.seconds:.1f} s"
             )
 
 
@@ -193,7 +185,7 @@ def fit(train: str, validation: str, models: str, **options: Any) -> None:
     help="Labelled split of the same dataset, which calibrates in place of the one that the "
     "scorers were fitted with.",
 )  # fmt: skip
-@RESOURCES
+@resource_options
 @click.option(
     "--engine", type=click.Choice(["builtin", "ray"]), default="builtin", show_default=True,
     help="This process, or a Ray cluster (RAY_ADDRESS; without it, one on this machine).",
@@ -215,13 +207,13 @@ def apply(models: str, split: str, out: str, engine: str, jobs: int | None, **op
     if engine != "ray" and jobs is not None:
         raise click.UsageError("--jobs needs --engine ray")
     _check(options)
-    given = bank.Split.of(split)
+    traces = bank.Split.of(split)
     judged = bank.Split.of(options["validation"]) if options["validation"] else None
     folders = bank.kept(models, options["methods"])
-    make = partial(bank.Scoring, folders, partial(_resources, options), given, judged)
+    make = partial(bank.Scoring, folders, partial(_resources, options), traces, judged)
     silent = 0
 
-    def told(parts: Iterable[Sequence[bank.Scored]]) -> Iterator[Sequence[bank.Scored]]:
+    def counted(parts: Iterable[Sequence[bank.Scored]]) -> Iterator[Sequence[bank.Scored]]:
         nonlocal silent
         for part in parts:
             silent += sum(row.score is None for row in part[0].rows)
@@ -229,10 +221,10 @@ def apply(models: str, split: str, out: str, engine: str, jobs: int | None, **op
 
     if engine == "ray":
         with cluster.crew(jobs, 0 if options["device"] == "cpu" else 1) as crew:
-            parts = crew.stream(make, [given], bank.Split.chunks)
-            counts = bank.write_scores(out, told(parts))
+            parts = crew.stream(make, [traces], bank.Split.chunks)
+            counts = bank.write_scores(out, counted(parts))
     else:
-        counts = bank.write_scores(out, told(map(make(), given.chunks())))
+        counts = bank.write_scores(out, counted(map(make(), traces.chunks())))
     for scorer, count in counts.items():
         tell(f"{scorer}: {count} traces")
     if silent:
@@ -274,29 +266,27 @@ def sweep(train: str, validation: str, out: str, **options: Any) -> None:
 
     Example: symbouq scores sweep stepgame/train stepgame/validation --out sweep.jsonl
     """
+    from dataclasses import asdict
+
     from symbouq.evidence.scorers import bank
-    from symbouq.evidence.scorers.base import SCORERS
+    from symbouq.evidence.scorers.registry import SCORERS
+    from symbouq.evidence.scorers.settings import Settings
     from symbouq.evidence.scorers.sweep import Grid, best_of
     from symbouq.evidence.scorers.sweep import sweep as run
-    from symbouq.evidence.scorers.training import Settings
 
-    axes = ("width", "loss", "learning_rate", "epochs")
-    grid = Grid(**{axis: options[axis] for axis in axes})
+    grid = Grid(**{axis: options[axis] for axis in asdict(Grid())})
     base = Settings(batch=options["batch"], seed=options["seed"], device=options["device"])
     judged = bank.Split.of(validation).labelled()
     learned = bank.Split.of(train).labelled()
-    names = _possible(options["methods"], judged, bank.Resources())
-    for name in names:
+    for name in _possible(options["methods"], judged, bank.Resources()):
         if not SCORERS[name].trained and not options["methods"]:
             continue
         rows = []
         for row in run(name, learned, judged, out, grid, base):
             rows.append(row)
-            point = ", ".join(f"{axis} {getattr(row.settings, axis)}" for axis in axes)
-            tell(f"{name}, {point}: AUROC {row.auroc:.3f}")
+            tell(f"{name}, {row.point}: AUROC {row.auroc:.3f}")
         best = best_of(rows, name)
-        point = ", ".join(f"{axis} {getattr(best.settings, axis)}" for axis in axes)
-        say(f"{name}: best is {point} with AUROC {best.auroc:.3f}")
+        say(f"{name}: best is {best.point} with AUROC {best.auroc:.3f}")
 
 
 @scores.command()
@@ -311,7 +301,7 @@ def sweep(train: str, validation: str, out: str, **options: Any) -> None:
     show_default=True,
     help="How long each is timed, at least.",
 )
-@RESOURCES
+@resource_options
 def efficiency(models: str, split: str, out: str | None, **options: Any) -> None:
     """Measure what the scorers in MODELS cost on the traces of SPLIT, once signals are cached.
 
@@ -320,7 +310,7 @@ def efficiency(models: str, split: str, out: str | None, **options: Any) -> None
     Example: symbouq scores efficiency scorers stepgame/test --out efficiency.csv
     """
     from symbouq.evidence.scorers import bank
-    from symbouq.evidence.scorers.efficiency import PATH, cost, path_cost
+    from symbouq.evidence.scorers.efficiency import PATH, cost, path_cost, write_costs
 
     _check(options)
     resources = _resources(options)
@@ -338,7 +328,7 @@ def efficiency(models: str, split: str, out: str | None, **options: Any) -> None
         rows.append(path_cost([path[name] for name in PATH], examples, options["seconds"]))
     _show(rows)
     if out is not None:
-        _write(rows, out)
+        write_costs(rows, out)
 
 
 # Helpers -------------------------------------------------------------------------------
@@ -358,7 +348,7 @@ def _resources(options: dict[str, Any]) -> Resources:
         equivalence = NLIEquivalence(options["nli"], options["device"])
     backbone = None
     if options["model"]:
-        from symbouq.evidence.scorers.sampling import TransformersBackbone
+        from symbouq.evidence.scorers.backbone import TransformersBackbone
 
         backbone = TransformersBackbone.load(
             options["model"], options["device"], options["chat_template"]
@@ -376,44 +366,7 @@ def _possible(methods: Sequence[str], judged: Sequence[Any], resources: Resource
     return names
 
 
-def _settings(name: str, given: dict[str, Any], tuned: str | None) -> Any:
-    """The settings of a network: the best of a sweep, if it is in one, and what is given."""
-    from dataclasses import replace
-
-    from symbouq.evidence.scorers.sweep import best_of, read_sweep
-    from symbouq.evidence.scorers.training import Settings
-
-    rows = [row for row in read_sweep(tuned) if row.name == name] if tuned else []
-    return replace(best_of(rows, name).settings if rows else Settings(), **given)
-
-
-def _kept(models: str, name: str, seed: int, data: str, resources: Resources) -> Any:
-    """A scorer that an earlier run fitted on the same data in the same way."""
-    from symbouq.errors import SymboUQError
-    from symbouq.evidence.scorers.bank import folder_of, load
-
-    folder = folder_of(models, name, seed)
-    if not folder.exists():
-        return None
-    try:
-        found = load(folder, resources)
-    except SymboUQError:
-        return None  # a stopped attempt, or one with another equivalence: it is fitted again
-    return found if found.data == data else None
-
-
 COLUMNS = ("Method", "Params (M)", "Train (min)", "Traces/s", "Memory (GB)")
-
-
-def _cells(row: Cost) -> tuple[str, ...]:
-    count, minutes = row.parameters, row.training_minutes
-    return (
-        row.method,
-        "-" if count is None else f"{count / 1e6:.2f}",
-        "-" if minutes is None else f"{minutes:.2f}",
-        f"{row.traces_per_second:.1f}",
-        f"{row.memory_gb:.2f}",
-    )
 
 
 def _show(rows: Sequence[Cost]) -> None:
@@ -424,19 +377,7 @@ def _show(rows: Sequence[Cost]) -> None:
     for number, column in enumerate(COLUMNS):
         table.add_column(column, justify="right" if number else "left", min_width=len(column))
     for row in rows:
-        table.add_row(*_cells(row))
+        millions = None if row.parameters is None else row.parameters / 1e6
+        trained = ("-" if x is None else f"{x:.2f}" for x in (millions, row.training_minutes))
+        table.add_row(row.method, *trained, f"{row.traces_per_second:.1f}", f"{row.memory_gb:.2f}")
     Console().print(table)
-
-
-def _write(rows: Sequence[Cost], out: str) -> None:
-    import csv
-    import io
-    from dataclasses import asdict, fields
-
-    from symbouq.evidence.scorers.efficiency import Cost
-    from symbouq.io.output import replacing
-
-    with replacing(out) as raw, io.TextIOWrapper(raw, "utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, [field.name for field in fields(Cost)])
-        writer.writeheader()
-        writer.writerows(asdict(row) for row in rows)

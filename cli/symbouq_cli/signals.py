@@ -1,4 +1,4 @@
-"""`symbouq signals`: what a model said and felt while it wrote its traces.
+"""`symbouq signals`: probabilities, hidden states and attention of a model at its traces.
 
 Exit codes: 0 everything was read, 1 some traces failed, 2 nothing could be written.
 """
@@ -9,15 +9,14 @@ from typing import Any
 
 import click
 
-from symbouq_cli.generate import quiet
+from symbouq_cli.generate import NETWORK, quiet
+from symbouq_cli.labels import AUDITS, TRACES
 from symbouq_cli.options import FAILED_RECORDS
 from symbouq_cli.terminal import tell
 
-FILE = click.Path(exists=True, dir_okay=False)
-
 
 @click.command()
-@click.argument("traces", type=FILE)
+@TRACES
 @click.option(
     "--model", metavar="DIR", required=True, help="Folder, or hub id, of the model that wrote them."
 )
@@ -29,13 +28,7 @@ FILE = click.Path(exists=True, dir_okay=False)
     type=click.Path(file_okay=False),
     help="Folder of the cache; what a stopped run finished there is kept.",
 )
-@click.option(
-    "--audits",
-    metavar="FILE",
-    type=FILE,
-    help="Audits of the traces: they say which claims free-form responses, and outputs that are "
-    "not valid, have.",
-)
+@AUDITS
 @click.option(
     "--lookback",
     type=click.Choice(["heads", "pooled"]),
@@ -58,18 +51,7 @@ FILE = click.Path(exists=True, dir_okay=False)
     show_default=True,
     help="Traces of a shard; what a stopped run repeats.",
 )
-@click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1; a GPU where there is one.")
-@click.option(
-    "--dtype",
-    type=click.Choice(["float32", "bfloat16", "float16"]),
-    help="Numbers to compute with; float32 on a CPU, the model's own on a GPU.",
-)
-@click.option(
-    "--chat-template",
-    metavar="FILE",
-    type=FILE,
-    help="Jinja chat template, where generation was given one.",
-)
+@NETWORK
 def signals(traces: str, model: str, folder: str, audits: str | None, **options: Any) -> None:
     """Cache the signals of generated TRACES, for every scorer to read.
 
@@ -87,12 +69,7 @@ def signals(traces: str, model: str, folder: str, audits: str | None, **options:
     quiet()
     start = time.monotonic()
     with progress() as advance:
-
-        def count(traces: int) -> None:
-            for _ in range(traces):
-                advance()
-
-        done = extract(traces, model, folder, audits, Extraction(**options), count)
+        done = extract(traces, model, folder, audits, Extraction(**options), advance)
     for error in done.failed:
         tell(error)
     tell(

@@ -36,7 +36,8 @@ from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.jobs import auditing
 from symbouq.auditing.relations import audit_relations
 from symbouq.io.stream import BATCH, Job, process
-from symbouq.ontology.library import Ontology, OntologyLibrary
+from symbouq.ontology.library import OntologyLibrary
+from symbouq.ontology.tables import Ontology
 from symbouq.records import Trace
 
 SEED = 2026
@@ -206,7 +207,7 @@ def described(data: Path) -> None:
             names = row["meta"]["entities"]
 
             def said(u: str, relation: str, v: str, names: dict[str, str] = names) -> str:
-                wording = ontology.wordings[relation][0]
+                wording = ontology.lexicon.wording[relation][0]
                 return f"{names.get(u, 'it')} is {wording} {names.get(v, 'it')}."
 
             first, second = row["meta"]["query"]

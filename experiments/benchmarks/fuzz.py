@@ -38,7 +38,7 @@ from symbouq.auditing.jobs import auditing, parsing
 from symbouq.errors import SymboUQError
 from symbouq.experiments.benchmarks import BenchmarkError, import_benchmark
 from symbouq.experiments.scenes.families import problems
-from symbouq.io.adapters.base import Reading, TraceFile
+from symbouq.io.adapters.inputs import ReadOptions, TraceFile
 from symbouq.io.pool import Pool
 from symbouq.io.stream import Job, Worker, read_lines
 from symbouq.ontology.library import OntologyLibrary
@@ -412,7 +412,7 @@ class Fuzzing:
     def _read(self, found: Found, number: int, command: str, path: str) -> None:
         worker = self._workers[command]
         given = 0
-        for item in read_lines(TraceFile(path, Reading())):
+        for item in read_lines(TraceFile(path, ReadOptions())):
             given += 1
             signal.setitimer(signal.ITIMER_REAL, _DIE * self._limit)
             start = time.perf_counter()

@@ -20,8 +20,8 @@ import torch
 from symbouq.evidence.scorers import bank
 from symbouq.evidence.scorers.base import Labelled
 from symbouq.evidence.scorers.efficiency import PATH, cost, path_cost
-from symbouq.evidence.scorers.networks import NETWORKS
-from symbouq.evidence.scorers.training import Settings
+from symbouq.evidence.scorers.registry import SCORERS
+from symbouq.evidence.scorers.settings import Settings
 from symbouq.evidence.signals.example import Example, Signals
 from symbouq.records.features import CLAIM_FEATURES, TRACE_FEATURES
 
@@ -65,7 +65,7 @@ def main() -> None:
     print("|---|---|---|---|---|")
     rates, fitted = {}, {}
     scale = PAPER_TRACES * PAPER_EPOCHS / len(items) / 60
-    for name in NETWORKS:
+    for name in (name for name, scorer in SCORERS.items() if scorer.trained):
         fitted[name] = bank.fit(name, items, items[:8], 2026, Settings(epochs=1), resources)
         row = cost(fitted[name], examples)
         rates[name] = row.traces_per_second

@@ -16,7 +16,8 @@ from symbouq.auditing.relations import audit_relations
 from symbouq.auditing.verdicts import TraceResult
 from symbouq.errors import RecordError
 from symbouq.limits import late, untimed
-from symbouq.ontology.library import VERSION, Ontology, OntologyLibrary, Triple
+from symbouq.ontology.library import VERSION, OntologyLibrary
+from symbouq.ontology.tables import Ontology, Triple
 from symbouq.reading.parsed import ParsedTrace
 from symbouq.reading.parser import TraceParser
 from symbouq.records import SCHEMA_VERSION, Context, Instance, Trace

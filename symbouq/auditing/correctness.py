@@ -6,7 +6,7 @@ compared with the benchmark's answer. Steps are not labelled.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from symbouq.auditing.matching import Kind, agrees, delivered, space_of
 from symbouq.errors import RecordError
@@ -14,8 +14,6 @@ from symbouq.records.generated import SEGMENTED, Record, is_structured, meta_of,
 
 SOURCE = "answer"
 """Name of the source."""
-
-_KINDS = ("single", "set", "sequence")
 
 
 def answer_labels(record: dict[str, Any]) -> list[int | None]:
@@ -36,7 +34,11 @@ def answer_labels(record: dict[str, Any]) -> list[int | None]:
     if answer is None or not isinstance(space, list) or not space:
         raise RecordError(f"trace {record['id']}: `answer` and `answer_space` are needed")
     kind = meta_of(record).get("answer_kind")
-    choices = space_of(map(str, space), cast("Kind", kind) if kind in _KINDS else None)
+    choices = space_of(
+        map(str, space),
+        cast("Kind", kind) if kind in get_args(Kind) else None,
+        str(record.get("dataset") or ""),
+    )
     text = (record.get("response") or "") if record.get(SEGMENTED) else record["conclusion"]
     right = status_of(record) == "valid" and agrees(
         delivered(text, choices, record.get("question") or ""), answer, choices.kind

@@ -14,7 +14,7 @@ from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.verdicts import Verdict
 from symbouq.errors import RecordError
 from symbouq.io.stream import Work
-from symbouq.ontology.library import Ontology
+from symbouq.ontology.tables import Ontology
 from symbouq.reading.parsed import ParsedTrace, Stated
 from symbouq.records import Instance, Trace
 
@@ -93,7 +93,9 @@ def _probe(instance: Instance, sentences: list[str], claims: list[str]) -> Trace
 
 def _incompatible(ontology: Ontology, relation: str, number: int) -> str | None:
     """A relation that excludes this one; which of them varies with the sentence."""
-    others = sorted(o for o in ontology.excludes.get(relation, ()) if o in ontology.wordings)
+    others = sorted(
+        o for o in ontology.relations.excludes.get(relation, ()) if o in ontology.lexicon.wording
+    )
     return others[number % len(others)] if others else None
 
 
@@ -104,7 +106,7 @@ def _worded(
     not use, as far as the ontology has several.
     """
     subject, _, landmark = stated.triple
-    wordings = ontology.wordings.get(relation, (relation.replace("_", " "),))
+    wordings = ontology.lexicon.wording.get(relation, (relation.replace("_", " "),))
     lowered = avoid.lower()
     fresh = [w for w in wordings if w.lower() not in lowered] or list(wordings)
     return f"{parsed.names[subject]} is {fresh[0]} {parsed.names[landmark]}."

@@ -15,7 +15,7 @@ from symbouq.auditing.verdicts import (
     Verdict,
     reads_assumed,
 )
-from symbouq.ontology.library import Ontology
+from symbouq.ontology.tables import Ontology
 from symbouq.reading.parsed import ParsedClaim, ParsedTrace
 from symbouq.records import Context
 from symbouq.records.features import TRACE_FEATURES
@@ -106,7 +106,11 @@ def _facts(
     context: Context,
 ) -> ClaimFacts:
     relations = [stated.triple[1] for stated in claim.relations]
-    moves = [ontology.moves[r] for r in relations if r in ontology.moves]
+    moves = [
+        ontology.relations.displacement[r]
+        for r in relations
+        if r in ontology.relations.displacement
+    ]
     repair = finding.bounded_repair
     if not reads_assumed(finding.verdict, finding.grounded, context):
         # What contradicts the scene cannot be repaired by dropping claims.
@@ -116,7 +120,7 @@ def _facts(
         confidences=tuple(stated.record["confidence"] for stated in claim.relations),
         grounded=tuple(stated.record["grounded"] for stated in claim.relations),
         layout=len(moves),
-        symmetric=sum(r in ontology.symmetric for r in relations),
+        symmetric=sum(r in ontology.relations.symmetric for r in relations),
         axial=moves.count(1),
         diagonal=sum(n > 1 for n in moves),
         verdict=verdict,

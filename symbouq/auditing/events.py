@@ -14,7 +14,7 @@ from typing import NamedTuple
 from symbouq.auditing.verdicts import ClaimResult, Premise, TraceResult, Verdict
 from symbouq.limits import LimitError
 from symbouq.logic.programs import possible_modes
-from symbouq.ontology.library import Ontology
+from symbouq.ontology.tables import Ontology
 from symbouq.reading.clauses import Clauses
 from symbouq.reading.events.reader import Facts, things
 
@@ -293,8 +293,8 @@ def _about(units: Sequence[_Unit], statement: Clauses) -> list[_Unit]:
 def _background(ontology: Ontology) -> str:
     """The facts of a profile about relations and words."""
     texts = ("compared", "way", "verb", "inflected", "times")
-    lines = [ontology.closure_facts]
-    lines += [f"negation({r},{s})." for r, s in ontology.denials.items()]
+    lines = [ontology.encoding.closure_facts]
+    lines += [f"negation({r},{s})." for r, s in ontology.relations.negation.items()]
     for (name, _), rows in sorted(ontology.events.items()):
         if name not in texts:
             lines += [f"{name}({','.join(row)})." for row in rows]

@@ -9,7 +9,7 @@ from symbouq.auditing.auditor import TraceAuditor
 from symbouq.errors import RecordError, SymboUQError
 from symbouq.io.stream import read_lines
 from symbouq.logic.programs import layout
-from symbouq.ontology.library import ASSERTED
+from symbouq.ontology.source import ASSERTED
 from symbouq.records import Trace, parse_record
 
 _SKETCH_WIDTH = 100
@@ -135,12 +135,14 @@ def sketch(auditor: TraceAuditor, trace: Trace) -> list[str]:
     ontology = auditor.parser_for(trace).ontology
     parsed = auditor.parser_for(trace).parse(trace)
     atoms = dict.fromkeys(
-        (ontology.readings[ASSERTED, r], u, v) for _, s in parsed.scene for u, r, v in [s.triple]
+        (ontology.encoding.readings[ASSERTED, r], u, v)
+        for _, s in parsed.scene
+        for u, r, v in [s.triple]
     )
     places = layout(ontology, atoms) if atoms else None
     if not places:
         return []
-    coordinates = ontology.coordinates
+    coordinates = ontology.encoding.coordinates
     slots = sorted({slot for slot, _ in places})
     spots = {
         slot: tuple(places.get((slot, n), 0) for n in range(len(coordinates))) for slot in slots

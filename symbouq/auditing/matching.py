@@ -6,27 +6,44 @@ labels that an answer may have go in, labels or None come out. None is what refu
 its options open, or names nothing; an empty result is an answer too where the space has
 sets ("no block").
 
-What the functions share:
-
 - The answer is what follows the last "answer is", "answer:", "I chose" or box; else what
   follows the last "therefore" or "so"; else the first sentence where it holds nothing but
   labels; else the last one. Lines with a confidence and bracketed remarks do not count,
   and reasons ("because ...") end it.
-- Case, punctuation, markup, articles and hyphens do not matter; synonyms do what the label
-  does ("north-west" is `upper-left`, "on top of" is `above`).
+- A label goes by its own spelling and by all that the ontology calls it: the phrases of its
+  relation, or the words for its meaning (`ontology/labels.lp`). Case, punctuation, markup,
+  articles and hyphens do not matter.
 - A denied label is not delivered ("not left but right" is `right`), nor is one that only
   may hold ("could be left"); "left or right" commits to nothing. "Probably left" commits.
+  The words for that are in `ontology/answers.lp`.
 - Where one label is asked for, two different ones are none.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
+
+from symbouq.auditing.answer_text import answering_sentences
+from symbouq.auditing.answer_words import (
+    Words,
+    asking_possible,
+    builtin,
+    cues,
+    form,
+    implications,
+    meaning_of,
+    meanings,
+    plain,
+    relation_named,
+    senses,
+    tokenized,
+    words_of,
+)
+from symbouq.ontology.tables import Ontology
 
 Kind = Literal["single", "set", "sequence"]
 """Whether an answer is one label, several in any order, or several in order."""
@@ -34,51 +51,50 @@ Kind = Literal["single", "set", "sequence"]
 Delivered = tuple[str, ...] | None
 """The labels that a text commits to, as the answer space spells them; None for none."""
 
+_JUDGEMENTS: dict[str, frozenset[str]] = {
+    "yes-no": frozenset(("yes", "no")),
+    "entailment": frozenset(("entailment", "contradiction")),
+    "consistency": frozenset(("satisfiable", "unsatisfiable")),
+}
+"""Answer spaces to the meanings of their labels."""
+_OPPOSITE = {"yes": "no", "satisfiable": "unsatisfiable"}
+_OPPOSITE |= {other: meaning for meaning, other in _OPPOSITE.items()}
+_CONSISTENT = {
+    "yes": "satisfiable",
+    "no": "unsatisfiable",
+    "contradiction": "unsatisfiable",
+}
+"""Meanings to what they come to where it is asked whether statements can hold together."""
+
 
 @dataclass(frozen=True)
 class AnswerSpace:
-    """What an answer may be.
+    """The labels that an answer may have.
 
     Attributes:
-        name: Which function reads it: `directions`, `yes-no`, `entailment`,
-            `consistency`, `relations`, `composition`, `blocks`, `moves` or `choice`.
+        name: The kind of question: `directions`, `yes-no`, `entailment`, `consistency`,
+            `relations`, `composition`, `blocks`, `moves` or `choice`.
         labels: The labels.
         kind: One label, a set, or a sequence.
+        dataset: The data set whose sense of a word goes first, where the ontology knows it.
     """
 
     name: str
     labels: tuple[str, ...]
     kind: Kind
+    dataset: str = ""
 
 
-def space_of(labels: Iterable[str], kind: Kind | None = None) -> AnswerSpace:
+def space_of(labels: Iterable[str], kind: Kind | None = None, dataset: str = "") -> AnswerSpace:
     """The answer space with these labels.
 
     Args:
-        labels: What an answer may be.
+        labels: The labels that an answer may have.
         kind: One label, a set or a sequence; by default what is usual for the labels.
+        dataset: The data set that the question is of.
     """
-    given = tuple(labels)
-    low = {_plain(label) for label in given}
-    if {"upper left", "lower right"} <= low:
-        found: tuple[str, Kind] = "directions", "single"
-    elif {"yes", "no"} <= low:
-        found = "yes-no", "single"
-    elif "entailment" in low or "contradiction" in low:
-        found = "entailment", "single"
-    elif "satisfiable" in low:
-        found = "consistency", "single"
-    elif low == {"n", "s", "e", "w"}:
-        found = "moves", "sequence"
-    elif low & {"ntpp", "nw"} and "left" not in low:
-        found = "composition", "set"
-    elif low & {"left", "above", "inside", "near", "near to", "dc", "ec", "outside"}:
-        found = "relations", "set"
-    elif given and all(re.fullmatch(r"[A-Z]+|[a-z]", label) for label in given):
-        found = "blocks", "set"
-    else:
-        found = "choice", "single"
-    return AnswerSpace(found[0], given, kind or found[1])
+    name, usual = _usual(labels := tuple(labels), dataset)
+    return AnswerSpace(name, labels, kind or usual, dataset)
 
 
 def delivered(text: str, space: AnswerSpace | Iterable[str], question: str = "") -> Delivered:
@@ -94,15 +110,20 @@ def delivered(text: str, space: AnswerSpace | Iterable[str], question: str = "")
         Labels as the space spells them, sets in the space's order; None where the text
         commits to no answer.
     """
-    space = space if isinstance(space, AnswerSpace) else space_of(space)
-    return MATCHERS[space.name](text, space, question)
+    matcher = _matcher(space if isinstance(space, AnswerSpace) else space_of(space))
+    *earlier, last = answering_sentences(text) or ("",)
+    for sentence in earlier:
+        events = matcher.events(sentence)
+        if _is_bare(events) or matcher.leads(events):
+            return matcher.labels(sentence, events, question)
+    return matcher.labels(last, matcher.events(last), question)
 
 
 def agrees(labels: Delivered, answer: Any, kind: Kind) -> bool:
     """Whether delivered labels are the right answer; no label never is.
 
     Args:
-        labels: What was delivered.
+        labels: The delivered labels.
         answer: The right label, or a list of them.
         kind: Whether order counts.
     """
@@ -112,717 +133,365 @@ def agrees(labels: Delivered, answer: Any, kind: Kind) -> bool:
     return labels == gold if kind == "sequence" else set(labels) == set(gold)
 
 
-# The part of a text that answers -------------------------------------------------------
-
-_MARKERS = re.compile(
-    r"\b(?:answ(?:ers?|ering)?|choice|relation(?:ship)?)\b(?:\s+(?!is\b|are\b|was\b)[\w'()\"-]+){0,9}?"
-    r"\s*(?:\d+\s*)?(?:\b(?:is|are|was|would be)\b\s*:?|[:=])"
-    r"|\bI\s+(?:choose|chose|select(?:ed)?|answer(?:ed)?|pick(?:ed)?|conclude(?:d)?)\b(?:\s+that\b)?",
-    re.IGNORECASE,
-)
-_STRONG = re.compile(r"answ", re.IGNORECASE)
-_THEREFORE = re.compile(
-    r"(?:\b(?:therefore|thus|hence|consequently|in conclusion)\b|(?:^|[.,;]\s+)so\b)[,:]?\s*",
-    re.IGNORECASE,
-)
-_SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|\n+")
-_REASON = re.compile(
-    r"\s*(?:[,;]|\s[-\u2013\u2014])?\s*"
-    r"\b(?:because|since|given that|due to|based on|as it|as the)\b.*"
-    r"|\s[-\u2013\u2014]\s.*",
-    re.IGNORECASE | re.DOTALL,
-)
-_CONFIDENCE = re.compile(
-    r"^\W*(?:(?:my\s+)?(?:confidence|certainty|score)\b.*|\d+(?:[./]\d+)?\s*%?\W*)$", re.IGNORECASE
-)
-_SHORT = 3
-"""Words of a last line that is taken for the answer, whatever was concluded before it."""
-_KEYS = ("final_answer", "answer", "conclusion", "label", "prediction")
-
-
-class _Part(NamedTuple):
-    """Sentences that may answer, the one that counts first.
-
-    Attributes:
-        sentences: The sentences.
-        marked: Whether the text says itself that this is the answer.
+def labels_named(text: str, labels: Sequence[str]) -> tuple[str, ...]:
+    """The labels that a text as a whole is a name of: "near" is `near to`, and "upper-left" is
+    `left` and `above` where those are labels; none where it names none.
     """
-
-    sentences: tuple[str, ...]
-    marked: bool
+    return (text,) if text in labels else _matcher(space_of(labels)).named(text)
 
 
-_PLAINER = {ord(k): v for k, v in zip("‘’“”‐‑", "''\"\"--", strict=True)}  # noqa: RUF001
+def _relations(labels: Sequence[str], dataset: str) -> tuple[Ontology | None, dict[str, str]]:
+    """The profile in which most labels are relations, each its own, and these relations.
+
+    Of profiles with as many, the one of the data set is taken, else the default one. None
+    where fewer than half of the labels are relations.
+    """
+    library = builtin()
+    best: dict[str, str] = {}
+    chosen = None
+    if 2 * sum(plain(label) in senses() for label in labels) >= len(labels):
+        for profile in dict.fromkeys((library.profile_of(dataset), *library.profiles)):
+            ontology = library.ontology(profile)
+            named = {relation_named(ontology, label): label for label in reversed(labels)}
+            named.pop(None, None)
+            if len(named) > len(best):
+                best = {label: relation for relation, label in named.items() if relation}
+                chosen = ontology
+            if len(best) == len(labels):
+                break
+    return (chosen, best) if best and 2 * len(best) >= len(labels) else (None, {})
 
 
-def _cleaned(text: str) -> str:
-    text = unicodedata.normalize("NFKC", text).translate(_PLAINER)
-    text = re.sub(r"\\(?:text|mathrm|mathbf)\s*\{([^{}]*)\}", r"\1", text)
-    boxes = re.findall(r"\\boxed\s*\{([^{}]*)\}", text)
-    if boxes:
-        text = f"answer: {boxes[-1]}"
-    text = re.sub(r"\*+|`+|(?<!\w)_+|_+(?!\w)|^#+\s*", "", text, flags=re.MULTILINE)
-    # A question that is quoted is not an answer.
-    text = re.sub(r"\"[^\"\n]{0,300}\?\"", "", text)
-    lines = [line for line in text.splitlines() if not _CONFIDENCE.match(line.strip())]
-    return "\n".join(lines).strip() if lines else text.strip()
+@lru_cache(maxsize=4096)
+def _usual(labels: tuple[str, ...], dataset: str) -> tuple[str, Kind]:
+    """The kind of question that has these labels, and the usual kind of its answers."""
+    meanings = {meaning_of(label) for label in labels}
+    for name, judged in _JUDGEMENTS.items():
+        if judged <= meanings or (name != "yes-no" and judged & meanings):
+            return name, "single"
+    ontology, relations = _relations([x for x in labels if not meaning_of(x)], dataset)
+    letters = all(re.fullmatch(r"[A-Z]+|[a-z]", label) for label in labels)
+    steps = (
+        {r for r, axes in ontology.relations.displacement.items() if axes == 1}
+        if ontology
+        else set()
+    )
+    if letters and all(len(label) == 1 for label in labels):
+        return ("moves", "sequence") if steps and set(relations.values()) == steps else _BLOCKS
+    if ontology is None:
+        return _BLOCKS if letters and labels else ("choice", "single")
+    if ontology.profile in asking_possible():
+        return "composition", "set"
+    diagonal = any(
+        ontology.relations.displacement.get(relation) == 2 for relation in relations.values()
+    )
+    return ("directions", "single") if diagonal else ("relations", "set")
 
 
-def _from_json(text: str) -> str:
-    """The answer of a response that is JSON; other text as it is."""
-    body = re.sub(r"^\s*```(?:json)?|```\s*$", "", text).strip()
-    if body[:1] not in ("{", "["):
-        return text
-    value: Any
-    try:
-        value = json.loads(body)
-    except ValueError:
-        try:  # as Python writes it
-            value = json.loads(body.replace("'", '"'))
-        except ValueError:
-            return text
-    if isinstance(value, dict):
-        named = [value[key] for key in _KEYS if key in value]
-        if not named:
-            return ""
-        value = named[0]
-    if isinstance(value, list):
-        value = ", ".join(str(item) for item in value) or "none"
-    return f"answer: {value}"
-
-
-def _part(text: str) -> _Part:
-    text = _cleaned(_from_json(text))
-    marks = list(_MARKERS.finditer(text))
-    marks = [m for m in marks if _STRONG.search(m.group())] or marks[-1:]
-    for mark in reversed(marks):
-        rest = text[mark.end() :].lstrip(" \t:\n")
-        listed = re.match(r"\[([^\]]*)\]", rest)
-        first = listed.group(1) if listed else _SENTENCE.split(rest)[0]
-        # "Answer:" may also head the steps that lead to it.
-        steps = not listed and re.fullmatch(r".*:\s*|\d+[.)]|[-*]", first.strip(), re.DOTALL)
-        if re.search(r"\w", first) and not steps:
-            return _Part((_without_reason(first),), True)
-        if listed:
-            return _Part(("none",), True)
-    conclusions = list(_THEREFORE.finditer(text))
-    short_end = len(re.findall(r"\w+", text.splitlines()[-1])) <= _SHORT if text else False
-    if conclusions and not short_end:
-        first = _SENTENCE.split(text[conclusions[-1].end() :])[0]
-        if re.search(r"\w", first):
-            return _Part((_without_reason(first),), True)
-    sentences = [s.strip() for s in _SENTENCE.split(text) if s.strip()]
-    if not sentences:
-        return _Part((), False)
-    return _Part(tuple(_without_reason(s) for s in (sentences[0], sentences[-1])), False)
-
-
-def _without_reason(text: str) -> str:
-    inner = re.fullmatch(r"\s*\(([^()]*)\)\W*", text)
-    text = inner.group(1) if inner else re.sub(r"\([^()]*\)", " ", text)
-    shorter = _REASON.sub("", text, count=1)
-    return shorter if re.search(r"\w", shorter) else text
-
-
-# Words ---------------------------------------------------------------------------------
-
-_FILLER_WORDS = (
-    "a an the is are of to at on in and it its answer final option label position direction "
-    "side relation relations so therefore be that this both all them"
-)
-_FILLERS = frozenset(_FILLER_WORDS.split())
-
-
-def _plain(text: str) -> str:
-    """Lower case, without hyphens and doubled spaces."""
-    return " ".join(re.sub(r"[-_\s]+", " ", text.casefold()).split())
-
-
-def _tokens(text: str) -> list[str]:
-    low = _plain(text).replace("cannot", "can not")
-    low = re.sub(r"\bcan't\b", "can not", low)
-    low = re.sub(r"(?<=\w)n't\b", " not", low)
-    low = re.sub(r"'s\b", "", low)
-    return re.findall(r"[^\W_]+|[,;:.!?/&]", low)
+_BLOCKS: tuple[str, Kind] = ("blocks", "set")
 
 
 class _Event(NamedTuple):
-    """Something in a text that bears on the answer.
+    """A word or phrase of a text that bears on the answer.
 
     Attributes:
-        kind: `label`, `not`, `may`, `or`, `pause`, `stop` or `word`.
-        meaning: For a label, what it means.
+        role: `label`, a role of `cue/2`, or `word` for all else.
+        labels: For a label, the labels that it stands for.
+        spelled: Whether it is the label's own spelling.
     """
 
-    kind: str
-    meaning: tuple[str, ...] = ()
+    role: str
+    labels: tuple[str, ...] = ()
+    spelled: bool = False
 
 
-Lexicon = Mapping[tuple[str, ...], tuple[str, ...]]
-"""Words to what they mean."""
-
-_OPERATORS: dict[tuple[str, ...], str] = {
-    **{
-        tuple(words.split()): "not"
-        for words in ("not", "never", "without", "neither", "nor", "rather than", "instead of")
-    },
-    **{
-        tuple(words.split()): "may"
-        for words in ("may", "might", "could", "maybe", "perhaps", "possibly", "either")
-    },
-    ("or",): "or",
-    ("/",): "or",
-    **{(word,): "stop" for word in ("but", "however", ";", ".", "?", "!")},
-    **{(word,): "pause" for word in (",", ":")},
-    ("not", "only"): "word",
-    ("no",): "not",
-}
+_WORD = _Event("word")
 
 
-def _events(tokens: Sequence[str], lexicon: Lexicon) -> list[_Event]:
-    """What a text holds, longest phrases first."""
-    longest = max(map(len, lexicon), default=1)
-    found: list[_Event] = []
-    place = 0
-    while place < len(tokens):
-        for size in range(min(max(longest, 2), len(tokens) - place), 0, -1):
-            words = tuple(tokens[place : place + size])
-            if words in lexicon:
-                found.append(_Event("label", lexicon[words]))
-            elif words in _OPERATORS:
-                found.append(_Event(_OPERATORS[words]))
-            else:
-                continue
-            place += size
-            break
-        else:
-            if tokens[place] not in _FILLERS and not tokens[place].isdigit():
-                found.append(_Event("word", (tokens[place],)))
-            place += 1
-    return found
+_IN_ANSWERS = (
+    *("filler", "denial", "determiner", "hedge", "choice", "pause", "stop"),
+    *("other", "open", "declined", "all"),
+)
+"""Roles of `cue/2` that bear on what an answer commits to; the others announce or end it."""
 
 
-def _committed(events: Sequence[_Event], hedged: bool = False) -> list[str] | None:
-    """The meanings that a text commits to, in order; None where it offers a choice.
-
-    Args:
-        events: What the text holds.
-        hedged: Whether "may" and "or" are how this question is answered.
-    """
-    kept: list[str] = []
-    denied = may = False
-    last: tuple[str, ...] | None = None
-    offered = False
-    for event in events:
-        if event.kind == "not":
-            denied = True
-        elif event.kind == "may":
-            may = True
-        elif event.kind == "or":
-            offered = True
-        elif event.kind in ("pause", "stop"):
-            denied = False
-            if event.kind == "stop":
-                may, offered, last = False, False, None
-        elif event.kind == "label" and not denied and (hedged or not may):
-            if offered and not hedged and last is not None and event.meaning != last:
-                return None
-            offered = False
-            kept.extend(event.meaning)
-            last = event.meaning
-    return kept
+@cache
+def _cue_events() -> dict[Words, _Event]:
+    events = {form(text): _Event(role) for role in _IN_ANSWERS for text in cues()[role]}
+    return events | {form(text): _Event("open") for text, m in meanings().items() if m == "open"}
 
 
 def _is_bare(events: Sequence[_Event]) -> bool:
     """Whether a text holds labels and nothing else."""
-    return any(e.kind == "label" for e in events) and all(e.kind != "word" for e in events)
+    roles = {event.role for event in events}
+    return "label" in roles and "word" not in roles and "other" not in roles
 
 
-def _lexicon(table: Mapping[str, str], also: Mapping[str, tuple[str, ...]] = {}) -> Lexicon:
-    """Words by meaning, written as `meaning: a|b c|d`."""
-    found = {
-        tuple(words.split()): (meaning,)
-        for meaning, phrases in table.items()
-        for words in phrases.split("|")
-    }
-    return {**found, **{tuple(words.split()): meaning for words, meaning in also.items()}}
+class _Matcher:
+    """The words that stand for the labels of one answer space.
 
-
-_OPEN = re.compile(
-    r"\b(?:can not (?:be )?(?:\w+ )?(?:determined?|known?|tell|told|say|said|inferred|infer|"
-    r"concluded?|decided?|established)|(?:not possible|impossible|no way) to (?:\w+ )?(?:determine|"
-    r"tell|say|know|infer|conclude|decide|answer)|not (?:enough|sufficient) (?:information|info|"
-    r"data|detail|details|evidence)|insufficient (?:information|info|data|detail|evidence)|no "
-    r"(?:enough|sufficient) information|(?:do|does|did) not (?:know|say|specify|state|provide|"
-    r"mention)|(?:is|are) not (?:specified|stated|given|mentioned|clear|known|determined|"
-    r"provided)|not sure|unsure|unknown|unclear|undetermined|undeterminable|indeterminate|"
-    r"ambiguous|inconclusive|dk|do n t know|dont know|uncertain)\b"
-)
-_DECLINED = re.compile(
-    r"\b(?:sorry|apologi[sz]e|as an ai|(?:can|will|could) not (?:answer|help|assist|comply|"
-    r"provide)|(?:am|are|is) (?:unable|not able) to|refuse|decline to|n / a)\b"
-)
-
-
-def _opening(tokens: Sequence[str]) -> str | None:
-    """`declined`, `open`, or None where a text does neither."""
-    text = " ".join(tokens)
-    if _OPEN.search(text):
-        return "open"
-    return "declined" if _DECLINED.search(text) else None
-
-
-def _by_meaning(labels: Iterable[str], lexicon: Lexicon) -> dict[frozenset[str], str]:
-    """The labels by what they mean."""
-    found: dict[frozenset[str], str] = {}
-    for label in labels:
-        events = [e for e in _events(_tokens(label), lexicon) if e.kind == "label"]
-        meaning = frozenset(m for e in events for m in e.meaning)
-        found[meaning or frozenset({_plain(label)})] = label
-    return found
-
-
-def _chosen(part: _Part, lexicon: Lexicon) -> tuple[str, list[_Event]]:
-    """The sentence that answers, with its events."""
-    for sentence in part.sentences[:-1]:
-        events = _events(_tokens(sentence), lexicon)
-        if _is_bare(events):
-            return sentence, events
-    sentence = part.sentences[-1]
-    return sentence, _events(_tokens(sentence), lexicon)
-
-
-# One function for each answer space ----------------------------------------------------
-
-_UP = "above|over|top|upper|up|north|northern|higher|upward|upwards|atop|12 o clock|12 o'clock"
-_DOWN = "below|under|beneath|underneath|bottom|lower|down|south|southern|downward|downwards"
-_LEFT = "left|west|western|leftward|lefthand|leftmost"
-_RIGHT = "right|east|eastern|rightward|righthand"
-_DIAGONALS = {
-    f"{spelled}": meaning
-    for meaning, spellings in {
-        ("above", "left"): ("northwest", "nw", "northwestern", "upleft", "topleft", "upperleft"),
-        ("above", "right"): ("northeast", "ne", "northeastern", "topright", "upperright"),
-        ("below", "left"): ("southwest", "sw", "southwestern", "bottomleft", "lowerleft"),
-        ("below", "right"): ("southeast", "se", "southeastern", "bottomright", "lowerright"),
-    }.items()
-    for spelled in spellings
-}
-_SAME = (
-    "overlap|overlaps|overlapping|overlapped|same position|same location|same place|same spot|"
-    "same point|same cell|same coordinates|coincide|coincides|coincident"
-)
-_DIRECTIONS = _lexicon(
-    {"above": _UP, "below": _DOWN, "left": _LEFT, "right": _RIGHT, "same": _SAME},
-    {**_DIAGONALS, "right next to": ()},
-)
-_OPPOSITE = {"above": "below", "below": "above", "left": "right", "right": "left", "same": "same"}
-
-
-def directions(text: str, space: AnswerSpace, question: str = "") -> Delivered:
-    """One of the nine directions: a side, a height, both, or the same place."""
-    part = _part(text)
-    if not part.sentences:
-        return None
-    sentence, events = _chosen(part, _DIRECTIONS)
-    if _opening(_tokens(sentence)):
-        return None
-    meanings = _committed(events)
-    if not meanings:
-        return None
-    meaning = frozenset(meanings)
-    if {"above", "below"} <= meaning or {"left", "right"} <= meaning:
-        return None
-    if _turned(sentence, question):
-        meaning = frozenset(_OPPOSITE[m] for m in meaning)
-    label = _by_meaning(space.labels, _DIRECTIONS).get(meaning)
-    return None if label is None else (label,)
-
-
-def _turned(sentence: str, question: str) -> bool:
-    """Whether a sentence places the second thing asked about by the first."""
-    asked = re.findall(r"\b(?:agent|object|entity)\s+(\w+)", question)
-    if len(asked) != 2 or asked[0] == asked[1]:
-        return False
-    places = [[m.start() for m in re.finditer(rf"\b{name}\b", sentence)] for name in asked]
-    if not all(places):
-        return False
-    between = sentence[places[1][0] + len(asked[1]) : places[0][0]]
-    label_between = any(e.kind == "label" for e in _events(_tokens(between), _DIRECTIONS))
-    return places[1][0] < places[0][0] and label_between
-
-
-_YES = frozenset(["yes", "yeah", "yep", "true", "correct", "affirmative"])
-_NO = frozenset(["no", "nope", "false", "incorrect", "untrue", "negative"])
-
-
-def yes_no(text: str, space: AnswerSpace, question: str = "") -> Delivered:
-    """Yes or no, and where the space has it, that it cannot be known."""
-    part = _part(text)
-    labels = {_plain(label): label for label in space.labels}
-    unsure = next((labels[k] for k in ("dk", "don't know", "unknown") if k in labels), None)
-
-    def said(word: str) -> Delivered:
-        return (labels[word],) if word in labels else None
-
-    for number, sentence in enumerate(part.sentences):
-        tokens = _tokens(sentence)
-        words = [t for t in tokens if t.isalpha()]
-        if not words:
-            continue
-        follows = tokens[tokens.index(words[0]) + 1 :][:1]
-        ends = not follows or not follows[0].isalpha()
-        if words[0] in _YES | _NO and (ends or words[0] in ("yes", "true", "false", "correct")):
-            if len(follows) == 1 and follows[0] == "/":
-                return None
-            if follows == ["or"] or set(words[1:3]) & {"or"}:
-                return None
-            return said("yes" if words[0] in _YES else "no")
-        if number < len(part.sentences) - 1:
-            continue
-        opening = _opening(tokens)
-        if opening is not None:
-            return (unsure,) if unsure and opening == "open" else None
-        return said(_yes_or_no(tokens))
-    return None
-
-
-def _yes_or_no(tokens: Sequence[str]) -> str:
-    """`yes` or `no` where one of them alone is said in a sentence."""
-    found: set[str] = set()
-    denied = may = False
-    for place, token in enumerate(tokens):
-        after = tokens[place + 1 : place + 2]
-        if token in ("not", "never"):
-            denied = True
-        elif token in ("may", "might", "could", "maybe", "perhaps", "possibly", "either"):
-            may = True
-        elif not token.isalpha():
-            denied = False
-        elif token in _YES or (
-            token in _NO and (token != "no" or not (after and after[0].isalpha()))
-        ):
-            found.add("no" if (token in _NO) != denied else "yes")
-    return found.pop() if len(found) == 1 and not may else ""
-
-
-_ENTAILMENT = _lexicon(
-    {
-        "entailment": "entailment|entailed|entails|entail|entailing",
-        "contradiction": "contradiction|contradicted|contradicts|contradict|contradictory|"
-        "contradicting",
-        "neutral": "neutral|neutrality",
-    }
-)
-
-
-def entailment(text: str, space: AnswerSpace, question: str = "") -> Delivered:
-    """Entailment, contradiction or neutral; what cannot be known is neutral."""
-    part = _part(text)
-    if not part.sentences:
-        return None
-    labels = _by_meaning(space.labels, _ENTAILMENT)
-    sentence, events = _chosen(part, _ENTAILMENT)
-    tokens = _tokens(sentence)
-    opening = _opening(tokens)
-    if opening == "declined":
-        return None
-    found = set(_committed(events) or ())
-    named = {m for e in events if e.kind == "label" for m in e.meaning}
-    if not found and "neither" in tokens and {"entailment", "contradiction"} <= named:
-        found = {"neutral"}
-    if opening == "open":
-        found |= {"neutral"}
-    label = labels.get(frozenset(found)) if len(found) == 1 else None
-    return None if label is None else (label,)
-
-
-_CONSISTENCY = _lexicon(
-    {
-        "yes": "yes|satisfiable|consistent|compatible|possible|can all|can hold|can be true",
-        "no": "unsatisfiable|inconsistent|incompatible|impossible|contradictory|contradiction|"
-        "contradict|unsat",
-    }
-)
-
-
-def consistency(text: str, space: AnswerSpace, question: str = "") -> Delivered:
-    """Whether statements can hold together: `satisfiable` (yes) or `unsatisfiable` (no)."""
-    part = _part(text)
-    labels = {_plain(label): label for label in space.labels}
-    for number, sentence in enumerate(part.sentences):
-        tokens = _tokens(sentence)
-        if not tokens:
-            continue
-        first, after = tokens[0], "".join(tokens[1:2])
-        if after not in ("or", "/") and (first == "yes" or (first == "no" and not after.isalpha())):
-            return (labels["satisfiable" if first == "yes" else "unsatisfiable"],)
-        events = _events(tokens, _CONSISTENCY)
-        if number < len(part.sentences) - 1 and not _is_bare(events):
-            continue
-        if _opening(tokens):
-            return None
-        found: set[str] = set()
-        denied = False
-        for event in events:
-            if event.kind in ("may", "or"):
-                return None
-            if event.kind in ("pause", "stop"):
-                denied = False
-            elif event.kind == "not":
-                denied = True
-            elif event.kind == "label":
-                found.add("no" if (event.meaning == ("no",)) != denied else "yes")
-        if not found and re.search(r"\bcan not (?:all |both )?(?:be|hold)\b", " ".join(tokens)):
-            found = {"no"}
-        if len(found) != 1:
-            return None
-        return (labels["satisfiable" if found == {"yes"} else "unsatisfiable"],)
-    return None
-
-
-_RELATIONS = _lexicon(
-    {
-        "above": _UP,
-        "below": _DOWN,
-        "left": _LEFT,
-        "right": _RIGHT,
-        "same": f"{_SAME}|eq|equal|equals|identical",
-        "behind": "behind|back of",
-        "front": "front|ahead",
-        "near": "near|near to|close|close to|nearby|next to|nearer",
-        "far": "far|far from|far away|farther|distant|further",
-        "ec": "ec|externally connected|outside and touching|touching|touch|touches|in contact",
-        "dc": "dc|disconnected|outside|disjoint",
-        "po": "po|partially overlapping|partially overlap|partially overlaps|partial overlap",
-        "tpp": "tpp|inside and touching|covered by|tangential proper part",
-        "ntpp": "ntpp|inside|within|contained in|contained by|non tangential proper part",
-        "tppi": "tppi|contains and touches|contains and touching|covers|covering|"
-        "tangential proper part inverse|tpp 1",
-        "ntppi": "ntppi|contains|contain|containing|non tangential proper part inverse|ntpp 1",
-    },
-    {**_DIAGONALS, "right next to": ("near",), "right edge": (), "left edge": ()},
-)
-
-
-def relations(text: str, space: AnswerSpace, question: str = "") -> Delivered:
-    """The relations that hold, as a set, or the one that does.
-
-    Names of a space are understood whichever spelling of the benchmarks it has: RCC-8
-    codes, SpaRP's words or SpartQA's; "touching" is external contact. Where don't-know is
-    a label, what cannot be known is that label, and it never stands beside others.
+    Args:
+        space: The answer space.
     """
-    part = _part(text)
-    if not part.sentences:
-        return None
-    sentence, events = _chosen(part, _RELATIONS)
-    labels = {
-        meaning: label
-        for meanings, label in _by_meaning(space.labels, _RELATIONS).items()
-        for meaning in (meanings if len(meanings) == 1 else ("+".join(sorted(meanings)),))
-    }
-    unsure = next((x for x in space.labels if _plain(x) in ("dk", "don't know")), None)
-    found = [m for m in _committed(events) or () if m in labels]
-    opening = _opening(_tokens(sentence))
-    if opening is not None:
-        return (unsure,) if unsure and opening == "open" and not found else None
-    return _one_or_all([labels[m] for m in found], space)
 
-
-def _one_or_all(found: Collection[str], space: AnswerSpace) -> Delivered:
-    """Labels in the space's order; None for none, and for several where one is asked."""
-    kept = tuple(label for label in space.labels if label in found)
-    return kept if kept and (space.kind != "single" or len(kept) == 1) else None
-
-
-_TILES = {
-    "N": "north|northern",
-    "S": "south",
-    "E": "east",
-    "W": "west",
-    "NE": "northeast|north east",
-    "NW": "northwest|north west",
-    "SE": "southeast|south east",
-    "SW": "southwest|south west",
-    "B": "bounding box|same tile|central tile",
-}
-
-
-def composition(text: str, space: AnswerSpace, question: str = "") -> Delivered:
-    """The relations that are possible: here "may" and "or" are part of an answer."""
-    part = _part(text)
-    if not part.sentences:
-        return None
-    sentence = re.sub(
-        r"(?i)\b(n?tpp)\s*(?:\^\s*\{?\s*-\s*1\s*\}?|⁻¹|-1)", r"\1i", part.sentences[-1]
-    )
-    tokens = _tokens(sentence)
-    opening = _opening(tokens)
-    if opening is not None:
-        return None
-    text_low = " ".join(tokens)
-    names = {label.casefold() for label in space.labels}
-    if re.search(r"\b(?:all|any)(?: of)?(?: the)? (?:\w+ )?relations?\b", text_low) and not (
-        names & set(tokens)
-    ):
-        return space.labels
-    if "ntpp" in names:
-        lexicon = _lexicon({"eq": "equal|identical"}, dict(_rcc8()))
-        events = _events(tokens, lexicon)
-    else:
-        # Tiles are capitals: "b is north of c" names no tile B.
-        words = _lexicon(_TILES)
-        capitals = re.findall(r"\b[A-Z]{1,2}\b", sentence)
-        if any(c in space.labels for c in capitals):
-            return _one_or_all([c for c in capitals if c in space.labels], space)
-        events = _events(tokens, words)
-    found = _committed(events, hedged=True) or ()
-    by_name = {_plain(label): label for label in space.labels}
-    return _one_or_all([by_name[_plain(m)] for m in found if _plain(m) in by_name], space)
-
-
-def _rcc8() -> Iterable[tuple[str, tuple[str, ...]]]:
-    wanted = {"dc", "ec", "po", "tpp", "ntpp", "tppi", "ntppi"}
-    for words, meaning in _RELATIONS.items():
-        if meaning and meaning[0] in wanted:
-            yield " ".join(words), meaning
-    yield "eq", ("eq",)
-
-
-def blocks(text: str, space: AnswerSpace, question: str = "") -> Delivered:
-    """The blocks that a question is true of, by name; "none" is the empty answer."""
-    part = _part(text)
-    if not part.sentences:
-        return None
-    for number, sentence in enumerate(part.sentences):
-        tokens = _tokens(sentence)
-        known = {label.casefold(): label for label in space.labels}
-        bare = all(
-            t in known or not t.isalpha() or t in ("and", "block", "blocks", "or") for t in tokens
+    def __init__(self, space: AnswerSpace) -> None:
+        self.space = space
+        self._judged = space.name in _JUDGEMENTS
+        self._of_meaning = {m: label for label in space.labels if (m := meaning_of(label))}
+        unmeant = [label for label in space.labels if not meaning_of(label)]
+        self._ontology, self._relation = (
+            _relations(unmeant, space.dataset)
+            if space.name in ("directions", "relations", "composition", "moves")
+            else (None, {})
         )
-        if number < len(part.sentences) - 1 and not (bare and tokens):
-            continue
-        opening = _opening(tokens)
-        if opening is not None:
-            return None
-        if bare:
-            lexicon: Lexicon = {(low,): (label,) for low, label in known.items()}
-            found = _committed(_events(_kept(tokens), lexicon))
-        else:
-            found = _committed(_block_events(sentence, space.labels))
-        if found is None:
-            return None
-        if found:
-            return _one_or_all(found, space)
-        text_low = " ".join(tokens)
-        if re.search(r"\b(?:none|no blocks?|neither|nothing|no such block|empty)\b", text_low):
+        self._label_of = {relation: label for label, relation in self._relation.items()}
+        self._parts = {
+            whole: frozenset(pair)
+            for pair, whole in (self._ontology.relations.join if self._ontology else {}).items()
+            if len(set(pair)) == 2 and whole not in pair
+        }
+        self._events = {**_cue_events(), **self._forms()}
+        self._longest = max(map(len, self._events))
+        self._known = {word for words in self._events for word in words}
+
+    def _forms(self) -> dict[Words, _Event]:
+        """The words that stand for labels, those of the labels' own spelling last."""
+        forms: dict[Words, _Event] = {}
+        if self._ontology is not None:
+            for text, relations in senses().items():
+                if (event := self._sense(text, relations)) is not None:
+                    forms[form(text)] = event
+                inverse = [c for r in relations if (c := self._ontology.relations.converse.get(r))]
+                if inverse and (event := self._standing_for(inverse)) is not None:
+                    forms[form(f"{text} inverse")] = event
+            for hour, relation in self._ontology.lexicon.clock.items():
+                if (event := self._standing_for([relation])) is not None:
+                    forms[form(f"{hour} o'clock")] = event
+        for text, meaning in meanings().items():
+            if (meant := self._meant(meaning, text)) is not None:
+                forms[form(text)] = _Event("label", meant)
+        for label in self.space.labels:
+            forms[form(label)] = _Event("label", (label,), spelled=True)
+        for label, relation in self._relation.items():
+            assert self._ontology is not None  # there are relations
+            other = self._label_of.get(self._ontology.relations.converse.get(relation, ""))
+            if other is not None:
+                forms[form(f"{label} inverse")] = _Event("label", (other,), spelled=True)
+        return forms
+
+    def _meant(self, meaning: str, text: str) -> tuple[str, ...] | None:
+        """The label that words for a meaning stand for; None where there is none."""
+        if meaning == "none" and self.space.name == "blocks":
             return ()
-        if re.search(r"\b(?:all|both|every|each)\b(?: \w+){0,3} blocks?\b|^all\b", text_low):
-            return space.labels
-    return None
+        if meaning == "open":
+            return None  # unlike the label's own spelling, these are cues
+        label = self._of_meaning.get(meaning)
+        if label is None and (meaning == "contradiction" or text == meaning):
+            label = self._of_meaning.get(_CONSISTENT.get(meaning, ""))
+        return None if label is None else (label,)
 
+    def _sense(self, text: str, relations: Sequence[str]) -> _Event | None:
+        """The labels that a relational text stands for, by the space's profile if it can.
 
-def _kept(tokens: Iterable[str]) -> list[str]:
-    return [t for t in tokens if t not in ("block", "blocks", "and")]
+        None where it means nothing there. Words that only count before a landmark ("in the
+        box") name no label.
+        """
+        assert self._ontology is not None  # there are relations
+        if text in self._ontology.lexicon.adjacent or text in self._ontology.lexicon.word["have"]:
+            return None
+        own = relation_named(self._ontology, text)
+        verb = text in self._ontology.lexicon.finite and " " not in text
+        event = self._standing_for([own, *relations] if own else relations, loosely=not verb)
+        return _WORD if event is None and own else event
 
-
-def _block_events(sentence: str, labels: Collection[str]) -> list[_Event]:
-    """Names of blocks in running text, where a capital A may be an article."""
-    events: list[_Event] = []
-    words = re.findall(r"[\w']+|[,;:.!?/]", sentence)
-    for place, word in enumerate(words):
-        before = words[place - 1].casefold() if place else ""
-        after = words[place + 1] if place + 1 < len(words) else ""
-        named = before in ("block", "blocks", "box", "boxes", "and", "or", ",", "in", "is")
-        article = word == "A" and not named and after.islower() and after not in ("and", "or", "is")
-        if word in labels and not article:
-            events.append(_Event("label", (word,)))
-        elif word.casefold() == "no" and after.islower():
-            events.append(_Event("word", ("no",)))
-        else:
-            low = _tokens(word) or [word]
-            events.extend(_Event(_OPERATORS.get((t,), "word"), (t,)) for t in low)
-    return events
-
-
-_MOVES = {"n": "north", "s": "south", "e": "east", "w": "west"}
-
-
-def moves(text: str, space: AnswerSpace, question: str = "") -> Delivered:
-    """Moves in order, as words or as letters between commas."""
-    part = _part(text)
-    if not part.sentences:
+    def _standing_for(self, relations: Sequence[str], loosely: bool = True) -> _Event | None:
+        """The labels of the first relation that has any: its own, those of its parts
+        ("north-west" is above and left), or, `loosely`, those that follow from it.
+        """
+        assert self._ontology is not None  # there are relations
+        for relation in relations:
+            implied = self._ontology.relations.implied.get(relation) or implications().get(relation)
+            for others in ({relation}, self._parts.get(relation, ()), (loosely and implied) or ()):
+                labels = tuple(x for x in self.space.labels if self._relation.get(x) in others)
+                if labels:
+                    return _Event("label", labels)
         return None
-    sentence = part.sentences[0] if part.marked else part.sentences[-1]
-    tokens = _tokens(re.sub(r"->|→|=>|>", ",", sentence))
-    if _opening(tokens) or "or" in tokens:
-        return None
-    letters = {_plain(label): label for label in space.labels}
-    plain = [t for t in tokens if t not in ("then", "and", ",", ".", ";", ":", "go")]
-    if plain and all(t in letters for t in plain):
-        return tuple(letters[t] for t in plain)
-    lexicon = _lexicon(_MOVES)
-    found = _committed(_events(tokens, lexicon))
-    return tuple(letters[m] for m in found) if found else None
+
+    def named(self, text: str) -> tuple[str, ...]:
+        """The labels that a text as a whole is a name of."""
+        role, labels, _ = self._events.get(form(text), _WORD)
+        unsettled = self._of_meaning.get("open")
+        return (unsettled,) if role == "open" and unsettled else labels
+
+    # What a sentence holds ---------------------------------------------------------------
+
+    def events(self, sentence: str) -> list[_Event]:
+        """The events of a sentence. Single letters are labels in any case where there is nothing
+        but labels, and otherwise as they are spelled.
+        """
+        tokens = [t for t in tokenized(sentence) if self._counts(t.casefold())]
+        found = list(self._scanned(tokens, strict=False))
+        return found if _is_bare(found) else list(self._scanned(tokens, strict=True))
+
+    def _counts(self, word: str) -> bool:
+        """Whether a word bears on the answer; articles, numbers and adverbs do where a form has
+        them.
+        """
+        passed_over = word in cues()["article"] or word.endswith("ly")
+        passed_over = passed_over or word.isdigit() or word in words_of("quantity")
+        return not passed_over or word in self._known
+
+    def _scanned(self, tokens: Sequence[str], strict: bool) -> Iterator[_Event]:
+        words = [token.casefold() for token in tokens]
+        place = 0
+        while place < len(words):
+            for size in range(min(self._longest, len(words) - place), 0, -1):
+                event = self._events.get(tuple(words[place : place + size]))
+                if event is not None:
+                    break
+            else:
+                event, size = _WORD, 1
+            before, place = place, place + size
+            follows = tokens[place] if place < len(tokens) else ""
+            if size == 1:
+                event = self._single(event, tokens[before], follows, before == 0, strict)
+            yield event
+
+    def _single(self, event: _Event, token: str, follows: str, first: bool, strict: bool) -> _Event:
+        """An event of one word, which may be a determiner or an article, and no label."""
+        word = token.casefold()
+        if word in cues()["determiner"] and follows.isalpha():
+            return _Event("denial") if self._ontology is not None else _WORD
+        if strict and len(word) == 1 and event.role == "label":
+            linking = (*cues()["link"], *cues()["choice"], "and")
+            article = first and word in cues()["article"] and follows not in linking
+            if token not in self.space.labels or (article and follows.islower()):
+                return _WORD
+        if event.role == "all" and strict and not first:
+            return _Event("filler")
+        return event
+
+    # What a sentence commits to -----------------------------------------------------------
+
+    def leads(self, events: Sequence[_Event]) -> bool:
+        """Whether a sentence opens with a judgement and offers no other: "No, ..."."""
+        following = [event.role for event in events[1:3]]
+        ends = not following or following[0] in ("pause", "stop") or self.space.name == "yes-no"
+        opens = bool(events) and events[0].role == "label"
+        return self._judged and opens and ends and "choice" not in following
+
+    def labels(self, sentence: str, events: Sequence[_Event], question: str) -> Delivered:
+        """The labels that a sentence commits to, given its events."""
+        roles = {event.role for event in events}
+        if self.leads(events):
+            return events[0].labels
+        if "declined" in roles:
+            return None
+        named = self._committed(events)
+        unsettled = self._of_meaning.get("open")
+        if "open" in roles:
+            return (unsettled,) if unsettled and (self._judged or not named) else None
+        if named is None:
+            return None
+        mentioned = {e.labels for e in events if e.role == "label"}
+        if not named and () not in mentioned:
+            denied = {x for labels in mentioned for x in labels} | {unsettled}
+            if self._judged and unsettled and denied == set(self.space.labels):
+                return (unsettled,)
+            listed = self.space.name in ("blocks", "composition")
+            return self.space.labels if "all" in roles and listed else None
+        if self.space.kind == "sequence":
+            return tuple(named)
+        if self._turned(sentence, question):
+            named = [self._opposite(label) for label in named]
+        return self._chosen(named)
+
+    def _committed(self, events: Sequence[_Event]) -> list[str] | None:
+        """The labels that a text commits to, in order; None where it offers a choice."""
+        hedged = self.space.name == "composition"
+        # "It is north of z, so NE" says in words what the label is for.
+        paraphrased = hedged and not any(event.spelled for event in events)
+        kept: list[str] = []
+        denied = may = offered = False
+        last: tuple[str, ...] | None = None
+        for role, labels, spelled in events:
+            if role == "denial":
+                denied = True
+            elif role == "hedge":
+                may = True
+            elif role == "choice":
+                offered = True
+            elif role in ("pause", "stop"):
+                denied = False
+                if role == "stop":
+                    may, offered, last = False, False, None
+            elif hedged and role == "label" and not (spelled or paraphrased):
+                continue
+            elif role == "label" and (hedged or not may):
+                if denied and self._judged:
+                    labels = tuple(x for x in map(self._denied, labels) if x)
+                elif denied:
+                    continue
+                if offered and not hedged and last is not None and labels != last:
+                    return None
+                offered = False
+                kept.extend(labels)
+                last = labels
+        return kept
+
+    def _denied(self, label: str) -> str | None:
+        """The label that a denied judgement comes to."""
+        return self._of_meaning.get(_OPPOSITE.get(meaning_of(label) or "", ""))
+
+    def _opposite(self, label: str) -> str:
+        """The label with the things swapped: left for right."""
+        assert self._ontology is not None  # only directions are turned
+        converse = self._ontology.relations.converse.get(self._relation.get(label, ""), "")
+        return self._label_of.get(converse, label)
+
+    def _turned(self, sentence: str, question: str) -> bool:
+        """Whether a sentence places the second thing asked about by the first."""
+        if self.space.name != "directions":
+            return False
+        kinds = "|".join(map(re.escape, words_of("kind")))
+        asked = re.findall(rf"\b(?:{kinds})\s+([A-Z]\w*|\w)\b", question)
+        if len(asked) != 2 or asked[0] == asked[1]:
+            return False
+        places = [[m.start() for m in re.finditer(rf"\b{name}\b", sentence)] for name in asked]
+        if not all(places) or places[1][0] >= places[0][0]:
+            return False
+        between = sentence[places[1][0] + len(asked[1]) : places[0][0]]
+        return any(event.role == "label" for event in self.events(between))
+
+    def _chosen(self, named: Sequence[str]) -> Delivered:
+        """The answer that names these labels; None where it names too many."""
+        both, none = self._of_meaning.get("both"), self._of_meaning.get("none")
+        if not named and self.space.name == "blocks":
+            return ()
+        if none in named and (named[0] == none or set(named) == {none}):
+            return (str(none),)
+        if none in named:
+            return None
+        things = {label for label in self.space.labels if label not in (both, none)}
+        if both is not None and (both in named or (len(things) > 1 and set(named) == things)):
+            return (both,)
+        parts = {part for label in named for part in self._parts_of(label)}
+        whole = [x for x in self.space.labels if self._parts_of(x) <= parts]
+        kept = [x for x in whole if not any(self._parts_of(x) < self._parts_of(y) for y in whole)]
+        if len(kept) > 1 and (self.space.kind == "single" or self._judged):
+            return None
+        return None if len(kept) > 1 and self._of_meaning.get("open") in kept else tuple(kept)
+
+    def _parts_of(self, label: str) -> frozenset[str]:
+        """A label, or what it joins: above and left are both upper-left.
+
+        Relations that can hold are no such parts: one of them holds.
+        """
+        relation = self._relation.get(label, label)
+        joined = self._parts if self.space.name != "composition" else {}
+        return joined.get(relation, frozenset((relation,)))
 
 
-_ARTICLES = re.compile(r"\b(?:a|an|the|that|which)\b\s*")
-
-
-def choice(text: str, space: AnswerSpace, question: str = "") -> Delivered:
-    """One of the options that the question itself gives, by its own words."""
-    part = _part(text)
-    if not part.sentences:
-        return None
-    sentence = part.sentences[0] if part.marked else part.sentences[-1]
-    tokens = _tokens(sentence)
-    if _opening(tokens):
-        return None
-    plain = {label: _option(label) for label in space.labels}
-    both = next((x for x in space.labels if plain[x].startswith("both")), None)
-    none = next((x for x in space.labels if plain[x].startswith(("none", "neither"))), None)
-    lexicon: dict[tuple[str, ...], tuple[str, ...]] = {
-        tuple(words.split()): (label,) for label, words in plain.items() if words
-    }
-    for label, words in (
-        *((both, w) for w in ("both", "both of them", "both objects", "both of these")),
-        *((none, w) for w in ("none", "none of them", "neither", "neither of them", "neither one")),
-    ):
-        if label is not None:
-            lexicon[tuple(words.split())] = (label,)
-    events = _events(_option(" ".join(tokens)).split(), lexicon)
-    found = _committed(events)
-    if found is None:
-        return None
-    distinct = list(dict.fromkeys(found))
-    options = [label for label in distinct if label not in (both, none)]
-    if both in distinct and none not in distinct:
-        return (both,) if both is not None else None
-    if none in distinct:
-        return (none,) if none is not None and (distinct[0] == none or not options) else None
-    if len(options) == 2 and both is not None:
-        return (both,)
-    return (options[0],) if len(options) == 1 else None
-
-
-def _option(label: str) -> str:
-    """An option without articles, with its numbers as digits."""
-    words = " ".join(_tokens(label))
-    words = _ARTICLES.sub("", words)
-    for number, word in enumerate(("one", "two", "three", "four", "five", "six"), start=1):
-        words = re.sub(rf"\bnumber {word}\b", f"number {number}", words)
-    return words
-
-
-MATCHERS: dict[str, Callable[[str, AnswerSpace, str], Delivered]] = {
-    "directions": directions,
-    "yes-no": yes_no,
-    "entailment": entailment,
-    "consistency": consistency,
-    "relations": relations,
-    "composition": composition,
-    "blocks": blocks,
-    "moves": moves,
-    "choice": choice,
-}
-"""The functions by the names of their answer spaces."""
+@lru_cache(maxsize=4096)
+def _matcher(space: AnswerSpace) -> _Matcher:
+    return _Matcher(space)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from symbouq.auditing.verdicts import ClaimResult, Clashes, Premise, TraceResult
-from symbouq.ontology.library import Ontology, Triple
+from symbouq.ontology.tables import Ontology, Triple
 from symbouq.reading.parsed import ParsedClaim
 
 
@@ -24,7 +24,7 @@ class Messages:
     def relation(self, triple: Triple) -> str:
         """A relation as a short sentence: `A is above B`."""
         u, r, v = triple
-        wording = self._ontology.wordings.get(r, (r.replace("_", " "),))[0]
+        wording = self._ontology.lexicon.wording.get(r, (r.replace("_", " "),))[0]
         return f"{self._names[u]} is {wording} {self._names[v]}"
 
     def message(
@@ -32,7 +32,7 @@ class Messages:
     ) -> str:
         """The message about a claim."""
         if finding.reason == "unparsed":
-            return self._ontology.messages.get("unparsed", "unparsed")
+            return self._ontology.messages.message.get("unparsed", "unparsed")
         premises = result.clash if finding.reason == "blocked_scene" else finding.premises
         stated = _listed(self.relation(stated.triple) for stated in claim.relations)
         text = self._filled(
@@ -52,7 +52,7 @@ class Messages:
         return self._with_reason(text, result.clash_reasons)
 
     def _filled(self, message: str, **values: str) -> str:
-        template = self._ontology.messages.get(message, message)
+        template = self._ontology.messages.message.get(message, message)
         # Names are data: only the template's own braces are fields.
         parts = []
         for piece in template.split("{"):
@@ -62,7 +62,7 @@ class Messages:
 
     def _with_reason(self, text: str, clashes: Clashes) -> str:
         for code, relations in clashes:
-            template = self._ontology.reasons.get(code)
+            template = self._ontology.messages.reason.get(code)
             if template is not None:
                 first, second = (*relations, "", "")[:2]
                 reason = template.replace("{first}", first).replace("{second}", second)

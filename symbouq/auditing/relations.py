@@ -26,7 +26,8 @@ from symbouq.auditing.verdicts import ClaimResult, Clashes, Premise, TraceResult
 from symbouq.limits import LimitError
 from symbouq.logic.programs import Atom, Group, TraceSolver, clashes, repair
 from symbouq.logic.scene import current_scene
-from symbouq.ontology.library import ASSERTED, QUERIED, Ontology, Triple
+from symbouq.ontology.source import ASSERTED, QUERIED
+from symbouq.ontology.tables import Ontology, Triple
 
 _DECISIONS_REMEMBERED = 2_000
 """Bound on the decisions remembered of one scene."""
@@ -129,8 +130,8 @@ class _RelationAudit:
     ) -> None:
         self.ontology = ontology
         oriented = ontology.oriented
-        readings = ontology.readings
-        current = current_scene(ontology, scene) if ontology.updates else scene
+        readings = ontology.encoding.readings
+        current = current_scene(ontology, scene) if ontology.state_updates else scene
         self.scene = [(number, tuple(map(oriented, triples))) for number, triples in current]
         self.claims = [tuple(map(oriented, triples)) for triples in claims]
         self.worded = claims
@@ -205,7 +206,7 @@ class _RelationAudit:
     def atom(self, triple: Triple) -> Atom:
         """A claimed relation as the atom that its reading makes of it."""
         u, r, v = triple
-        return self.ontology.readings[QUERIED, r], u, v
+        return self.ontology.encoding.readings[QUERIED, r], u, v
 
     def decide_scene(self) -> _SceneDecision:
         """Whether the scene is feasible; else the best premises that clash, and why; those of
@@ -243,7 +244,9 @@ class _RelationAudit:
         for group in groups:
             atoms.update(dict.fromkeys(sorted(group)))
         things = {thing for _, u, v in atoms for thing in (u, v)}
-        if len(things) > _FEW_THINGS and self.ontology.closes({key for key, _, _ in atoms}):
+        if len(things) > _FEW_THINGS and self.ontology.encoding.closes(
+            {key for key, _, _ in atoms}
+        ):
             return None
         return TraceSolver(self.ontology, atoms, groups)
 
@@ -445,7 +448,7 @@ class _RelationAudit:
         if decision.verdict is Verdict.ENTAILED:
             return _Grounds(premises)
         reasons: Clashes = []
-        if fault[1] not in self.ontology.moves:
+        if fault[1] not in self.ontology.relations.displacement:
             atoms = atoms_of(unit for unit in units if unit.premise in premises)
             reasons = clashes(self.ontology, dict.fromkeys([*atoms, self.atom(fault)]))
         return _Grounds(premises, fault, reasons)
@@ -457,6 +460,6 @@ class _RelationAudit:
         if len(triples) > 1 or self.forest is None or len(units) > len(self.scene_units):
             return None
         ((u, r, v),) = triples
-        if u == v or r not in self.ontology.moves:
+        if u == v or r not in self.ontology.relations.displacement:
             return None
         return tuple(units[n].premise for n in self.forest.path(u, v))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from symbouq.auditing.verdicts import Verdict
-from symbouq.ontology.library import Ontology, Triple
+from symbouq.ontology.tables import Ontology, Triple
 
 OrientedScene = Sequence[tuple[int, tuple[Triple, ...]]]
 """The premises of a scene, each its number and its relations (`Ontology.oriented`)."""
@@ -40,13 +40,13 @@ class DirectVerdicts:
         u, r, v = triple
         if u == v or (v, u) in self._stated:
             return None
-        moves = self._ontology.moves
+        moves = self._ontology.relations.displacement
         for stated, position in self._stated.get((u, v), ()):
             if position > self._first_of_several:
                 return None
-            if (stated, r) in self._ontology.suffices:
+            if (stated, r) in self._ontology.relations.suffices:
                 return Verdict.ENTAILED, position
-            if r in moves and r in self._ontology.excludes.get(stated, ()):
+            if r in moves and r in self._ontology.relations.excludes.get(stated, ()):
                 return Verdict.CONTRADICTED, position
             if stated not in moves:
                 return None
@@ -70,7 +70,7 @@ class Forest:
     @classmethod
     def of(cls, ontology: Ontology, scene: OrientedScene) -> Self | None:
         """The forest that a scene is; None for a scene that is none."""
-        if ontology.rules or ontology.extent:
+        if ontology.encoding.rules or ontology.extent:
             return None  # rules may know more, and extents tie a thing's own ends
         roots: dict[int, int] = {}
 
@@ -81,7 +81,7 @@ class Forest:
 
         edges: list[tuple[int, int]] = []
         for _, triples in scene:
-            if len(triples) != 1 or triples[0][1] not in ontology.moves:
+            if len(triples) != 1 or triples[0][1] not in ontology.relations.displacement:
                 return None
             u, _, v = triples[0]
             first, second = root(u), root(v)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Self
 
 from symbouq.limits import LimitError
-from symbouq.ontology.library import Triple
+from symbouq.ontology.tables import Triple
 
 
 class Verdict(StrEnum):

@@ -1,4 +1,4 @@
-"""`symbouq rules check`: what is wrong with an ontology, and how to mend it.
+"""Findings about an ontology, and how to mend them: `symbouq rules check`.
 
 Every finding has a stable code, a severity, a place and a sentence on how to mend it.
 What there is to find is in `rules/check.lp`; a check that needs the solver of the audit
@@ -17,8 +17,9 @@ from clingo import ast
 
 from symbouq.errors import OntologyError
 from symbouq.logic.programs import TraceSolver, clashes
-from symbouq.ontology.library import ASSERTED, Ontology, checks, solved_ontology, solved_tables
+from symbouq.ontology.compilation import checks, solved_ontology, solved_tables
 from symbouq.ontology.source import (
+    ASSERTED,
     Place,
     Source,
     atoms_in,
@@ -26,6 +27,7 @@ from symbouq.ontology.source import (
     lp_files,
     signature,
 )
+from symbouq.ontology.tables import Ontology
 from symbouq.ontology.wellformed import read_source
 from symbouq.version import __version__
 
@@ -52,7 +54,7 @@ class Finding:
 
 
 def check(folder: str | None = None) -> list[Finding]:
-    """What is wrong with an ontology folder, or with the built-in ontology.
+    """Finds what is wrong with an ontology folder, or with the built-in ontology.
 
     Of an ontology that extends the built-in one, only what is wrong in the folder's own
     files is reported.
@@ -60,65 +62,62 @@ def check(folder: str | None = None) -> list[Finding]:
     Raises:
         OntologyError: If there is no such folder, or no `.lp` file in it.
     """
-    complaints: list[OntologyError] = []
-    builtin = lp_files(data_folder("ontology"))
-    source, _ = read_source(builtin, folder, complaints.append)
+    errors: list[OntologyError] = []
+    source, _ = read_source(lp_files(data_folder("ontology")), folder, errors.append)
     name = "builtin" if folder is None else folder
     table = checks()
-    where: dict[_Found, list[str]] = defaultdict(list)
+    profiles_of: dict[_Fault, list[str]] = defaultdict(list)
     profiles = [profile for (profile,) in source.rows["profile", 1]]
     # What could not be read would be missed everywhere else: that is to be mended first.
-    if not complaints:
-        by_source = (_repeated, _without_reason, _taken_for_helpers, _narrowed)
-        for found in (found for finder in by_source for found in finder(source)):
-            where[found] = profiles
+    if not errors:
+        for finder in (_repeated, _without_reason, _taken_for_helpers, _narrowed):
+            profiles_of |= dict.fromkeys(finder(source), profiles)
         contradictions = _Contradictions(source)
         for profile in profiles:
             try:
                 solved = solved_tables(source, profile, name)
-                here = [f for f in solved.findings if f.place.file in source.own]
-                for finding in here:
-                    where[finding.code, finding.place, finding.message].append(profile)
+                own = [f for f in solved.findings if f.place.file in source.own]
+                for finding in own:
+                    profiles_of[finding.code, finding.place, finding.message].append(profile)
                 # Faulty facts clash in many ways; they are to be mended first, too.
-                if not any(finding.severity == "error" for finding in here):
+                if not any(finding.severity == "error" for finding in own):
                     ontology = solved_ontology(source, solved, profile, name, "")
-                    for found in contradictions.of(ontology):
-                        where[found].append(profile)
+                    for fault in contradictions.of(ontology):
+                        profiles_of[fault].append(profile)
             except OntologyError as error:
-                complaints.append(error)
+                errors.append(error)
                 if error.code == "growth":  # which takes its time, and is so in every profile
                     break
     # A built-in file is at fault only where no file of the author's is.
-    own = [error for error in complaints if error.file in source.own]
-    for wrong in own or complaints:
-        place = Place(wrong.file or name, wrong.line or 1)
-        where[wrong.code, place, wrong.message].append("")
+    for fatal in [error for error in errors if error.file in source.own] or errors:
+        place = Place(fatal.file or name, fatal.line or 1)
+        profiles_of[fatal.code, place, fatal.message] = profiles
     return sorted(
         Finding(*place, code, table[code].severity, message + _in(some, profiles), table[code].mend)
-        for (code, place, message), some in where.items()
+        for (code, place, message), some in profiles_of.items()
     )
 
 
 def _in(some: Sequence[str], profiles: Sequence[str]) -> str:
-    """The profiles that something is found in, unless it is found in all, or in reading."""
+    """The profiles that something is found in, unless it is found in all."""
     names = [profile.replace("_", "-") for profile in dict.fromkeys(some)]
-    if len(names) == len(profiles) or "" in names:
+    if len(names) == len(profiles):
         return ""
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     return f" (profile{'s' if len(names) > 1 else ''} {shown})"
 
 
-_Found = tuple[str, Place, str]
+_Fault = tuple[str, Place, str]
 """Code, place and message."""
 
 
-def _repeated(source: Source) -> Iterator[_Found]:
+def _repeated(source: Source) -> Iterator[_Fault]:
     for fact, place in source.repeated:
         first = source.facts[fact]
         yield "stated-twice", place, f"{fact} is stated at {first.file}:{first.line} already"
 
 
-def _without_reason(source: Source) -> Iterator[_Found]:
+def _without_reason(source: Source) -> Iterator[_Fault]:
     """Clashes that a rule derives and no reason/2 explains."""
     explained = {name for name, _ in source.rows["reason", 2]}
     for rule in source.rules:
@@ -132,7 +131,7 @@ def _without_reason(source: Source) -> Iterator[_Found]:
                 yield "clash-without-reason", rule.place, f"no reason/2 explains the clash {name}"
 
 
-def _taken_for_helpers(source: Source) -> Iterator[_Found]:
+def _taken_for_helpers(source: Source) -> Iterator[_Fault]:
     """Predicates of the vocabulary that the author derives and uses as one does a helper,
     without stating a fact of them.
     """
@@ -141,9 +140,9 @@ def _taken_for_helpers(source: Source) -> Iterator[_Found]:
         for fact, place in source.facts.items()
         if place.file in source.own
     }
-    asked = {signature(term) for rule in source.rules for term in atoms_in(rule.statement.body)}
+    used = {signature(term) for rule in source.rules for term in atoms_in(rule.statement.body)}
     for key, place in source.derived.items():
-        if key in asked and key not in stated and place.file in source.own:
+        if key in used and key not in stated and place.file in source.own:
             message = (
                 f"this rule adds to {key[0]}/{key[1]}, a predicate of the ontology "
                 "(`symbouq rules reference`), and other rules build on it"
@@ -151,7 +150,7 @@ def _taken_for_helpers(source: Source) -> Iterator[_Found]:
             yield "vocabulary-helper", place, message
 
 
-def _narrowed(source: Source) -> Iterator[_Found]:
+def _narrowed(source: Source) -> Iterator[_Fault]:
     """Directions of the built-in ontology that the author lets imply something: claims of them
     do not follow from places alone any more.
     """
@@ -175,11 +174,11 @@ def _narrowed(source: Source) -> Iterator[_Found]:
 
 
 class _Contradictions:
-    """Relations whose one premise contradicts itself: what the audit's rules derive from
+    """Finder of relations whose one premise contradicts itself: what the audit's rules derive from
     it clashes.
 
-    Profiles have most of their relations in common: what is known of one that says the same,
-    under the same axioms, is not asked again.
+    Profiles have most of their relations in common: one that says the same as a consistent one of
+    another profile, under the same axioms, is not solved again.
 
     Args:
         source: The ontology's statements.
@@ -189,26 +188,31 @@ class _Contradictions:
         self._source = source
         self._consistent: set[tuple[str, ...]] = set()
 
-    def of(self, ontology: Ontology) -> Iterator[_Found]:
+    def of(self, ontology: Ontology) -> Iterator[_Fault]:
         """The contradictions of a profile."""
-        keys = {relation: ontology.readings[ASSERTED, relation] for relation in ontology.families}
-        about = (ontology.closure_facts, ontology.rules, ontology.extent_facts)
-        asked = {
-            relation: (2 * n, key)
-            for n, (relation, key) in enumerate(keys.items())
-            if (_said(ontology.facts[key], key), *about) not in self._consistent
-        }
-        # Each relation is of two things of its own: one program answers for all of them.
-        atoms = {relation: (key, u, u + 1) for relation, (u, key) in asked.items()}
+        axioms = (
+            ontology.encoding.closure_facts,
+            ontology.encoding.rules,
+            ontology.encoding.extent_facts,
+        )
+        atoms: dict[str, tuple[int, int, int]] = {}
+        meanings: dict[str, tuple[str, ...]] = {}
+        for number, relation in enumerate(ontology.relations.family):
+            key = ontology.encoding.readings[ASSERTED, relation]
+            # The reading's facts, whatever its number.
+            meanings[relation] = (ontology.encoding.facts[key].replace(f"({key},", "("), *axioms)
+            if meanings[relation] not in self._consistent:
+                # Of two things of its own: one program answers for all relations.
+                atoms[relation] = (key, 2 * number, 2 * number + 1)
         solver = TraceSolver(ontology, atoms.values())
         for relation, atom in atoms.items():
             if solver.feasible([atom]):
-                self._consistent.add((_said(ontology.facts[atom[0]], atom[0]), *about))
+                self._consistent.add(meanings[relation])
                 continue
             reasons = clashes(ontology, [atom])
             named = [
-                ontology.reasons[code].format(first=relations[0], second=relations[-1])
-                if relations and code in ontology.reasons
+                ontology.messages.reason[code].format(first=relations[0], second=relations[-1])
+                if relations and code in ontology.messages.reason
                 else code
                 for code, relations in reasons
             ]
@@ -219,11 +223,6 @@ class _Contradictions:
                 _involved(self._source, involved),
                 f"`a {relation} b` alone contradicts itself ({culprits})",
             )
-
-
-def _said(facts: str, key: int) -> str:
-    """What a reading says, whatever its number."""
-    return facts.replace(f"({key},", "(")
 
 
 def _involved(source: Source, relations: Collection[str]) -> Place:
@@ -238,17 +237,8 @@ def _involved(source: Source, relations: Collection[str]) -> Place:
 
 def as_json(findings: Sequence[Finding]) -> list[dict[str, object]]:
     """Findings as JSON objects."""
-    return [
-        {
-            "code": f.code,
-            "severity": f.severity,
-            "file": f.file,
-            "line": f.line,
-            "message": f.message,
-            "mend": f.mend,
-        }
-        for f in findings
-    ]
+    order = ("code", "severity", "file", "line", "message", "mend")
+    return [{name: getattr(finding, name) for name in order} for finding in findings]
 
 
 def as_sarif(findings: Sequence[Finding]) -> dict[str, object]:

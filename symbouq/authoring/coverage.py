@@ -1,4 +1,4 @@
-"""`symbouq rules test --coverage`: which rules and facts no test ever fired.
+"""Rules and facts that no test fires: `symbouq rules test --coverage`.
 
 A rule fires where its body can hold in a program that a test makes. A fact fires where
 such a rule uses it, where a table row that a test uses is derived from it, or, for what
@@ -11,8 +11,9 @@ import dataclasses
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import clingo
 from clingo import ast
@@ -20,26 +21,26 @@ from clingo import ast
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.authoring.specs import Outcome, Spec, run
 from symbouq.logic.programs import Program, observed_program, recorded
-from symbouq.ontology.library import (
-    ASSERTED,
-    QUERIED,
-    Ontology,
-    OntologyLibrary,
-    compiling_program,
-    solved_tables,
-)
+from symbouq.ontology.compilation import compiling_program, solved_tables
+from symbouq.ontology.library import OntologyLibrary
 from symbouq.ontology.source import (
+    ASSERTED,
     PRIVATE,
+    QUERIED,
     Place,
     Source,
-    data_folder,
     place_of,
     plain,
     public,
-    statements,
+    rule_statements,
     vocabulary,
 )
+from symbouq.ontology.tables import Ontology
 from symbouq.ontology.words import ASKED, BY_TEXT, MEASURES, OPENING, PARTICIPLE, WAYS
+
+if TYPE_CHECKING:
+    from symbouq.reading.lexicon import Token  # which loads spaCy
+    from symbouq.reading.parsed import ParsedTrace
 
 
 @dataclass(frozen=True)
@@ -66,12 +67,12 @@ class Coverage:
 
     @property
     def missed(self) -> list[Item]:
-        """What did not fire."""
+        """The rules and facts that did not fire."""
         return [item for item in self.items if not item.fired]
 
 
-_TRACE_RULES = ("layout", "extent", "refutation", "closure", "repair", "premises", "events")
-"""Rule files that a trace is solved with."""
+_PROGRAMS = ("compile", "extents", "refutation", "repair", "premises", "events")
+"""Rule files that, with what they include, hold every rule that decides."""
 
 
 class _Watched(dict[Any, Any]):
@@ -101,33 +102,24 @@ class _WatchedSet(frozenset[Any]):
         return made
 
     def __contains__(self, member: object) -> bool:
-        found = super().__contains__(member)
-        if found:
+        is_member = super().__contains__(member)
+        if is_member:
             self.used.add(member)
-        return found
+        return is_member
 
 
 class _Understood(str):
-    """A relation that no text states: what it is told by is that it is this very object."""
+    """A relation that no text states, told from a stated one of the same name by its type."""
 
     __slots__ = ()
 
 
-_WATCHED = (
-    "mirror",
-    "converse",
-    "joins",
-    "hours",
-    "denials",
-    "grouped",
-    "labels",
-    "relation_labels",
-    "messages",
-    "reasons",
-    "loosely",
-    "of_container",
-)
-"""Tables that are read by key."""
+_WATCHED = {
+    "relations": ("mirror", "converse", "join", "negation"),
+    "lexicon": ("clock", "grouped", "label", "relation_label", "loosely", "of_container"),
+    "messages": ("message", "reason"),
+}
+"""Groups to their tables that are read by key."""
 
 
 class _WatchedLibrary(OntologyLibrary):
@@ -135,21 +127,37 @@ class _WatchedLibrary(OntologyLibrary):
 
     def _compile(self, profile: str) -> Ontology:
         ontology = super()._compile(profile)
-        watched: dict[str, Any] = {name: _Watched(getattr(ontology, name)) for name in _WATCHED}
-        covers: dict[str, frozenset[str]] = {
-            kind: _WatchedSet(kinds) for kind, kinds in ontology.covers.items()
-        }
+        covers = {kind: _WatchedSet(kinds) for kind, kinds in ontology.lexicon.covers.items()}
+
+        def watched(group: str, **others: Any) -> Any:
+            tables = getattr(ontology, group)
+            by_key = {name: _Watched(getattr(tables, name)) for name in _WATCHED[group]}
+            return dataclasses.replace(tables, **by_key, **others)
+
         return dataclasses.replace(
             ontology,
-            **watched,
-            covers=covers,
-            containers=_WatchedSet(ontology.containers),
-            situated=_Understood(ontology.situated),
+            relations=watched("relations"),
+            lexicon=watched(
+                "lexicon",
+                covers=covers,
+                container=_WatchedSet(ontology.lexicon.container),
+                situated=_Understood(ontology.lexicon.situated),
+            ),
+            messages=watched("messages"),
         )
 
 
+class _ReadTest(NamedTuple):
+    """A test with all that its profile's parser reads in it."""
+
+    spec: Spec
+    ontology: Ontology
+    parsed: ParsedTrace
+    tokens: list[Token]
+
+
 def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], Coverage]:
-    """Runs tests and says what they fired.
+    """Runs tests and collects the rules and facts that they fire.
 
     Of an ontology that extends the built-in one, the folder's own statements count.
 
@@ -163,39 +171,49 @@ def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], C
         outcomes = list(run(specs, auditor))
     source = library.source
     fired, used = _observed(source, set(programs))
+    tests = [_read(auditor, spec) for spec in specs]
     facts: set[clingo.Symbol] = set()
-    for ontology, traces in _by_profile(auditor, specs).items():
+    for ontology in dict.fromkeys(test.ontology for test in tests):
         selected = ontology.profile.replace("-", "_")
         why, spots = _provenance(source, selected)
         fired |= spots
-        roots = _roots(auditor, ontology, traces, used)
+        rows = solved_tables(source, selected, library.name).rows
+        here = [test for test in tests if test.ontology is ontology]
         # A noun is read, or not, whatever else of its kind is spoken of.
-        facts |= {fact for fact in _leaves(roots, why) if fact.name != "noun"}
+        leaves = _leaves(_used_rows(ontology, rows, here, used), why)
+        facts |= {fact for fact in leaves if fact.name != "noun"}
         facts.add(clingo.Function("profile", [clingo.Function(selected)]))
-    facts |= _read(auditor, specs, outcomes)
-    facts |= {f for f in source.facts if _direct(f, specs, facts)}
+    facts |= _stated_facts_used(source, tests, outcomes, facts)
     own = Path(folder).resolve() if folder is not None else None
-
-    def counts(place: Place) -> bool:
-        return own is None or own in Path(place.file).resolve().parents
-
     items = [
         Item(place, f"{fact}.", fact in facts)
         for fact, place in source.facts.items()
-        if counts(place)
+        if fact.name not in _OF_DELIVERED_ANSWERS
     ]
     items += [
         Item(place_of(rule), str(rule), _spot(rule) in fired)
         for rule in [*_rule_files(), *(rule.statement for rule in source.rules)]
-        if counts(place_of(rule))
     ]
-    return outcomes, Coverage(tuple(sorted(items, key=lambda item: (item.place, item.text))))
+    counted = (i for i in items if own is None or own in Path(i.place.file).resolve().parents)
+    return outcomes, Coverage(tuple(sorted(counted, key=lambda item: (item.place, item.text))))
 
 
-def _rule_files() -> Iterator[ast.AST]:
-    """The statements with a body, or a choice, of the rule files that decide."""
-    folder = data_folder("rules")
-    for statement in statements([folder / f"{name}.lp" for name in ("compile", *_TRACE_RULES)]):
+def _read(auditor: TraceAuditor, spec: Spec) -> _ReadTest:
+    """A test, parsed; its tokens are those of all its texts."""
+    trace = spec.trace()
+    parser = auditor.parser_for(trace)
+    tokens: list[Token] = []
+    if spec.in_words:
+        reader = parser.reader
+        # Claims and statements about events are read by words of their own.
+        for lexicon in filter(None, (reader.lexicon, getattr(reader, "words", None))):
+            tokens += [token for text in _texts(spec) for token in lexicon.tokens(text)]
+    return _ReadTest(spec, parser.ontology, parser.parse(trace), tokens)
+
+
+def _rule_files(*names: str) -> Iterator[ast.AST]:
+    """The statements with a body, or a choice, of rule files; of all that decide by default."""
+    for statement in rule_statements(*(names or _PROGRAMS)):
         if statement.ast_type in (ast.ASTType.Rule, ast.ASTType.Minimize):
             yield statement
 
@@ -212,7 +230,7 @@ def _observers(trees: Iterable[ast.AST], whys: bool) -> str:
         body = "; ".join(map(str, parts))
         then = f" :- {body}." if body else "."
         file, line, column = _spot(tree)
-        lines.append(f'_fired("{_quoted(file)}", {line}, {column}){then}')
+        lines.append(f"_fired({clingo.String(file)}, {line}, {column}){then}")
         lines += [f"_used({literal}){then}" for literal in positive]
         plain_head = tree.ast_type is ast.ASTType.Rule and tree.head.ast_type is ast.ASTType.Literal
         if whys and plain_head:
@@ -242,10 +260,6 @@ class _Namer(ast.Transformer):
         return node.update(name=f"Any{self._count}")
 
 
-def _quoted(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
-
-
 Spot = tuple[str, int, int]
 """File, line and column where a statement begins: several may share a line."""
 
@@ -264,18 +278,14 @@ def _fired_spots(control: clingo.Control) -> set[Spot]:
 
 
 def _observed(source: Source, programs: set[Program]) -> tuple[set[Spot], set[clingo.Symbol]]:
-    """What fires in the programs of the traces: places of rules, and atoms of bodies."""
+    """Places of the rules that fire in the programs of the traces, and atoms of their bodies."""
     own = [rule.private for rule in source.rules if rule.audit]
-    trees: dict[str, list[ast.AST]] = defaultdict(list)
-    for tree in _rule_files():
-        trees[Path(place_of(tree).file).stem].append(tree)
     fired: set[Spot] = set()
     used: set[clingo.Symbol] = set()
     observers: dict[tuple[str, ...], str] = {}
     for parts, facts in sorted(programs):
         if parts not in observers:
-            observed = [tree for part in parts for tree in trees[part]]
-            observed += own if "closure" in parts else []
+            observed = [*_rule_files(*parts), *([] if "points" in parts else own)]
             observers[parts] = _observers(observed, whys=False)
         control = observed_program(parts, facts, observers[parts])
         fired |= _fired_spots(control)
@@ -288,11 +298,9 @@ def _observed(source: Source, programs: set[Program]) -> tuple[set[Spot], set[cl
 def _provenance(
     source: Source, profile: str
 ) -> tuple[dict[clingo.Symbol, set[clingo.Symbol]], set[Spot]]:
-    """What each table row of a profile is derived from, and which table rules fire."""
+    """The atoms that each table row of a profile is derived from, and the table rules that fire."""
     own = [rule.private for rule in source.rules if not rule.audit]
-    compile_file = data_folder("rules") / "compile.lp"
-    trees = [tree for tree in _rule_files() if place_of(tree).file == str(compile_file)]
-    observers = _observers([*trees, *own], whys=True)
+    observers = _observers([*_rule_files("compile"), *own], whys=True)
     control = compiling_program(source, profile, "coverage", observers)
     why: dict[clingo.Symbol, set[clingo.Symbol]] = defaultdict(set)
     for atom in control.symbolic_atoms.by_signature("_why", 2):
@@ -315,105 +323,192 @@ def _leaves(
     return seen
 
 
-def _by_profile(auditor: TraceAuditor, specs: Sequence[Spec]) -> dict[Ontology, list[Spec]]:
-    found: dict[Ontology, list[Spec]] = defaultdict(list)
-    for spec in specs:
-        found[auditor.parser_for(spec.trace()).ontology].append(spec)
-    return found
-
-
 _NAMES = {
-    "implies": ("leads_to", "means_also"),
-    "composition": ("composed",),
-    "incompatible": ("clashing", "denied"),
-    "inverse": ("converse",),
+    "implies": ("implies", "means"),
+    "composition": ("composition",),
+    "incompatible": ("incompatible", "means_not"),
 }
-"""Axioms of the closure to the rows of compile.lp that they are shown from."""
+"""Axioms of the closure to the facts of a profile that they are shown from."""
 
 
-def _roots(
-    auditor: TraceAuditor,
+def _used_rows(
     ontology: Ontology,
-    specs: Sequence[Spec],
+    rows: Iterable[clingo.Symbol],
+    tests: Sequence[_ReadTest],
     used: Collection[clingo.Symbol],
 ) -> Iterator[clingo.Symbol]:
-    """The table rows of a profile that its tests use."""
-    relations: set[tuple[str, str]] = set()
-    understood: set[str] = set()
-    for spec in specs:
-        parsed = auditor.parser_for(spec.trace()).parse(spec.trace())
-        understood |= {s.triple[1] for _, s in parsed.scene if isinstance(s.triple[1], _Understood)}
-        relations |= {(ASSERTED, stated.triple[1]) for _, stated in parsed.scene}
-        relations |= {(QUERIED, s.triple[1]) for claim in parsed.claims for s in claim.relations}
-        relations |= {(QUERIED, r.replace("-", "_")) for p in spec.pairs for r in p.relations}
-    rows = _compiled_symbols(auditor, ontology)
-    about = ("in_use", "closed", "needed", "denied", "moves")
+    """The table rows of a profile that its tests use.
+
+    Args:
+        ontology: The profile's tables, watched.
+        rows: All its rows.
+        tests: The tests of the profile.
+        used: Atoms that fired rules of the traces' programs have in their bodies.
+    """
+    scene = [stated.triple[1] for test in tests for _, stated in test.parsed.scene]
+    queried = {s.triple[1] for t in tests for claim in t.parsed.claims for s in claim.relations}
+    queried |= {r.replace("-", "_") for t in tests for pair in t.spec.pairs for r in pair.relations}
+    relations = {(ASSERTED, r) for r in scene} | {(QUERIED, r) for r in queried}
+    tokens = [token for test in tests for token in test.tokens]
     lexical = {
         (token.entry.relation, _spelled(token.text))
-        for spec in specs
-        for token in _tokens(auditor, spec)
+        for token in tokens
         if token.entry is not None and token.kind == "relation"
     }
-    accompanied = any(token.kind == "with" for spec in specs for token in _tokens(auditor, spec))
-    claimed = {relation for _, relation in relations}
-    if ontology.eventful:
-        claimed |= {relation for relation, _ in lexical}
-    for row in rows:
-        keys = tuple(map(str, row.arguments))
-        bounds = row.name in ("at_least", "at_most") and keys[:2] in relations
-        switch = row.name in ("latest_counts", "reads_events")
-        if bounds or (row.name in about and keys[0] in claimed) or switch:
-            yield row
+    claimed = {*scene, *queried, *((r for r, _ in lexical) if ontology.eventful else ())}
     led_to = {str(atom.arguments[0]) for atom in used if atom.name.startswith("held_at_")}
-    watched: dict[str, set[Any]] = {name: getattr(ontology, name).used for name in _WATCHED}
+    looked_up: dict[str, set[Any]] = {
+        name: getattr(getattr(ontology, group), name).used
+        for group, names in _WATCHED.items()
+        for name in names
+    }
+    accompanied = any(token.kind == "with" for token in tokens)
+    always = {
+        "state_updates": True,
+        "eventful": True,
+        "describes": any(test.spec.in_words for test in tests),
+    }
+    by_first: dict[str, Collection[str]] = {
+        **dict.fromkeys(("relational", "needs", "bars", "displacement"), claimed),
+        **dict.fromkeys(("held_at_least", "held_at_most"), led_to),
+        "container": getattr(ontology.lexicon.container, "used", ()),
+        **{
+            name: looked_up[name]
+            for name in ("mirror", "converse", "negation", "grouped", "of_container")
+        },
+    }
+    by_second: dict[str, Collection[str]] = {
+        "situated": {relation for relation in scene if isinstance(relation, _Understood)},
+        "loosely": looked_up["loosely"],
+    }
+    by_pair = {"at_least": relations, "at_most": relations, "join": looked_up["join"]}
+
+    def is_used(predicate: str, *keys: str) -> bool:
+        return (
+            always.get(predicate, False)
+            or keys[:2] in by_pair.get(predicate, ())
+            or any(key in by_first.get(predicate, ()) for key in keys[:1])
+            or any(key in by_second.get(predicate, ()) for key in keys[1:2])
+            or (predicate == "clock" and int(keys[0]) in looked_up["clock"])
+            or (
+                predicate == "label"
+                and len(keys) == 3
+                and keys[2].lower() in looked_up["relation_label"]
+            )
+            or (
+                predicate == "covers"
+                and keys[1] in getattr(ontology.lexicon.covers.get(keys[0]), "used", ())
+            )
+        )
+
     for row in rows:
         keys = tuple(map(plain, row.arguments))
-        if (
-            (row.name == "reads" and (keys[0], _spelled(keys[1])) in lexical)
-            or (row.name == "mirror" and keys[0] in watched["mirror"])
-            or (row.name == "converse" and keys[0] in watched["converse"])
-            or (row.name == "join" and keys[:2] in watched["joins"])
-            or (row.name == "hour" and int(keys[0]) in watched["hours"])
-            or (row.name == "denies" and keys[0] in watched["denials"])
-            or (row.name == "stands_for" and keys[1].lower() in watched["relation_labels"])
-            or (row.name == "together" and keys[0] in watched["grouped"])
-            or (row.name == "meant_loosely" and keys[0] in watched["loosely"])
-            or (row.name == "of_container" and keys[0] in watched["of_container"])
-            or (row.name == "understood" and keys[0] in understood)
-            or (row.name == "covers" and keys[1] in _asked_for(ontology.covers.get(keys[0])))
-            or (row.name == "container" and keys[0] in _asked_for(ontology.containers))
-            or (row.name == "has" and accompanied)
-            or (row.name == "described" and any(spec.in_words for spec in specs))
-            or (row.name in ("held_at_least", "held_at_most") and keys[0] in led_to)
-        ):
+        if row.name == "family" and keys[0] in claimed:
+            yield clingo.Function("available", row.arguments[:1])
+        if is_used(row.name, *keys):
             yield row
+        elif (row.name == "phrase" and (keys[0], _spelled(keys[1])) in lexical) or (
+            row.name == "having" and accompanied
+        ):
+            yield clingo.Function("has", [row])
     for atom in used:
         key = public(atom)
         if key in vocabulary() and atom.name.startswith(PRIVATE):
             yield clingo.Function(key[0], atom.arguments)
-        for name in _NAMES.get(atom.name, (atom.name,)):
-            yield clingo.Function(name, atom.arguments)
+        yield clingo.Function("converse" if atom.name == "inverse" else atom.name, atom.arguments)
+        for name in _NAMES.get(atom.name, ()):
+            yield clingo.Function("has", [clingo.Function(name, atom.arguments)])
 
 
-def _asked_for(table: frozenset[str] | None) -> set[Any]:
-    """The members of a set that were asked for."""
-    return table.used if isinstance(table, _WatchedSet) else set()
+_OF_DELIVERED_ANSWERS = ("cue", "asks_possible")
+"""Predicates that only the matching of delivered answers reads, which no test here does."""
+
+_UNPROVOKED = {"timed_out"}
+"""Messages that no test can bring about: tests have no time limit."""
 
 
-def _compiled_symbols(auditor: TraceAuditor, ontology: Ontology) -> list[clingo.Symbol]:
-    profile = ontology.profile.replace("-", "_")
-    return solved_tables(auditor.library.source, profile, auditor.library.name).rows
+def _stated_facts_used(
+    source: Source,
+    tests: Sequence[_ReadTest],
+    outcomes: Sequence[Outcome],
+    fired: Collection[clingo.Symbol],
+) -> set[clingo.Symbol]:
+    """The facts that no rule carries to where they are used: those of language and messages that
+    the tests' texts and messages have, those that choose the profile, and the axes in use.
+    """
+    tokens = [token for test in tests for token in test.tokens]
+    entries = [(token.kind, token.entry, _spelled(token.text)) for token in tokens if token.entry]
+    items = defaultdict(set)
+    for kind, _, text in entries:
+        items[kind].add(text)
+    named = {text for _, _, text in entries}
+    meant = {name for _, entry, _ in entries for name in (entry.relation, *entry.verbs)}
+    texts = {_spelled(token.text) for token in tokens}
+    finite = {
+        _spelled(token.text)
+        for test in tests
+        if test.ontology.describes
+        for token in test.tokens
+        if token.entry is not None and token.entry.finite
+    }
+    questions = [t.spec.options.get("question", "") for t in tests if t.spec.in_words]
+    asked = {word.strip("?.,:") for question in questions for word in question.lower().split()}
+    written = [text for test in tests if test.spec.in_words for text in _texts(test.spec)]
+    messages = [message for outcome in outcomes for message in outcome.messages]
+    prose = " ".join([*written, *messages]).lower()
+    labels, message_codes, reason_codes = (
+        {key for test in tests for key in table(test.ontology).used}
+        for table in (
+            attrgetter("lexicon.label"),
+            attrgetter("messages.message"),
+            attrgetter("messages.reason"),
+        )
+    )
+    options = [test.spec.options for test in tests]
+    by_first = {
+        **dict.fromkeys(("verb", "posture", "opaque"), meant),
+        **dict.fromkeys(("returning", "betweenness", "divided"), meant),
+        "message": message_codes | _UNPROVOKED,
+        "reason": reason_codes | _UNPROVOKED,
+        "axis": {str(fact.arguments[1]) for fact in fired if fact.name == "component"},
+    }
+    by_first_spelled = {"place": items["relation"], "adjacent": items["relation"], "finite": finite}
+    by_last_spelled = {
+        **dict.fromkeys(("way", "compared", "times", "inflected"), named),
+        **{kind: items[kind] for kind in ("attribute", "numeral", "ordinal")},
+    }
+    by_default = any({"profile", "dataset"}.isdisjoint(some) for some in options)
 
+    def is_word_used(kind: str, text: str) -> bool:
+        return (
+            _spelled(text) in items[kind]
+            or (kind in ASKED and text.lower() in asked)
+            or (kind in (*BY_TEXT, PARTICIPLE) and _spelled(text) in named)
+            or (kind in (*OPENING, *WAYS, *MEASURES) and _spelled(text) in texts)
+        )
 
-def _tokens(auditor: TraceAuditor, spec: Spec) -> Iterator[Any]:
-    """The lexical items of a test's texts."""
-    if not spec.in_words:
-        return
-    reader = auditor.parser_for(spec.trace()).reader
-    # Claims and statements about events are read by words of their own.
-    for lexicon in filter(None, (reader.lexicon, getattr(reader, "words", None))):
-        for text in _texts(spec):
-            yield from lexicon.tokens(text)
+    def is_used(predicate: str, *arguments: str) -> bool:
+        first, last = (arguments[0], arguments[-1]) if arguments else ("", "")
+        match predicate, len(arguments):
+            case "word", _:
+                return is_word_used(first, arguments[1])
+            case "noun", _:
+                return not items["noun"].isdisjoint(map(_spelled, arguments[1:]))
+            case "wording", _:
+                return arguments[2].lower() in prose
+            case "label", 2:
+                return last.lower() in labels
+            case "dataset", _:
+                return any(some.get("dataset", "").lower() == first.lower() for some in options)
+            case ("default_profile", _) | ("extends", 1):
+                return by_default
+        return (
+            first in by_first.get(predicate, ())
+            or _spelled(first) in by_first_spelled.get(predicate, ())
+            or _spelled(last) in by_last_spelled.get(predicate, ())
+        )
+
+    return {fact for fact in source.facts if is_used(fact.name, *map(plain, fact.arguments))}
 
 
 def _texts(spec: Spec) -> list[str]:
@@ -422,87 +517,3 @@ def _texts(spec: Spec) -> list[str]:
 
 def _spelled(text: str) -> str:
     return text.lower().replace("-", " ")
-
-
-_UNPROVOKED = ("timed_out",)
-"""Messages that no test can bring about: tests have no time limit."""
-
-
-def _read(
-    auditor: TraceAuditor, specs: Sequence[Spec], outcomes: Sequence[Outcome]
-) -> set[clingo.Symbol]:
-    """The facts of language and of messages that the tests' texts and messages have."""
-    facts = auditor.library.source.facts
-    items: set[tuple[str, str]] = set()
-    texts: set[str] = set()
-    asked: set[str] = set()
-    finite: set[str] = set()
-    meant: set[str] = set()
-    for spec in specs:
-        tokens = list(_tokens(auditor, spec))
-        meant |= {
-            m for t in tokens if t.entry is not None for m in (t.entry.relation, *t.entry.verbs)
-        }
-        items |= {(t.kind, _spelled(t.text)) for t in tokens if t.entry is not None}
-        texts |= {_spelled(t.text) for t in tokens}
-        if auditor.parser_for(spec.trace()).ontology.described:
-            finite |= {_spelled(t.text) for t in tokens if t.entry is not None and t.entry.finite}
-        question = spec.options.get("question", "").lower()
-        asked |= {word.strip("?.,:") for word in question.split() if spec.in_words}
-    relational = {text for kind, text in items if kind == "relation"}
-    said = " ".join(
-        text.lower()
-        for outcome in outcomes
-        for text in (*(_texts(outcome.spec) if outcome.spec.in_words else ()), *outcome.messages)
-    )
-    tables = {"message": "messages", "reason": "reasons", "label": "labels"}
-    used = {
-        (predicate, key)
-        for ontology in _by_profile(auditor, specs)
-        for predicate, table in tables.items()
-        for key in getattr(ontology, table).used
-    }
-    found: set[clingo.Symbol] = set()
-    for fact in facts:
-        arguments = list(map(plain, fact.arguments))
-        if fact.name == "word":
-            kind, text = arguments[0], _spelled(arguments[1])
-            hit = (kind, text) in items
-            hit = hit or (kind in ASKED and arguments[1].lower() in asked)
-            hit = hit or (kind in (*BY_TEXT, PARTICIPLE) and text in {told for _, told in items})
-            hit = hit or (kind in (*OPENING, *WAYS, *MEASURES) and text in texts)
-        elif fact.name == "noun":
-            hit = any(("noun", _spelled(text)) in items for text in arguments[1:])
-        elif fact.name in ("attribute", "numeral", "ordinal"):
-            hit = (fact.name, _spelled(arguments[-1])) in items
-        elif fact.name == "finite":
-            hit = _spelled(arguments[0]) in finite
-        elif fact.name in ("way", "compared", "times", "inflected"):
-            hit = _spelled(arguments[-1]) in {told for _, told in items}
-        elif fact.name in ("verb", "posture", "opaque", "returning", "betweenness", "divided"):
-            hit = arguments[0] in meant
-        elif fact.name in ("place", "adjacent"):
-            hit = _spelled(arguments[0]) in relational
-        elif fact.name == "wording":
-            hit = arguments[2].lower() in said
-        elif fact.name in ("message", "reason"):
-            hit = (fact.name, arguments[0]) in used or arguments[0] in _UNPROVOKED
-        elif fact.name == "label" and len(arguments) == 2:
-            hit = ("label", arguments[1].lower()) in used
-        else:
-            hit = False
-        if hit:
-            found.add(fact)
-    return found
-
-
-def _direct(fact: clingo.Symbol, specs: Sequence[Spec], fired: set[clingo.Symbol]) -> bool:
-    """Whether a fact is used as such: what chooses the profile, and the axes in use."""
-    if fact.name == "dataset":
-        name = fact.arguments[0].string.lower()
-        return any(spec.options.get("dataset", "").lower() == name for spec in specs)
-    if fact.name == "default_profile" or (fact.name == "extends" and len(fact.arguments) == 1):
-        return any(not {"profile", "dataset"} & set(spec.options) for spec in specs)
-    if fact.name == "axis":
-        return any(f.name == "component" and f.arguments[1] == fact.arguments[0] for f in fired)
-    return False

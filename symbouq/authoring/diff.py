@@ -1,5 +1,5 @@
-"""`symbouq rules diff`: which verdicts a change of the rules flips, and which part of the
-change is responsible.
+"""Verdicts that a change of the rules flips, and the part of the change that is responsible:
+`symbouq rules diff`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Example:
 
 @dataclass
 class Difference(Flips):
-    """What a change of the rules flips over a corpus.
+    """The verdicts that a change of the rules flips over a corpus.
 
     Attributes:
         changes: The statements in which the ontologies differ.
@@ -95,7 +95,7 @@ def difference(
     advance: Callable[[], None] = lambda: None,
     each: Each = nothing,
 ) -> Difference:
-    """Audits a corpus under two ontologies and collects what differs.
+    """Audits a corpus under two ontologies and collects the differences.
 
     Args:
         old: Folder of the old ontology, or `builtin`.
@@ -111,30 +111,30 @@ def difference(
         OntologyError: If an ontology or the profile cannot be used.
     """
     before, after = library(old), library(new)
-    found = Difference(changes=changes(before.source, after.source))
+    result = Difference(changes=changes(before.source, after.source))
     kept: dict[Kind, list[tuple[Flip, Trace]]] = {}
     job = Job(differing, (old, new, profile), Trace)
     job.setup(*job.arguments)  # wrong options end the run before it starts
     for outcome in process(corpus, job, jobs):
         advance()
         if outcome.output is None:
-            found.failed.append(f"{outcome.file}:{outcome.number}: {outcome.error}")
+            result.failed.append(f"{outcome.file}:{outcome.number}: {outcome.error}")
             continue
         claims, ends, (first, second), here, trace = outcome.summary
-        found.count(claims, ends, here)
+        result.count(claims, ends, here)
         each(first, second, here)
         for flip in here:
             some = kept.setdefault(flip.kind, [])
             if len(some) < examples:
                 some.append((flip, trace))
-    explain = _Explainer(before.source, after.source, found.changes, profile)
+    explain = _Explainer(before.source, after.source, result.changes, profile)
     for kind, some in kept.items():
-        found.examples[kind] = [Example(flip, explain(flip, trace)) for flip, trace in some]
-    return found
+        result.examples[kind] = [Example(flip, explain(flip, trace)) for flip, trace in some]
+    return result
 
 
 def differing(old: str, new: str, profile: str | None) -> Work:
-    """A worker that audits a trace under two ontologies and keeps what differs."""
+    """A worker that audits a trace under two ontologies and keeps the differences."""
     auditors = [TraceAuditor(profile, library(name)) for name in (old, new)]
 
     def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], Any]:
@@ -151,18 +151,20 @@ def changes(old: Source, new: Source) -> tuple[Change, ...]:
     """The statements in which two ontologies differ: edited facts, what is gone, what is
     new. A fact is edited where one argument of it differs.
     """
-    removed = {fact: place for fact, place in old.facts.items() if fact not in new.facts}
-    added = {fact: place for fact, place in new.facts.items() if fact not in old.facts}
+    removed, added = (
+        {f"{fact}.": (fact, place) for fact, place in one.facts.items() if fact not in other.facts}
+        for one, other in ((old, new), (new, old))
+    )
     edited: list[Change] = []
-    for fact in list(removed):
-        other = next((f for f in added if _differ_in_one(fact, f)), None)
+    for text, (fact, _) in list(removed.items()):
+        other = next((t for t, (f, _) in added.items() if _differ_in_one(fact, f)), None)
         if other is not None:
-            edited.append(Change(f"{fact}.", f"{other}.", added.pop(other)))
-            del removed[fact]
+            edited.append(Change(text, other, added.pop(other)[1]))
+            del removed[text]
     rules = [{str(rule.statement): rule.place for rule in source.rules} for source in (old, new)]
-    gone = {f"{fact}.": place for fact, place in removed.items()}
+    gone = {text: place for text, (_, place) in removed.items()}
     gone |= {text: place for text, place in rules[0].items() if text not in rules[1]}
-    come = {f"{fact}.": place for fact, place in added.items()}
+    come = {text: place for text, (_, place) in added.items()}
     come |= {text: place for text, place in rules[1].items() if text not in rules[0]}
     return (
         *edited,
@@ -213,8 +215,8 @@ class _Explainer:
     def _flips(self, some: frozenset[Change], flip: Flip, trace: Trace) -> bool:
         try:
             old, variant = self._auditor(frozenset()), self._auditor(some)
-            found = flips(old.audited(trace), variant.audited(trace))
-            return any(f.claim == flip.claim and f.kind == flip.kind for f in found)
+            others = flips(old.audited(trace), variant.audited(trace))
+            return any(f.claim == flip.claim and f.kind == flip.kind for f in others)
         except (OntologyError, RecordError):
             return False
 
@@ -222,27 +224,17 @@ class _Explainer:
         """The old ontology with some of the changes."""
         gone = {change.before for change in some}
         come = {change.after for change in some}
-        source = Source(
-            facts={
-                **_kept(self._old.facts, lambda text: text not in gone),
-                **_kept(self._new.facts, lambda text: text in come),
-            },
-            rules=[
-                *(r for r in self._old.rules if str(r.statement) not in gone),
-                *(r for r in self._new.rules if str(r.statement) in come),
-            ],
-            extended=self._new.extended if _chooses(some) else self._old.extended,
-        )
+        old, new = self._old, self._new
+        facts = {fact: place for fact, place in old.facts.items() if f"{fact}." not in gone}
+        facts |= {fact: place for fact, place in new.facts.items() if f"{fact}." in come}
+        rules = [rule for rule in old.rules if str(rule.statement) not in gone]
+        rules += [rule for rule in new.rules if str(rule.statement) in come]
+        extended = (new if _chooses(some) else old).extended
+        source = Source(facts=facts, rules=rules, extended=extended)
         return TraceAuditor(self._profile, OntologyLibrary.of(source, "variant", ""))
 
 
 def _chooses(some: frozenset[Change]) -> bool:
     """Whether changes choose the default profile."""
-    said = (text for change in some for text in (change.before, change.after))
-    return any(text.startswith(("extends(", "default_profile(")) for text in said)
-
-
-def _kept(
-    facts: dict[clingo.Symbol, Place], wanted: Callable[[str], bool]
-) -> dict[clingo.Symbol, Place]:
-    return {fact: place for fact, place in facts.items() if wanted(f"{fact}.")}
+    statements = (text for change in some for text in (change.before, change.after))
+    return any(text.startswith(("extends(", "default_profile(")) for text in statements)

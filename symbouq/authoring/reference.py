@@ -1,5 +1,5 @@
-"""`symbouq rules reference`: the predicates that an author may use, from the doc blocks in
-the `.lp` files.
+"""Reference of the predicates that an author may use, from the doc blocks in the `.lp` files:
+`symbouq rules reference`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from pathlib import Path
 from clingo import ast
 
 from symbouq.authoring.show import as_markdown
-from symbouq.ontology.library import checks
-from symbouq.ontology.source import data_folder, fact_of
+from symbouq.ontology.compilation import checks
+from symbouq.ontology.source import data_folder, fact_of, rule_files, shown
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ def entries(file: Path) -> tuple[str, list[Entry]]:
     """The doc block that opens a file, and the predicates documented in it."""
     opening = ""
     heading = block = ""
-    found: list[Entry] = []
+    documented: list[Entry] = []
     statements: list[ast.AST] = []
     ast.parse_files([str(file)], statements.append)
     for statement in statements:
@@ -40,8 +40,8 @@ def entries(file: Path) -> tuple[str, list[Entry]]:
             elif text.startswith("%"):
                 heading = text.lstrip("% ").strip()
         elif (fact := fact_of(statement)) is not None and fact.name == "signature":
-            found.append(Entry(heading, block, str(fact.arguments[0])))
-    return opening, found
+            documented.append(Entry(heading, block, str(fact.arguments[0])))
+    return opening, documented
 
 
 def reference() -> str:
@@ -81,9 +81,10 @@ def _lines() -> Iterator[str]:
         "its name, and nothing of the rules below shares it.\n"
     )
     yield "## The rules themselves\n"
-    for name in ("compile", "layout", "extent", "closure", "refutation", "repair", "premises"):
-        opening, _ = entries(folder / f"{name}.lp")
-        yield f"### rules/{name}.lp\n\n```text\n{opening}\n```\n"
+    parts = rule_files("compile", "extents", "refutation", "repair", "premises")
+    for file in (folder / "compile.lp", *parts):
+        opening, _ = entries(file)
+        yield f"### {shown(str(file))}\n\n```text\n{opening}\n```\n"
     yield "## What `symbouq rules check` finds\n"
     rows = [["code", "severity", "how to mend it"]]
     rows += [[code, check.severity, check.mend] for code, check in sorted(checks().items())]

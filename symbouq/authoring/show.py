@@ -1,4 +1,4 @@
-"""`symbouq rules show` and `rules table`: what a profile makes of its relations."""
+"""Relations of a profile and their composition: `symbouq rules show` and `rules table`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from symbouq.errors import OntologyError
 from symbouq.logic.worlds import composition_table, worlds
-from symbouq.ontology.library import Ontology, OntologyLibrary, solved_tables
+from symbouq.ontology.compilation import solved_tables
+from symbouq.ontology.library import OntologyLibrary
 from symbouq.ontology.source import ROLES, Place, shown, vocabulary
+from symbouq.ontology.tables import Ontology
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ _PROPERTIES = ("symmetric", "reflexive", "transitive", "strict", "functional")
 
 
 def sheet(library: OntologyLibrary, relation: str, profile: str | None = None) -> RelationSheet:
-    """What a profile says of a relation.
+    """Collects everything that a profile says of a relation.
 
     Raises:
         OntologyError: If the profile has no such relation.
@@ -59,9 +61,8 @@ def sheet(library: OntologyLibrary, relation: str, profile: str | None = None) -
         name = ontology.canonical(relation)
     except KeyError as error:
         raise OntologyError(error.args[0]) from error
-    said = worlds(ontology, [(0, name, 1)], (0, 1))
-    possible = said.possible if said is not None else ()
-    certain = said.certain if said is not None else ()
+    alone = worlds(ontology, [(0, name, 1)], (0, 1))
+    possible, certain = (alone.possible, alone.certain) if alone is not None else ((), ())
     rows = library.source.rows
     places = {
         place
@@ -76,18 +77,15 @@ def sheet(library: OntologyLibrary, relation: str, profile: str | None = None) -
     return RelationSheet(
         name=name,
         profile=ontology.profile,
-        family=ontology.families[name],
+        family=ontology.relations.family[name],
         readings=_readings(library, ontology, name),
         properties=tuple(p for p in _PROPERTIES if (name,) in rows[p, 1]),
-        converse=ontology.converse.get(name),
+        converse=ontology.relations.converse.get(name),
         follows=tuple(r for r in certain if r != name),
-        clashes=tuple(r for r in ontology.families if r not in possible),
-        composes={
-            second: left
-            for (first, second), left in _table(ontology, ontology.families[name], name).items()
-        },
-        phrases=tuple(sorted(text for text, r in ontology.phrases.items() if r == name)),
-        wordings=ontology.wordings.get(name, ()),
+        clashes=tuple(r for r in ontology.relations.family if r not in possible),
+        composes=_composed(ontology, name),
+        phrases=tuple(sorted(text for text, r in ontology.lexicon.phrase.items() if r == name)),
+        wordings=ontology.lexicon.wording.get(name, ()),
         stated_in=_grouped(places),
     )
 
@@ -97,17 +95,19 @@ def _grouped(places: Iterable[Place]) -> tuple[str, ...]:
     lines: dict[str, list[int]] = defaultdict(list)
     for place in sorted(places):
         lines[place.file].append(place.line)
-    return tuple(f"{shown(file)}:{','.join(map(str, found))}" for file, found in lines.items())
+    return tuple(f"{shown(file)}:{','.join(map(str, some))}" for file, some in lines.items())
 
 
-def _table(ontology: Ontology, family: str, first: str) -> dict[tuple[str, str], tuple[str, ...]]:
+def _composed(ontology: Ontology, first: str) -> dict[str, tuple[str, ...]]:
     """The row of a composition table, without cells that leave everything open."""
-    members = [r for r, f in ontology.families.items() if f == family]
+    members = [
+        r for r, f in ontology.relations.family.items() if f == ontology.relations.family[first]
+    ]
     row = {}
     for second in members:
-        found = worlds(ontology, [(0, first, 1), (1, second, 2)], (0, 2), members)
-        if found is not None and len(found.possible) < len(members):
-            row[first, second] = found.possible
+        pair = worlds(ontology, [(0, first, 1), (1, second, 2)], (0, 2), members)
+        if pair is not None and len(pair.possible) < len(members):
+            row[second] = pair.possible
     return row
 
 
@@ -122,18 +122,17 @@ def _readings(
             role, name, axis, end, other, bound = map(str, row.arguments)
             if name == relation:
                 bounds[role, axis, end, other][row.name] = bound
-    said: dict[str, list[str]] = defaultdict(list)
-    order = list(ontology.coordinates)
+    order = list(ontology.encoding.coordinates)
+    texts: dict[str, list[str]] = defaultdict(list)
     for (role, axis, end, other), limits in sorted(
         bounds.items(), key=lambda item: (order.index(item[0][1:3]), item[0])
     ):
         low, high = limits.get("at_least"), limits.get("at_most")
-        limits_said = [f">= {low}"] if low is not None else []
-        limits_said += [f"<= {high}"] if high is not None else []
-        bound = f"= {low}" if low == high else " and ".join(limits_said)
+        parts = [f"{sign} {limit}" for sign, limit in ((">=", low), ("<=", high)) if limit]
+        bound = f"= {low}" if low == high else " and ".join(parts)
         sides = "subject - object" if end == "point" else f"{end} of subject - {other} of object"
-        said[role].append(f"{axis}: {sides} {bound}")
-    return {role: tuple(said[role]) for role in ROLES if said[role]}
+        texts[role].append(f"{axis}: {sides} {bound}")
+    return {role: tuple(texts[role]) for role in ROLES if role in texts}
 
 
 @dataclass(frozen=True)
@@ -161,8 +160,7 @@ class Table:
         for first in self.members:
             cells = [self.cells[first, second] for second in self.members]
             everything = len(self.members)
-            texts = ("any" if len(cell) == everything else " ".join(cell) for cell in cells)
-            rows.append([first, *texts])
+            rows.append([first, *("any" if len(c) == everything else " ".join(c) for c in cells)])
         return rows
 
 
@@ -173,17 +171,19 @@ def tables(ontology: Ontology, family: str | None = None) -> list[Table]:
     Raises:
         OntologyError: If the profile has no such family.
     """
-    families = list(dict.fromkeys(ontology.families.values()))
+    families = list(dict.fromkeys(ontology.relations.family.values()))
     if family is not None and family not in families:
-        known = ", ".join(families)
-        raise OntologyError(f"profile {ontology.profile} has no family {family!r}; it has: {known}")
-    found = []
-    for name in [family] if family is not None else families:
-        members = tuple(r for r, f in ontology.families.items() if f == name)
-        table = Table(name, members, composition_table(ontology, name))
-        if family is not None or table.decides:
-            found.append(table)
-    return found
+        names = ", ".join(families)
+        raise OntologyError(f"profile {ontology.profile} has no family {family!r}; it has: {names}")
+    computed = [
+        Table(
+            name,
+            tuple(r for r, f in ontology.relations.family.items() if f == name),
+            composition_table(ontology, name),
+        )
+        for name in ([family] if family is not None else families)
+    ]
+    return [table for table in computed if family is not None or table.decides]
 
 
 def as_markdown(rows: Sequence[Sequence[str]]) -> str:

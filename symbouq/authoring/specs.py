@@ -59,7 +59,7 @@ class SpecError(SymboUQError):
 
 @dataclass(frozen=True)
 class ExpectedClaim:
-    """What a test expects of one claim.
+    """One claim of a test, and the verdict expected of it.
 
     Attributes:
         line: The line that says so.
@@ -80,7 +80,7 @@ class ExpectedClaim:
 
 @dataclass(frozen=True)
 class ExpectedPair:
-    """What a test expects of a pair: the relations that are possible, or certain."""
+    """A pair of a test, and the relations expected to be possible, or certain."""
 
     line: int
     mode: str
@@ -125,7 +125,8 @@ class Spec:
         """The trace that the test audits.
 
         Raises:
-            SpecError: If a line is no relation, or words and relations are mixed.
+            SpecError: If a line is no relation, or words and relations are mixed; without the
+                place.
         """
         options = {k: v for k, v in self.options.items() if k not in ("answers", "answer")}
         record: dict[str, Any] = {"id": self.name, **options}
@@ -135,9 +136,7 @@ class Spec:
                 if not _is_words(line):
                     raise SpecError(
                         f"{line!r} does not end in a full stop: a test is in words or in "
-                        "relations, not both",
-                        self.file,
-                        self.line,
+                        "relations, not both"
                     )
             record |= {
                 "scene": self.scene,
@@ -148,33 +147,37 @@ class Spec:
             record["scene_relations"] = [
                 {**relation, "sentence": number}
                 for number, line in enumerate(self.scene, start=1)
-                for relation in self._relations(line)
+                for relation in _relations(line)
             ]
-            record["claims"] = [{"relations": self._relations(text)} for text in texts]
+            record["claims"] = [{"relations": _relations(text)} for text in texts]
             if texts:
                 record["claims"][-1]["type"] = "conclusion"
         return make_record(Trace, record)
 
-    def _relations(self, line: str) -> list[dict[str, str]]:
-        found = []
-        for part in filter(None, map(str.strip, line.split(";"))):
-            try:
-                words = shlex.split(part)
-            except ValueError:
-                words = []
-            if len(words) != 3:
-                raise SpecError(
-                    f"{part!r} is no relation: write SUBJECT RELATION OBJECT, names of several "
-                    "words in quotes, or a sentence with a full stop",
-                    self.file,
-                    self.line,
-                )
-            found.append(dict(zip(("subject", "relation", "object"), words, strict=True)))
-        return found
-
 
 def _is_words(line: str) -> bool:
     return line.endswith((".", "?", "!"))
+
+
+def _relations(line: str) -> list[dict[str, str]]:
+    relations = []
+    for part in filter(None, map(str.strip, line.split(";"))):
+        words = _split(part)
+        if len(words) != 3:
+            raise SpecError(
+                f"{part!r} is no relation: write SUBJECT RELATION OBJECT, names of several "
+                "words in quotes, or a sentence with a full stop"
+            )
+        relations.append(dict(zip(("subject", "relation", "object"), words, strict=True)))
+    return relations
+
+
+def _split(text: str) -> list[str]:
+    """The words of a text, several in quotes as one; none where a quote is not closed."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return []
 
 
 @dataclass(frozen=True)
@@ -187,7 +190,7 @@ class Miss:
 
 @dataclass
 class Outcome:
-    """How a test came out.
+    """The result of a test.
 
     Attributes:
         spec: The test.
@@ -195,7 +198,7 @@ class Outcome:
         todo: Known misses that still fail.
         mended: Known misses that do not fail any more.
         seconds: How long it took.
-        messages: What the audit said.
+        messages: The audit's messages, one a claim.
     """
 
     spec: Spec
@@ -242,81 +245,80 @@ def parsed(file: Path, folder: Path | None = None) -> list[Spec]:
     specs: list[Spec] = []
     block = ""
     for number, raw in enumerate(lines, start=1):
-        line = raw.strip()
-        if not line or line.startswith("#"):
-            continue
-        key, _, rest = line.partition(":")
-        rest = rest.strip()
-        if key == "test" and rest:
-            specs.append(Spec(str(file), number, rest))
-            block = ""
-        elif not specs:
-            raise SpecError("a test begins with `test: NAME`", str(file), number)
-        elif raw[0] not in " \t":
-            block = key
-            if key in _FIELDS and rest:
-                specs[-1].options[key] = rest
-            elif key == "clash" and rest:
-                specs[-1].clash = _premises(rest)
-            elif key not in _BLOCKS or rest:
-                known = ", ".join(f"`{name}:`" for name in ("test", *_FIELDS, *_BLOCKS, "clash"))
-                raise SpecError(f"{line!r} is none of {known}", str(file), number)
-        elif block == "scene":
-            specs[-1].scene.append(line)
-        elif block in ("claims", "steps"):
-            steps = block == "steps"
-            if specs[-1].claims and specs[-1].steps != steps:
-                message = "a test has claims, each on its own, or steps, one after the other"
-                raise SpecError(message, str(file), number)
-            specs[-1].steps = steps
-            specs[-1].claims.append(_claim(line, str(file), number, steps))
-        elif block == "pairs":
-            specs[-1].pairs.append(_pair(line, str(file), number))
-        else:
-            raise SpecError(f"{line!r} stands in no block", str(file), number)
+        if raw.strip() and not raw.strip().startswith("#"):
+            try:
+                block = _take(specs, block, raw, str(file), number)
+            except SpecError as error:
+                raise SpecError(error.message, str(file), number) from error
     return specs
+
+
+def _take(specs: list[Spec], block: str, raw: str, file: str, number: int) -> str:
+    """Adds one line to the tests; gives the block that it stands in or begins."""
+    line = raw.strip()
+    key, _, rest = line.partition(":")
+    rest = rest.strip()
+    if key == "test" and rest:
+        specs.append(Spec(file, number, rest))
+        return ""
+    if not specs:
+        raise SpecError("a test begins with `test: NAME`")
+    spec = specs[-1]
+    if raw[0] not in " \t":
+        if key in _FIELDS and rest:
+            spec.options[key] = rest
+        elif key == "clash" and rest:
+            spec.clash = _premises(rest)
+        elif key not in _BLOCKS or rest:
+            keys = ", ".join(f"`{name}:`" for name in ("test", *_FIELDS, *_BLOCKS, "clash"))
+            raise SpecError(f"{line!r} is none of {keys}")
+        return key
+    if block == "scene":
+        spec.scene.append(line)
+    elif block in ("claims", "steps"):
+        steps = block == "steps"
+        if spec.claims and spec.steps != steps:
+            raise SpecError("a test has claims, each on its own, or steps, one after the other")
+        spec.steps = steps
+        spec.claims.append(_claim(line, number, steps))
+    elif block == "pairs":
+        spec.pairs.append(_pair(line, number))
+    else:
+        raise SpecError(f"{line!r} stands in no block")
+    return block
 
 
 def _premises(text: str) -> tuple[str, ...]:
     return tuple(re.sub(r"\s+", ":", part.strip()) for part in text.split(","))
 
 
-def _claim(line: str, file: str, number: int, steps: bool) -> ExpectedClaim:
-    found = _CLAIM.fullmatch(line)
-    if found is None or found["verdict"] not in VERDICTS:
+def _claim(line: str, number: int, steps: bool) -> ExpectedClaim:
+    match = _CLAIM.fullmatch(line)
+    if match is None or match["verdict"] not in VERDICTS:
+        verdicts = ", ".join(VERDICTS)
         raise SpecError(
-            f"{line!r} is no claim: write VERDICT: CLAIM, the verdict one of "
-            + ", ".join(VERDICTS),
-            file,
-            number,
+            f"{line!r} is no claim: write VERDICT: CLAIM, the verdict one of {verdicts}"
         )
-    if found["grounded"] is not None and found["grounded"] not in VERDICTS:
-        raise SpecError(f"unknown verdict {found['grounded']!r}", file, number)
-    premises = _premises(found["premises"]) if found["premises"] else None
-    if not steps and (found["grounded"] or "claim" in (found["premises"] or "")):
-        message = "a claim of its own rests on the scene alone; write `steps:` for `claims:`"
-        raise SpecError(message, file, number)
-    return ExpectedClaim(
-        number, found["text"], found["verdict"], found["grounded"], premises, bool(found["todo"])
-    )
+    todo, verdict, grounded, text, premises = match.groups()
+    if grounded is not None and grounded not in VERDICTS:
+        raise SpecError(f"unknown verdict {grounded!r}")
+    if not steps and (grounded or "claim" in (premises or "")):
+        raise SpecError("a claim of its own rests on the scene alone; write `steps:` for `claims:`")
+    expected = _premises(premises) if premises else None
+    return ExpectedClaim(number, text, verdict, grounded, expected, bool(todo))
 
 
-def _pair(line: str, file: str, number: int) -> ExpectedPair:
-    found = _PAIR.fullmatch(line)
-    try:
-        things = shlex.split(found["pair"]) if found is not None else []
-    except ValueError:
-        things = []
-    if found is None or len(things) != 2:
+def _pair(line: str, number: int) -> ExpectedPair:
+    match = _PAIR.fullmatch(line)
+    things = _split(match["pair"]) if match is not None else []
+    if match is None or len(things) != 2:
         raise SpecError(
             f"{line!r} is no pair: write `possible SUBJECT OBJECT: RELATIONS` or "
-            "`certain SUBJECT OBJECT: RELATIONS`",
-            file,
-            number,
+            "`certain SUBJECT OBJECT: RELATIONS`"
         )
-    relations = tuple(found["relations"].split())
+    relations = tuple(match["relations"].split())
     return ExpectedPair(
-        number, found["mode"], (things[0], things[1]), relations, bool(found["todo"])
+        number, match["mode"], (things[0], things[1]), relations, bool(match["todo"])
     )
 
 
@@ -330,29 +332,34 @@ def run(specs: Sequence[Spec], auditor: TraceAuditor) -> Iterator[Outcome]:
         started = time.perf_counter()
         outcome = Outcome(spec)
         try:
-            trace = spec.trace()
-            record = _judged(spec, auditor, trace)
-            found: list[tuple[ExpectedClaim | ExpectedPair, Miss | None]] = [
-                *_claim_results(spec, record),
-                *_pair_results(spec, auditor, trace),
-            ]
-        except SpecError:
-            raise
+            _run(outcome, auditor)
+        except SpecError as error:
+            raise SpecError(error.message, spec.file, error.line or spec.line) from error
         except SymboUQError as error:
             raise SpecError(error.message, spec.file, spec.line) from error
-        for expected, miss in found:
-            if miss is None and expected.todo:
-                outcome.mended.append(Miss(expected.line, "comes out: take `todo` away"))
-            elif miss is not None:
-                (outcome.todo if expected.todo else outcome.misses).append(miss)
-        if "answer" in spec.options:
-            outcome.misses += _answer_misses(spec, auditor, trace)
-        outcome.messages = [claim["message"] for claim in record["claims"]]
-        clash = _clash_miss(spec, record)
-        if clash is not None:
-            outcome.misses.append(clash)
         outcome.seconds = time.perf_counter() - started
         yield outcome
+
+
+def _run(outcome: Outcome, auditor: TraceAuditor) -> None:
+    """Runs the test of an outcome and fills it."""
+    spec = outcome.spec
+    trace = spec.trace()
+    record = _judged(spec, auditor, trace)
+    results = [*_claim_results(spec, record), *_pair_results(spec, auditor, trace)]
+    for expected, message in results:
+        if message is not None:
+            missed = outcome.todo if expected.todo else outcome.misses
+            missed.append(Miss(expected.line, message))
+        elif expected.todo:
+            outcome.mended.append(Miss(expected.line, "comes out: take `todo` away"))
+    of_all = [_answer_miss(spec, auditor, trace), _clash_miss(spec, record)]
+    outcome.misses += [Miss(spec.line, message) for message in of_all if message is not None]
+    outcome.messages = [claim["message"] for claim in record["claims"]]
+
+
+_Results = Iterator[tuple[ExpectedClaim | ExpectedPair, str | None]]
+"""Expectations, each with a message where it does not come out."""
 
 
 def _judged(spec: Spec, auditor: TraceAuditor, trace: Trace) -> dict[str, Any]:
@@ -368,53 +375,44 @@ def _judged(spec: Spec, auditor: TraceAuditor, trace: Trace) -> dict[str, Any]:
     return {**records[0], "claims": [record["claims"][0] for record in records]}
 
 
-def _clash_miss(spec: Spec, record: dict[str, Any]) -> Miss | None:
+def _clash_miss(spec: Spec, record: dict[str, Any]) -> str | None:
     clash = tuple(record["scene"]["clash"])
-    if spec.clash is None and not record["scene"]["feasible"]:
-        return Miss(spec.line, record["scene"]["message"])
-    if spec.clash is not None and clash != spec.clash:
-        found = ", ".join(clash) or "no clash"
-        return Miss(spec.line, f"expected the clash {', '.join(spec.clash)}, got {found}")
-    return None
+    if spec.clash is None:
+        return None if record["scene"]["feasible"] else record["scene"]["message"]
+    if clash == spec.clash:
+        return None
+    return f"expected the clash {', '.join(spec.clash)}, got {', '.join(clash) or 'no clash'}"
 
 
-def _claim_results(
-    spec: Spec, record: dict[str, Any]
-) -> Iterator[tuple[ExpectedClaim, Miss | None]]:
+def _claim_results(spec: Spec, record: dict[str, Any]) -> _Results:
     # A test in words without claims has the empty conclusion.
     for expected, claim in zip(spec.claims, record["claims"], strict=False):
         verdict = claim["verdict"] if claim["relations"] else "unread"
-        found = ""
+        miss = ""
         if verdict != expected.verdict:
-            found = f"expected {expected.verdict}, got {verdict}: {claim['message']}"
+            miss = f"expected {expected.verdict}, got {verdict}: {claim['message']}"
         elif expected.grounded not in (None, claim["grounded_verdict"]):
-            found = f"expected {expected.grounded} when grounded, got {claim['grounded_verdict']}"
+            miss = f"expected {expected.grounded} when grounded, got {claim['grounded_verdict']}"
         elif expected.premises is not None and set(expected.premises) != set(claim["premises"]):
             premises = ", ".join(claim["premises"]) or "no premises"
-            found = f"expected {', '.join(expected.premises)}, got {premises}"
-        yield expected, Miss(expected.line, f"{expected.text}: {found}") if found else None
+            miss = f"expected {', '.join(expected.premises)}, got {premises}"
+        yield expected, f"{expected.text}: {miss}" if miss else None
 
 
-def _answer_misses(spec: Spec, auditor: TraceAuditor, trace: Trace) -> list[Miss]:
-    expected = set(_listed(spec.options["answer"])) - {"nothing"}
-    asked = trace.model_copy(update={"answer_space": _listed(spec.options.get("answers", ""))})
-    try:
-        found = answer(auditor, asked)
-    except SymboUQError as error:
-        raise SpecError(error.message, spec.file, spec.line) from error
-    if set(found.answer) == expected:
-        return []
-    given = ", ".join(found.answer) or "nothing"
-    return [Miss(spec.line, f"expected the answer {spec.options['answer']}, got {given}")]
+def _answer_miss(spec: Spec, auditor: TraceAuditor, trace: Trace) -> str | None:
+    if "answer" not in spec.options:
+        return None
+    labels, expected = (
+        [part.strip() for part in spec.options.get(name, "").split(",") if part.strip()]
+        for name in ("answers", "answer")
+    )
+    given = answer(auditor, trace.model_copy(update={"answer_space": labels})).answer
+    if set(given) == set(expected) - {"nothing"}:
+        return None
+    return f"expected the answer {spec.options['answer']}, got {', '.join(given) or 'nothing'}"
 
 
-def _listed(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _pair_results(
-    spec: Spec, auditor: TraceAuditor, trace: Trace
-) -> Iterator[tuple[ExpectedPair, Miss | None]]:
+def _pair_results(spec: Spec, auditor: TraceAuditor, trace: Trace) -> _Results:
     if not spec.pairs:
         return
     ontology = auditor.parser_for(trace).ontology
@@ -424,21 +422,19 @@ def _pair_results(
     for expected in spec.pairs:
         for name in expected.pair:
             if name not in slots:
-                raise SpecError(f"{name!r} is not in the scene", spec.file, expected.line)
+                raise SpecError(f"{name!r} is not in the scene", line=expected.line)
         pair = (slots[expected.pair[0]], slots[expected.pair[1]])
         try:
-            named = {ontology.canonical(relation) for relation in expected.relations}
+            relations = {ontology.canonical(relation) for relation in expected.relations}
         except KeyError as error:
-            raise SpecError(error.args[0], spec.file, expected.line) from error
-        families = {ontology.families[relation] for relation in named}
-        asked = [r for r, family in ontology.families.items() if not named or family in families]
+            raise SpecError(error.args[0], line=expected.line) from error
+        families = {ontology.relations.family[relation] for relation in relations}
+        asked = [r for r, f in ontology.relations.family.items() if not relations or f in families]
         worlds = pair_worlds(ontology, scene, [pair], asked)[pair]
         found = set(getattr(worlds, expected.mode)) if worlds is not None else set()
-        miss = None
-        if found != named:
-            listed = " ".join(sorted(found)) or "none"
-            miss = Miss(expected.line, f"{expected.mode} {' '.join(expected.pair)}: got {listed}")
-        yield expected, miss
+        listed = " ".join(sorted(found)) or "none"
+        miss = f"{expected.mode} {' '.join(expected.pair)}: got {listed}"
+        yield expected, miss if found != relations else None
 
 
 def as_junit(outcomes: Sequence[Outcome]) -> str:

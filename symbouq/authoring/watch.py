@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 from symbouq.logic import programs as logic
-from symbouq.ontology import library as ontology
-from symbouq.ontology.source import data_folder, vocabulary
+from symbouq.ontology import compilation, source
+from symbouq.ontology.source import data_folder
 
 _SECONDS = 0.3
-"""How often the files are looked at."""
+"""Seconds between two looks at the files."""
 
 
 def edits(folder: str | None) -> Iterator[None]:
@@ -23,30 +25,25 @@ def edits(folder: str | None) -> Iterator[None]:
     """
     roots = [data_folder("rules"), data_folder("ontology")]
     roots += [Path(folder)] if folder is not None else []
-    seen = None
+    before = None
     while True:
-        found = _stamps(roots)
-        if found != seen:
-            seen = found
-            _forget()
+        now = _stamps(roots)
+        if now != before:
+            before = now
+            source.forget()
+            # Made of `rules/` once a process, too.
+            for cached in (compilation.checks, compilation.compiling_rules, logic.rules_text):
+                cached.cache_clear()
             yield
         time.sleep(_SECONDS)
 
 
 def _stamps(roots: list[Path]) -> dict[str, tuple[int, int]]:
     """Files to time and size; a file that goes while they are listed is left out."""
-    found = {}
-    for root in roots:
-        for file in (file for suffix in ("lp", "test") for file in root.rglob(f"*.{suffix}")):
-            try:
-                status = file.lstat()
-            except OSError:
-                continue
-            found[str(file)] = (status.st_mtime_ns, status.st_size)
-    return found
-
-
-def _forget() -> None:
-    """Forgets what is read once a process of `rules/`."""
-    for remembered in (vocabulary, ontology.checks, ontology.compiling_rules, logic.rules_text):
-        remembered.cache_clear()
+    stamps = {}
+    files = chain.from_iterable(root.rglob(f"*.{end}") for root in roots for end in ("lp", "test"))
+    for file in files:
+        with suppress(OSError):
+            status = file.lstat()
+            stamps[str(file)] = (status.st_mtime_ns, status.st_size)
+    return stamps

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from symbouq.errors import SymboUQError, missing_extra
-from symbouq.evidence.scorers.base import entry
+from symbouq.evidence.scorers.registry import entry
 from symbouq.experiments.scenes.families import FAMILIES
 from symbouq.reliability.darc import FIXED
 
@@ -22,28 +22,41 @@ class ConfigError(SymboUQError):
 
 
 class _Part(BaseModel):
+    """A part of a configuration: no other fields, no changes."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 View = Literal["grounded", "non-committal", "dual"]
-"""What the constraint scorers see in place of the assumed context (rows of Table ablation): another
-context, or assumed and grounded verdicts side by side."""
+"""Verdicts that the constraint scorers see in place of those of the assumed context (rows of Table
+ablation): of another context, or assumed and grounded ones side by side."""
 
 
 class BackboneConfig(_Part):
     """A model whose traces are scored, or that judges them."""
 
     name: str
-    """What tables call it."""
+    """Its name in tables."""
     model: str
     """Its folder, relative to the configuration, or its id on the Hugging Face hub."""
+
+    @property
+    def weights(self) -> list[Path]:
+        """Its folder, as an input of stages; empty where it comes from the hub."""
+        folder = Path(self.model)
+        return [folder] if folder.is_dir() else []
+
+    @property
+    def identity(self) -> str:
+        """The name of its folder, wherever that lies, or its id on the hub."""
+        return Path(self.model).name if self.weights else self.model
 
 
 class DatasetConfig(_Part):
     """Questions: a family of generated scenes, or files of a benchmark."""
 
     name: str
-    """What tables call it."""
+    """Its name in tables."""
     family: str | None = None
     """Family of generated scenes (`symbouq scenes`)."""
     files: dict[Split, str] = {}
@@ -61,7 +74,7 @@ class DatasetConfig(_Part):
 
     @property
     def questions(self) -> tuple[Hashable, ...]:
-        """What the questions are drawn from and how, whatever the form of the traces."""
+        """Source and drawing of the questions, whatever the form of the traces."""
         return self.family, tuple(sorted(self.files.items())), self.hops, self.seed
 
     @model_validator(mode="after")
@@ -84,7 +97,7 @@ class GenerationConfig(_Part):
     samples: Annotated[int, Field(ge=0)] = 10
     """Further traces of each validation and test question, for the sampling baselines."""
     temperature: Annotated[float, Field(gt=0)] = 1.0
-    """Of the samples."""
+    """Temperature of the samples."""
     seed: int = 2026
     """Draws the samples."""
     batch: Annotated[int, Field(ge=1)] | None = None
@@ -92,9 +105,7 @@ class GenerationConfig(_Part):
 
 
 class AnnotationConfig(_Part):
-    """What people read in the claims of a backbone's test traces, for the F1 of what the parser
-    reads.
-    """
+    """Relations that people read in the claims of a backbone's test traces, for the parser's F1."""
 
     backbone: str
     """Whose traces."""
@@ -138,13 +149,13 @@ class ExperimentConfig(_Part):
     replayed: Annotated[int, Field(ge=1)] = 250
     """Test traces of each backbone and dataset in Table prefix."""
     seeds: Annotated[list[int], Field(min_length=1)] = [2026, 2027, 2028, 2029, 2030]
-    """Of the trained scorers."""
+    """Seeds of the trained scorers."""
     epochs: Annotated[int, Field(ge=1)] = 30
-    """Of their training."""
+    """Epochs of their training."""
     width: Annotated[int, Field(ge=1)] = 256
     """Their hidden width."""
     learning_rate: Annotated[float, Field(gt=0)] = 2e-4
-    """Theirs; with few traces, and so few steps, a larger one than the paper's."""
+    """Their learning rate; with few traces, and so few steps, a larger one than the paper's."""
 
     @model_validator(mode="after")
     def _has_source(self) -> ExperimentConfig:
@@ -163,26 +174,34 @@ class ExperimentConfig(_Part):
                     f"dataset {dataset.name} needs a `validation` split: it calibrates the scores"
                 )
         try:
-            named = [entry(name) for name in self.scorers]
+            scorers = {entry(name).name for name in self.scorers}
         except SymboUQError as error:
             raise ValueError(error.message) from error
-        if named and FIXED not in {one.name for one in named}:
+        if scorers and FIXED not in scorers:
             raise ValueError(f"`scorers` needs {FIXED}: it stands in where labels have one class")
-        known = {(b.name, d.name) for b in self.backbones for d in self.datasets}
-        if len({(one.backbone, one.dataset) for one in self.annotations}) < len(self.annotations):
+        pairs = {(b.name, d.name) for b in self.backbones for d in self.datasets}
+        annotated = [(item.backbone, item.dataset) for item in self.annotations]
+        if len(set(annotated)) < len(annotated):
             raise ValueError("annotations: one file for a backbone and a dataset")
-        for one in self.annotations:
-            if (one.backbone, one.dataset) not in known:
-                raise ValueError(f"annotations of {one.backbone} on {one.dataset}: no such traces")
+        for backbone, name in annotated:
+            if (backbone, name) not in pairs:
+                raise ValueError(f"annotations of {backbone} on {name}: no such traces")
         for view, needed in (("dual", "grounded"), ("worlds", "dual")):
             if view in self.views and needed not in self.views:
                 raise ValueError(f"the view `{view}` needs the view `{needed}` beside it")
         return self
 
     @property
-    def retrained(self) -> list[View]:
-        """The views that the constraint scorers are trained again on."""
-        return [view for view in self.views if view != "worlds"]
+    def judges(self) -> list[BackboneConfig]:
+        """The judge, where there is one, and the reference judges."""
+        return [*([self.judge] if self.judge else []), *self.reference_judges]
+
+    @property
+    def scorer_views(self) -> list[View | None]:
+        """The views that the constraint scorers are trained on: None, the assumed context, and
+        after it those of `views`.
+        """
+        return [None, *(view for view in self.views if view != "worlds")]
 
 
 def read_config(path: Path) -> ExperimentConfig:
@@ -226,8 +245,8 @@ def read_config(path: Path) -> ExperimentConfig:
             "judge": config.judge and placed(config.judge),
             "reference_judges": [placed(judge) for judge in config.reference_judges],
             "annotations": [
-                one.model_copy(update={"file": path.parent / one.file})
-                for one in config.annotations
+                item.model_copy(update={"file": path.parent / item.file})
+                for item in config.annotations
             ],
         }
     )

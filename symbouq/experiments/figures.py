@@ -29,18 +29,14 @@ def separation(results: Results) -> Figure:
     """
     figure, panels = _panels(1, len(results.backbones))
     for axes, backbone in zip(panels, results.backbones, strict=True):
-        found = [_applicable(results.cell(backbone, dataset)) for dataset in results.datasets]
-        names = [
-            dataset
-            for dataset, rows in zip(results.datasets, found, strict=True)
-            for _ in range(len(rows))
-        ]
-        rows = np.concatenate(found) if found else np.empty((0, 4))
+        by_dataset = {name: _applicable(results.cell(backbone, name)) for name in results.datasets}
+        names = [name for name, rows in by_dataset.items() for _ in rows]
+        rows = np.concatenate([np.empty((0, 4)), *by_dataset.values()])
         for column, label, style in ((2, "determinacy", "o-"), (3, "parse coverage", "s--")):
             if not len(rows):
                 continue
             bins = separation_by_bin(rows[:, column], rows[:, 0], rows[:, 1], names)
-            heights = [np.nan if one.separation is None else one.separation for one in bins]
+            heights = [np.nan if x.separation is None else x.separation for x in bins]
             axes.plot(range(1, len(bins) + 1), heights, style, label=label)
         axes.set(
             xlabel=f"bin of {SEPARATION_BINS}, low to high",
@@ -56,12 +52,12 @@ def _applicable(cell: CellResults) -> Any:
     """Constraint score, label, determinacy and parse coverage of the traces with a parsed claim,
     `[n, 4]`.
     """
-    profiles = {audit["id"]: audit["profile"] for audit in cell.audits()}
-    scores = next(iter(cell.by_method.get(CONSTRAINT, {0: {}}).values()))
+    profiles = {audit["id"]: audit["profile"] for audit in cell.audits}
     rows = [
-        (scores[name], label, profiles[name]["determinacy"], profiles[name]["symbolizability"])
-        for name, label in cell.truth.items()
-        if name in scores and not profiles[name]["unparsed"]
+        (score, label, profiles[name]["determinacy"], profiles[name]["symbolizability"])
+        for scores, _ in cell.runs(CONSTRAINT)[:1]
+        for score, (name, label) in zip(scores, cell.truth.items(), strict=True)
+        if not profiles[name]["unparsed"]
     ]
     return np.array(rows, np.float64).reshape(-1, 4)
 
@@ -81,8 +77,8 @@ def risk(results: Results) -> Figure:
                 axes.plot(curve.coverage, curve.risk, label=method)
         axes.set(xlabel=_coverage_of(cell), ylabel="risk", title=_titled(cell))
         axes.set_ylim(0, 1)
-    known = panels[0].get_legend_handles_labels()
-    figure.legend(*known, loc="outside upper center", ncols=2 * len(targets))
+    legend = panels[0].get_legend_handles_labels()
+    figure.legend(*legend, loc="outside upper center", ncols=2 * len(targets))
     return figure
 
 
@@ -91,7 +87,7 @@ def _titled(cell: CellResults) -> str:
 
 
 def _coverage_of(cell: CellResults) -> str:
-    """What the axis is of: how many traces, and how many of them lack a score."""
+    """Label of the axis: how many traces, and how many of them lack a score."""
     imputed = f", {cell.imputed} imputed" if cell.imputed else ""
     return f"coverage of {len(cell.truth)} traces{imputed}"
 
@@ -104,8 +100,8 @@ def reliability(results: Results) -> Figure:
     for axes, cell in zip(panels, results.cells(), strict=True):
         axes.plot([0, 1], [0, 1], color="gray", linewidth=0.8)
         for scores, labels in cell.runs(METHOD)[:1]:
-            bins = [one for one in calibration_bins(scores, labels) if one.count]
-            axes.plot([one.confidence for one in bins], [one.accuracy for one in bins], "o-")
+            bins = [x for x in calibration_bins(scores, labels) if x.count]
+            axes.plot([x.confidence for x in bins], [x.accuracy for x in bins], "o-")
         axes.set(xlabel="predicted", ylabel="right", title=_titled(cell))
         axes.set_xlim(0, 1)
         axes.set_ylim(0, 1)

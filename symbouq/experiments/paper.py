@@ -20,11 +20,11 @@ def _numbers() -> dict[tuple[str, ...], str]:
 def paper_number(
     table: str, metric: str, *, backbone: str = "", dataset: str = "", method: str = ""
 ) -> str | None:
-    """What the paper reports; None where it reports nothing of these names.
+    """A number that the paper reports; None where it reports nothing of these names.
 
     Args:
         table: Its table.
-        metric: What is measured.
+        metric: Its column.
         backbone: The model, where the table has one.
         dataset: The benchmark, where the table has one.
         method: The method, where the table has one.

@@ -1,4 +1,4 @@
-"""The questions of a dataset: what models see, and apart from it what is right."""
+"""The questions of a dataset: a file for the models, and apart from it one of the answers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from symbouq.io.stream import read_lines
 from symbouq.records import Instance, parse_record
 
 QUESTIONS = "questions.jsonl"
-"""What generation, audit and scores may read."""
+"""The file that generation, audit and scores may read."""
 GOLD = "gold.jsonl"
-"""Answers, and what the truth of a claim is computed from: for labels and metrics only."""
+"""The file of answers and of the facts that decide a claim's truth: for labels and metrics only."""
 
 _GOLD = ("answer", "correct", "meta")
 _MOST_HOPS = (1, 2, 3)
@@ -42,19 +42,19 @@ def write_questions(dataset: DatasetConfig, split: Split, data: Path | None, out
         (out / GOLD).open("w", encoding="utf-8") as gold,
     ):
         for record in _records(dataset, split, data, count):
-            seen = {name: value for name, value in record.items() if name not in _GOLD}
-            kept = {name: record[name] for name in _GOLD if name in record}
-            questions.write(json.dumps(seen, ensure_ascii=False) + "\n")
-            gold.write(json.dumps({"id": record["id"], **kept}, ensure_ascii=False) + "\n")
+            question = {name: value for name, value in record.items() if name not in _GOLD}
+            answer = {name: record[name] for name in ("id", *_GOLD) if name in record}
+            questions.write(json.dumps(question, ensure_ascii=False) + "\n")
+            gold.write(json.dumps(answer, ensure_ascii=False) + "\n")
 
 
 def _records(
     dataset: DatasetConfig, split: Split, data: Path | None, count: int
 ) -> Iterator[dict[str, Any]]:
     if dataset.family is not None:
-        made = problems(dataset.family, None, dataset.seed, dataset.hops or _MOST_HOPS)
-        mine = (problem for problem in made if _split_of(problem.scene) == split)
-        for number, problem in enumerate(islice(mine, count)):
+        every = problems(dataset.family, None, dataset.seed, dataset.hops or _MOST_HOPS)
+        of_split = (problem for problem in every if _split_of(problem.scene) == split)
+        for number, problem in enumerate(islice(of_split, count)):
             yield problem.record(f"{dataset.name}-{split}-{number:05d}")
         return
     file = dataset_file(dataset, split, data)
@@ -83,7 +83,7 @@ def scene_key(scene: str | Sequence[str]) -> str:
     return hashlib.sha256(" ".join(text.casefold().split()).encode()).hexdigest()
 
 
-def write_splits(questions: Mapping[str, Path], out: Path) -> None:
+def write_splits(questions: Mapping[Split, Path], out: Path) -> None:
     """Makes sure that no scene is in two splits, and writes how many questions and scenes each
     has, with a hash of them.
 
@@ -95,11 +95,10 @@ def write_splits(questions: Mapping[str, Path], out: Path) -> None:
         ConfigError: If a scene is in two splits; names the questions.
     """
     owner: dict[str, tuple[str, str]] = {}
-    told: dict[str, dict[str, Any]] = {}
+    splits: dict[str, dict[str, Any]] = {}
     for split, file in questions.items():
         keys = []
-        for line in file.read_text(encoding="utf-8").splitlines():
-            row = json.loads(line)
+        for row in read_rows(file):
             key = scene_key(row["scene"])
             other, name = owner.setdefault(key, (split, row["id"]))
             if other != split:
@@ -109,12 +108,12 @@ def write_splits(questions: Mapping[str, Path], out: Path) -> None:
                     str(file),
                 )
             keys.append(key + hashlib.sha256(row["question"].encode()).hexdigest())
-        told[split] = {
+        splits[split] = {
             "questions": len(keys),
             "scenes": len({key[:64] for key in keys}),
             "sha256": hashlib.sha256("".join(keys).encode()).hexdigest(),
         }
-    out.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    out.write_text(json.dumps(splits, indent=2) + "\n", encoding="utf-8")
 
 
 def has_files(dataset: DatasetConfig, data: Path | None) -> bool:
@@ -136,6 +135,12 @@ def dataset_file(dataset: DatasetConfig, split: Split, data: Path | None) -> Pat
     if not file.exists():
         raise ConfigError(f"no such file; dataset {dataset.name} reads it", str(file))
     return file
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The records of a JSON Lines file that a stage wrote."""
+    with path.open(encoding="utf-8") as stream:
+        return [json.loads(line) for line in stream]
 
 
 def _rows(file: Path) -> Iterator[dict[str, Any]]:

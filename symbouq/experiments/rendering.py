@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 Mark = Literal["", "best", "second", "gray"]
-"""How a value is set off: the best of its column, the second best, or a score that does not
+"""Emphasis of a value: the best of its column, the second best, or a score that does not
 discriminate."""
 
 NOT_RUN = "not run"
-"""What a cell says that the configuration cannot fill."""
+"""Text of a cell that the configuration cannot fill."""
 UNDEFINED = "undefined"
-"""What a metric says on traces of one class."""
+"""Text of a metric that is not defined, as on traces of one class."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Value:
     """A cell.
 
     Attributes:
-        text: What it says.
-        mark: How it is set off.
+        text: Its text.
+        mark: Its emphasis.
     """
 
     text: str
@@ -36,7 +36,7 @@ class Table:
     """A table.
 
     Attributes:
-        title: What it shows.
+        title: Its title.
         columns: Heads.
         rows: Cells; a plain text is a cell that is not set off.
         note: How to read it.
@@ -115,12 +115,7 @@ FORMS: dict[str, Callable[[Sequence[Table], str], str]] = {
 }
 """The forms by name; LaTeX needs the packages booktabs and xcolor."""
 
-_MARKDOWN: dict[Mark, str] = {
-    "": "{}",
-    "best": "**{}**",
-    "second": "<u>{}</u>",
-    "gray": "*{}*",
-}
+_MARKDOWN: dict[Mark, str] = {"": "{}", "best": "**{}**", "second": "<u>{}</u>", "gray": "*{}*"}
 _LATEX: dict[Mark, str] = {
     "": "{}",
     "best": r"\textbf{{{}}}",
@@ -148,7 +143,7 @@ def _marked(cell: str | Value, marks: dict[Mark, str], escaped: Callable[[str], 
 
 
 def highlighted(
-    values: Sequence[float | None], higher: bool, digits: int = 3, ranked: Sequence[bool] = ()
+    values: Sequence[float | None], higher: bool, ranked: Sequence[bool] = ()
 ) -> list[Value]:
     """The cells of a column, its best value and its second best set off; values that look alike
     share their mark.
@@ -156,18 +151,14 @@ def highlighted(
     Args:
         values: The column; None is a metric that is not defined.
         higher: Whether larger values are better.
-        digits: How many are shown.
         ranked: Which values take part in the ranking; all where empty.
     """
-    shown = [None if value is None else round(value, digits) for value in values]
-    among = [
-        value for n, value in enumerate(shown) if value is not None and (not ranked or ranked[n])
-    ]
-    order = sorted(set(among), reverse=higher)
+    takes_part = ranked or [True] * len(values)
+    shown = [None if value is None else round(value, 3) for value in values]
+    among = {x for x, part in zip(shown, takes_part, strict=True) if part and x is not None}
+    order = sorted(among, reverse=higher)
     marks: dict[float, Mark] = dict(zip(order, ("best", "second"), strict=False))
     return [
-        Value(UNDEFINED)
-        if value is None
-        else Value(f"{value:.{digits}f}", marks.get(value, "") if not ranked or ranked[n] else "")
-        for n, value in enumerate(shown)
+        Value(UNDEFINED) if x is None else Value(f"{x:.3f}", marks.get(x, "") if part else "")
+        for x, part in zip(shown, takes_part, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""What an experiment found: scores, predictions and labels of the test traces.
+"""Results of an experiment: measurements of the test traces and their audited claims, as frames.
 
 Test labels are read here, after predictions are written, and nowhere else.
 """
@@ -7,32 +7,64 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
-from symbouq.errors import SymboUQError
+from symbouq.auditing.auditor import TraceAuditor
+from symbouq.errors import SymboUQError, missing_extra
 from symbouq.evidence.labels.records import Label, read_labels
+from symbouq.evidence.scorers.bank import read_scores
 from symbouq.experiments.composition import METHOD, read_predictions
-from symbouq.experiments.config import View
-from symbouq.experiments.experiment import (
-    AUDITS,
-    LABELS,
-    PREDICTIONS,
-    SCORES,
-    TRACES,
-    Cell,
-    Experiment,
-)
-from symbouq.metrics import Comparison, evaluate, micro_f1, paired_bootstrap
+from symbouq.experiments.experiment import Experiment
+from symbouq.experiments.questions import read_rows
+from symbouq.experiments.stages import Cell, conclusion_labels
+from symbouq.metrics import Comparison, evaluate, micro_f1, oracle, paired_bootstrap
+from symbouq.records import Instance
 from symbouq.version import __version__
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 Values = NDArray[np.float64]
+
+METRICS = {
+    "auroc": "AUROC",
+    "balanced_brier": "balanced Brier",
+    "brier": "Brier",
+    "ece": "ECE",
+    "nll": "NLL",
+    "aurc": "AURC",
+}
+"""The metrics of every method, with their names in tables."""
+
+ORACLE = ("Constraint", "Neural-Seq")
+"""The scores between which the oracle of Table ablation chooses."""
+
+
+class Measurement(NamedTuple):
+    """One measured number.
+
+    Attributes:
+        backbone: Whose test traces it is about.
+        dataset: About which questions.
+        method: The score, composition, variant or view that is measured.
+        seed: Of its trained scores, or the number of its subsample.
+        metric: A key of METRICS.
+        value: None where the metric is not defined.
+    """
+
+    backbone: str
+    dataset: str
+    method: str
+    seed: int
+    metric: str
+    value: float | None
 
 
 class CellResults:
@@ -46,111 +78,132 @@ class CellResults:
     def __init__(self, experiment: Experiment, cell: Cell) -> None:
         self.cell = cell
         self._experiment = experiment
-        self._parts = experiment.cells[cell]
-
-    def _file(self, stage: Any, name: str) -> Path:
-        return self._experiment.run.output(stage, name)
+        self._stages = experiment.cells[cell]
+        self._path = experiment.run.output
 
     @cached_property
     def claim_labels(self) -> dict[str, tuple[Label, ...]]:
         """The labels of each trace's claims, by id; the last one is the conclusion's."""
-        labels = read_labels(self._file(self._parts.labels, LABELS))
-        return {name: known.labels for name, known in labels.items()}
+        labels = read_labels(self._path(self._stages.labels))
+        return {name: record.labels for name, record in labels.items()}
 
     @cached_property
     def truth(self) -> dict[str, int]:
-        """Whether each trace's answer is right, by id."""
-        last = {name: labels[-1] for name, labels in self.claim_labels.items()}
-        return {name: label for name, label in last.items() if label is not None}
+        """Whether each trace's answer is right, by id; of the traces with a label."""
+        return conclusion_labels(self._path(self._stages.labels))
 
     @cached_property
     def traces(self) -> list[dict[str, Any]]:
-        """The traces as they were written."""
-        return _lines(self._file(self._parts.traces, TRACES))
-
-    def audits(self, view: View | None = None) -> list[dict[str, Any]]:
-        """Their audits."""
-        return _lines(self._file(self._parts.audits[view], AUDITS))
+        """The generated traces."""
+        return read_rows(self._path(self._stages.traces))
 
     @cached_property
-    def _scored(self) -> dict[str, dict[int, dict[str, float | None]]]:
-        """For each method and seed of the single scores those of the test traces, by id."""
+    def audits(self) -> list[dict[str, Any]]:
+        """Their audits under the assumed context."""
+        return read_rows(self._path(self._stages.audits[None]))
+
+    def profiles(self, name: str) -> list[float]:
+        """A value of each trace's audit profile."""
+        return [audit["profile"][name] for audit in self.audits]
+
+    @cached_property
+    def _scored(self) -> dict[tuple[str, int], dict[str, float | None]]:
+        """Single scores of the test traces by method and seed, then by id."""
         return self._scores_of(self.cell)
 
-    def _scores_of(self, cell: Cell) -> dict[str, dict[int, dict[str, float | None]]]:
-        from symbouq.evidence.scorers.bank import read_scores
-
-        found: dict[str, dict[int, dict[str, float | None]]] = {}
-        stage = self._experiment.scores.get((cell, None))
-        for row in read_scores(self._file(stage, SCORES)) if stage else ():
-            found.setdefault(row.method, {}).setdefault(row.seed, {})[row.id] = row.score
-        return found
+    def _scores_of(self, cell: Cell) -> dict[tuple[str, int], dict[str, float | None]]:
+        scores: dict[tuple[str, int], dict[str, float | None]] = {}
+        stages = self._experiment.cells[cell]
+        for row in read_scores(self._path(stages.scores[None])) if stages.scores else ():
+            scores.setdefault((row.method, row.seed), {})[row.id] = row.score
+        return scores
 
     @cached_property
-    def by_method(self) -> dict[str, dict[int, dict[str, float]]]:
-        """For each method and seed the scores of all labelled test traces, by id: single scores and
+    def scores(self) -> dict[str, dict[int, Values]]:
+        """Scores of the traces of `truth`, in its order, by method and seed: single scores and
         compositions. Where a trace has no score, the method's mean over validation stands for it,
         as it does for the composer.
         """
-        found: dict[str, dict[int, dict[str, float]]] = {}
+        scores: dict[str, dict[int, Values]] = {}
         validation = self._scores_of(self.cell._replace(split="validation"))
-        for method, seeds in self._scored.items():
-            for seed, scores in seeds.items():
-                others = validation[method][seed].values()
-                known = [score for score in others if score is not None]
-                mean = sum(known) / len(known) if known else 0.5
-                given = {name: scores.get(name) for name in self.truth}
-                found.setdefault(method, {})[seed] = {
-                    name: mean if score is None else score for name, score in given.items()
-                }
-        predicted = self._experiment.predictions.get(self.cell)
-        if predicted is not None:
-            of = read_predictions(self._file(predicted, PREDICTIONS))
-            for (method, seed), every in of.items():
-                found.setdefault(method, {})[seed] = {name: every[name] for name in self.truth}
-        return found
+        for (method, seed), by_id in self._scored.items():
+            scored = [score for score in validation[method, seed].values() if score is not None]
+            mean = sum(scored) / len(scored) if scored else 0.5
+            column = [by_id.get(name) for name in self.truth]
+            scores.setdefault(method, {})[seed] = np.array(
+                [mean if score is None else score for score in column], np.float64
+            )
+        if self._stages.predictions is not None:
+            predictions = read_predictions(self._path(self._stages.predictions))
+            for (method, seed), predicted in predictions.items():
+                column = [predicted[name] for name in self.truth]
+                scores.setdefault(method, {})[seed] = np.array(column, np.float64)
+        return scores
 
     @cached_property
     def imputed(self) -> int:
         """How many of the labelled test traces lack a score, of whatever method."""
-        every = [scores for seeds in self._scored.values() for scores in seeds.values()]
-        return sum(any(scores.get(name) is None for scores in every) for name in self.truth)
+        columns = self._scored.values()
+        return sum(any(scores.get(name) is None for scores in columns) for name in self.truth)
+
+    @cached_property
+    def measurements(self) -> list[Measurement]:
+        """Every metric of every method and seed, and as method `oracle` of the better of two scores
+        (Table ablation), where labels have both classes.
+        """
+        labels = [*self.truth.values()]
+        runs = [
+            (method, seed, scores)
+            for method, by_seed in self.scores.items()
+            for seed, scores in by_seed.items()
+        ]
+        candidates = {name: self.scores.get(name, {}) for name in ORACLE}
+        for seed in sorted(set.intersection(*map(set, candidates.values()))):
+            _, best = oracle({name: scores[seed] for name, scores in candidates.items()}, labels)
+            runs += [("oracle", seed, best)] if best is not None else []
+        return [
+            Measurement(*self.cell[:2], method, seed, metric, evaluate(metric, scores, labels))
+            for method, seed, scores in runs
+            for metric in METRICS
+        ]
+
+    @cached_property
+    def _values(self) -> dict[tuple[str, str], list[float]]:
+        """Defined values over seeds, by method and metric."""
+        values: dict[tuple[str, str], list[float]] = {}
+        for row in self.measurements:
+            by_seed = values.setdefault((row.method, row.metric), [])
+            by_seed += [] if row.value is None else [row.value]
+        return values
+
+    def metric(self, method: str, metric: str) -> float | None:
+        """The mean of a metric over seeds; None where it is not defined."""
+        values = self._values.get((method, metric))
+        return sum(values) / len(values) if values else None
+
+    def has(self, method: str) -> bool:
+        """Whether there is anything of a method."""
+        return (method, "auroc") in self._values
 
     def runs(self, method: str) -> list[tuple[Values, Values]]:
         """Scores and labels of each seed: of every method those of the same traces."""
         labels = np.array([*self.truth.values()], np.float64)
-        return [
-            (np.array([*scores.values()], np.float64), labels)
-            for scores in self.by_method.get(method, {}).values()
-        ]
+        return [(scores, labels) for scores in self.scores.get(method, {}).values()]
 
-    def metric(self, method: str, metric: str) -> float | None:
-        """The mean of a metric over seeds; None where it is not defined."""
-        values = [evaluate(metric, scores, labels) for scores, labels in self.runs(method)]
-        known = [value for value in values if value is not None]
-        return sum(known) / len(known) if known else None
-
-    def has(self, method: str) -> bool:
-        """Whether there is anything of a method."""
-        return method in self.by_method
-
-    def gain(self, method: str = METHOD, over: str = "scores only") -> Comparison | None:
-        """The AUROC gain of a composition over another by paired bootstrap over test traces: each
-        resample's gain is the mean over seeds.
+    def gain(self, over: str) -> Comparison | None:
+        """The AUROC gain of the full method over another composition by paired bootstrap over test
+        traces: each resample's gain is the mean over seeds.
         """
-        first, second = self.by_method.get(method, {}), self.by_method.get(over, {})
+        first, second = self.scores.get(METHOD, {}), self.scores.get(over, {})
         seeds = [seed for seed in first if seed in second]
         if not seeds:
             return None
-
-        def matrix(of: dict[int, dict[str, float]]) -> Values:
-            return np.array([[*of[seed].values()] for seed in seeds])
-
-        return paired_bootstrap(matrix(first), matrix(second), [*self.truth.values()])
+        ours, theirs = (np.stack([runs[seed] for seed in seeds]) for runs in (first, second))
+        return paired_bootstrap(ours, theirs, [*self.truth.values()])
 
 
 class Results:
-    """What an experiment found.
+    """Results of an experiment.
 
     Args:
         experiment: The experiment, its stages made.
@@ -163,7 +216,7 @@ class Results:
 
     @property
     def footer(self) -> str:
-        """What tables and figures were made from: the configuration by name and hash."""
+        """Version, configuration by name and hash, and seeds that tables and figures come from."""
         # Where a model's folder lies says nothing of what was run.
         dumped = self.config.model_dump(
             mode="json", exclude={"backbones": {"__all__": {"model"}}, "judge": {"model"}}
@@ -175,12 +228,12 @@ class Results:
 
     @property
     def backbones(self) -> list[str]:
-        """Their names."""
+        """Names of the backbones."""
         return [backbone.name for backbone in self.config.backbones]
 
     @property
     def datasets(self) -> list[str]:
-        """Names of those whose traces are structured and tested."""
+        """Names of the datasets whose traces are structured and tested."""
         return [d.name for d in self.config.datasets if d.sizes.get("test") and not d.free_form]
 
     def cell(self, backbone: str, dataset: str) -> CellResults:
@@ -189,8 +242,32 @@ class Results:
         return self._cells.setdefault(cell, CellResults(self.experiment, cell))
 
     def cells(self) -> list[CellResults]:
-        """All of them, backbone by backbone."""
+        """The test traces of all backbones on all datasets, backbone by backbone."""
         return [self.cell(b, d) for b in self.backbones for d in self.datasets]
+
+    @cached_property
+    def measurements(self) -> DataFrame:
+        """Every measured number of the cells, a row each with the fields of `Measurement`."""
+        rows = [row for cell in self.cells() for row in cell.measurements]
+        return _frame(rows, Measurement._fields)
+
+    @cached_property
+    def claims(self) -> DataFrame:
+        """The claims of the cells, a row each: `backbone`, `dataset`, `trace` (its number),
+        `parsed`, `verdict`, `grounded` (its verdict under the grounded context) and `label`, which
+        is None but for labelled reasoning steps.
+        """
+        rows = []
+        for cell in self.cells():
+            for number, audit in enumerate(cell.audits):
+                claims, labels = audit["claims"], cell.claim_labels.get(audit["id"], ())
+                steps = [*labels[:-1][: len(claims) - 1], *[None] * len(claims)]
+                for claim, label in zip(claims, steps, strict=False):
+                    verdicts = claim["verdict"], claim["grounded_verdict"]
+                    parsed = bool(claim["relations"])
+                    rows.append((*cell.cell[:2], number, parsed, *verdicts, label))
+        columns = ("backbone", "dataset", "trace", "parsed", "verdict", "grounded", "label")
+        return _frame(rows, columns).astype({"parsed": bool})
 
 
 def relation_f1(audits: Iterable[dict[str, Any]], annotated: Path) -> float | None:
@@ -204,33 +281,30 @@ def relation_f1(audits: Iterable[dict[str, Any]], annotated: Path) -> float | No
     Raises:
         SymboUQError: If the file cannot be read, or names a claim that is not there.
     """
-    from symbouq.auditing.auditor import TraceAuditor
-    from symbouq.records import Instance
-
     by_id = {audit["id"]: audit for audit in audits}
     auditor = TraceAuditor()
-    found, wanted = [], []
+    parsed, wanted = [], []
     for number, line in enumerate(_text(annotated).splitlines(), start=1):
         try:
-            one = _Annotation.model_validate_json(line)
+            item = _Annotation.model_validate_json(line)
         except ValidationError as error:
             raise SymboUQError(f"is no annotation: {error}", str(annotated), number) from error
-        audit = by_id.get(one.id)
-        if audit is None or one.claim > len(audit["claims"]):
-            message = f"trace {one.id!r} has no claim {one.claim}, or is none of these"
+        audit = by_id.get(item.id)
+        if audit is None or item.claim > len(audit["claims"]):
+            message = f"trace {item.id!r} has no claim {item.claim}, or is none of these"
             raise SymboUQError(message, str(annotated), number)
         profile = audit["ontology"]["profile"]
-        ontology = auditor.parser_for(Instance(id=one.id, scene="", profile=profile)).ontology
-        stated = [(s, r.casefold().replace("-", "_"), o) for s, r, o in one.relations]
-        unknown = sorted({relation for _, relation, _ in stated} - ontology.families.keys())
+        ontology = auditor.parser_for(Instance(id=item.id, scene="", profile=profile)).ontology
+        stated = [(s, r.casefold().replace("-", "_"), o) for s, r, o in item.relations]
+        unknown = sorted({relation for _, relation, _ in stated} - ontology.relations.family.keys())
         if unknown:
             message = f"unknown relation {unknown[0]!r} in profile {profile}"
             raise SymboUQError(message, str(annotated), number)
-        relations = audit["claims"][one.claim - 1]["relations"]
+        relations = audit["claims"][item.claim - 1]["relations"]
         read = ((r["subject"], r["relation"], r["object"]) for r in relations)
-        found.append({_one_way(triple, ontology.mirror) for triple in read})
-        wanted.append({_one_way(triple, ontology.mirror) for triple in stated})
-    return micro_f1(found, wanted)
+        parsed.append({_one_way(triple, ontology.relations.mirror) for triple in read})
+        wanted.append({_one_way(triple, ontology.relations.mirror) for triple in stated})
+    return micro_f1(parsed, wanted)
 
 
 class _Annotation(BaseModel):
@@ -242,7 +316,7 @@ class _Annotation(BaseModel):
 
 
 def _one_way(triple: tuple[str, str, str], mirror: Mapping[str, str]) -> tuple[str, str, str]:
-    """The same relation for a relation and its converse."""
+    """A relation and its converse as one."""
     subject, relation, other = triple
     subject, other = subject.casefold(), other.casefold()
     turned = mirror.get(relation)
@@ -257,5 +331,9 @@ def _text(path: Path) -> str:
         raise SymboUQError(f"cannot be read: {error}", str(path)) from error
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+def _frame(rows: Sequence[tuple[Any, ...]], columns: Sequence[str]) -> DataFrame:
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise missing_extra("fit", error) from error
+    return pd.DataFrame(rows, columns=columns)

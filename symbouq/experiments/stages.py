@@ -1,264 +1,564 @@
-"""A run is a graph of stages, each a folder that is named by what it was made from.
+"""The stages of an experiment, from questions to predictions, with what each reads and writes.
 
-The key of a stage is the hash of its name, version, settings and the content of its input
-files. So a stage that is there is not run again, a stopped run goes on at the stage that it
-stopped in, and what changes, an ontology or a setting, remakes only what depends on it.
+Questions and their answers lie in different files. Answers are read by the label stages
+alone, and the labels of a test split by nothing before the tables. A stage is given the paths of
+its declared inputs and no others.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from functools import cache
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
-from symbouq.errors import SymboUQError
-from symbouq.evidence.scorers.bank import TIMING
+from symbouq.auditing.auditor import TraceAuditor
+from symbouq.auditing.correctness import answer_labels
+from symbouq.auditing.counterfactual import countering
+from symbouq.auditing.jobs import auditing_in
+from symbouq.errors import RecordError, SymboUQError
+from symbouq.evidence.devices import best_device
+from symbouq.evidence.generation.engine import Engine, Options
+from symbouq.evidence.generation.engines import load_engine
+from symbouq.evidence.generation.run import Settings, generate, read_instances
+from symbouq.evidence.labels.judge import Judge, judging
+from symbouq.evidence.labels.merging import merge
+from symbouq.evidence.labels.records import labelled, read_claims, read_labels
+from symbouq.evidence.scorers import bank, efficiency
+from symbouq.evidence.scorers.registry import entry
+from symbouq.experiments.composition import (
+    ScoredTraces,
+    composed,
+    without_target_labels,
+    write_predictions,
+)
+from symbouq.experiments.config import (
+    BackboneConfig,
+    DatasetConfig,
+    ExperimentConfig,
+    GenerationConfig,
+    Split,
+    View,
+)
+from symbouq.experiments.questions import (
+    GOLD,
+    QUESTIONS,
+    dataset_file,
+    read_rows,
+    write_questions,
+    write_splits,
+)
+from symbouq.experiments.runner import Stage, Work
+from symbouq.experiments.scenes import truth
+from symbouq.io.stream import Job, process
+from symbouq.records import Context, Instance, Trace
+from symbouq.reliability.jobs import checking_worlds
 
-DONE = "stage.json"
-"""Written last into a stage's folder: what it was made from, and how long that took."""
+# Seconds, for the plan: measured on two CPU cores with a backbone of a few million parameters;
+# guessed for a GPU with one of eight billion.
+_SECONDS = {
+    "transformers": {"trace": 0.1, "sample": 0.06, "signals": 0.02, "fit": 7e-5},
+    "vllm": {"trace": 0.05, "sample": 0.03, "signals": 0.05, "fit": 2e-6},
+}
+_COMPOSE, _AUDIT = 10.0, 0.004
 
-_PIECE = 1 << 20
-
-
-class StageError(SymboUQError):
-    """A stage cannot be run: an input file is missing, or it wrote less than it must."""
-
-
-@dataclass(frozen=True, eq=False)
-class Stage:
-    """One step of a run.
-
-    Attributes:
-        name: What it is called in the run's folder; it names the things it is about, too.
-        work: Makes the outputs in the folder that it is given; it may find there what an
-            earlier, stopped attempt left.
-        outputs: The files or folders that it must leave there.
-        settings: What decides its outputs besides its inputs; JSON values.
-        inputs: Files or folders that it reads: paths, or `(stage, output)`.
-        cost: Estimated seconds on two CPU cores, for the plan.
-        on_gpu: Whether a GPU does most of it, where there is one.
-        size: Pieces of work in it, such as traces; 0 where they are not counted.
-    """
-
-    name: str
-    work: Callable[[Path], None]
-    outputs: tuple[str, ...]
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    inputs: tuple[Path | tuple[Stage, str], ...] = ()
-    cost: float = 0.0
-    on_gpu: bool = False
-    size: int = 0
-
-
-def work_on(stage: Stage, folder: Path) -> float:
-    """Does the work of a stage in its folder.
-
-    Returns:
-        Seconds that it took.
-
-    Raises:
-        StageError: If the stage does not leave its outputs.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    started = time.monotonic()
-    stage.work(folder)
-    missing = [name for name in stage.outputs if not (folder / name).exists()]
-    if missing:
-        raise StageError(f"stage {stage.name} did not write {', '.join(missing)}")
-    return round(time.monotonic() - started, 2)
-
-
-Submit = Callable[[Stage, Path], "Future[float]"]
-"""Has `work_on` done somewhere."""
+CONTEXTS: dict[View | None, tuple[Context, ...]] = {
+    None: ("assumed",),
+    "grounded": ("grounded",),
+    "non-committal": ("non-committal",),
+    "dual": ("assumed", "grounded"),
+}
+"""The contexts whose features the constraint scorers see, by view."""
 
 
-def here(stage: Stage, folder: Path) -> Future[float]:
-    """Does a stage at once, in this process."""
-    done: Future[float] = Future()
-    try:
-        done.set_result(work_on(stage, folder))
-    except Exception as error:
-        done.set_exception(error)
-    return done
+class Cell(NamedTuple):
+    """The traces of a backbone on a split of a dataset."""
+
+    backbone: str
+    dataset: str
+    split: Split
 
 
-@dataclass(frozen=True)
-class State:
-    """Where a stage stands.
+class Questions(Stage):
+    """Questions of a split and, in another file, their answers."""
 
-    Attributes:
-        stage: The stage.
-        folder: Its folder; None while an input is not made yet, so that the key is unknown.
-        done: Whether it is made.
-        seconds: How long that took.
-    """
+    kind, outputs = "questions", (QUESTIONS, GOLD)
 
-    stage: Stage
-    folder: Path | None
-    done: bool
-    seconds: float = 0.0
+    def __init__(self, dataset: DatasetConfig, split: Split, data: Path | None) -> None:
+        self.dataset, self.split, self.data = dataset, split, data
+        self.count = dataset.sizes[split]
+        super().__init__(
+            (dataset.name, split),
+            [dataset_file(dataset, split, data)] if dataset.files else [],
+            dataset.model_dump(mode="json", exclude={"sizes", "optional"}) | {"size": self.count},
+        )
+
+    def run(self, work: Work) -> None:
+        """Draws the questions."""
+        write_questions(self.dataset, self.split, self.data, work.out)
 
 
-class Run:
-    """A folder of stages.
+class Splits(Stage):
+    """Proof that no scene of a dataset is in two splits."""
+
+    kind, outputs = "splits", ("splits.json",)
+
+    def __init__(self, dataset: DatasetConfig, questions: Sequence[Questions]) -> None:
+        self.questions = questions
+        super().__init__((dataset.name,), questions)
+
+    def run(self, work: Work) -> None:
+        """Compares the scenes."""
+        files = {stage.split: work.input(stage) for stage in self.questions}
+        write_splits(files, work.out / self.outputs[0])
+
+
+class CellStages:
+    """The stages of a cell.
 
     Args:
-        folder: Where the stages lie.
-        stages: All stages, each after those that it reads.
+        config: The experiment.
+        backbone: The cell's backbone.
+        questions: The cell's questions.
+
+    Attributes:
+        name: The cell.
+        traces: Its traces.
+        audits: Their audits by view; None is the assumed context.
+        signals: Their signals.
+        judged: Each judge's labels of their steps, by the judge's name.
+        labels: Labels of their claims.
+        scores: Their scores by view; empty where they are not scored.
+        worlds: How their answers stand in the possible worlds, where a view asks for it.
+        predictions: What the composers predict, on a test split.
     """
 
-    def __init__(self, folder: Path, stages: Sequence[Stage]) -> None:
-        self.folder = folder
-        self.stages = tuple(stages)
-        self._digests: dict[tuple[Path, float, int], str] = {}
-        self._made: dict[Stage, State] = {}
-
-    def states(self) -> list[State]:
-        """Where every stage stands, without running any."""
-        return [self._state(stage) for stage in self.stages]
-
-    def make(
-        self,
-        begun: Callable[[Stage], None] | None = None,
-        submit: Submit = here,
-        room: int = 1,
-        gpus: int = 0,
+    def __init__(
+        self, config: ExperimentConfig, backbone: BackboneConfig, questions: Questions
     ) -> None:
-        """Runs what is not made yet, each stage once those that it reads are made.
+        self.config, self.backbone, self.dataset = config, backbone, questions.dataset
+        self.questions, self.size = questions, questions.count
+        self.name = Cell(backbone.name, questions.dataset.name, questions.split)
+        self.seconds = _SECONDS[config.generation.engine]
+        self.traces = Traces(self)
+        self.audits = {view: Audits(self, view) for view in config.scorer_views}
+        self.signals = Signals(self)
+        self.judged = {judge.name: Judged(self, judge) for judge in config.judges}
+        self.labels = Labels(self)
+        self.scores: dict[View | None, Scores] = {}
+        self.worlds: Worlds | None = None
+        self.predictions: Predictions | None = None
 
-        Args:
-            begun: Told of each stage before it is submitted.
-            submit: Has a stage worked on.
-            room: Stages that are worked on side by side.
-            gpus: How many of them may be on a GPU; 0 where there is none.
+    @property
+    def stages(self) -> list[Stage]:
+        """The stages up to the labels, in order."""
+        audited = self.traces, *self.audits.values(), self.signals
+        return [*audited, *self.judged.values(), self.labels]
 
-        Raises:
-            StageError: If an input is missing, or a stage does not leave its outputs.
-            Exception: The first that a stage raises, once the others that were begun are made.
-        """
-        waiting = [stage for stage in self.stages if not self._state(stage).done]
-        running: dict[Future[float], State] = {}
-        failed: list[BaseException] = []
-        while True:
-            while not failed and len(running) < room:
-                at_work = sum(state.stage.on_gpu for state in running.values())
-                state = self._next(waiting, on_gpu=not gpus or at_work < gpus)
-                if state is None:
-                    break
-                assert state.folder is not None  # what it reads is made
-                if begun:
-                    begun(state.stage)
-                running[submit(state.stage, state.folder)] = state
-            if not running:
-                break
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                error = future.exception()
-                if error is None:
-                    self._note(running[future], future.result())
-                else:
-                    failed.append(error)
-                del running[future]
-        if failed:
-            raise failed[0]
-        if waiting:
-            raise StageError(f"stage {waiting[0].name}: a stage that it reads is not made")
+    def inputs(self, view: View | None = None, labels: bool = True) -> list[Stage]:
+        """Stages that scorers read: traces, audits of a view, signals and, on demand, labels."""
+        stages: list[Stage] = [self.traces, self.audits[view], self.signals]
+        return [*stages, self.labels] if labels else stages
 
-    def _next(self, waiting: list[Stage], on_gpu: bool) -> State | None:
-        """Takes out the first stage that can be worked on, and those that prove to be made: where
-        an input is made anew, with the same content.
+    def split(self, work: Work, view: View | None = None, labels: bool = True) -> bank.Split:
+        """The files of `inputs`."""
+        traces, audits, signals, *last = map(work.input, self.inputs(view, labels))
+        return bank.Split(traces, signals, audits, *last)
 
-        Args:
-            waiting: The stages that are left.
-            on_gpu: Whether one on a GPU can be worked on.
-        """
-        for stage in list(waiting):
-            if (on_gpu or not stage.on_gpu) and all(
-                isinstance(given, Path) or given[0] in self._made for given in stage.inputs
-            ):
-                waiting.remove(stage)
-                state = self._state(stage)
-                if not state.done:
-                    return state
-        return None
+    def scored(self, work: Work, view: View | None = None) -> ScoredTraces:
+        """The traces as a composer may see them."""
+        stages = self.traces, self.audits[view], self.scores[view], self.worlds
+        return ScoredTraces.read(*(work.input(stage) for stage in stages if stage))
 
-    def _note(self, state: State, seconds: float) -> None:
-        """Notes that a stage is made."""
-        stage, folder = state.stage, state.folder
-        assert folder is not None  # it was worked on there
-        written = {
-            "name": stage.name,
-            "settings": dict(stage.settings),
-            "inputs": [str(self._input(given)) for given in stage.inputs],
-            "seconds": seconds,
-        }
-        (folder / DONE).write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
-        self._made[stage] = State(stage, folder, True, seconds)
+    def conclusions(self, work: Work) -> dict[str, int]:
+        """Correctness of each trace's answer, by id; of those with a label."""
+        return conclusion_labels(work.input(self.labels))
 
-    def output(self, stage: Stage, name: str) -> Path:
-        """A file that a stage has made.
 
-        Raises:
-            StageError: If it is not made.
-        """
-        state = self._state(stage)
-        if state.folder is None or not state.done:
-            raise StageError(f"stage {stage.name} is not made")
-        return state.folder / name
+class Traces(Stage):
+    """Generated traces of a cell, with samples where they are scored."""
 
-    def _state(self, stage: Stage) -> State:
-        if stage in self._made:
-            return self._made[stage]
-        key = self._key(stage)
-        if key is None:
-            return State(stage, None, False)
-        folder = self.folder / f"{stage.name}-{key}"
-        mark = folder / DONE
-        if not mark.exists():
-            return State(stage, folder, False)
-        made = State(stage, folder, True, json.loads(mark.read_text())["seconds"])
-        self._made[stage] = made
-        return made
+    kind, outputs, on_gpu = "traces", ("traces.jsonl",), True
 
-    def _key(self, stage: Stage) -> str | None:
-        digest = hashlib.sha256(
-            json.dumps([stage.name, dict(stage.settings)], sort_keys=True).encode()
+    def __init__(self, cell: CellStages) -> None:
+        self.cell, generation = cell, cell.config.generation
+        samples = 0 if cell.name.split == "train" else generation.samples
+        self.generation_settings = Settings(
+            samples, generation.temperature, generation.seed, cell.dataset.free_form
         )
-        for given in stage.inputs:
-            path = self._input(given)
-            if path is None:
-                return None
-            digest.update(self._digest(path).encode())
-        return digest.hexdigest()[:12]
+        super().__init__(
+            cell.name,
+            (cell.questions, *cell.backbone.weights),
+            generation.model_dump(mode="json", exclude={"batch"})
+            | {
+                "samples": samples,
+                "free_form": cell.dataset.free_form,
+                "model": cell.backbone.identity,
+            },
+            cell.size * (cell.seconds["trace"] + samples * cell.seconds["sample"]),
+            cell.size,
+        )
 
-    def _input(self, given: Path | tuple[Stage, str]) -> Path | None:
-        if isinstance(given, Path):
-            if not given.exists():
-                raise StageError(f"{given}: no such file; it is read by this experiment")
-            return given
-        stage, name = given
-        state = self._state(stage)
-        return state.folder / name if state.folder is not None and state.done else None
+    def run(self, work: Work) -> None:
+        """Generates the traces.
 
-    def _digest(self, path: Path) -> str:
-        """Hash of a file's content, or of the files of a folder with their names, but for how long
-        something took, which decides nothing.
+        Raises:
+            RecordError: At the first question that cannot be read.
         """
-        if path.is_dir():
-            files = (file for file in path.rglob("*") if file.is_file())
-            parts = sorted(file for file in files if file.name != TIMING)
-            listed = [[str(file.relative_to(path)), self._digest(file)] for file in parts]
-            return hashlib.sha256(json.dumps(listed).encode()).hexdigest()
-        status = path.stat()
-        known = (path, status.st_mtime, status.st_size)
-        if known not in self._digests:
-            digest = hashlib.sha256()
-            with path.open("rb") as stream:
-                while piece := stream.read(_PIECE):
-                    digest.update(piece)
-            self._digests[known] = digest.hexdigest()
-        return self._digests[known]
+        cell, out, done = self.cell, work.out / self.outputs[0], 0
+        instances, failed = read_instances([str(work.input(cell.questions))])
+        _raise_first(failed)
+        engine = _engine(cell.config.generation, cell.backbone.model)
+        for progress in generate(instances, engine, self.generation_settings, out):
+            work.advance(progress.done - done)
+            done = progress.done
+        out.touch()
+
+
+class _Job(Stage):
+    """A job of the auditor on every record of a stage's first output."""
+
+    setup: ClassVar[Callable[..., Any]]
+    record: ClassVar[type[Instance]] = Trace
+    contexts: tuple[Context, ...] | None = None
+
+    def __init__(
+        self,
+        config: ExperimentConfig,
+        about: Iterable[str | None],
+        records: Stage,
+        size: int,
+        cost: float = 0.0,
+    ) -> None:
+        self.profile = config.profile
+        settings = {"profile": config.profile, "ontology": _ontology_hash()}
+        contexts = {"contexts": self.contexts} if self.contexts else {}
+        super().__init__(about, (records,), settings | contexts, cost, size)
+
+    def run(self, work: Work) -> None:
+        """Does the job.
+
+        Raises:
+            RecordError: At the first record that it cannot be done on.
+        """
+        (file,) = work.files.values()
+        job = Job(type(self).setup, (self.profile, self.contexts), self.record)
+        with (work.out / self.outputs[0]).open("wb") as stream:
+            for outcome in process([str(file)], job, work.processes):
+                if outcome.output is None:
+                    raise RecordError(outcome.error or "not done", outcome.file, outcome.number)
+                stream.write(outcome.output + b"\n")
+                work.advance(1)
+
+
+class Audits(_Job):
+    """Audits of the traces of a cell, with the features of a view."""
+
+    kind, outputs, setup = "audits", ("audits.jsonl",), auditing_in
+
+    def __init__(self, cell: CellStages, view: View | None) -> None:
+        self.contexts = CONTEXTS[view]
+        about = (*cell.name, view)
+        super().__init__(cell.config, about, cell.traces, cell.size, cell.size * _AUDIT)
+
+
+class Worlds(_Job):
+    """Verdicts on the answers of a cell in the worlds that their scenes leave possible."""
+
+    kind, outputs, setup = "worlds", ("worlds.jsonl",), checking_worlds
+
+    def __init__(self, cell: CellStages) -> None:
+        super().__init__(cell.config, cell.name, cell.traces, cell.size, cell.size * _AUDIT)
+
+
+class Counterfactual(_Job):
+    """The counterfactual audit of the source's test questions (appendix Counterfactual Audit)."""
+
+    kind, outputs, setup, record = "counterfactual", ("pairs.jsonl",), countering, Instance
+
+    def __init__(self, config: ExperimentConfig, questions: Questions) -> None:
+        super().__init__(config, (config.source,), questions, questions.count)
+
+
+class Signals(Stage):
+    """Signals cache of the traces of a cell: the backbone's states and probabilities."""
+
+    kind, outputs, on_gpu = "signals", ("signals",), True
+
+    def __init__(self, cell: CellStages) -> None:
+        self.cell = cell
+        super().__init__(
+            cell.name,
+            (cell.traces, cell.audits[None], *cell.backbone.weights),
+            {"lookback": cell.config.lookback},
+            cell.size * cell.seconds["signals"],
+            cell.size,
+        )
+
+    def run(self, work: Work) -> None:
+        """Extracts the signals.
+
+        Raises:
+            RecordError: The first of the traces that have none.
+        """
+        from symbouq.evidence.signals.extract import Extraction, extract
+
+        cell, out = self.cell, work.out / self.outputs[0]
+        traces, audits = work.input(cell.traces), work.input(cell.audits[None])
+        options = Extraction(lookback=cell.config.lookback)
+        written = extract(traces, cell.backbone.model, out, audits, options, work.advance)
+        _raise_first(written.failed)
+
+
+class Judged(Stage):
+    """A judge's labels of the steps of a cell's traces."""
+
+    kind, outputs, on_gpu = "judged", ("labels.jsonl",), True
+
+    def __init__(self, cell: CellStages, judge: BackboneConfig) -> None:
+        self.cell, self.model = cell, judge.model
+        super().__init__(
+            (judge.name, *cell.name),
+            (cell.traces, cell.audits[None], *judge.weights),
+            {"judge": judge.identity},
+            cell.size * cell.seconds["trace"],
+            cell.size,
+        )
+
+    def run(self, work: Work) -> None:
+        """Judges the steps.
+
+        Raises:
+            RecordError: The first of the traces that cannot be judged.
+        """
+        out, failed = work.out / self.outputs[0], []
+        judge = Judge(_engine(self.cell.config.generation, self.model))
+        traces, audits = work.input(self.cell.traces), work.input(self.cell.audits[None])
+        for outcome in judging(traces, judge, out, audits):
+            failed += [outcome] if isinstance(outcome, RecordError) else []
+            work.advance(1)
+        _raise_first(failed)
+        out.touch()
+
+
+class Labels(Stage):
+    """Labels of a cell's claims: conclusions by their answers, steps of generated scenes by the
+    truth, other steps by the judge, where there is one.
+    """
+
+    kind, outputs = "labels", ("labels.jsonl",)
+
+    def __init__(self, cell: CellStages) -> None:
+        self.cell = cell
+        self.judged = cell.judged[cell.config.judge.name] if cell.config.judge else None
+        read = cell.traces, cell.audits[None], (cell.questions, GOLD)
+        super().__init__(cell.name, (*read, self.judged) if self.judged else read)
+
+    def run(self, work: Work) -> None:
+        """Labels the traces.
+
+        Raises:
+            RecordError: If a trace has no claims.
+            SymboUQError: If a trace has no answer to compare with.
+        """
+        gold = work.input(self.cell.questions, GOLD)
+        answers = {row["id"]: row for row in read_rows(gold)}
+        by_judge = read_labels(work.input(self.judged)) if self.judged else {}
+        claims = read_claims(work.input(self.cell.traces), work.input(self.cell.audits[None]))
+        with (work.out / self.outputs[0]).open("w", encoding="utf-8") as stream:
+            for item in claims:
+                if isinstance(item, RecordError):
+                    raise item
+                name = item["id"]
+                if name not in answers:
+                    raise SymboUQError(f"trace {name} has no answer", str(gold))
+                record = item | answers[name]
+                sources = [labelled(record, "answer", answer_labels)]
+                if "facts" in (record.get("meta") or {}):
+                    sources.append(labelled(record, "truth", truth.labels))
+                elif name in by_judge:
+                    sources.append(by_judge[name])
+                merged = merge([{name: source} for source in sources])[0]
+                stream.write(json.dumps(merged.record()) + "\n")
+
+
+class Scorer(Stage):
+    """A scorer, fitted on the source with each of its seeds; a constraint scorer may see a view."""
+
+    kind, version, outputs = "scorer", 3, ("scorers",)
+
+    def __init__(
+        self, name: str, view: View | None, train: CellStages, validation: CellStages
+    ) -> None:
+        config, scorer = train.config, entry(name)
+        self.scorer, self.view, self.train, self.validation = name, view, train, validation
+        self.seeds = bank.seeds_of(scorer, config.seeds)
+        self.training = (
+            config.model_dump(include={"epochs", "width", "learning_rate"})
+            if scorer.trained
+            else {}
+        )
+        self.on_gpu = scorer.trained or "backbone" in scorer.needs
+        fits = len(self.seeds) if scorer.trained else 0
+        super().__init__(
+            (train.backbone.name, name, view),
+            (*train.inputs(view), *validation.inputs(view)),
+            {"scorer": name, "seeds": list(self.seeds), **self.training},
+            train.size * config.epochs * config.width * fits * train.seconds["fit"],
+            len(self.seeds),
+        )
+
+    def run(self, work: Work) -> None:
+        """Fits the scorer."""
+        from symbouq.evidence.scorers.settings import Settings
+
+        train = self.train.split(work, self.view).labelled()
+        validation = self.validation.split(work, self.view).labelled()
+        settings = Settings(**self.training) if self.training else None
+        for seed in self.seeds:
+            resources = _resources([self], self.train.backbone)
+            fitted = bank.fit(self.scorer, train, validation, seed, settings, resources)
+            bank.save(fitted, work.out / self.outputs[0])
+            work.advance(1)
+
+
+class Scores(Stage):
+    """Scores of a cell by every scorer, calibrated on validation of the same dataset."""
+
+    kind, version, outputs, on_gpu = "scores", 3, ("scores.parquet",), True
+
+    def __init__(
+        self, cell: CellStages, view: View | None, validation: CellStages, scorers: Sequence[Scorer]
+    ) -> None:
+        self.cell, self.view, self.validation, self.scorers = cell, view, validation, scorers
+        split = cell.inputs(view, labels=False)
+        super().__init__((*cell.name, view), (*split, *validation.inputs(view), *scorers))
+
+    def run(self, work: Work) -> None:
+        """Scores the traces."""
+        split = self.cell.split(work, self.view, labels=False)
+        classes = {*self.validation.conclusions(work).values()}
+        scoring = bank.Scoring(
+            [folder for stage in self.scorers for folder in bank.kept(work.input(stage))],
+            lambda: _resources(self.scorers, self.cell.backbone),
+            split,
+            # One class teaches nothing: the source's map stays.
+            self.validation.split(work, self.view) if classes == {0, 1} else None,
+        )
+        bank.write_scores(work.out / self.outputs[0], map(scoring, split.chunks()))
+
+
+class Predictions(Stage):
+    """Predictions of every composer on a test cell."""
+
+    kind, version = "predictions", 3
+    outputs = "predictions.parquet", "composers.json"
+
+    def __init__(self, validation: CellStages, test: CellStages, source: CellStages) -> None:
+        self.validation, self.test, self.source, config = validation, test, source, test.config
+        self.views, self.transferred = config.scorer_views, source is not validation
+        learned = [validation, source] if self.transferred else [validation]
+        cells = [validation, test, *learned[1:]]
+        shown = [(cell, view) for cell in (validation, test) for view in self.views]
+        shown += [(cell, None) for cell in learned[1:]]
+        scores = [(cell.audits[view], cell.scores[view]) for cell, view in shown]
+        super().__init__(
+            test.name[:2],
+            (
+                *(cell.labels for cell in learned),
+                *chain.from_iterable(scores),
+                *(cell.traces for cell in cells),
+                *(cell.worlds for cell in cells if cell.worlds),
+            ),
+            config.model_dump(include={"seeds", "validation_sizes", "views"}),
+            _COMPOSE * len(config.seeds) * len(self.views),
+        )
+
+    def run(self, work: Work) -> None:
+        """Fits the composers on validation and predicts."""
+        validation, test, source, config = self.validation, self.test, self.source, self.test.config
+        predictions = composed(
+            {view: (validation.scored(work, view), test.scored(work, view)) for view in self.views},
+            validation.conclusions(work),
+            config.seeds,
+            config.validation_sizes,
+        )
+        if self.transferred:
+            target = validation.scored(work), test.scored(work)
+            predictions = chain(
+                predictions,
+                without_target_labels(
+                    source.scored(work), source.conclusions(work), target, config.seeds
+                ),
+            )
+        write_predictions(predictions, *(work.out / name for name in self.outputs))
+
+
+class Costs(Stage):
+    """Speed of the scorers on the source's test traces (Table efficiency)."""
+
+    kind, outputs, on_gpu = "costs", ("costs.json",), True
+
+    def __init__(self, cell: CellStages, scorers: Sequence[Scorer]) -> None:
+        self.cell, self.scorers = cell, scorers
+        super().__init__((cell.backbone.name,), (*cell.inputs(labels=False), *scorers))
+
+    def run(self, work: Work) -> None:
+        """Measures each scorer, with its first seed, and the paper's path of two scores."""
+        examples = self.cell.split(work, labels=False).examples()
+        fitted = {
+            stage.scorer: bank.load(
+                bank.kept(work.input(stage))[0], _resources([stage], self.cell.backbone)
+            )
+            for stage in self.scorers
+        }
+        costs = [efficiency.cost(scorer, examples) for scorer in fitted.values()]
+        if fitted.keys() >= {*efficiency.PATH}:
+            path = [fitted[name] for name in efficiency.PATH]
+            costs.append(efficiency.path_cost(path, examples))
+        text = json.dumps([asdict(row) for row in costs], indent=1) + "\n"
+        (work.out / self.outputs[0]).write_text(text)
+
+
+def conclusion_labels(path: Path) -> dict[str, int]:
+    """Correctness of each trace's answer by id, from a labels file; of those with a label."""
+    last = {name: record.labels[-1] for name, record in read_labels(path).items()}
+    return {name: label for name, label in last.items() if label is not None}
+
+
+def _raise_first(failed: Sequence[RecordError]) -> None:
+    if failed:
+        raise failed[0]
+
+
+@cache
+def _engine(generation: GenerationConfig, model: str) -> Engine:
+    """An engine with its model, loaded once a run."""
+    options = Options(batch_size=generation.batch, masked_logprobs=False)
+    return load_engine(generation.engine, model, options)
+
+
+@cache
+def _ontology_hash() -> str:
+    """The hash of the built-in rules and ontology, as every audit records it."""
+    return TraceAuditor().parser_for(Instance(id="none", scene="")).ontology.hash
+
+
+def _resources(scorers: Iterable[Scorer], backbone: BackboneConfig) -> bank.Resources:
+    """Resources of scorers: a GPU where there is one, their backbone only where they need it."""
+    device = best_device()
+    needed = any("backbone" in entry(stage.scorer).needs for stage in scorers)
+    return bank.Resources(
+        backbone=_answering_backbone(backbone.model, device) if needed else None, device=device
+    )
+
+
+@cache
+def _answering_backbone(model: str, device: str) -> Any:
+    """A backbone that can be asked whether an answer is right, loaded once a run."""
+    from symbouq.evidence.scorers.backbone import TransformersBackbone
+
+    return TransformersBackbone.load(model, device)

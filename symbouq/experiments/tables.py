@@ -1,4 +1,4 @@
-"""The tables of the paper, and two of our own, from the files of an experiment's stages.
+"""The tables of the paper, and two of our own, as views of an experiment's results.
 
 Each makes one table or several, with the paper's numbers in columns of their own where the names of
 backbone and dataset are the paper's. Figures of learned scores are means over seeds.
@@ -7,34 +7,31 @@ backbone and dataset are the paper's. Figures of learned scores are means over s
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby, product
 from pathlib import Path
 from statistics import fmean, stdev
+from typing import TYPE_CHECKING
 
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.evidence.labels.agreement import agreement
 from symbouq.evidence.labels.records import Labels, read_labels
-from symbouq.evidence.scorers.base import SCORERS
+from symbouq.evidence.scorers.registry import SCORERS
 from symbouq.experiments.composition import METHOD, UNLABELLED
-from symbouq.experiments.experiment import COSTS, LABELS, PAIRS, Cell
+from symbouq.experiments.config import SPLITS
 from symbouq.experiments.paper import paper_number
+from symbouq.experiments.questions import read_rows
 from symbouq.experiments.rendering import NOT_RUN, UNDEFINED, Table, Value, highlighted
-from symbouq.experiments.results import CellResults, Results, relation_f1
-from symbouq.metrics import HIGHER_IS_BETTER, evaluate, oracle, weighted_determinacy
+from symbouq.experiments.results import METRICS, ORACLE, CellResults, Results, relation_f1
+from symbouq.experiments.stages import Cell
+from symbouq.metrics import HIGHER_IS_BETTER, weighted_determinacy
 from symbouq.records import Audit, Trace
 from symbouq.reliability.darc import EPSILON, FOLDS, L2, REFERENCE_L2
 from symbouq.reliability.designs import DESIGNS
 from symbouq.reliability.variants import VARIANTS
 
-METRICS = {
-    "auroc": "AUROC",
-    "balanced_brier": "balanced Brier",
-    "brier": "Brier",
-    "ece": "ECE",
-    "nll": "NLL",
-    "aurc": "AURC",
-}
-"""What tables call the metrics."""
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 MAIN = ("auroc", "balanced_brier")
 FAMILIES = {
@@ -48,59 +45,100 @@ EXTERNAL = tuple(name for name in SCORERS if name != "Random")
 """The baselines that a headline compares with."""
 SIGNIFICANT = 0.05
 
-_ORACLE = ("Constraint", "Neural-Seq")
 _PAPERS_VIEWS = ("grounded",)
+_NAMES = METRICS | {"claims": "Claims"}
+
+Point = dict[str, str]
+"""Coordinates of a number: those of `backbone`, `dataset`, `method` and `metric` that it has."""
 
 
-_Column = tuple[str, Sequence[str | Value], Sequence[str | None]]
-"""A column: its head, its cells and the paper's numbers."""
+def _across(**coordinates: Iterable[str]) -> list[Point]:
+    """The points of every combination of some coordinates, the last one varying fastest."""
+    return [
+        dict(zip(coordinates, values, strict=True)) for values in product(*coordinates.values())
+    ]
 
 
-def _with_paper(
-    columns: Sequence[_Column],
-) -> tuple[list[str], list[list[str | Value]]]:
-    """Columns with the paper's beside those of which it reports something."""
-    heads: list[str] = []
-    made: list[list[str | Value]] = []
-    for head, cells, known in columns:
-        heads.append(head)
-        made.append(list(cells))
-        if any(number is not None for number in known):
-            heads.append("paper")
-            made.append([number or "" for number in known])
-    return heads, made
+def _head(column: Point) -> str:
+    """The head of a column: its coordinates, metrics by their names."""
+    names = column | {"metric": _NAMES.get(column["metric"], column["metric"])}
+    return " ".join(names.values())
 
 
-def _table(
+def _grid(
+    name: str,
     title: str,
-    names: Mapping[str, Sequence[str]],
-    columns: Sequence[_Column],
+    heads: Sequence[str],
+    rows: Sequence[Point],
+    columns: Sequence[Point],
+    texts: Callable[[list[Point]], Sequence[str | Value]],
     note: str = "",
+    label: Callable[[Point], Iterable[str]] = lambda row: row.values(),
+    head: Callable[[Point], str] = _head,
+    **shared: str,
 ) -> Table:
-    heads, made = _with_paper(columns)
-    rows = tuple(zip(*names.values(), *made, strict=True))
-    return Table(title, (*names, *heads), rows, note)
+    """A table of the numbers where rows and columns meet; columns of which the paper reports
+    something have the paper's numbers beside them.
 
-
-def _column(
-    cell: CellResults, methods: Sequence[str], metric: str, ranked: Sequence[bool] = ()
-) -> list[str | Value]:
-    """A metric of some methods, best and second best set off; a loss of a score that does not
-    discriminate is gray.
+    Args:
+        name: The paper's table.
+        title: The table's title.
+        heads: Of the cells that label a row.
+        rows: The coordinates of each row.
+        columns: The coordinates of each column.
+        texts: The cells of a column.
+        note: How to read it.
+        label: The cells that label a row.
+        head: The head of a column.
+        shared: Coordinates of all numbers.
     """
+    filled: list[tuple[str, Sequence[str | Value]]] = []
+    for column in columns:
+        points = [shared | row | column for row in rows]
+        filled.append((head(column), texts(points)))
+        numbers = [
+            paper_number(name, **point | {"metric": METRICS.get(point["metric"], point["metric"])})
+            for point in points
+        ]
+        if any(number is not None for number in numbers):
+            filled.append(("paper", [number or "" for number in numbers]))
+    cells = tuple(
+        (*label(row), *(column[place] for _, column in filled)) for place, row in enumerate(rows)
+    )
+    return Table(title, (*heads, *(text for text, _ in filled)), cells, note)
+
+
+def _renamed(names: Mapping[str, str]) -> Callable[[Point], list[str]]:
+    """Labels of rows that are methods, some of which have other names."""
+    return lambda row: [names.get(row["method"], row["method"])]
+
+
+def _looked_up(texts: Mapping[tuple[str, ...], str]) -> Callable[[list[Point]], list[str]]:
+    """Cells from texts by the values of their points."""
+    return lambda points: [texts[tuple(point.values())] for point in points]
+
+
+def _ranked(results: Results, points: list[Point]) -> list[str | Value]:
+    """A metric of some methods, best and second best set off; a loss of a score that does not
+    discriminate is gray. The oracle reads test labels, so it takes no part in the ranking.
+    """
+    metric = points[0]["metric"]
+    cell = results.cell(points[0]["backbone"], points[0]["dataset"])
+    methods = [point["method"] for point in points]
+    ranked = [method != "oracle" for method in methods]
     values = [cell.metric(method, metric) for method in methods]
-    areas = [cell.metric(method, "auroc") for method in methods]
+    cells: list[str | Value] = []
     shown = highlighted(values, metric in HIGHER_IS_BETTER, ranked=ranked)
-    found: list[str | Value] = []
-    for method, value, area, text in zip(methods, values, areas, shown, strict=True):
+    for method, takes_part, value in zip(methods, ranked, shown, strict=True):
+        area = cell.metric(method, "auroc")
         gray = metric != "auroc" and area is not None and abs(area - 0.5) < EPSILON
         if not cell.has(method):
-            found.append(NOT_RUN)
-        elif gray and value is not None and not text.mark:
-            found.append(Value(text.text, "gray"))
+            cells.append(NOT_RUN)
+        elif gray and takes_part and not value.mark:
+            cells.append(Value(value.text, "gray"))
         else:
-            found.append(text)
-    return found
+            cells.append(value)
+    return cells
 
 
 def _compared(cells: Sequence[CellResults]) -> str:
@@ -110,53 +148,40 @@ def _compared(cells: Sequence[CellResults]) -> str:
     for cell in cells:
         name = f"{cell.cell.backbone}, {cell.cell.dataset}" if several else cell.cell.dataset
         left_out = len(cell.traces) - len(cell.truth)
-        told = [f"{cell.imputed} imputed"] if cell.imputed else []
-        told += [f"{left_out} without a label left out"] if left_out else []
-        counts.append(f"{name}: {len(cell.truth)}" + (f" ({', '.join(told)})" if told else ""))
-    missing = ""
+        missing = [f"{cell.imputed} imputed"] if cell.imputed else []
+        missing += [f"{left_out} without a label left out"] if left_out else []
+        count = f"{name}: {len(cell.truth)}"
+        counts.append(count + (f" ({', '.join(missing)})" if missing else ""))
+    imputed = ""
     if any(cell.imputed for cell in cells):
-        missing = (
+        imputed = (
             " Imputed: where a trace has no score, the score's mean over validation stands for it."
         )
-    return f"Every method is measured on the same test traces ({'; '.join(counts)}).{missing}"
+    return f"Every method is measured on the same test traces ({'; '.join(counts)}).{imputed}"
 
 
-def _of(results: Results, backbone: str) -> list[CellResults]:
-    return [results.cell(backbone, dataset) for dataset in results.datasets]
+def _compared_on(results: Results, backbone: str) -> str:
+    return _compared([results.cell(backbone, dataset) for dataset in results.datasets])
 
 
 def result(results: Results) -> list[Table]:
     """AUROC and class-balanced Brier loss of every method (Table result and its like)."""
-    methods = [*SCORERS, METHOD]
-    groups = [*(FAMILIES[known.family] for known in SCORERS.values()), ""]
-    tables = []
-    for backbone in results.backbones:
-        columns: list[_Column] = []
-        for dataset in results.datasets:
-            cell = results.cell(backbone, dataset)
-            for metric in MAIN:
-                known = [
-                    paper_number(
-                        "result",
-                        METRICS[metric],
-                        backbone=backbone,
-                        dataset=dataset,
-                        method=method,
-                    )
-                    for method in methods
-                ]
-                head = f"{dataset} {METRICS[metric]}"
-                columns.append((head, _column(cell, methods, metric), known))
-        tables.append(
-            _table(
-                f"Final-answer reliability on {backbone}",
-                {"Group": groups, "Method": methods},
-                columns,
-                "Best in bold, second best underlined; a loss is gray (in Markdown, italic) where "
-                f"the AUROC is within {EPSILON} of 0.5. {_compared(_of(results, backbone))}",
-            )
+    groups = {name: FAMILIES[entry.family] for name, entry in SCORERS.items()} | {METHOD: ""}
+    return [
+        _grid(
+            "result",
+            f"Final-answer reliability on {backbone}",
+            ("Group", "Method"),
+            _across(method=groups),
+            _across(dataset=results.datasets, metric=MAIN),
+            lambda points: _ranked(results, points),
+            "Best in bold, second best underlined; a loss is gray (in Markdown, italic) where "
+            f"the AUROC is within {EPSILON} of 0.5. {_compared_on(results, backbone)}",
+            label=lambda row: (groups[row["method"]], row["method"]),
+            backbone=backbone,
         )
-    return tables
+        for backbone in results.backbones
+    ]
 
 
 def headline(results: Results) -> list[Table]:
@@ -167,28 +192,29 @@ def headline(results: Results) -> list[Table]:
     gains: dict[str, list[float]] = {metric: [] for metric in MAIN}
     for cell in results.cells():
         for metric in MAIN:
-            ours = cell.metric(METHOD, metric)
-            known = {
-                name: value for name in EXTERNAL if (value := cell.metric(name, metric)) is not None
-            }
-            if ours is None or not known:
-                rows.append((*cell.cell[:2], METRICS[metric], UNDEFINED, UNDEFINED, UNDEFINED, ""))
+            setting = (*cell.cell[:2], METRICS[metric])
+            ours, (name, best) = cell.metric(METHOD, metric), _strongest(cell, metric)
+            if ours is None or best is None:
+                rows.append((*setting, UNDEFINED, UNDEFINED, UNDEFINED, ""))
                 continue
-            better = max if metric in HIGHER_IS_BETTER else min
-            name = better(known, key=lambda method: known[method])
-            sign = 1 if metric in HIGHER_IS_BETTER else -1
-            gain = sign * (ours - known[name]) / known[name]
+            gain = (1 if metric in HIGHER_IS_BETTER else -1) * (ours - best) / best
             gains[metric].append(gain)
-            values = (f"{known[name]:.3f}", f"{ours:.3f}", f"{gain:+.1%}")
-            rows.append((*cell.cell[:2], METRICS[metric], name, *values))
+            rows.append((*setting, name, f"{best:.3f}", f"{ours:.3f}", f"{gain:+.1%}"))
     for metric, paper in zip(MAIN, ("AUROC gain", "balanced Brier reduction"), strict=True):
         mean = f"{fmean(gains[metric]):+.1%}" if gains[metric] else UNDEFINED
-        told = paper_number("headline", paper)
-        count = f"{len(gains[metric])} settings; the paper's four backbones: {told}"
+        number = paper_number("headline", paper)
+        count = f"{len(gains[metric])} settings; the paper's four backbones: {number}"
         rows.append(("all", "all", METRICS[metric], count, "", "", mean))
     columns = ("Backbone", "Dataset", "Metric", "Best external", "its value", METHOD, "Gain")
     note = _compared(results.cells())
     return [Table("Gain over the strongest external baseline", columns, tuple(rows), note)]
+
+
+def _strongest(cell: CellResults, metric: str) -> tuple[str, float | None]:
+    """The best external baseline by a metric, and its value; None where there is none."""
+    values = {name: x for name in EXTERNAL if (x := cell.metric(name, metric)) is not None}
+    better = max if metric in HIGHER_IS_BETTER else min
+    return better(values.items(), key=lambda item: item[1], default=("", None))
 
 
 def ablation(results: Results) -> list[Table]:
@@ -199,105 +225,79 @@ def ablation(results: Results) -> list[Table]:
     papers = [name for name in ours if name.removesuffix(" view") in _PAPERS_VIEWS]
     beyond = [name for name in ours if name not in papers] + ["gated", "discounted", UNLABELLED]
     learned = [name for name in VARIANTS if name not in ("full", "fixed average", *beyond)]
-    first, last = ["Constraint", "MLP", "fixed average"], [*learned, *papers, METHOD, *beyond]
-    tables = []
-    for backbone in results.backbones:
-        columns: list[_Column] = []
-        for dataset in results.datasets:
-            cell = results.cell(backbone, dataset)
-            for metric in MAIN:
-                shown = _column(cell, [*first, *last], metric)
-                # The oracle reads test labels: its row takes no part in the ranking.
-                shown.insert(len(first), _oracle(cell, metric))
-                known = [
-                    paper_number(
-                        "ablation",
-                        METRICS[metric],
-                        backbone=backbone,
-                        dataset=dataset,
-                        method=method,
-                    )
-                    for method in (*first, "oracle", *last)
-                ]
-                columns.append((f"{dataset} {METRICS[metric]}", shown, known))
-        kept = [_kept(results, backbone, method) for method in (*first, *last)]
-        kept.insert(len(first), "")
-        columns.append(("Gain kept", kept, [None] * len(kept)))
-        names = [*first, f"oracle: {' or '.join(_ORACLE)}", *last]
-        tables.append(
-            _table(
-                f"Variants of the composer on {backbone}",
-                {"Variant": names},
-                columns,
-                "Gain kept: the mean over the datasets that a variant ran on of its AUROC gain "
-                f"over scores only, as a share of that of {METHOD} there, which means little where "
-                "that is near 0. The oracle chooses by test AUROC and is no method. "
-                f"{_compared(_of(results, backbone))}",
-            )
+    methods = ["Constraint", "MLP", "fixed average", "oracle", *learned, *papers, METHOD, *beyond]
+
+    def texts(points: list[Point]) -> list[str | Value]:
+        if points[0]["metric"] == "Gain kept":
+            return [_kept(results, point["backbone"], point["method"]) for point in points]
+        return _ranked(results, points)
+
+    return [
+        _grid(
+            "ablation",
+            f"Variants of the composer on {backbone}",
+            ("Variant",),
+            _across(method=methods),
+            [*_across(dataset=results.datasets, metric=MAIN), {"metric": "Gain kept"}],
+            texts,
+            "Gain kept: the mean over the datasets that a variant ran on of its AUROC gain "
+            f"over scores only, as a share of that of {METHOD} there, which means little where "
+            "that is near 0. The oracle chooses by test AUROC and is no method. "
+            f"{_compared_on(results, backbone)}",
+            label=_renamed({"oracle": f"oracle: {' or '.join(ORACLE)}"}),
+            backbone=backbone,
         )
-    return tables
-
-
-def _oracle(cell: CellResults, metric: str) -> str:
-    found = []
-    labels = [*cell.truth.values()]
-    candidates = {name: cell.by_method.get(name, {}) for name in _ORACLE}
-    for seed in sorted(set.intersection(*(set(seeds) for seeds in candidates.values()))):
-        scores = {name: [*seeds[seed].values()] for name, seeds in candidates.items()}
-        _, best = oracle(scores, labels)
-        value = None if best is None else evaluate(metric, best, labels)
-        if value is not None:
-            found.append(value)
-    return f"{fmean(found):.3f}" if found else NOT_RUN
+        for backbone in results.backbones
+    ]
 
 
 def _kept(results: Results, backbone: str, method: str) -> str:
     """The share of the full gain that a variant keeps."""
-    gains: tuple[list[float], list[float]] = ([], [])
+    if method == "oracle":
+        return ""
+    own, full = [], []
     for dataset in results.datasets:
         cell = results.cell(backbone, dataset)
-        values = [cell.metric(name, "auroc") for name in (method, METHOD, "scores only")]
-        if None not in values:
-            mine, full, base = (value or 0.0 for value in values)
-            gains[0].append(mine - base)
-            gains[1].append(full - base)
-    if not gains[0]:
+        mine, whole, base = (cell.metric(x, "auroc") for x in (method, METHOD, "scores only"))
+        if mine is not None and whole is not None and base is not None:
+            own.append(mine - base)
+            full.append(whole - base)
+    if not own:
         return NOT_RUN
-    if fmean(gains[1]) <= 0:
-        return "no gain to keep"
-    return f"{fmean(gains[0]) / fmean(gains[1]):.0%}"
+    return f"{fmean(own) / fmean(full):.0%}" if fmean(full) > 0 else "no gain to keep"
 
 
 def significance(results: Results) -> list[Table]:
     """The AUROC gain of the full method over other compositions, paired bootstrap over test traces
     (Table significance).
     """
-    others = ["scores only", "shuffled", "evaluable-only"]
-    columns = []
-    for other in others:
-        for dataset in results.datasets:
-            shown: list[str | Value] = []
-            known = []
-            for backbone in results.backbones:
-                found = results.cell(backbone, dataset).gain(over=other)
-                if found is None:
-                    shown.append(UNDEFINED)
-                else:
-                    star = "*" if found.p < SIGNIFICANT else ""
-                    gain = f"{found.difference:+.3f}{star}"
-                    shown.append(f"{gain} [{found.low:+.3f}, {found.high:+.3f}]")
-                number = paper_number("significance", "gain", backbone=backbone, dataset=dataset)
-                known.append(number if other == others[0] else None)
-            columns.append((f"{dataset}, over {other}", shown, known))
+    others = {
+        "gain": "scores only",
+        "gain over shuffled": "shuffled",
+        "gain over evaluable-only": "evaluable-only",
+    }
+
+    def text(point: Point) -> str:
+        cell = results.cell(point["backbone"], point["dataset"])
+        gain = cell.gain(over=others[point["metric"]])
+        if gain is None:
+            return UNDEFINED
+        star = "*" if gain.p < SIGNIFICANT else ""
+        return f"{gain.difference:+.3f}{star} [{gain.low:+.3f}, {gain.high:+.3f}]"
+
     return [
-        _table(
+        _grid(
+            "significance",
             f"AUROC gain of {METHOD}",
-            {"Backbone": results.backbones},
-            columns,
+            ("Backbone",),
+            _across(backbone=results.backbones),
+            _across(metric=others, dataset=results.datasets),
+            lambda points: [text(point) for point in points],
             "2,000 resamples of the test traces, two-sided; in brackets the 95 % interval; * p < "
             f"{SIGNIFICANT}. Over `shuffled`: aligned against permuted applicability; over "
             "`evaluable-only`: blocked claims counted or left out. "
             f"{_compared(results.cells())}",
+            head=lambda column: f"{column['dataset']}, over {others[column['metric']]}",
         )
     ]
 
@@ -306,306 +306,239 @@ def extrametrics(results: Results) -> list[Table]:
     """All metrics of the full method and of the best external baseline by test AUROC (Table
     extrametrics).
     """
+
+    def texts(points: list[Point]) -> list[str | Value]:
+        shown: list[str | Value] = []
+        for dataset, pair in groupby(points, key=lambda point: point["dataset"]):
+            metric, cell = points[0]["metric"], results.cell(points[0]["backbone"], dataset)
+            values = [cell.metric(point["method"], metric) for point in pair]
+            cells = highlighted(values, metric in HIGHER_IS_BETTER)
+            shown += [Value(x.text, x.mark if x.mark == "best" else "") for x in cells]
+        return shown
+
     tables = []
     for backbone in results.backbones:
-        names: dict[str, list[str]] = {"Dataset": [], "Method": []}
-        shown: dict[str, list[str | Value]] = {metric: [] for metric in METRICS}
-        known: dict[str, list[str | None]] = {metric: [] for metric in METRICS}
+        rows: list[Point] = []
         for dataset in results.datasets:
-            cell = results.cell(backbone, dataset)
-            areas = {
-                name: area for name in EXTERNAL if (area := cell.metric(name, "auroc")) is not None
-            }
-            pair = [METHOD, *([max(areas, key=lambda name: areas[name])] if areas else [])]
-            names["Dataset"] += [dataset] * len(pair)
-            names["Method"] += pair
-            for metric in METRICS:
-                values = [cell.metric(method, metric) for method in pair]
-                cells = highlighted(values, metric in HIGHER_IS_BETTER)
-                shown[metric] += [
-                    Value(one.text, one.mark if one.mark == "best" else "") for one in cells
-                ]
-                known[metric] += [
-                    paper_number(
-                        "extrametrics",
-                        METRICS[metric],
-                        backbone=backbone,
-                        dataset=dataset,
-                        method=method,
-                    )
-                    for method in pair
-                ]
-        columns = [(METRICS[metric], shown[metric], known[metric]) for metric in METRICS]
-        note = (
-            "ECE with 10 bins of equal width; best of each pair in bold. "
-            f"{_compared(_of(results, backbone))}"
+            best, _ = _strongest(results.cell(backbone, dataset), "auroc")
+            rows += _across(dataset=[dataset], method=[METHOD, best] if best else [METHOD])
+        tables.append(
+            _grid(
+                "extrametrics",
+                f"All metrics on {backbone}",
+                ("Dataset", "Method"),
+                rows,
+                _across(metric=METRICS),
+                texts,
+                "ECE with 10 bins of equal width; best of each pair in bold. "
+                f"{_compared_on(results, backbone)}",
+                backbone=backbone,
+            )
         )
-        tables.append(_table(f"All metrics on {backbone}", dict(names), columns, note))
     return tables
 
 
 def valsize(results: Results) -> list[Table]:
     """AUROC of the determinacy design over validation sizes (Table valsize)."""
-    tables = []
-    for backbone in results.backbones:
-        columns = []
-        for size in results.config.validation_sizes:
-            shown: list[str | Value] = []
-            for dataset in results.datasets:
-                cell = results.cell(backbone, dataset)
-                value = cell.metric(f"valsize {size}", "auroc")
-                there = cell.has(f"valsize {size}")
-                shown.append(NOT_RUN if not there else _shown(value))
-            known = [
-                paper_number("valsize", str(size), backbone=backbone, dataset=dataset)
-                for dataset in results.datasets
-            ]
-            columns.append((str(size), shown, known))
-        title = f"Validation size on {backbone}"
-        note = (
+
+    def text(point: Point) -> str:
+        cell = results.cell(point["backbone"], point["dataset"])
+        method = f"valsize {point['metric']}"
+        return _three_digits(cell.metric(method, "auroc")) if cell.has(method) else NOT_RUN
+
+    return [
+        _grid(
+            "valsize",
+            f"Validation size on {backbone}",
+            ("Dataset",),
+            _across(dataset=results.datasets),
+            _across(metric=map(str, results.config.validation_sizes)),
+            lambda points: [text(point) for point in points],
             f"Mean test AUROC over {len(results.config.seeds)} subsamples, each of which alone "
             "decides calibration, screening and composition; on the source "
             f"({results.config.source}) the networks' epochs were chosen by all of its validation. "
-            f"{_compared(_of(results, backbone))}"
+            f"{_compared_on(results, backbone)}",
+            backbone=backbone,
         )
-        tables.append(_table(title, {"Dataset": results.datasets}, columns, note))
-    return tables
+        for backbone in results.backbones
+    ]
 
 
 def prefix(results: Results) -> list[Table]:
     """Verdicts under the assumed and the grounded context, pooled over backbones (Table prefix)."""
-    rates = {
-        "entailed": ("entailed assumed", "entailed grounded", "entailed dependent"),
-        "contradicted": ("contradicted assumed", "contradicted grounded", "contradicted dependent"),
-    }
-    per: dict[str, list[tuple[str, str]]] = {}
-    for dataset in results.datasets:
-        for backbone in results.backbones:
-            audits = results.cell(backbone, dataset).audits()[: results.config.replayed]
-            per.setdefault(dataset, []).extend(
-                (claim["verdict"], claim["grounded_verdict"])
-                for audit in audits
-                for claim in audit["claims"]
-                if claim["relations"]
-            )
-    per["All"] = [pair for pairs in per.values() for pair in pairs]
-    names = list(per)
-    columns: list[_Column] = [
-        (
-            "Claims",
-            [f"{len(per[name]):,}" for name in names],
-            [_prefix_number(results, "claims", name) for name in names],
+    replayed = results.config.replayed
+    claims = results.claims[results.claims.parsed & (results.claims.trace < replayed)]
+    # The paper's number over all datasets is beside ours only where they are the paper's.
+    papers = all(paper_number("prefix", "claims", dataset=name) for name in results.datasets)
+    every = "All" if papers else "all datasets"
+    texts: dict[tuple[str, ...], str] = {}
+    for name in (*results.datasets, every):
+        mine = claims if name == every else claims[claims.dataset == name]
+        texts[name, "claims"] = f"{len(mine):,}"
+        for verdict in ("entailed", "contradicted"):
+            assumed = mine.verdict == verdict
+            texts[name, f"{verdict} assumed"] = _share(assumed)
+            texts[name, f"{verdict} grounded"] = _share(mine.grounded == verdict)
+            texts[name, f"{verdict} dependent"] = _share(mine.grounded[assumed] != verdict)
+    metrics = [metric for name, metric in texts if name == every]
+    return [
+        _grid(
+            "prefix",
+            "Context semantics",
+            ("Dataset",),
+            _across(dataset=[*results.datasets, every]),
+            _across(metric=metrics),
+            _looked_up(texts),
+            f"The first {replayed} test traces of each backbone and dataset; rates "
+            "among parsed claims. Dependent: the share of assumed verdicts that do not survive "
+            "under the grounded context.",
+            label=lambda row: ["All" if row["dataset"] == every else row["dataset"]],
         )
     ]
-    for verdict, heads in rates.items():
-        shares: list[list[str | Value]] = [[], [], []]
-        for name in names:
-            pairs = per[name]
-            assumed = [pair for pair in pairs if pair[0] == verdict]
-            shares[0].append(_share([pair[0] == verdict for pair in pairs]))
-            shares[1].append(_share([pair[1] == verdict for pair in pairs]))
-            shares[2].append(_share([pair[1] != verdict for pair in assumed]))
-        for head, cells in zip(heads, shares, strict=True):
-            known = [_prefix_number(results, head, name) for name in names]
-            columns.append((head, cells, known))
-    note = (
-        f"The first {results.config.replayed} test traces of each backbone and dataset; rates "
-        "among parsed claims. Dependent: the share of assumed verdicts that do not survive under "
-        "the grounded context."
-    )
-    return [_table("Context semantics", {"Dataset": names}, columns, note)]
-
-
-def _prefix_number(results: Results, head: str, name: str) -> str | None:
-    """The paper's number; over all datasets only where they are the paper's."""
-    if name == "All" and not all(
-        paper_number("prefix", head, dataset=dataset) for dataset in results.datasets
-    ):
-        return None
-    return paper_number("prefix", head, dataset=name)
 
 
 def auditor(results: Results) -> list[Table]:
     """Verdicts of reasoning steps against their labels, mean over backbones (Table auditor)."""
-    heads = (
-        "parse coverage",
-        "determinate coverage",
-        "status accuracy",
-        "entailed precision",
-        "contradicted precision",
-    )
-    shown: dict[str, list[str | Value]] = {head: [] for head in heads}
+
+    def rates(steps: DataFrame) -> dict[str, Sequence[bool]]:
+        parsed = steps[steps.parsed]
+        determinate = parsed.verdict.isin(["entailed", "contradicted"])
+        decided = parsed[determinate]
+        agree = (decided.verdict == "entailed") == (decided.label == 1)
+        return {
+            "parse coverage": steps.parsed,
+            "determinate coverage": determinate,
+            "status accuracy": agree,
+            "entailed precision": agree[decided.verdict == "entailed"],
+            "contradicted precision": agree[decided.verdict == "contradicted"],
+        }
+
+    labelled = results.claims[results.claims.label.notna()]
+    texts: dict[tuple[str, ...], str] = {}
     for dataset in results.datasets:
-        found: dict[str, list[float]] = {head: [] for head in heads}
-        for backbone in results.backbones:
-            cell = results.cell(backbone, dataset)
-            labelled = [
-                (claim, label)
-                for audit in cell.audits()
-                for claim, label in zip(
-                    audit["claims"][:-1],
-                    cell.claim_labels.get(audit["id"], ())[:-1],
-                    strict=False,
-                )
-                if label is not None
-            ]
-            parsed = [pair for pair in labelled if pair[0]["relations"]]
-            decided = [
-                (claim["verdict"], label)
-                for claim, label in parsed
-                if claim["verdict"] in ("entailed", "contradicted")
-            ]
-            agree = [(verdict == "entailed") == bool(label) for verdict, label in decided]
-            parts = {
-                "parse coverage": [bool(claim["relations"]) for claim, _ in labelled],
-                "determinate coverage": [
-                    claim["verdict"] in ("entailed", "contradicted") for claim, _ in parsed
-                ],
-                "status accuracy": agree,
-                "entailed precision": [
-                    good
-                    for good, (verdict, _) in zip(agree, decided, strict=True)
-                    if verdict == "entailed"
-                ],
-                "contradicted precision": [
-                    good
-                    for good, (verdict, _) in zip(agree, decided, strict=True)
-                    if verdict == "contradicted"
-                ],
-            }
-            for head, values in parts.items():
-                if values:
-                    found[head].append(fmean(values))
-        for head in heads:
-            shown[head].append(f"{fmean(found[head]):.3f}" if found[head] else NOT_RUN)
-    columns = [
-        (head, shown[head], [paper_number("auditor", head, dataset=d) for d in results.datasets])
-        for head in heads
+        mine = labelled[labelled.dataset == dataset]
+        by_backbone = [rates(mine[mine.backbone == backbone]) for backbone in results.backbones]
+        for head in by_backbone[0]:
+            means = [fmean(rate[head]) for rate in by_backbone if len(rate[head])]
+            texts[dataset, head] = f"{fmean(means):.3f}" if means else NOT_RUN
+    return [
+        _grid(
+            "auditor",
+            "Faithfulness of the auditor",
+            ("Dataset",),
+            _across(dataset=results.datasets),
+            _across(metric=rates(labelled)),
+            _looked_up(texts),
+            "Labels of steps come from the generator's truth where scenes are generated, else from "
+            "the judge; conclusions are not among them.",
+        )
     ]
-    note = (
-        "Labels of steps come from the generator's truth where scenes are generated, else from "
-        "the judge; conclusions are not among them."
-    )
-    return [_table("Faithfulness of the auditor", {"Dataset": results.datasets}, columns, note)]
 
 
 def judge_agreement(results: Results) -> list[Table]:
-    """How far the judge agrees with other sources of step labels (Table judge_agreement)."""
-    config, experiment = results.config, results.experiment
+    """Agreement of the judge with other sources of step labels (Table judge_agreement)."""
+    config, title = results.config, "Agreement with the judge"
     if config.judge is None:
         note = "The configuration names no judge."
-        return [Table("Agreement with the judge", ("Reference", "Dataset"), (), note)]
+        return [Table(title, ("Reference", "Dataset"), (), note)]
     sources = [*(judge.name for judge in config.reference_judges), "generator's truth"]
-    columns = []
+
+    def labels(dataset: str, source: str) -> dict[str, Labels]:
+        """The labels of a judge, or of the generator's truth, of all backbones' traces."""
+        by_id: dict[str, Labels] = {}
+        for backbone in results.backbones:
+            stages = results.experiment.cells[Cell(backbone, dataset, "test")]
+            if source in stages.judged or stages.dataset.family:
+                stage = stages.judged.get(source, stages.labels)
+                records = read_labels(results.experiment.run.output(stage))
+                by_id |= {f"{backbone}/{name}": record for name, record in records.items()}
+        return by_id
+
+    texts: dict[tuple[str, ...], str] = {}
     for dataset in results.datasets:
-        rates: list[str | Value] = []
-        kappas: list[str | Value] = []
-        counts: list[str | Value] = []
+        judged = labels(dataset, config.judge.name)
         for source in sources:
-            mine: dict[str, Labels] = {}
-            theirs: dict[str, Labels] = {}
-            for backbone in results.backbones:
-                cell = Cell(backbone, dataset, "test")
-                stage = experiment.judged[config.judge.name, cell]
-                judged = read_labels(experiment.run.output(stage, LABELS))
-                mine |= {f"{backbone}/{name}": one for name, one in judged.items()}
-                if source != "generator's truth":
-                    stage = experiment.judged[source, cell]
-                    other = read_labels(experiment.run.output(stage, LABELS))
-                elif results.experiment.datasets[dataset].family:
-                    stage = experiment.cells[cell].labels
-                    other = read_labels(experiment.run.output(stage, LABELS))
-                else:
-                    other = {}
-                theirs |= {f"{backbone}/{name}": one for name, one in other.items()}
-            found = agreement(mine, theirs)[-1]
-            rates.append(NOT_RUN if found.rate is None else f"{100 * found.rate:.1f}")
-            kappas.append(
-                NOT_RUN
-                if not found.claims
-                else UNDEFINED
-                if found.kappa is None
-                else f"{found.kappa:.2f}"
-            )
-            counts.append(str(found.claims))
-        for head, cells in (("agreement", rates), ("kappa", kappas), ("steps", counts)):
-            known = [
-                paper_number("judge_agreement", head, dataset=dataset, method=source)
-                for source in sources
-            ]
-            columns.append((f"{dataset} {head}", cells, known))
-    note = f"Judge: {config.judge.name}. Steps that both label, so many; agreement in %."
-    return [_table("Agreement with the judge", {"Reference": sources}, columns, note)]
+            pooled = agreement(judged, labels(dataset, source))[-1]
+            rate, kappa = pooled.rate, pooled.kappa
+            undefined = UNDEFINED if pooled.claims else NOT_RUN
+            texts[source, dataset, "agreement"] = NOT_RUN if rate is None else f"{100 * rate:.1f}"
+            texts[source, dataset, "kappa"] = undefined if kappa is None else f"{kappa:.2f}"
+            texts[source, dataset, "steps"] = str(pooled.claims)
+    return [
+        _grid(
+            "judge_agreement",
+            title,
+            ("Reference",),
+            _across(method=sources),
+            _across(dataset=results.datasets, metric=("agreement", "kappa", "steps")),
+            _looked_up(texts),
+            f"Judge: {config.judge.name}. Steps that both label, so many; agreement in %.",
+        )
+    ]
 
 
 def dataset(results: Results) -> list[Table]:
     """Sizes of the splits (Table dataset)."""
-    chosen = results.config.datasets
-    columns = [
-        (
-            split,
-            [str(d.sizes.get(split, "-")) for d in chosen],
-            [paper_number("dataset", split, dataset=d.name) for d in chosen],
+    sources: dict[str, str] = {}
+    texts: dict[tuple[str, ...], str] = {}
+    for each in results.config.datasets:
+        scenes = f"generated scenes, {each.family}"
+        sources[each.name] = scenes if each.family else ", ".join(sorted(each.files.values()))
+        texts |= {(each.name, split): str(each.sizes.get(split, "-")) for split in SPLITS}
+    return [
+        _grid(
+            "dataset",
+            "Datasets",
+            ("Dataset", "Questions"),
+            _across(dataset=sources),
+            _across(metric=SPLITS),
+            _looked_up(texts),
+            label=lambda row: (row["dataset"], sources[row["dataset"]]),
         )
-        for split in ("train", "validation", "test")
     ]
-    source = [
-        f"generated scenes, {d.family}" if d.family else ", ".join(sorted(d.files.values()))
-        for d in chosen
-    ]
-    names = {"Dataset": [d.name for d in chosen], "Questions": source}
-    return [_table("Datasets", names, columns)]
 
 
 def models(results: Results) -> list[Table]:
     """The models and what they are for (Table models)."""
     config = results.config
-    named = [(backbone, "backbone") for backbone in config.backbones]
-    named += [(config.judge, "judge")] if config.judge else []
-    named += [(judge, "reference judge") for judge in config.reference_judges]
-    rows = tuple((model.name, _parameters(model.model), role) for model, role in named)
+    roles = [(backbone, "backbone") for backbone in config.backbones]
+    roles += [(config.judge, "judge")] if config.judge else []
+    roles += [(judge, "reference judge") for judge in config.reference_judges]
+    rows = tuple((model.name, _parameters(model.model), role) for model, role in roles)
     return [Table("Models", ("Model", "Parameters", "Role"), rows)]
 
 
 def _parameters(model: str) -> str:
-    """How many parameters a model folder says or holds; `not run` where it is not here."""
+    """Number of parameters that a model folder names; `not run` where it is not here."""
     folder = Path(model)
     card = folder / "training.json"
     if card.exists():
         return f"{json.loads(card.read_text('utf-8'))['parameters'] / 1e6:.1f} M"
     index = folder / "model.safetensors.index.json"
     if index.exists():
-        told = json.loads(index.read_text("utf-8")).get("metadata", {})
-        if "total_parameters" in told:
-            return f"{told['total_parameters'] / 1e9:.1f} B"
+        metadata = json.loads(index.read_text("utf-8")).get("metadata", {})
+        if "total_parameters" in metadata:
+            return f"{metadata['total_parameters'] / 1e9:.1f} B"
     return NOT_RUN
 
 
 def freeform_cot(results: Results) -> list[Table]:
     """Structured against free-form traces about the same questions (Table freeform_cot)."""
-    free = {d.questions: d.name for d in results.config.datasets if d.free_form}
-    rows: list[tuple[str | Value, ...]] = []
+    config = results.config
+    free = {d.questions: d.name for d in config.datasets if d.free_form}
+    annotated = {(item.backbone, item.dataset): item.file for item in config.annotations}
+    rows = []
     for backbone in results.backbones:
-        for plain in results.config.datasets:
+        for plain in config.datasets:
             if plain.free_form or plain.questions not in free:
                 continue
             for form, name in (("structured", plain.name), ("free-form", free[plain.questions])):
-                cell = results.cell(backbone, name)
-                profiles = [audit["profile"] for audit in cell.audits()]
+                cell, file = results.cell(backbone, name), annotated.get((backbone, name))
                 values = [cell.metric(m, k) for m in ("scores only", METHOD) for k in MAIN]
-                gain = (
-                    UNDEFINED
-                    if values[0] is None or values[2] is None
-                    else f"{values[2] - values[0]:+.3f}"
-                )
-                known = paper_number(
+                base, ours = values[0], values[len(MAIN)]
+                number = paper_number(
                     "freeform_cot", "gain", backbone=backbone, dataset=plain.name, method=form
                 )
-                annotated = [
-                    one.file
-                    for one in results.config.annotations
-                    if (one.backbone, one.dataset) == (backbone, name)
-                ]
                 rows.append(
                     (
                         backbone,
@@ -613,12 +546,12 @@ def freeform_cot(results: Results) -> list[Table]:
                         form,
                         str(len(cell.truth)),
                         str(cell.imputed),
-                        _shown(relation_f1(cell.audits(), annotated[0])) if annotated else NOT_RUN,
-                        f"{fmean(profile['symbolizability'] for profile in profiles):.3f}",
-                        f"{fmean(profile['determinacy'] for profile in profiles):.3f}",
-                        *map(_shown, values),
-                        gain,
-                        known or "",
+                        _three_digits(relation_f1(cell.audits, file)) if file else NOT_RUN,
+                        _share(cell.profiles("symbolizability")),
+                        _share(cell.profiles("determinacy")),
+                        *map(_three_digits, values),
+                        UNDEFINED if base is None or ours is None else f"{ours - base:+.3f}",
+                        number or "",
                     )
                 )
     heads = ("Backbone", "Dataset", "Form", "Traces", "Imputed", "Relation F1", "Symbolizability")
@@ -631,75 +564,69 @@ def freeform_cot(results: Results) -> list[Table]:
         else "The configuration has no dataset with `free_form: true`: not run."
     )
     columns = (*heads, "Determinacy", *pairs, "Gain", "paper")
-    table = Table("Free-form reasoning", columns, tuple(rows), note)
-    return [table]
+    return [Table("Free-form reasoning", columns, tuple(rows), note)]
+
+
+_COSTS = {
+    "parameters (M)": ("parameters", 1e-6, 2),
+    "training (min)": ("training_minutes", 1, 1),
+    "traces/s": ("traces_per_second", 1, 1),
+    "memory (GB)": ("memory_gb", 1, 1),
+}
+"""The field of a scorer's cost, its unit and how many digits are shown, by column."""
 
 
 def efficiency(results: Results) -> list[Table]:
     """Parameters, training time and speed over cached signals (Table efficiency)."""
     tables = []
-    experiment = results.experiment
-    for backbone in results.backbones:
-        stage = experiment.costs.get(backbone)
-        if stage is None:
-            continue
-        costs = json.loads(experiment.run.output(stage, COSTS).read_text("utf-8"))
-        names = [cost["method"] for cost in costs]
-        called = [METHOD if "+" in name else name for name in names]
-        fields = {
-            "parameters (M)": ("parameters", 1e-6, 2),
-            "training (min)": ("training_minutes", 1, 1),
-            "traces/s": ("traces_per_second", 1, 1),
-            "memory (GB)": ("memory_gb", 1, 1),
-        }
-        columns = [
-            (
-                head,
-                [
-                    "-" if cost[field] is None else f"{unit * cost[field]:.{digits}f}"
-                    for cost in costs
-                ],
-                [paper_number("efficiency", head, dataset="StepGame", method=m) for m in called],
+    for backbone, stage in results.experiment.costs.items():
+        costs = json.loads(results.experiment.run.output(stage).read_text("utf-8"))
+        texts: dict[tuple[str, ...], str] = {}
+        names: dict[str, str] = {}
+        for cost in costs:
+            method = METHOD if "+" in cost["method"] else cost["method"]
+            names[method] = cost["method"]
+            for head, (field, unit, digits) in _COSTS.items():
+                shown = "-" if cost[field] is None else f"{unit * cost[field]:.{digits}f}"
+                texts["StepGame", method, head] = shown
+        tables.append(
+            _grid(
+                "efficiency",
+                f"Cost of the scores on {backbone}",
+                ("Method",),
+                _across(method=names),
+                _across(metric=_COSTS),
+                _looked_up(texts),
+                "Signals are cached; generation, the teacher-forced pass and the audit are not "
+                "counted. The last row is the paper's path of two scores. The paper's features are "
+                "4,096 wide, on a B200 GPU.",
+                label=_renamed(names),
+                dataset="StepGame",
             )
-            for head, (field, unit, digits) in fields.items()
-        ]
-        note = (
-            "Signals are cached; generation, the teacher-forced pass and the audit are not "
-            "counted. The last row is the paper's path of two scores. The paper's features are "
-            "4,096 wide, on a B200 GPU."
         )
-        title = f"Cost of the scores on {backbone}"
-        tables.append(_table(title, {"Method": names}, columns, note))
     return tables
 
 
 def search_space(results: Results) -> list[Table]:
-    """What is searched, defaults in bold, and what was fixed here (Table search-space)."""
+    """The search space, defaults in bold, and what was fixed here (Table search-space)."""
     from symbouq.evidence.scorers.sweep import Grid
     from symbouq.reliability.calibrators import FAMILIES as CALIBRATORS
 
     grid, config = Grid(), results.config
 
-    def listed(values: Sequence[object], default: object) -> str:
+    def listed(values: Iterable[object], default: object) -> str:
         return ", ".join(f"**{v}**" if v == default else str(v) for v in values)
 
+    validation, sweep = "each target's validation", "`symbouq scores sweep`; here"
     rows = (
-        ("Feature design", listed(DESIGNS, "determinacy"), "each target's validation"),
-        (
-            "Combiner l2",
-            listed([int(v) for v in L2], int(REFERENCE_L2)),
-            "each target's validation",
-        ),
-        ("Calibrator", listed(CALIBRATORS, "affine-logit"), "each target's validation"),
+        ("Feature design", listed(DESIGNS, "determinacy"), validation),
+        ("Combiner l2", listed([int(v) for v in L2], int(REFERENCE_L2)), validation),
+        ("Calibrator", listed(CALIBRATORS, "affine-logit"), validation),
         ("Screening epsilon", str(EPSILON), "fixed"),
         ("Folds", str(FOLDS), "fixed"),
         ("Hidden width", listed(grid.width, 256), f"here {config.width}"),
-        ("Loss", listed(grid.loss, "balanced"), "`symbouq scores sweep`; here balanced"),
-        (
-            "Learning rate",
-            listed(grid.learning_rate, 2e-4),
-            f"`symbouq scores sweep`; here {config.learning_rate}",
-        ),
+        ("Loss", listed(grid.loss, "balanced"), f"{sweep} balanced"),
+        ("Learning rate", listed(grid.learning_rate, 2e-4), f"{sweep} {config.learning_rate}"),
         ("Training epochs", listed(grid.epochs, 30), f"here {config.epochs}"),
     )
     return [Table("Search space", ("Parameter", "Values", "Chosen by"), rows)]
@@ -709,30 +636,34 @@ def counterfactual(results: Results) -> list[Table]:
     """Supported and incompatible claims about every relation of the source's scenes (appendix
     Counterfactual Audit).
     """
-    stage = results.experiment.pairs
+    title, stage = "Counterfactual audit", results.experiment.pairs
     if stage is None:
-        return [Table("Counterfactual audit", ("Pairs",), (), "The source has no test split.")]
-    path = results.experiment.run.output(stage, PAIRS)
-    records = [json.loads(line)["pairs"] for line in path.read_text("utf-8").splitlines()]
-    pairs = [pair for record in records for pair in record]
-    both = [
+        return [Table(title, ("Pairs",), (), "The source has no test split.")]
+    by_trace = [row["pairs"] for row in read_rows(results.experiment.run.output(stage))]
+    detected = [
         pair["supported"]["verdict"] == "entailed"
         and pair["incompatible"]["verdict"] == "contradicted"
+        for pairs in by_trace
         for pair in pairs
     ]
     source = results.config.source
-    values = {
-        "traces": str(len(records)),
-        "eligible": str(sum(map(bool, records))),
-        "pairs": str(len(pairs)),
-        "detected": _percent(both),
+    texts: dict[tuple[str, ...], str] = {
+        (source, "traces"): str(len(by_trace)),
+        (source, "eligible"): str(sum(map(bool, by_trace))),
+        (source, "pairs"): str(len(detected)),
+        (source, "detected"): f"{fmean(detected):.1%}" if detected else UNDEFINED,
     }
-    columns = [
-        (head, [value], [paper_number("counterfactual", head, dataset=source)])
-        for head, value in values.items()
+    return [
+        _grid(
+            "counterfactual",
+            title,
+            ("Dataset",),
+            _across(dataset=[source]),
+            _across(metric=[metric for _, metric in texts]),
+            _looked_up(texts),
+            "Detected: the supported claim is entailed and the incompatible one contradicted.",
+        )
     ]
-    note = "Detected: the supported claim is entailed and the incompatible one contradicted."
-    return [_table("Counterfactual audit", {"Dataset": [source]}, columns, note)]
 
 
 _SCENE = ["A is above B.", "B is right of C.", "D is near E."]
@@ -756,18 +687,12 @@ def illustrative(_results: Results) -> list[Table]:
         reasoning=reasoning,
         conclusion=conclusion,
     )
-    found = Audit.model_validate(TraceAuditor("nine-way").audited(trace))
+    audit = Audit.model_validate(TraceAuditor("nine-way").audited(trace))
     rows = tuple(
-        (
-            str(claim.index),
-            claim.text,
-            "yes" if claim.relations else "no",
-            claim.verdict,
-            claim.message,
-        )
-        for claim in found.claims
+        (str(c.index), c.text, "yes" if c.relations else "no", c.verdict, c.message)
+        for c in audit.claims
     )
-    profile = found.profile
+    profile = audit.profile
     note = (
         f"Scene: {' '.join(_SCENE)} Profile: symbolizability {profile.symbolizability:.3f}, "
         f"unknown rate {profile.unknown_rate:.3f}, determinacy {profile.determinacy:.3f}, "
@@ -781,41 +706,46 @@ def scorers(results: Results) -> list[Table]:
     """AUROC of every scorer on the test splits: mean over seeds, and the standard deviation where
     there are several.
     """
+    measured = results.measurements
+    areas = measured[measured.metric == "auroc"].groupby(["method", "backbone", "dataset"])["value"]
+    texts = areas.agg(_spread).to_dict()
     cells = results.cells()
-    names = [name for name in SCORERS if any(cell.has(name) for cell in cells)]
-    rows = tuple((name, *(_spread(cell, name) for cell in cells)) for name in names)
+    rows = tuple(
+        (name, *(texts.get((name, *cell.cell[:2]), NOT_RUN) for cell in cells))
+        for name in SCORERS
+        if any(cell.has(name) for cell in cells)
+    )
     heads = (f"{cell.cell.backbone}, {cell.cell.dataset}" for cell in cells)
     return [Table("AUROC on the test split", ("Method", *heads), rows, _compared(cells))]
 
 
+def _spread(values: Iterable[float]) -> str:
+    """Mean and, of several, standard deviation of the values that are defined."""
+    defined = [value for value in values if value == value]  # NaN is not equal to itself
+    if not defined:
+        return UNDEFINED
+    mean = f"{fmean(defined):.3f}"
+    return f"{mean} ({stdev(defined):.3f})" if len(defined) > 1 else mean
+
+
 def traces(results: Results) -> list[Table]:
-    """What the backbones wrote: traces, valid ones, right answers, right steps, and what the audit
-    could do with them.
+    """Numbers of the generated traces: valid ones, right answers, right steps, and how far the
+    audit could follow them.
     """
-    experiment = results.experiment
     rows = []
-    for cell in experiment.cells:
-        found = CellResults(experiment, cell)
-        profiles = [audit["profile"] for audit in found.audits()]
-        parsed = [
-            sum(bool(claim["relations"]) for claim in audit["claims"]) for audit in found.audits()
-        ]
-        steps = [
-            label
-            for labels in found.claim_labels.values()
-            for label in labels[:-1]
-            if label is not None
-        ]
-        determinacy = weighted_determinacy([p["determinacy"] for p in profiles], parsed)
+    for name in results.experiment.cells:
+        cell = CellResults(results.experiment, name)
+        parsed = [sum(bool(x["relations"]) for x in audit["claims"]) for audit in cell.audits]
+        labels = [label for claims in cell.claim_labels.values() for label in claims[:-1]]
         rows.append(
             (
-                *cell,
-                str(len(found.traces)),
-                _share([trace["generation"]["status"] == "valid" for trace in found.traces]),
-                _share(list(found.truth.values())),
-                _share(steps),
-                f"{fmean(profile['symbolizability'] for profile in profiles):.3f}",
-                _shown(determinacy),
+                *name,
+                str(len(cell.traces)),
+                _share([trace["generation"]["status"] == "valid" for trace in cell.traces]),
+                _share([*cell.truth.values()]),
+                _share([label for label in labels if label is not None]),
+                _share(cell.profiles("symbolizability")),
+                _three_digits(weighted_determinacy(cell.profiles("determinacy"), parsed)),
             )
         )
     heads = ("Backbone", "Dataset", "Split", "Traces", "Valid", "Answers right", "Steps right")
@@ -847,24 +777,10 @@ TABLES: dict[str, Callable[[Results], list[Table]]] = {
 """Tables by name; all but the last two are the paper's."""
 
 
-def _spread(cell: CellResults, method: str) -> str:
-    if not cell.has(method):
-        return NOT_RUN
-    values = [evaluate("auroc", scores, labels) for scores, labels in cell.runs(method)]
-    known = [value for value in values if value is not None]
-    if not known:
-        return UNDEFINED
-    mean = f"{fmean(known):.3f}"
-    return f"{mean} ({stdev(known):.3f})" if len(known) > 1 else mean
-
-
-def _shown(value: float | None) -> str:
+def _three_digits(value: float | None) -> str:
     return UNDEFINED if value is None else f"{value:.3f}"
 
 
-def _share(values: Sequence[int]) -> str:
-    return f"{sum(values) / len(values):.3f}" if values else UNDEFINED
-
-
-def _percent(values: Sequence[bool]) -> str:
-    return f"{sum(values) / len(values):.1%}" if values else UNDEFINED
+def _share(values: Sequence[float]) -> str:
+    """The mean, of zeros and ones a share."""
+    return f"{fmean(values):.3f}" if len(values) else UNDEFINED

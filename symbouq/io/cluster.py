@@ -1,5 +1,5 @@
-"""The same work as on one machine on a cluster, by Ray Data: each of its workers is made ready
-once and works on what it is sent.
+"""Work spread over a cluster by Ray Data, as `symbouq.io.stream` spreads it over one machine: each
+worker is made ready once and works on the batches that it is sent.
 
 `RAY_ADDRESS` names the cluster; without it, one is started on this machine and ended with
 the work. A worker that dies is started again, and what it was doing is done again.
@@ -19,6 +19,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,20 +42,17 @@ whoever reads it must end the run some time.
 _COLUMN = "value"
 
 _Item = TypeVar("_Item")
-_Made = TypeVar("_Made")
+_Result = TypeVar("_Result")
 _Source = TypeVar("_Source")
-
-_Act = Callable[[Any], Any]
-"""What a worker makes of an item."""
 
 
 class _RemoteError(Exception):
-    """Where an error comes from on its worker, as the cause of the same error here."""
+    """A traceback on a worker, as the cause of the same error here."""
 
 
 @dataclass(frozen=True)
 class _Fault:
-    """An error of a worker on its way to whoever asked: Ray would keep its traceback alone."""
+    """An error of a worker, on its way here: Ray would keep its traceback alone."""
 
     error: Exception
     traceback: str
@@ -74,7 +72,7 @@ class Crew:
     gpus: float = 0
     on_cluster: int = 0
 
-    def submit(self, function: Callable[[], _Made], gpus: float = 0) -> Future[_Made]:
+    def submit(self, function: Callable[[], _Result], gpus: float = 0) -> Future[_Result]:
         """Has a function called by a worker that has one core, and GPUs.
 
         Args:
@@ -83,37 +81,37 @@ class Crew:
         """
         import ray
 
-        asked = ray.remote(num_cpus=1, num_gpus=gpus, max_retries=_RETRIES)(_at_home)
-        found: Future[_Made] = asked.remote(function, str(Path.cwd())).future()
-        return found
+        remote = ray.remote(num_cpus=1, num_gpus=gpus, max_retries=_RETRIES)(_called_in)
+        future: Future[_Result] = remote.remote(str(Path.cwd()), function).future()
+        return future
 
     def each(
-        self, make: Callable[[], Callable[[_Item], _Made]], items: Iterable[_Item]
-    ) -> Iterator[_Made]:
-        """What the workers make of some items, in their order and as soon as it is made.
+        self, make: Callable[[], Callable[[_Item], _Result]], items: Iterable[_Item]
+    ) -> Iterator[_Result]:
+        """The results of some items, in their order and as soon as they are there.
 
         Args:
-            make: Called once by each worker; gives what it does to an item.
-            items: What is sent, one at a time; they can be pickled.
+            make: Called once by each worker; gives the function that it calls with an item.
+            items: They are sent one at a time, and can be pickled.
         """
-        yield from self._made(_items(items), make)
+        yield from self._results(_dataset(items), make)
 
     def stream(
         self,
-        make: Callable[[], Callable[[_Item], _Made]],
+        make: Callable[[], Callable[[_Item], _Result]],
         sources: Iterable[_Source],
         read: Callable[[_Source], Iterator[_Item]],
-    ) -> Iterator[_Made]:
-        """The same for items that are read on the cluster, a few ahead of the workers.
+    ) -> Iterator[_Result]:
+        """The results of items that are read on the cluster, a few ahead of the workers.
 
         Args:
             make: As in `each`.
-            sources: What they are read from, such as files.
-            read: Gives the items of one.
+            sources: Files, or others that items are read from.
+            read: Gives the items of one source.
         """
         from ray.data import TaskPoolStrategy
 
-        items = _items(sources).map_batches(
+        items = _dataset(sources).map_batches(
             _read,
             batch_size=1,
             batch_format="pyarrow",
@@ -121,10 +119,10 @@ class Crew:
             num_cpus=0,  # each core has a worker already
             fn_kwargs={"read": read, "folder": str(Path.cwd())},
         )
-        yield from self._made(items, make)
+        yield from self._results(items, make)
 
-    def _made(self, dataset: Any, make: Callable[[], _Act]) -> Iterator[Any]:
-        """What the workers make of the rows of a dataset."""
+    def _results(self, dataset: Any, make: Callable[[], Callable[[Any], Any]]) -> Iterator[Any]:
+        """The results of the rows of a dataset."""
         from ray.data import ActorPoolStrategy
 
         with warnings.catch_warnings():
@@ -162,7 +160,9 @@ def process(files: Iterable[str], job: Job, workers: int | None = None) -> Itera
     Raises:
         SymboUQError: If Ray is missing, or cannot do it.
     """
-    yield from distinct(_outcomes(files, job, workers))
+    with crew(workers) as there:
+        results = there.stream(partial(_batching, job), files, _batches)
+        yield from distinct(chain.from_iterable(results))
 
 
 def shards(
@@ -189,12 +189,6 @@ def shards(
     with crew(workers) as there:
         # A file that is named twice would be written by two workers at once.
         yield from there.each(make, dict.fromkeys(files))
-
-
-def _outcomes(files: Iterable[str], job: Job, workers: int | None) -> Iterator[Outcome]:
-    with crew(workers) as there:
-        for outcomes in there.stream(partial(_batching, job), files, _lines):
-            yield from outcomes
 
 
 @contextmanager
@@ -256,18 +250,18 @@ def _crew(workers: int | None, gpus: float | None, nodes: Sequence[Mapping[str, 
 
 
 def _reason(error: BaseException) -> SymboUQError:
-    """What lies at the bottom of an error, in a line; the rest of it is Ray's traceback."""
+    """The error at the bottom of another one, in a line; the rest of it is Ray's traceback."""
     cause = getattr(error, "cause", None)
     while isinstance(cause, BaseException):
         error, cause = cause, cause.__cause__
     if isinstance(error, SymboUQError):
         return error
-    said = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return SymboUQError(f"Ray: {said[-1] if said else type(error).__name__}")
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return SymboUQError(f"Ray: {lines[-1] if lines else type(error).__name__}")
 
 
-def _items(items: Iterable[Any]) -> Any:
-    """Items as a dataset, each a block of its own."""
+def _dataset(items: Iterable[Any]) -> Any:
+    """Items as a dataset of Ray, each a block of its own."""
     import ray.data
 
     rows = [{_COLUMN: pickle.dumps(item)} for item in items]
@@ -284,31 +278,30 @@ class _Actor:
     """One worker of the cluster.
 
     Args:
-        make: Gives what it does to a row.
+        make: Gives the function that is called with each row.
         folder: The folder that relative paths start from.
     """
 
-    def __init__(self, make: Callable[[], _Act], folder: str) -> None:
+    def __init__(self, make: Callable[[], Callable[[Any], Any]], folder: str) -> None:
         _enter(folder)
+        self._fault: Exception | None = None
         try:
-            self._act = make()
+            self._function = make()
         except Exception as error:
-            self._act = partial(_failing, error)
+            self._fault = error
         gc.freeze()  # what is set up stays: the collector need not look at it again
 
     def __call__(self, table: Any) -> Any:
-        """Does it to some rows."""
-        return _table(map(self._done, table[_COLUMN].to_pylist()))
+        """The results of some rows."""
+        return _table(map(self._result, table[_COLUMN].to_pylist()))
 
-    def _done(self, row: bytes) -> bytes:
+    def _result(self, row: bytes) -> bytes:
         try:
-            return pickle.dumps(self._act(pickle.loads(row)))
+            if self._fault is not None:
+                raise self._fault
+            return pickle.dumps(self._function(pickle.loads(row)))
         except Exception as error:
             return pickle.dumps(_Fault(_portable(error), traceback.format_exc()))
-
-
-def _failing(error: Exception, _item: Any) -> Any:
-    raise error
 
 
 def _portable(error: Exception) -> Exception:
@@ -328,7 +321,7 @@ def _read(table: Any, read: Callable[[Any], Iterator[Any]], folder: str) -> Iter
             yield _table([pickle.dumps(item)])
 
 
-def _lines(file: str) -> Iterator[Batch]:
+def _batches(file: str) -> Iterator[Batch]:
     return batches([file])
 
 
@@ -342,7 +335,7 @@ def _sharding(job: Job, folder: str, stamped: str) -> Callable[[str], dict[str, 
     return lambda file: write_shard(file, folder, job, worker, stamped)
 
 
-def _at_home(function: Callable[[], Any], folder: str) -> Any:
+def _called_in(folder: str, function: Callable[[], Any]) -> Any:
     _enter(folder)
     return function()
 

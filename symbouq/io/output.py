@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer as Buffer
 
 PART = ".part"
-"""What the name of an unfinished file ends in."""
+"""The ending of an unfinished file's name."""
 
 _PACKED = 1 << 20
 """Bytes of records that are compressed together: a gzip file of whole records at any time."""
@@ -41,7 +41,7 @@ _STANDARD = {"stdout": 1, "stderr": 2}
 
 
 def part_of(path: str | os.PathLike[str]) -> Path | None:
-    """Where a file lies until it is whole; None where it is written to as it is.
+    """The place of a file until it is whole; None where it is written to as it is.
 
     Args:
         path: The file's name; a symbolic link stands for the file that it leads to.
@@ -127,7 +127,7 @@ class Replacement:
         if self.part is not None:
             os.fsync(self._file)
             self.part.replace(self._target)
-        self._close()
+        self.leave()
 
     def convert(self, make: Callable[[IO[bytes], IO[bytes]], None]) -> None:
         """Gives the name to another file, made of this one.
@@ -155,13 +155,10 @@ class Replacement:
         """Takes the unfinished file away; what was there stays."""
         if self.part is not None and self._file >= 0:
             self.part.unlink(missing_ok=True)
-        self._close()
+        self.leave()
 
     def leave(self) -> None:
-        """Leaves the unfinished file where it is; what was there stays."""
-        self._close()
-
-    def _close(self) -> None:
+        """Closes it: an unfinished file stays where it is, and what was there too."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
@@ -217,9 +214,8 @@ class _Raw(io.RawIOBase):
         return True
 
     def write(self, content: Buffer, /) -> int:
-        given = bytes(content)
-        self._made.write(given)
-        return len(given)
+        self._made.write(bytes(content))
+        return memoryview(content).nbytes
 
 
 class RecordFile:
@@ -292,14 +288,12 @@ class RecordFile:
         self._waiting.clear()
         if not content:
             return
-        try:
+        with self._faults():
             self._made.write(gzip.compress(content, 6, mtime=0) if self._packed else content)
-        except OSError as error:
-            raise SymboUQError(error.strerror or str(error), self._path) from error
         self._written = self._count
 
     def _finish(self) -> None:
-        try:
+        with self._faults():
             if self._table:
                 from symbouq.io.tabular import write_table
 
@@ -308,6 +302,12 @@ class RecordFile:
                 if self._packed and not self._written:
                     self._made.write(gzip.compress(b"", mtime=0))
                 self._made.commit()
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        """Reports what the system cannot do under the file's name."""
+        try:
+            yield
         except OSError as error:
             raise SymboUQError(error.strerror or str(error), self._path) from error
 
@@ -337,11 +337,10 @@ class RecordStream:
         Raises:
             SymboUQError: If it cannot be written.
         """
-        stream = self._stream
         try:
             with uninterrupted():
-                stream.write(line)
-                stream.flush()
+                self._stream.write(line)
+                self._stream.flush()
         except OSError as error:
             abandon_stdout()
             raise SymboUQError(
@@ -359,7 +358,7 @@ def record_output(path: str) -> RecordFile | RecordStream:
 
 
 def stdout_fault(error: OSError) -> str:
-    """Why standard output cannot be written to, in words."""
+    """The reason that standard output cannot be written to, in words."""
     if isinstance(error, BrokenPipeError):
         return "standard output was closed by its reader"
     return f"standard output cannot be written to: {error.strerror or error}"
@@ -390,10 +389,10 @@ def _counted(records: int) -> str:
 
 def _descriptor(path: str | os.PathLike[str]) -> int | None:
     """The open file that a path such as `/dev/stdout` stands for."""
-    found = _DESCRIPTOR.fullmatch(os.fspath(path))
-    if found is None:
+    match = _DESCRIPTOR.fullmatch(os.fspath(path))
+    if match is None:
         return None
-    name, number = found.groups()
+    name, number = match.groups()
     return _STANDARD[name] if name else int(number)
 
 

@@ -30,7 +30,7 @@ _Result = TypeVar("_Result")
 
 @dataclass(eq=False)
 class _Task(Generic[_Item, _Result]):
-    """A batch on its way, and what became of it."""
+    """A batch, and its results once they are there."""
 
     batch: Sequence[_Item]
     results: list[_Result] | None = None
@@ -38,7 +38,7 @@ class _Task(Generic[_Item, _Result]):
 
 @dataclass(eq=False)
 class _Process(Generic[_Item, _Result]):
-    """A process, the line to it, and what it is doing."""
+    """A process, the connection to it, and the task that it has."""
 
     process: BaseProcess
     line: Connection
@@ -53,7 +53,8 @@ class Pool(Generic[_Item, _Result]):
 
     Args:
         processes: How many.
-        make: Called once by each process; gives what is done to an item. It can be pickled.
+        make: Called once by each process; gives the function that is called with each item. It
+            can be pickled.
         lost: Gives the result of an item over which a process died, and how it died.
     """
 
@@ -122,13 +123,13 @@ class Pool(Generic[_Item, _Result]):
             one = busy[line]  # type: ignore[index]
             assert one.task is not None  # it is busy
             try:
-                found = one.line.recv()
+                results = one.line.recv()
             except (EOFError, OSError):
                 self._died(one, one.task)
                 continue
-            if isinstance(found, Exception):
-                raise found
-            one.task.results = found
+            if isinstance(results, Exception):
+                raise results
+            one.task.results = results
             one.task = None
         self._hand_out()
 
@@ -154,10 +155,9 @@ class Pool(Generic[_Item, _Result]):
             task.results = [self._lost(task.batch[0], how)]
             return
         singles = [_Task[_Item, _Result]([item]) for item in task.batch]
-        place = self._pending.index(task)
-        self._pending.remove(task)
-        for number, single in enumerate(singles):
-            self._pending.insert(place + number, single)
+        pending = list(self._pending)
+        place = pending.index(task)
+        self._pending = deque([*pending[:place], *singles, *pending[place + 1 :]])
         self._waiting.extendleft(reversed(singles))
 
     def _restarted(self, one: _Process[_Item, _Result]) -> _Process[_Item, _Result]:
@@ -184,7 +184,7 @@ def _how(code: int | None) -> str:
 
 
 def _serve(line: Connection, make: Callable[[], Callable[[Any], Any]], parent: int) -> None:
-    """What a process does: batch after batch, until the parent has no more, or is no more."""
+    """The work of a process: batch after batch, until the parent has no more, or is no more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the interrupt key is the parent's to handle
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
@@ -193,11 +193,11 @@ def _serve(line: Connection, make: Callable[[], Callable[[Any], Any]], parent: i
     if os.getppid() != parent:
         return
     try:
-        act = make()
+        function = make()
     except Exception as error:
         line.recv()
         line.send(error)
         return
     gc.freeze()  # what is set up stays: the collector need not look at it again
     while True:
-        line.send([act(item) for item in line.recv()])
+        line.send([function(item) for item in line.recv()])

@@ -17,7 +17,7 @@ from typing import Any
 from pydantic_core import from_json, to_json
 
 from symbouq.errors import RecordError
-from symbouq.io.adapters.base import input_name
+from symbouq.io.adapters.inputs import input_name
 from symbouq.io.storage import located
 from symbouq.io.stream import Job, Line, Outcome, Worker, distinct, read_lines
 from symbouq.ontology.source import data_folder, digest, lp_files
@@ -105,8 +105,8 @@ def _hashed(file: str, key: Any) -> Iterator[Line | RecordError]:
     """The lines of a file; what a result depends on goes into the key."""
     for item in read_lines(file):
         place = item.number if isinstance(item, Line) else item.line
-        said = item.content if isinstance(item, Line) else item.message.encode()
-        key.update(f"{place}\0{len(said)}\0".encode() + said)
+        content = item.content if isinstance(item, Line) else item.message.encode()
+        key.update(f"{place}\0{len(content)}\0".encode() + content)
         yield item
 
 
@@ -115,14 +115,11 @@ def _written(
 ) -> Iterator[Any]:
     """The summaries of the outcomes, which are written or noted as they pass."""
     for outcome in outcomes:
+        place = {"file": outcome.file, "line": outcome.number}
         if outcome.output is None:
-            place = {"file": outcome.file, "line": outcome.number}
             note["failed"].append({**place, "error": outcome.error})
         else:
             write(outcome.output + b"\n")
             note["records"] += 1
-            note["faults"] += [
-                {"file": outcome.file, "line": outcome.number, "error": fault}
-                for fault in outcome.faults
-            ]
+            note["faults"] += [{**place, "error": fault} for fault in outcome.faults]
             yield outcome.summary

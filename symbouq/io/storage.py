@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ def located(path: str) -> tuple[Any, str]:
     try:
         system, place = fs.FileSystem.from_uri(path)
     except (OSError, ValueError) as error:
-        raise SymboUQError(f"{_first_line(error)}", path) from error
+        raise SymboUQError(_first_line(error), path) from error
     return system, place
 
 
@@ -43,26 +44,18 @@ def listed(uri: str) -> list[str]:
 
     base, mark, query = uri.partition("?")
     try:
-        found = system.get_file_info(place)
-        if found.type == fs.FileType.File:
+        if system.get_file_info(place).type == fs.FileType.File:
             return [uri]
         inside = system.get_file_info(fs.FileSelector(place, recursive=True, allow_not_found=True))
     except OSError as error:
         raise SymboUQError(f"cannot be read: {_first_line(error)}", uri) from error
     start = place.rstrip("/") + "/"
-    files = sorted(
-        info.path.removeprefix(start)
-        for info in inside
-        if info.type == fs.FileType.File and not _hidden(info.path.removeprefix(start))
-    )
+    names = (info.path.removeprefix(start) for info in inside if info.type == fs.FileType.File)
+    # Other tools leave out what is theirs alone: `_SUCCESS`, `.part`.
+    files = sorted(name for name in names if not re.search(r"(^|/)[_.]", name))
     if not files:
         raise SymboUQError("does not exist, or is an empty folder", uri)
     return [f"{base.rstrip('/')}/{file}{mark}{query}" for file in files]
-
-
-def _hidden(place: str) -> bool:
-    """Whether other tools leave a file or its folder out as their own: `_SUCCESS`, `.part`."""
-    return any(part.startswith(("_", ".")) for part in place.split("/"))
 
 
 def _first_line(error: Exception) -> str:

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 from pydantic_core import to_json
 
 from symbouq.errors import RecordError, SymboUQError, internal
-from symbouq.io.adapters.base import Found, Input, Reading, TraceFile, input_name, opened
 from symbouq.io.adapters.choice import adapter_for
+from symbouq.io.adapters.inputs import Input, ReadOptions, TraceFile, input_name, opened
 from symbouq.io.pool import Pool
 from symbouq.limits import LimitError, time_limit
 from symbouq.records import Instance, parse_record
@@ -47,17 +47,17 @@ Batch = list[Line | RecordError]
 
 
 class Outcome(NamedTuple):
-    """What became of one line.
+    """The result of the work on one line.
 
     Attributes:
         file: The line's file.
         number: Its number there, from 1.
         id: The record's id, empty if it could not be read.
         output: The encoded result, without line break; None on failure.
-        error: What was wrong, None on success.
-        summary: What the job keeps of the result for a summary.
-        traceback: Where a fault of ours came from.
-        faults: What the result lacks, a message each.
+        error: The message of a failure, None on success.
+        summary: The part of the result that the job keeps for a summary.
+        traceback: The traceback of an internal error.
+        faults: Messages, one for each thing that the result lacks.
     """
 
     file: str
@@ -68,6 +68,14 @@ class Outcome(NamedTuple):
     summary: Any = None
     traceback: str | None = None
     faults: tuple[str, ...] = ()
+
+
+def _failed(
+    item: Line | RecordError, error: str, identity: str = "", trace: str | None = None
+) -> Outcome:
+    """The outcome of a line that gives no result."""
+    number = item.number if isinstance(item, Line) else item.line
+    return Outcome(item.file or "", number or 0, identity, None, error, traceback=trace)
 
 
 class Lines:
@@ -83,7 +91,7 @@ class Lines:
     """
 
     def __init__(self, path: str) -> None:
-        self._given: Input | None = None
+        self._source: Input | None = None
         self._items = self._read(path)
 
     def __iter__(self) -> Iterator[Line | RecordError]:
@@ -94,26 +102,19 @@ class Lines:
 
     def idle(self) -> bool:
         """Whether the next record is still to come, on a pipe or a terminal."""
-        return self._given is not None and self._given.idle()
+        return self._source is not None and self._source.idle()
 
     def _read(self, path: str) -> Iterator[Line | RecordError]:
-        reading = path.reading if isinstance(path, TraceFile) else Reading()
+        options = path.options if isinstance(path, TraceFile) else ReadOptions()
         name = input_name(path)
         number = 0
         try:
-            with opened(path) as given:
-                self._given = given
-                adapter = adapter_for(given, reading)
-                if adapter is None:
-                    for number, content in given.values():
-                        if isinstance(content, RecordError):
-                            yield RecordError(content.message, name, number)
-                        else:
-                            yield Line(name, number, content)
-                else:
-                    for found in adapter.read(given, reading):
-                        number = found.number
-                        yield _as_line(found)
+            with opened(path) as source:
+                self._source = source
+                adapter = adapter_for(source, options)
+                records = source.values() if adapter is None else adapter(source, options)
+                for number, record in records:
+                    yield _line(name, number, record)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             yield RecordError(f"compressed file is damaged: {error}", name, number + 1)
         except OSError as error:
@@ -130,19 +131,25 @@ def read_lines(path: str) -> Lines:
     return Lines(path)
 
 
-def _as_line(found: Found) -> Line | RecordError:
-    """A record of another format as a line of ours."""
-    if isinstance(found.content, RecordError):
-        return RecordError(found.content.message, found.file, found.number)
+def _line(
+    file: str, number: int, record: bytes | dict[str, Any] | RecordError
+) -> Line | RecordError:
+    """A record, if of another format, as a line of ours."""
+    if isinstance(record, RecordError):
+        return RecordError(record.message, record.file or file, number)
+    if isinstance(record, bytes):
+        return Line(file, number, record)
     try:
-        encoded = to_json(found.content, inf_nan_mode="null", bytes_mode="base64", fallback=str)
+        encoded = to_json(record, inf_nan_mode="null", bytes_mode="base64", fallback=str)
     except ValueError as error:
-        return RecordError(f"cannot be written as JSON: {error}", found.file, found.number)
-    return Line(found.file, found.number, encoded)
+        return RecordError(f"cannot be written as JSON: {error}", file, number)
+    return Line(file, number, encoded)
 
 
 Work = Callable[[Any, str, int], tuple[dict[str, Any], Any]]
-"""Takes a record with its file and line; gives what is written and what is kept."""
+"""The work on one record: takes it with its file and line; gives the result to write and the part
+of it to keep for a summary.
+"""
 
 
 def no_total(summaries: Iterable[Any]) -> None:
@@ -152,14 +159,14 @@ def no_total(summaries: Iterable[Any]) -> None:
 
 @dataclass(frozen=True)
 class Job:
-    """What is done to each record; it travels to the processes, so it is picklable.
+    """The work on each record of some files; it travels to the processes, so it is picklable.
 
     Attributes:
         setup: Makes a worker from the arguments; called once in each process.
         arguments: Its arguments.
         kind: The kind of record that the worker takes.
-        total: Makes of the summaries of a shard's records what is noted of them all, a
-            JSON value (`symbouq.io.shards`).
+        total: Sums the summaries of a shard's records up to a JSON value
+            (`symbouq.io.shards`).
         timeout: Seconds that one record may take; None for no limit.
     """
 
@@ -181,16 +188,17 @@ class Worker:
     def __call__(self, item: Line | RecordError) -> Outcome:
         """Does the job on one line; what could not be read is an outcome as well."""
         if isinstance(item, RecordError):
-            return Outcome(item.file or "", item.line or 0, "", None, item.message)
+            return _failed(item, item.message)
+        file, number, content = item
         identity = ""
-        where = None
+        trace = None
         try:
-            given = parse_record(self._kind, item.content, item.file, item.number)
-            identity = given.id
+            record = parse_record(self._kind, content, file, number)
+            identity = record.id
             with time_limit(self._timeout):
-                record, summary = self._work(given, item.file, item.number)
-            output, faults = to_json(record), tuple(record.get("faults", ()))
-            return Outcome(item.file, item.number, identity, output, None, summary, faults=faults)
+                result, summary = self._work(record, file, number)
+            output, faults = to_json(result), tuple(result.get("faults", ()))
+            return Outcome(file, number, identity, output, None, summary, faults=faults)
         except RecordError as error:
             message = error.message
         except LimitError as error:
@@ -198,8 +206,8 @@ class Worker:
         except Exception as error:
             # A fault of ours must not cost the other records; it is reported like any other.
             message = internal(error)
-            where = traceback.format_exc()
-        return Outcome(item.file, item.number, identity, None, message, traceback=where)
+            trace = traceback.format_exc()
+        return _failed(item, message, identity, trace)
 
 
 def process(
@@ -242,29 +250,20 @@ def distinct(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
 
 def _in_order(files: Iterable[str], job: Job, processes: int) -> Iterator[Outcome]:
     """Outcomes in the order of the lines, ids not yet compared."""
-    every = batches(files)
-    opening = list(islice(every, 2))
-    rest = chain(opening, every)
-    if processes == 1 or len(opening) < 2:
-        worker = Worker(job)
-        for batch in rest:
-            yield from map(worker, batch)
+    rest = batches(files)
+    first = list(islice(rest, 2))
+    every = chain(first, rest)
+    if processes == 1 or len(first) < 2:
+        yield from map(Worker(job), chain.from_iterable(every))
         return
     job.setup(*job.arguments)  # what is loaded here, every process has that is forked
     with Pool(processes, partial(Worker, job), _lost) as pool:
-        for outcomes in pool.map(rest):
-            yield from outcomes
+        yield from chain.from_iterable(pool.map(every))
 
 
 def _lost(item: Line | RecordError, how: str) -> Outcome:
     """The outcome of a line over which a process died."""
-    file, number = (
-        (item.file or "", item.line or 0)
-        if isinstance(item, RecordError)
-        else (item.file, item.number)
-    )
-    error = f"the process that worked on it died ({how}; is there enough memory?)"
-    return Outcome(file, number, "", None, error)
+    return _failed(item, f"the process that worked on it died ({how}; is there enough memory?)")
 
 
 def batches(files: Iterable[str]) -> Iterator[Batch]:

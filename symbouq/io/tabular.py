@@ -85,8 +85,8 @@ def _schema(lines: IO[bytes]) -> Any:
             try:
                 if _is_unfit(values, _DEEPEST):
                     raise pa.ArrowInvalid("a number that no double has, or too many levels")
-                found = pa.array(values).type
-                both = (pa.schema({name: kind}) for kind in (types.get(name, found), found))
+                kind = pa.array(values).type
+                both = (pa.schema({name: one}) for one in (types.get(name, kind), kind))
                 types[name] = pa.unify_schemas(both, promote_options="permissive").field(0).type
             except pa.ArrowException:
                 types[name] = pa.string()

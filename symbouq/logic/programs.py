@@ -19,8 +19,8 @@ from clingo import ast
 from clingodl import ClingoDLTheory
 
 from symbouq.limits import check_result, check_time, meter, running
-from symbouq.ontology.library import Ontology
-from symbouq.ontology.source import data_folder, ground, new_control
+from symbouq.ontology.source import ground, new_control, rule_statements
+from symbouq.ontology.tables import Ontology
 
 Atom = tuple[int, int, int]
 """(reading, subject slot, object slot): what a relation in a role says of two things.
@@ -38,12 +38,9 @@ def rules_text(*names: str) -> str:
     """
     theory = ClingoDLTheory()  # type: ignore[no-untyped-call]
     statements: list[ast.AST] = []
-    for name in names:
-        ast.parse_files(
-            [str(data_folder("rules") / f"{name}.lp")],
-            lambda statement: theory.rewrite_ast(statement, statements.append),
-        )
-    return "\n".join(str(s) for s in statements if s.ast_type is not ast.ASTType.Comment)
+    for statement in rule_statements(*names):
+        theory.rewrite_ast(statement, statements.append)
+    return "\n".join(map(str, statements))
 
 
 @cache
@@ -173,13 +170,13 @@ class TraceProgram:
         self.number = {atom: n for n, atom in enumerate(atoms)}
         self.group = {group: g for g, group in enumerate(groups)}
         # What closure alone decides has no coordinates, but still numbers.
-        self.step = step = max(1, len(ontology.coordinates))
+        self.step = step = max(1, len(ontology.encoding.coordinates))
         used = {key for key, _, _ in atoms}.union(key for group in groups for key, _, _ in group)
         slots = {slot for atom in atoms for slot in atom[1:]}
         slots.update(s for group in groups for atom in group for s in atom[1:])
-        self.closed = ontology.closes(used)
-        self.large = self.closed and (len(slots) > _MANY_THINGS or bool(ontology.rules))
-        facts = [ontology.facts[key] for key in used]
+        self.closed = ontology.encoding.closes(used)
+        self.large = self.closed and (len(slots) > _MANY_THINGS or bool(ontology.encoding.rules))
+        facts = [ontology.encoding.facts[key] for key in used]
         facts += _pooled(
             "inst", (f"{n},{k},{u * step},{v * step}" for (k, u, v), n in self.number.items())
         )
@@ -191,20 +188,19 @@ class TraceProgram:
                 for k, u, v in group
             ),
         )
-        self.parts = ["layout"]
-        if groups:
-            self.parts.append("refutation")
+        context = "extents" if ontology.extent else "relations" if self.closed else "points"
+        self.parts = [context, "refutation"] if groups else [context]
         if self.closed:
-            self.parts.append("closure")
-            facts += [ontology.closure_facts, ontology.rules]
+            facts += [ontology.encoding.closure_facts, ontology.encoding.rules]
         if ontology.extent:
-            self.parts.append("extent")
-            facts.append(ontology.extent_facts)
+            facts.append(ontology.encoding.extent_facts)
             # What lies within what is the same on every axis: one that no relation of the
             # trace bounds says nothing that another one does not.
-            bounded = set().union(*(ontology.axes[key] for key in used))
-            axes = [axis for axis in ontology.ends if axis in bounded] or [*ontology.ends][:1]
-            facts += [ontology.ends[axis] for axis in axes]
+            bounded = set().union(*(ontology.encoding.axes[key] for key in used))
+            axes = [axis for axis in ontology.encoding.ends if axis in bounded] or [
+                *ontology.encoding.ends
+            ][:1]
+            facts += [ontology.encoding.ends[axis] for axis in axes]
         if self.closed or ontology.extent:
             facts += _pooled("thing", (str(slot * step) for slot in sorted(slots)))
         self.facts = "".join(facts)

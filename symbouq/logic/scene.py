@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symbouq.ontology.library import Ontology, Triple
+from symbouq.ontology.tables import Ontology, Triple
 
 
 def current_scene(
@@ -17,7 +17,7 @@ def current_scene(
         (r, u): position
         for position, (_, triples) in enumerate(scene)
         for u, r, _ in triples
-        if r in ontology.functional
+        if r in ontology.relations.functional
     }
     return [
         (number, [(u, r, v) for u, r, v in triples if last.get((r, u), position) == position])

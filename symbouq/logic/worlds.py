@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from symbouq.logic.programs import TraceSolver
 from symbouq.logic.scene import current_scene
-from symbouq.ontology.library import ASSERTED, QUERIED, Ontology, Triple
+from symbouq.ontology.source import ASSERTED, QUERIED
+from symbouq.ontology.tables import Ontology, Triple
 
 
 @dataclass(frozen=True)
@@ -53,14 +54,16 @@ def pair_worlds(
     relations: Sequence[str] | None = None,
 ) -> dict[tuple[int, int], Worlds | None]:
     """`worlds` for several pairs of one scene."""
-    asked = tuple(ontology.families if relations is None else relations)
+    asked = tuple(ontology.relations.family if relations is None else relations)
     current = [(n, [triple]) for n, triple in enumerate(scene)]
-    if ontology.updates:
+    if ontology.state_updates:
         current = current_scene(ontology, current)
     stated = [ontology.oriented(triple) for _, triples in current for triple in triples]
-    context = list(dict.fromkeys((ontology.readings[ASSERTED, r], u, v) for u, r, v in stated))
+    context = list(
+        dict.fromkeys((ontology.encoding.readings[ASSERTED, r], u, v) for u, r, v in stated)
+    )
     candidates = {
-        (pair, r): (ontology.readings[QUERIED, r], *pair) for pair in pairs for r in asked
+        (pair, r): (ontology.encoding.readings[QUERIED, r], *pair) for pair in pairs for r in asked
     }
     solver = TraceSolver(
         ontology,
@@ -92,8 +95,10 @@ def decided(
         triples: The relations asked about.
     """
     stated = [ontology.oriented(triple) for triple in scene]
-    context = list(dict.fromkeys((ontology.readings[ASSERTED, r], u, v) for u, r, v in stated))
-    atoms = {(u, r, v): (ontology.readings[QUERIED, r], u, v) for u, r, v in triples}
+    context = list(
+        dict.fromkeys((ontology.encoding.readings[ASSERTED, r], u, v) for u, r, v in stated)
+    )
+    atoms = {(u, r, v): (ontology.encoding.readings[QUERIED, r], u, v) for u, r, v in triples}
     solver = TraceSolver(
         ontology,
         dict.fromkeys([*context, *atoms.values()]),
@@ -118,7 +123,7 @@ def composition_table(ontology: Ontology, family: str) -> dict[tuple[str, str], 
     Raises:
         KeyError: If the profile has no such family.
     """
-    members = tuple(r for r, f in ontology.families.items() if f == family)
+    members = tuple(r for r, f in ontology.relations.family.items() if f == family)
     if not members:
         raise KeyError(family)
     table: dict[tuple[str, str], tuple[str, ...]] = {}

@@ -29,10 +29,14 @@ has a name like that, so that helpers and internals never meet."""
 Signature = tuple[str, int]
 """Predicate and arity."""
 
-Rows = dict[Signature, list[tuple[str, ...]]]
-"""Predicate and arity to the arguments of its facts, as text."""
+Row = tuple[str, ...]
+"""The arguments of a fact, as text."""
 
-ROLES = ("asserted", "queried")
+Rows = dict[Signature, list[Row]]
+"""Predicate and arity to its facts."""
+
+ASSERTED, QUERIED = ROLES = ("asserted", "queried")
+"""The roles of a relation: the scene asserts it, or a claim queries it."""
 
 
 class Place(NamedTuple):
@@ -64,7 +68,7 @@ class Rule:
         So are the facts of the vocabulary in a rule of the audit: the audit's own tables go
         by the same names.
         """
-        shared = AUDITED if self.audit else {**vocabulary(), **AUDITED}
+        shared = audited() if self.audit else {**vocabulary(), **audited()}
         return _Private(shared).visit(self.statement)
 
 
@@ -112,7 +116,7 @@ class Source:
         audit = [rule.statement for rule in self.rules if rule.audit]
         heads = {signature(term) for rule in audit for term in atoms_in([rule.head])}
         used = {signature(term) for rule in audit for term in atoms_in(rule.body)}
-        return sorted(used - heads - set(AUDITED))
+        return sorted(used - heads - set(audited()))
 
     @property
     def derived(self) -> dict[Signature, Place]:
@@ -472,26 +476,94 @@ class _Private(ast.Transformer):
 
 HOLDS = ("holds", 3)
 
-AUDITED: dict[Signature, tuple[str, ...]] = {
-    HOLDS: ("relation", "thing", "thing"),
-    ("clash", 3): ("clash", "thing", "thing"),
-}
-"""What a user's rules may use of the audit (`rules/closure.lp`), with its kinds."""
+
+_INCLUDE = re.compile(r'^#include "(?P<file>[^"]+)"\.$', re.MULTILINE)
+
+
+def rule_files(*names: str) -> list[Path]:
+    """The files of the project's rules that make a program, each once.
+
+    A file with `#include` is an entry: it includes the files of a program and holds nothing else.
+    They are looked up beside it, never in the working folder, where clingo looks first.
+
+    Args:
+        names: Files in `rules/`, without `.lp`.
+    """
+    found: dict[Path, None] = {}
+    for name in names:
+        file = data_folder("rules") / f"{name}.lp"
+        included = _INCLUDE.findall(file.read_text("utf-8"))
+        inner = rule_files(*(other.removesuffix(".lp") for other in included))
+        found |= dict.fromkeys(inner if included else [file])
+    return [*found]
+
+
+def rule_statements(*names: str) -> list[ast.AST]:
+    """The statements of the project's rules that make a program.
+
+    Args:
+        names: Files in `rules/`, without `.lp`.
+    """
+    return list(statements(rule_files(*names)))
+
+
+@cache
+def declarations() -> dict[str, list[tuple[clingo.Symbol, ...]]]:
+    """Predicate to the arguments of its facts in `rules/vocabulary.lp`, in order."""
+    table = defaultdict(list)
+    for statement in rule_statements("vocabulary"):
+        fact = fact_of(statement)
+        assert fact is not None  # the file ships with the package and holds facts alone
+        for term in fact.unpool():
+            symbol = clingo.parse_term(str(term))
+            table[symbol.name].append(tuple(symbol.arguments))
+    return table
+
+
+def declared(predicate: str) -> list[str]:
+    """The first arguments of a predicate's facts in `rules/vocabulary.lp`, in order."""
+    return [str(row[0]) for row in declarations()[predicate]]
+
+
+def _signatures(predicate: str) -> dict[Signature, tuple[str, ...]]:
+    """Predicates with the kinds of their arguments, as facts of `rules/vocabulary.lp` say."""
+    table = {}
+    for name, kinds, *_ in declarations()[predicate]:
+        # A one-place signature is a parenthesised term, longer ones are tuples.
+        names = [str(kinds)] if kinds.name else [str(kind) for kind in kinds.arguments]
+        table[str(name), len(names)] = tuple(names)
+    return table
 
 
 @cache
 def vocabulary() -> dict[Signature, tuple[str, ...]]:
     """Predicate and arity to the kinds of its arguments (`rules/vocabulary.lp`)."""
-    table = {}
-    for statement in statements([data_folder("rules") / "vocabulary.lp"]):
-        fact = fact_of(statement)
-        assert fact is not None  # the file ships with the package and holds facts alone
-        name, kinds = fact.arguments
-        # A one-place signature is a parenthesised term, longer ones are tuples.
-        names = (
-            [str(kind) for kind in kinds.arguments]
-            if kinds.ast_type is ast.ASTType.Function and not kinds.name
-            else [str(kinds)]
-        )
-        table[str(name), len(names)] = tuple(names)
+    return _signatures("signature")
+
+
+@cache
+def audited() -> dict[Signature, tuple[str, ...]]:
+    """The same of what a user's rules may use of the audit (`rules/closure.lp`)."""
+    return _signatures("audited")
+
+
+@cache
+def table_groups() -> dict[Signature, str]:
+    """Predicates whose facts are tables of the readers, to the group that they belong to."""
+    rows = zip(vocabulary(), declarations()["signature"], strict=True)
+    return {key: str(row[2]) for key, row in rows if len(row) > 2}
+
+
+@cache
+def domains() -> dict[str, tuple[str, ...]]:
+    """Kind of argument to its values, where `rules/vocabulary.lp` lists them."""
+    table: dict[str, tuple[str, ...]] = {}
+    for kind, value in declarations()["domain"]:
+        table[str(kind)] = (*table.get(str(kind), ()), str(value))
     return table
+
+
+def forget() -> None:
+    """Forgets what was read of `rules/vocabulary.lp`, after an edit."""
+    for remembered in (declarations, vocabulary, audited, table_groups, domains):
+        remembered.cache_clear()

@@ -20,16 +20,18 @@ from clingo import ast
 
 from symbouq.errors import OntologyError
 from symbouq.ontology.source import (
-    AUDITED,
     HOLDS,
-    ROLES,
     Place,
     Rows,
     Rule,
     Signature,
     Source,
     atoms_in,
+    audited,
     check_file,
+    declarations,
+    declared,
+    domains,
     fact_of,
     is_constant,
     place_of,
@@ -363,7 +365,7 @@ def _checked_rules(rules: Sequence[ast.AST], values: _Values, complain: Complain
     """The rules whose atoms exist, have the right arity and known constants, and that leave
     the closure definite.
     """
-    defined = set(vocabulary()) | set(AUDITED)
+    defined = set(vocabulary()) | set(audited())
     used = {signature(term) for rule in rules for term in atoms_in(rule.body)}
     for rule in rules:
         defined |= {signature(term) for term in atoms_in([rule.head])} & used
@@ -393,7 +395,7 @@ def _of_traces(rules: Sequence[ast.AST]) -> set[Signature]:
     """The predicates that differ from trace to trace: what the audit derives, and helpers
     derived from it.
     """
-    found = set(AUDITED)
+    found = set(audited())
     before = 0
     while len(found) > before:
         before = len(found)
@@ -445,13 +447,6 @@ def _check_definite(rule: ast.AST, of_traces: Collection[Signature]) -> None:
                 raise _at(rule, message, "not-definite")
 
 
-_READ_FIRST = frozenset(
-    (("family", 2), ("axis", 1), ("profile", 1), ("default_profile", 1), ("extends", 1),
-     ("extends", 2), ("dataset", 2))
-)  # fmt: skip
-"""What is known of an ontology before its rules are solved."""
-
-
 def _check_conclusion(rule: ast.AST, audit: bool) -> None:
     """What a rule concludes for the audit is about things, and a clash has a name; what it
     concludes for the tables depends on no trace.
@@ -470,10 +465,10 @@ def _check_conclusion(rule: ast.AST, audit: bool) -> None:
                 "be derived from what holds in one; give the helper another name"
             )
             raise _at(rule, message, "vocabulary")
-        if key in _READ_FIRST:
+        if key in vocabulary() and key[0] in declared("stated"):
             message = f"{spelled} is stated as facts, and not derived by a rule"
             raise _at(rule, message, "vocabulary")
-        if key not in AUDITED:
+        if key not in audited():
             continue
         if any(thing.ast_type is not ast.ASTType.Variable for thing in term.arguments[1:]):
             raise _at(rule, f"the things in {term} are variables, bound by the body", "form")
@@ -641,39 +636,6 @@ def _undefined(statement: ast.AST, key: Signature, known: Iterable[Signature]) -
     return _at(statement, f"undefined predicate {wanted}{hint}", "undefined-predicate")
 
 
-_DECLARED_BY = {"relation": "family", "axis": "axis", "profile": "profile", "reading": "interval"}
-"""Kind of argument to the predicate whose first argument declares its values."""
-
-_CLOSURE_ONLY = frozenset(
-    ("incompatible", "transitive", "strict", "functional", "reflexive", "composition")
-)
-"""What is said of relations that closure decides."""
-
-_FIXED_VALUES = {
-    "role": frozenset(ROLES),
-    "sign": frozenset({"-1", "0", "1"}),
-    "end": frozenset({"low", "high"}),
-    "meaning": frozenset(
-        (
-            "yes",
-            "no",
-            "open",
-            "both",
-            "none",
-            "entailment",
-            "contradiction",
-            "satisfiable",
-            "unsatisfiable",
-        )
-    ),
-    "stage": frozenset(("begin", "during", "end")),
-    "part": frozenset(("agent", "patient")),
-    "form": frozenset(("past", "participle", "gerund")),
-    "hour": frozenset(str(hour) for hour in range(13)),
-    "word_class": CLASSES,
-}
-
-
 class _Values:
     """What the arguments of each kind may be.
 
@@ -686,15 +648,17 @@ class _Values:
             kind: {
                 row[0] for (name, _), found in rows.items() if name == predicate for row in found
             }
-            for kind, predicate in _DECLARED_BY.items()
+            for kind, predicate in _declared_by().items()
         }
         self._allowed["family"] = {row[1] for row in rows["uses", 2]}
-        self._allowed |= {kind: set(values) for kind, values in _FIXED_VALUES.items()}
+        self._allowed["word_class"] = set(CLASSES)
+        self._allowed |= {kind: set(values) for kind, values in domains().items()}
+        self._closure_only = frozenset(declared("closure_only"))
         self._directions = {row[0] for row in rows["component", 3] if row[2] in ("-1", "0", "1")}
         self._axioms = {
             value: name
             for (name, _), found in rows.items()
-            if name in _CLOSURE_ONLY
+            if name in self._closure_only
             for row in found
             for value in row
         }
@@ -710,7 +674,7 @@ class _Values:
         wrong: list[tuple[str, str]] = []
         for position, (kind, value) in enumerate(zip(vocabulary()[fact.key], row, strict=True), 1):
             wrong += self._wrong(fact.key, position, kind, value)
-        if predicate in _CLOSURE_ONLY and self._directions.intersection(map(str, row)):
+        if predicate in self._closure_only and self._directions.intersection(map(str, row)):
             message = (
                 f"{predicate}/{arity} is for relations without components; directions exclude "
                 "and follow from each other by their components"
@@ -732,7 +696,7 @@ class _Values:
             OntologyError: If a constant is none of its kind.
         """
         key = signature(term)
-        kinds = vocabulary().get(key, AUDITED.get(key, ()))
+        kinds = vocabulary().get(key, audited().get(key, ()))
         for position, (kind, argument) in enumerate(zip(kinds, term.arguments, strict=False), 1):
             if not is_constant(argument):
                 continue
@@ -784,20 +748,24 @@ class _Values:
         return [(_not_a(kind, value, position, key, self._allowed.get(kind, ())), code)]
 
 
-_SPELLED = {
-    "role": "asserted or queried",
-    "sign": "-1, 0 or 1",
-    "end": "low or high",
-    "bound": "an integer, #inf or #sup",
-    "hour": "an integer from 0 to 12",
-    "rank": "an integer",
-    "margin": "an integer",
-    "stage": "begin, during or end",
-    "part": "agent or patient",
-    "form": "past, participle or gerund",
-    "clash": "a name, or a name with arguments",
-}
-"""Kind of argument to what its values are."""
+def _declared_by() -> dict[str, str]:
+    """Kind of argument to the predicate whose first argument declares its values."""
+    return {str(kind): str(predicate) for kind, predicate in declarations()["declared_by"]}
+
+
+_FEW = 3
+"""Values of a kind up to which a message lists them in their order."""
+
+
+def _spelled(kind: str) -> str:
+    """What the values of a kind are, in words; nothing where they are names of an author's."""
+    for name, text in declarations()["spelled"]:
+        if str(name) == kind:
+            return text.string
+    values = domains().get(kind, ())
+    if len(values) > _FEW:
+        return f"one of {', '.join(sorted(values))}"
+    return f"{', '.join(values[:-1])} or {values[-1]}" if values else ""
 
 
 def _not_a(
@@ -807,23 +775,22 @@ def _not_a(
     place = f"argument {position} of {key[0]}/{key[1]}"
     is_text = value.type is clingo.SymbolType.String
     text = value.string if is_text else ""
+    spelled = _spelled(kind)
     names = sorted(name for name in allowed if re.fullmatch(r"\w+", name))
     near = difflib.get_close_matches(text or str(value), names, n=1, cutoff=0.5)
     hint = ""
     if kind == "text":
         hint = f'; a text stands in quotes: "{value}"' if not is_text else "; it says nothing"
-    elif is_text and kind not in _SPELLED:
+    elif is_text and (not spelled or spelled.startswith("one of")):
         name = re.sub(r"\W+", "_", text.strip().lower()).strip("_")
         spelled = near[0] if near else name
         hint = f"; a {kind} stands without quotes" + (f": {spelled}" if spelled else "")
-    elif kind in _SPELLED:
-        hint = f"; it is {_SPELLED[kind]}"
-    elif kind == "meaning":
-        hint = f"; it is one of {', '.join(names)}"
+    elif spelled:
+        hint = f"; it is {spelled}"
     elif near:
         hint = f"; did you mean {near[0]}?"
-    elif kind in _DECLARED_BY:
-        hint = f" (a {kind} is declared by {_DECLARED_BY[kind]})"
+    elif kind in (declared_by := _declared_by()):
+        hint = f" (a {kind} is declared by {declared_by[kind]})"
     if kind == "family" and not is_text:
         return f"family {value} in {place} is used by no profile (uses/2){hint}"
     named = kind.replace("_", " ")

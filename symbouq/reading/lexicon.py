@@ -20,7 +20,7 @@ from spacy.pipeline import Sentencizer
 from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc
 
-from symbouq.ontology.library import Ontology
+from symbouq.ontology.tables import Ontology
 from symbouq.ontology.words import ASKING, DESCRIBING, NAMING
 from symbouq.reading.bounds import LONGEST_WORD
 
@@ -145,7 +145,7 @@ class Lexicon:
         self._simple: dict[int, tuple[str, str, str]] = {}
         self._typos: dict[str, str] = {}
         self._dotted: dict[int, str] = {}
-        self._numbers = {*self.ontology.numerals}
+        self._numbers = {*self.ontology.lexicon.numeral}
         listed = self._listed()
         self._known = {word for text in listed for word in text.split()}
         self._openers = {
@@ -159,24 +159,28 @@ class Lexicon:
 
     def _listed(self) -> dict[str, LexicalEntry]:
         """Every phrase and word; a relation's phrase goes before a word."""
-        describing = self._describing() if self.ontology.described else {}
-        apart = {*describing, *self.ontology.phrases, *self.ontology.words.get("negation", ())}
+        describing = self._describing() if self.ontology.describes else {}
+        apart = {
+            *describing,
+            *self.ontology.lexicon.phrase,
+            *self.ontology.lexicon.word.get("negation", ()),
+        }
         listed = dict(describing)
         for word_class in NAMING:
-            for text in self.ontology.words.get(word_class, ()):
+            for text in self.ontology.lexicon.word.get(word_class, ()):
                 composed = " " in text and apart.issuperset(text.split())
                 if describing and (
                     word_class == "motion" or (composed and word_class in _COMPOSED)
                 ):
                     continue
                 listed.setdefault(text, LexicalEntry(word_class))
-        for text, relation in self.ontology.phrases.items():
+        for text, relation in self.ontology.lexicon.phrase.items():
             listed[text] = LexicalEntry(
                 "relation",
                 relation,
-                place=text in self.ontology.places,
-                adjacent=text in self.ontology.adjacent,
-                finite=text in self.ontology.finite,
+                place=text in self.ontology.lexicon.place,
+                adjacent=text in self.ontology.lexicon.adjacent,
+                finite=text in self.ontology.lexicon.finite,
             )
         return listed
 
@@ -184,23 +188,25 @@ class Lexicon:
         """The words that noun phrases are built of, where things are described."""
         ontology = self.ontology
         listed = {
-            text: LexicalEntry("ordinal", value=str(n)) for text, n in ontology.ordinals.items()
+            text: LexicalEntry("ordinal", value=str(n))
+            for text, n in ontology.lexicon.ordinal.items()
         }
         listed |= {
-            text: LexicalEntry("numeral", value=str(n)) for text, n in ontology.numerals.items()
+            text: LexicalEntry("numeral", value=str(n))
+            for text, n in ontology.lexicon.numeral.items()
         }
-        for text, (dimension, value) in ontology.attributes.items():
+        for text, (dimension, value) in ontology.lexicon.attribute.items():
             listed[text] = LexicalEntry("attribute", value=f"{dimension}:{value}")
-        for text, (kind, plural) in ontology.nouns.items():
+        for text, (kind, plural) in ontology.lexicon.noun.items():
             listed[text] = LexicalEntry("noun", value=kind, plural=plural)
         for word_class in DESCRIBING:
-            for text in ontology.words.get(word_class, ()):
+            for text in ontology.lexicon.word.get(word_class, ()):
                 listed.setdefault(text, LexicalEntry(word_class))
         return listed
 
     def _add(self, text: str, entry: LexicalEntry) -> None:
         if "." in text:
-            kind = "numero" if text in self.ontology.words.get("numero", ()) else entry.kind
+            kind = "numero" if text in self.ontology.lexicon.word.get("numero", ()) else entry.kind
             self._dotted[self.nlp.vocab.strings.add(text)] = kind
 
         patterns = {text, text.replace(" ", "-")}
@@ -210,7 +216,7 @@ class Lexicon:
     @cached_property
     def asking(self) -> frozenset[str]:
         """Words of questions, lower case."""
-        return self.ontology.words.get(ASKING, frozenset())
+        return self.ontology.lexicon.word.get(ASKING, frozenset())
 
     def analysed(self, text: str) -> Analysis:
         """A text tokenized and matched, ready to be itemized as a whole or in parts."""
@@ -220,7 +226,7 @@ class Lexicon:
             self._build()
         doc = self._tokenized(text.translate(_LOOKALIKES))
         longest: dict[int, tuple[int, int]] = {}
-        matched = self._spelled(doc) if self.ontology.described else doc
+        matched = self._spelled(doc) if self.ontology.describes else doc
         for key, start, end in self._matcher(matched):
             longer = start not in longest or longest[start][1] < end
             if longer and (key not in self._dotted or self._abbreviates(key, doc, end)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from symbouq.ontology.library import Triple
+from symbouq.ontology.tables import Triple
 from symbouq.reading.clauses import Clauses
 
 

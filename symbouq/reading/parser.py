@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from symbouq.limits import untimed
-from symbouq.ontology.library import Ontology
+from symbouq.ontology.tables import Ontology
 from symbouq.reading.clauses import Clauses
 from symbouq.reading.parsed import ParsedClaim, ParsedTrace, Slots, Stated
 from symbouq.reading.structured import structured_trace
@@ -36,7 +36,7 @@ class TraceParser:
 
             if self.ontology.eventful:
                 return EventReader(self.ontology)
-            if self.ontology.described:
+            if self.ontology.describes:
                 return DescribedReader(self.ontology)
             return NamedReader(self.ontology)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from symbouq.errors import RecordError
 from symbouq.limits import untimed
-from symbouq.ontology.library import Ontology
+from symbouq.ontology.tables import Ontology
 from symbouq.reading.clauses import Clauses
 from symbouq.reading.parsed import Events, ParsedClaim, ParsedTrace, Slots, Stated
 from symbouq.records import ClauseRecord, Instance, RelationRecord, Trace

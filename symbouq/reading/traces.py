@@ -17,7 +17,7 @@ from typing import Generic, Protocol, Self, TypeVar
 
 from symbouq.errors import RecordError
 from symbouq.limits import LimitError, check_time, late
-from symbouq.ontology.library import Ontology
+from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import LONGEST_SENTENCE
 from symbouq.reading.lexicon import Analysis, Lexicon, Token, kind_at, text_at
 from symbouq.reading.parsed import Events
@@ -171,7 +171,7 @@ class TraceReader(ABC, Generic[N]):
     def __init__(self, ontology: Ontology) -> None:
         self.ontology = ontology
         self.lexicon = Lexicon(ontology)
-        words = ontology.words
+        words = ontology.lexicon.word
         self._supposing = words.get("fronted", frozenset()) | words.get("enumerating", frozenset())
         self._consequent = words.get("consequent", frozenset())
         # Many traces answer questions about one scene; remembered within bounds.

@@ -22,11 +22,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symbouq.errors import SymboUQError
-
-Values = NDArray[np.float64]
+from symbouq.evidence.scorers.stored import Stored
+from symbouq.metrics import Values
 
 Family = Literal["identity", "temperature", "affine-logit", "monotone-beta"]
 
@@ -36,27 +35,20 @@ FAMILIES: tuple[Family, ...] = ("identity", "temperature", "affine-logit", "mono
 SLOPES = (1e-3, 1e3)
 """Bounds of every slope."""
 
-_START: dict[Family, tuple[float, ...]] = {
-    "identity": (),
-    "temperature": (1.0,),
-    "affine-logit": (1.0, 0.0),
-    "monotone-beta": (1.0, 1.0, 0.0),
+_PARAMETERS: dict[Family, tuple[int, int]] = {
+    "identity": (0, 0),
+    "temperature": (1, 0),
+    "affine-logit": (1, 1),
+    "monotone-beta": (2, 1),
 }
-"""The parameters at which each family is the identity: slopes, then the shift, if any."""
-
-_SLOPES_OF: dict[Family, int] = {
-    "identity": 0,
-    "temperature": 1,
-    "affine-logit": 1,
-    "monotone-beta": 2,
-}
+"""The number of slopes, then of shifts. A family is the identity where slopes are 1, shifts 0."""
 
 _DIGITS = 12
 """Brier scores that agree to so many digits are equal."""
 
 
 @dataclass(frozen=True)
-class Calibrator:
+class Calibrator(Stored):
     """A fitted map.
 
     Attributes:
@@ -67,14 +59,17 @@ class Calibrator:
         SymboUQError: If the parameters are not of the family or a slope is not positive.
     """
 
+    noun = "a calibrator"
+
     family: Family
     parameters: tuple[float, ...]
 
     def __post_init__(self) -> None:
         if self.family not in FAMILIES:
             raise SymboUQError(f"unknown calibrator {self.family!r}")
-        slopes = self.parameters[: _SLOPES_OF[self.family]]
-        if len(self.parameters) != len(_START[self.family]) or not all(s > 0 for s in slopes):
+        slopes, shifts = _PARAMETERS[self.family]
+        positive = all(slope > 0 for slope in self.parameters[:slopes])
+        if len(self.parameters) != slopes + shifts or not positive:
             raise SymboUQError(f"not a {self.family} calibrator: {self.parameters}")
 
     def logits(self, logits: Values) -> Values:
@@ -95,7 +90,7 @@ def sigmoid(logits: Values) -> Values:
 
 
 def _basis(family: Family, z: Values) -> Values:
-    """What the parameters multiply, `[n, parameters]`."""
+    """The terms that the parameters multiply, `[n, parameters]`."""
     if family == "temperature":
         return z[:, None]
     ones = np.ones_like(z)
@@ -112,9 +107,8 @@ def fit_family(family: Family, logits: Values, labels: Values) -> Calibrator:
         logits: Of the composer's probabilities, `[n]`.
         labels: 1 right, 0 wrong.
     """
-    start = _START[family]
     if family == "identity":
-        return Calibrator(family, start)
+        return Calibrator(family, ())
     from scipy.optimize import minimize
 
     basis = _basis(family, logits)
@@ -128,10 +122,11 @@ def fit_family(family: Family, logits: Values, labels: Values) -> Calibrator:
         value = float((np.logaddexp(0, z) - targets * z).mean())
         return value, slack @ basis / len(labels)
 
-    bounds = [SLOPES if n < _SLOPES_OF[family] else (None, None) for n in range(len(start))]
+    slopes, shifts = _PARAMETERS[family]
+    start, bounds = [1.0] * slopes + [0.0] * shifts, [SLOPES] * slopes + [(None, None)] * shifts
     options = {"ftol": 1e-14, "gtol": 1e-9, "maxiter": 500}
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    return Calibrator(family, tuple(float(value) for value in found.x))
+    optimum = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    return Calibrator(family, tuple(float(value) for value in optimum.x))
 
 
 def select(logits: Values, labels: Values) -> Calibrator:

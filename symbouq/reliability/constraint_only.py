@@ -12,19 +12,16 @@ classifier that is then fitted to all traces is not reversed.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symbouq.errors import SymboUQError
-from symbouq.metrics import auroc
+from symbouq.evidence.scorers.stored import Stored
+from symbouq.metrics import Values, auroc
 from symbouq.reliability.calibrators import sigmoid
 from symbouq.reliability.darc import FOLDS
-from symbouq.reliability.logistic import fitted, folds, held_out, statistics
-
-Values = NDArray[np.float64]
+from symbouq.reliability.logistic import Regression, folds, held_out, regress
 
 NAME = "Constraint-Only"
 
@@ -33,7 +30,7 @@ L2: tuple[float, ...] = (1, 5, 20, 100, 500, 2000)
 
 
 @dataclass(frozen=True)
-class ConstraintOnly:
+class ConstraintOnly(Stored):
     """The fitted classifier.
 
     Attributes:
@@ -43,7 +40,12 @@ class ConstraintOnly:
         weights: One a feature.
         intercept: The bias.
         l2: What scaled the penalty of the weights, in a summed loss.
+
+    Raises:
+        SymboUQError: If there is not one mean, scale and weight a feature.
     """
+
+    noun = "a Constraint-Only classifier"
 
     features: tuple[str, ...]
     mean: tuple[float, ...]
@@ -52,42 +54,17 @@ class ConstraintOnly:
     intercept: float
     l2: float
 
+    def __post_init__(self) -> None:
+        if len(set(map(len, (self.features, self.mean, self.scale, self.weights)))) > 1:
+            raise SymboUQError(f"not {self.noun}: its parts differ in length")
+
     def __call__(self, x: Values) -> Values:
         """The probability that each trace's answer is right.
 
         Args:
             x: Features, `[n, d]`.
         """
-        standard = (x - np.array(self.mean)) / np.array(self.scale)
-        return sigmoid(standard @ np.array(self.weights) + self.intercept)
-
-    def record(self) -> dict[str, Any]:
-        """The classifier in JSON values."""
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
-
-    @classmethod
-    def of(cls, record: dict[str, Any]) -> ConstraintOnly:
-        """The classifier that a record holds.
-
-        Raises:
-            SymboUQError: If it is none.
-        """
-        try:
-            found = cls(
-                tuple(record["features"]),
-                tuple(record["mean"]),
-                tuple(record["scale"]),
-                tuple(record["weights"]),
-                float(record["intercept"]),
-                float(record["l2"]),
-            )
-            parts = (found.features, found.mean, found.scale, found.weights)
-            widths = {len(part) for part in parts}
-        except (KeyError, TypeError, ValueError) as error:
-            raise SymboUQError(f"not a Constraint-Only classifier: {error}") from error
-        if len(widths) > 1:
-            raise SymboUQError("not a Constraint-Only classifier: its parts differ in length")
-        return found
+        return sigmoid(Regression(self.mean, self.scale, self.weights, self.intercept).logits(x))
 
 
 def fit(
@@ -110,27 +87,19 @@ def fit(
     parts = [fold == number for number in range(FOLDS) if (fold == number).any()]
     if len(parts) < 2 or any(len(np.unique(y[~out])) < 2 for out in parts):
         return None
-    best: tuple[float, float, Values] | None = None
-    for l2 in L2:
+
+    def out_of_fold(l2: float) -> Values:
         logits = np.empty(len(y))
         for out in parts:
             logits[out] = held_out(x, y, out, l2)
-        loss = float((np.logaddexp(0, logits) - y * logits).mean())
-        if best is None or loss <= best[0]:
-            best = (loss, l2, logits)
-    assert best is not None  # there is more than one l2
-    _, l2, logits = best
+        return logits
+
+    def loss(logits: Values) -> float:
+        return float((np.logaddexp(0, logits) - y * logits).mean())
+
+    # Among equals the largest l2.
+    l2, logits = min(((l2, out_of_fold(l2)) for l2 in L2[::-1]), key=lambda pair: loss(pair[1]))
     area = auroc(logits, y)
     if area is None or area <= 0.5:
         return None
-    mean, scale = statistics(x)
-    weights, intercept = fitted((x - mean) / scale, y, l2)
-    classifier = ConstraintOnly(
-        tuple(names),
-        tuple(mean.tolist()),
-        tuple(scale.tolist()),
-        tuple(weights.tolist()),
-        intercept,
-        float(l2),
-    )
-    return classifier, sigmoid(logits)
+    return ConstraintOnly(tuple(names), *regress(x, y, l2), float(l2)), sigmoid(logits)

@@ -17,31 +17,32 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import PlainSerializer
 
 from symbouq.errors import SymboUQError
-from symbouq.metrics import auroc
+from symbouq.evidence.scorers.stored import Stored
+from symbouq.metrics import Values, auroc
 from symbouq.reliability.calibrators import Calibrator, select
-from symbouq.reliability.designs import DESIGNS, Coverage, Design, features
-from symbouq.reliability.logistic import fitted, folds, held_out, statistics
+from symbouq.reliability.designs import DESIGNS, Coverage, Design, columns, features
+from symbouq.reliability.logistic import Regression, folds, held_out, regress, statistics
 from symbouq.reliability.screening import oriented, screen
-
-Values = NDArray[np.float64]
 
 L2: tuple[float, ...] = (1, 5, 20, 50, 100, 200)
 """The grid of Table search-space."""
 
 REFERENCE_L2 = 20.0
+"""Taken, with the last of the designs, where folds are degenerate."""
 EPSILON = 0.03
 FOLDS = 5
 FIXED = "Constraint-Rule"
-"""The fixed constraint score: nothing of it is learned."""
+"""The fixed constraint score, to fall back on where validation holds one class."""
 
 Kind = Literal["composed", "fixed", "best", "average"]
-"""What a composer does: Algorithm darc's sum; the fixed constraint score, where validation holds
+"""The kinds of composers: Algorithm darc's sum; the fixed constraint score, where validation holds
 one class; the best validation candidate, where none is retained; a plain average."""
 
 _DIGITS = 12
@@ -92,15 +93,13 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Options:
-    """What is fixed before validation is looked at.
+    """Choices that are made before validation is looked at.
 
     Attributes:
         designs: Designs to choose from; one alone is forced.
         l2: Values to choose from.
         epsilon: Screening threshold.
         folds: k.
-        reference_l2: Taken, with the last of the designs, where folds are degenerate.
-        fixed: The score to fall back on where validation holds one class.
         gated: Candidates that enter through the interactions alone.
         average: Where not empty, nothing is fitted: the composer is the mean of these scores.
 
@@ -112,22 +111,20 @@ class Options:
     l2: tuple[float, ...] = L2
     epsilon: float = EPSILON
     folds: int = FOLDS
-    reference_l2: float = REFERENCE_L2
-    fixed: str = FIXED
     gated: frozenset[str] = frozenset()
     average: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.designs or not set(self.designs) <= set(DESIGNS):
             raise SymboUQError(f"designs are some of: {', '.join(DESIGNS)}")
-        if not self.l2 or min(*self.l2, self.reference_l2) <= 0:
+        if not self.l2 or min(self.l2) <= 0:
             raise SymboUQError("l2 needs values larger than 0")
         if self.folds < 1:
             raise SymboUQError("folds are one or more")
 
 
 @dataclass(frozen=True)
-class Composer:
+class Composer(Stored):
     """A fitted composer; it holds no label and nothing that needs scikit-learn.
 
     Attributes:
@@ -144,14 +141,19 @@ class Composer:
         calibrator: The map after the sum.
         aurocs: A_j of every candidate that was offered, by name, where screened.
         held_out: Mean held-out AUROC of the chosen pair; None without cross-validation.
+
+    Raises:
+        SymboUQError: If there is not one mean, scale and weight a feature of the design.
     """
+
+    noun = "a composer"
 
     kind: Kind
     names: tuple[str, ...]
     flipped: tuple[bool, ...] = ()
     design: Design = "scores"
     l2: float = 0.0
-    gated: frozenset[str] = frozenset()
+    gated: Annotated[frozenset[str], PlainSerializer(sorted)] = frozenset()
     mean: tuple[float, ...] = ()
     scale: tuple[float, ...] = ()
     weights: tuple[float, ...] = ()
@@ -159,6 +161,12 @@ class Composer:
     calibrator: Calibrator = _IDENTITY
     aurocs: dict[str, float] = field(default_factory=dict)
     held_out: float | None = None
+
+    def __post_init__(self) -> None:
+        count = len(columns(self.design, self.names, self.gated))
+        widths = {len(part) for part in (self.mean, self.scale, self.weights)}
+        if self.kind == "composed" and widths != {count}:
+            raise SymboUQError(f"not {self.noun}: {len(self.weights)} weights for {count} features")
 
     def predict(self, evidence: Evidence) -> Values:
         """The probability that each trace's answer is right, `[n]`.
@@ -168,11 +176,11 @@ class Composer:
         """
         if self.kind != "composed":
             return np.asarray(np.clip(evidence.of(self.names).mean(axis=1), 0, 1), np.float64)
-        standard, _ = self._standardised(evidence)
-        return self.calibrator(standard @ np.array(self.weights) + self.intercept)
+        regression = Regression(self.mean, self.scale, self.weights, self.intercept)
+        return self.calibrator(regression.logits(self._features(evidence)))
 
     def contributions(self, evidence: Evidence) -> list[dict[str, float]]:
-        """What each candidate adds to each trace's logit, before the calibrator.
+        """The part of each candidate in each trace's logit, before the calibrator.
 
         All columns of a candidate are summed: positive values speak for the answer, compared with
         the mean of validation. With the intercept they sum to the logit. A score that is
@@ -185,15 +193,15 @@ class Composer:
             shares = np.clip(evidence.of(self.names), _EDGE, 1 - _EDGE)
             logits = (np.log(shares) - np.log1p(-shares)) / len(self.names)
             return [dict(zip(self.names, map(float, row), strict=True)) for row in logits]
-        standard, columns = self._standardised(evidence)
-        parts = standard * np.array(self.weights)
-        found = []
-        for row in parts:
+        standard = (self._features(evidence) - np.array(self.mean)) / np.array(self.scale)
+        owners = columns(self.design, self.names, self.gated)
+        contributions = []
+        for row in standard * np.array(self.weights):
             sums = dict.fromkeys(self.names, 0.0)
-            for name, value in zip(columns, row, strict=True):
+            for name, value in zip(owners, row, strict=True):
                 sums[name] += float(value)
-            found.append(sums)
-        return found
+            contributions.append(sums)
+        return contributions
 
     def adapted(self, evidence: Evidence) -> Composer:
         """The composer for another target of which no label is known.
@@ -213,61 +221,12 @@ class Composer:
             raise SymboUQError("adapting needs traces of the target")
         if self.kind != "composed":
             return self
-        h = features(
-            self.design,
-            self.names,
-            oriented(evidence.of(self.names), self.flipped),
-            evidence.coverage,
-            self.gated,
-        )[0]
-        mean, scale = statistics(h)
+        mean, scale = statistics(self._features(evidence))
         return replace(self, mean=tuple(mean.tolist()), scale=tuple(scale.tolist()))
 
-    def _standardised(self, evidence: Evidence) -> tuple[Values, list[str]]:
+    def _features(self, evidence: Evidence) -> Values:
         scores = oriented(evidence.of(self.names), self.flipped)
-        h, columns = features(self.design, self.names, scores, evidence.coverage, self.gated)
-        return (h - np.array(self.mean)) / np.array(self.scale), columns
-
-    def record(self) -> dict[str, Any]:
-        """The composer in JSON values."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        plain = {n: list(v) if isinstance(v, tuple) else v for n, v in fields.items()}
-        calibrator = {
-            "family": self.calibrator.family,
-            "parameters": list(self.calibrator.parameters),
-        }
-        return plain | {"gated": sorted(self.gated), "calibrator": calibrator}
-
-    @classmethod
-    def of(cls, record: dict[str, Any]) -> Composer:
-        """The composer that a record holds.
-
-        Raises:
-            SymboUQError: If it is none.
-        """
-        try:
-            given = dict(record)
-            calibrator = given.pop("calibrator")
-            given["calibrator"] = Calibrator(calibrator["family"], tuple(calibrator["parameters"]))
-            given["gated"] = frozenset(given["gated"])
-            for name in ("names", "flipped", "mean", "scale", "weights"):
-                given[name] = tuple(given[name])
-            found = cls(**given)
-            width = len(found.mean), len(found.scale), len(found.weights)
-            columns = len(
-                features(
-                    found.design,
-                    found.names,
-                    np.zeros((0, len(found.names))),
-                    Coverage(np.zeros(0), np.zeros(0)),
-                    found.gated,
-                )[1]
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise SymboUQError(f"not a composer: {error}") from error
-        if found.kind == "composed" and width != (columns,) * 3:
-            raise SymboUQError(f"not a composer: {width[2]} weights for {columns} features")
-        return found
+        return features(self.design, self.names, scores, evidence.coverage, self.gated)
 
 
 def fit(
@@ -299,8 +258,8 @@ def fit(
         evidence.of(options.average)
         return Composer("average", options.average)
     if len(np.unique(y)) < 2:
-        evidence.of([options.fixed])
-        return Composer("fixed", (options.fixed,))
+        evidence.of([FIXED])
+        return Composer("fixed", (FIXED,))
     screening = screen(evidence.scores, y, options.epsilon)
     aurocs = dict(zip(evidence.names, screening.aurocs.tolist(), strict=True))
     if not screening.retained:
@@ -308,7 +267,7 @@ def fit(
     names = tuple(evidence.names[n] for n in screening.retained)
     scores = oriented(evidence.of(names), screening.flipped)
     offered = {
-        design: features(design, names, scores, evidence.coverage, options.gated)[0]
+        design: features(design, names, scores, evidence.coverage, options.gated)
         for design in options.designs
     }
     # Gated candidates alone leave the scores-only design without a column.
@@ -316,10 +275,7 @@ def fit(
     if not offered:
         raise SymboUQError("no feature is left: all candidates are gated, the design has no gate")
     design, l2, area = _chosen(offered, y, folds(len(y), options.folds, groups), options)
-    h = offered[design]
-    mean, scale = statistics(h)
-    weights, intercept = fitted((h - mean) / scale, y, l2)
-    logits = (h - mean) / scale @ weights + intercept
+    regression = regress(offered[design], y, l2)
     return Composer(
         "composed",
         names,
@@ -327,11 +283,8 @@ def fit(
         design,
         float(l2),
         options.gated & set(names),
-        tuple(mean.tolist()),
-        tuple(scale.tolist()),
-        tuple(weights.tolist()),
-        intercept,
-        select(logits, y),
+        *regression,
+        select(regression.logits(offered[design]), y),
         aurocs,
         area,
     )
@@ -349,7 +302,7 @@ def _chosen(
     """Design and l2 with the best mean held-out AUROC."""
     if degenerate(y, fold, options.folds):
         richest = max(offered, key=DESIGNS.index)
-        return richest, options.reference_l2, None
+        return richest, REFERENCE_L2, None
     ranked = []
     for design, h in offered.items():
         for l2 in options.l2:
@@ -360,11 +313,6 @@ def _chosen(
 
 
 def _held_out_auroc(h: Values, y: Values, fold: NDArray[np.intp], k: int, l2: float) -> float:
-    """Mean over folds."""
-    total = 0.0
-    for number in range(k):
-        out = fold == number
-        found = auroc(held_out(h, y, out, l2), y[out])
-        assert found is not None  # no fold is degenerate
-        total += found
-    return total / k
+    """Mean over folds, of which each holds both classes."""
+    areas = [auroc(held_out(h, y, fold == number, l2), y[fold == number]) for number in range(k)]
+    return sum(area for area in areas if area is not None) / k

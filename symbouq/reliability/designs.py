@@ -1,4 +1,4 @@
-"""What the composer sees of a trace: its candidate scores and their products with the profile.
+"""The composer's features of a trace: its candidate scores and their products with the profile.
 
 Section Determinacy-Aware Reliability Composition, Eq. darc_features: three designs, each
 containing the one before it.
@@ -11,11 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from symbouq.errors import SymboUQError
-
-Values = NDArray[np.float64]
+from symbouq.metrics import Values
 
 Design = Literal["scores", "symbolizability", "determinacy"]
 
@@ -23,7 +20,7 @@ DESIGNS: tuple[Design, ...] = ("scores", "symbolizability", "determinacy")
 """h_score, h_sym and h_det, the simplest first."""
 
 CoverageKind = Literal["paper", "evaluable", "discounted"]
-"""Which determinacy the applicability is made of: the paper's; that over parsed claims that no
+"""The determinacy that the applicability is made of: the paper's; that over parsed claims that no
 earlier conflict blocks; that in which a claim counts as much as its weakest premise."""
 
 
@@ -72,45 +69,34 @@ class Coverage:
         return replace(self, applicability=self.applicability[order])
 
 
+def columns(design: Design, names: Sequence[str], gated: Collection[str] = ()) -> list[str]:
+    """The candidate that each column of `features` belongs to.
+
+    Args:
+        design: The design.
+        names: The m candidates that are retained.
+        gated: Candidates without a raw column: they enter through the interactions alone, so that
+            their contribution does not depend on their score where pi and delta are 0.
+    """
+    return [name for name in names if name not in gated] + [*names] * DESIGNS.index(design)
+
+
 def features(
     design: Design,
     names: Sequence[str],
     scores: Values,
     coverage: Coverage,
     gated: Collection[str] = (),
-) -> tuple[Values, list[str]]:
-    """h(r) of each trace, and which candidate each column belongs to.
+) -> Values:
+    """h(r) of each trace, `[n, columns]`, block by block (Eq. darc_features).
 
     Args:
         design: The design.
         names: The m candidates that are retained.
         scores: Their oriented scores, `[n, m]`.
         coverage: The profile of the n traces.
-        gated: Candidates without a raw column: they enter through the interactions alone, so that
-            their contribution does not depend on their score where pi and delta are 0.
-
-    Returns:
-        The features `[n, columns]`, block by block, and the columns' candidates.
+        gated: Candidates without a raw column.
     """
-    free = [n for n, name in enumerate(names) if name not in gated]
-    blocks = [scores[:, free]]
-    columns = [names[n] for n in free]
-    if design != "scores":
-        blocks.append(coverage.symbolizability[:, None] * scores)
-        columns += names
-    if design == "determinacy":
-        blocks.append(coverage.applicability[:, None] * scores)
-        columns += names
-    return np.concatenate(blocks, axis=1), columns
-
-
-def design_named(name: str) -> Design:
-    """A design by its name.
-
-    Raises:
-        SymboUQError: If there is none of that name.
-    """
-    for design in DESIGNS:
-        if design == name:
-            return design
-    raise SymboUQError(f"unknown feature design {name!r}; there are: {', '.join(DESIGNS)}")
+    raw = scores[:, [n for n, name in enumerate(names) if name not in gated]]
+    gates = (coverage.symbolizability, coverage.applicability)[: DESIGNS.index(design)]
+    return np.concatenate([raw, *(gate[:, None] * scores for gate in gates)], axis=1)

@@ -1,4 +1,4 @@
-"""What the composer's commands and experiments do to each record, made once in every process."""
+"""Workers of the composer's commands and experiments: what each does to every record."""
 
 from __future__ import annotations
 
@@ -9,27 +9,32 @@ from symbouq.io.stream import Work
 from symbouq.records import Trace
 from symbouq.reliability.labels import Gold, gold_of
 from symbouq.reliability.model import Model
-from symbouq.reliability.reading import WORLDS, Composition, Reader, Reading, worlds
+from symbouq.reliability.reading import Composition, Reader, Reading
+from symbouq.reliability.worlds import WORLDS, worlds
+
+Labelled = tuple[Reading, Gold | None]
+"""A reading with what the trace's label depends on, where that is wanted."""
 
 
 def reading(
     composition: Composition, profile: str | None, ontology: str | None, labelled: bool
 ) -> Work:
-    """A worker that keeps what the composer reads of a trace and, if wanted, what its label depends
-    on; it writes nothing.
+    """A worker that writes nothing and keeps the reading of a trace, if wanted with the fields that
+    its label depends on.
     """
     reader = Reader(composition, profile, ontology)
 
-    def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], Any]:
-        gold: Gold | None = gold_of(trace) if labelled else None
-        found: tuple[Reading, Gold | None] = reader.read(trace), gold
-        return {}, found
+    def work(
+        trace: Trace, _file: str, _line: int
+    ) -> tuple[dict[str, Any], tuple[Reading, Gold | None]]:
+        gold = gold_of(trace) if labelled else None
+        return {}, (reader.read(trace), gold)
 
     return work
 
 
 def checking_worlds(profile: str | None, ontology: str | None) -> Work:
-    """A worker that writes the score `symbouq.reliability.reading.WORLDS` of a trace."""
+    """A worker that writes the score `symbouq.reliability.worlds.WORLDS` of a trace."""
     auditor = TraceAuditor(profile, ontology)
 
     def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], None]:

@@ -1,4 +1,4 @@
-"""Whether a trace's delivered answer is right, as `fit` takes it from the record.
+"""Labels of traces, 1 where the delivered answer is right, as `fit` takes them from the record.
 
 Nothing that predicts imports this module.
 """
@@ -25,27 +25,29 @@ def gold_of(trace: Trace) -> Gold:
     Raises:
         RecordError: If it has neither `correct` nor `answer`, or `correct` is no truth value.
     """
-    found = {k: v for k, v in trace.model_dump(exclude_unset=True).items() if k in _FIELDS}
-    if found.get("correct") is None:
-        if found.get("answer") is None:
+    gold = {k: v for k, v in trace.model_dump(exclude_unset=True).items() if k in _FIELDS}
+    if gold.get("correct") is None:
+        if gold.get("answer") is None:
             raise RecordError("a label is needed: `correct`, or the right `answer`")
-    elif found["correct"] not in (True, False, 0, 1):
-        raise RecordError(f"correct: true or false is expected, found {found['correct']!r}")
+    elif gold["correct"] not in (True, False, 0, 1):
+        raise RecordError(f"correct: true or false is expected, found {gold['correct']!r}")
     if trace.conclusion is None and trace.response is None:
-        found["conclusion"] = trace.claims[-1].text if trace.claims else ""
-    return found
+        gold["conclusion"] = trace.claims[-1].text if trace.claims else ""
+    return gold
 
 
 def answer_spaces(golds: Iterable[Gold]) -> dict[str | None, list[str]]:
     """For each dataset the answers that occur in it, in alphabetical order: what an answer may be,
     where records do not say (`answer_space`).
     """
-    found: dict[str | None, set[str]] = {}
+    spaces: dict[str | None, set[str]] = {}
     for gold in golds:
         answer = gold.get("answer")
         labels = answer if isinstance(answer, list) else [answer]
-        found.setdefault(gold.get("dataset"), set()).update(str(x) for x in labels if x is not None)
-    return {dataset: sorted(labels) for dataset, labels in found.items()}
+        spaces.setdefault(gold.get("dataset"), set()).update(
+            str(x) for x in labels if x is not None
+        )
+    return {dataset: sorted(labels) for dataset, labels in spaces.items()}
 
 
 def label_of(gold: Gold, spaces: dict[str | None, list[str]]) -> int:

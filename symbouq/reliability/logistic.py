@@ -7,13 +7,49 @@ Using what was fitted needs no scikit-learn.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from symbouq.errors import SymboUQError
+from symbouq.metrics import Values
 
-Values = NDArray[np.float64]
+
+class Regression(NamedTuple):
+    """A fitted logistic regression with its standardisation.
+
+    Attributes:
+        mean: Mean of each feature.
+        scale: Its standard deviation, 1 where it is constant.
+        weights: One a feature.
+        intercept: The bias.
+    """
+
+    mean: tuple[float, ...]
+    scale: tuple[float, ...]
+    weights: tuple[float, ...]
+    intercept: float
+
+    def logits(self, x: Values) -> Values:
+        """The logits of features `[n, d]`."""
+        standard = (x - np.array(self.mean)) / np.array(self.scale)
+        return np.asarray(standard @ np.array(self.weights) + self.intercept, np.float64)
+
+
+def regress(x: Values, y: Values, l2: float) -> Regression:
+    """The regression of least regularised cross-entropy.
+
+    Args:
+        x: Features, not standardised, `[n, d]`.
+        y: 1 right, 0 wrong, of both classes.
+        l2: Larger than 0.
+    """
+    mean, scale = statistics(x)
+    weights, intercept = fitted((x - mean) / scale, y, l2)
+    return Regression(
+        tuple(mean.tolist()), tuple(scale.tolist()), tuple(weights.tolist()), intercept
+    )
 
 
 def statistics(x: Values) -> tuple[Values, Values]:
@@ -48,9 +84,7 @@ def held_out(x: Values, y: Values, out: NDArray[np.bool_], l2: float) -> Values:
         out: Which traces the fold holds; the others hold both classes.
         l2: Larger than 0.
     """
-    mean, scale = statistics(x[~out])
-    weights, intercept = fitted((x[~out] - mean) / scale, y[~out], l2)
-    return np.asarray((x[out] - mean) / scale @ weights + intercept, np.float64)
+    return regress(x[~out], y[~out], l2).logits(x[out])
 
 
 def folds(n: int, k: int, groups: Sequence[Hashable] | None = None) -> NDArray[np.intp]:

@@ -10,23 +10,24 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.base import Orientation
 from symbouq.evidence.scorers.calibration import Calibrator
+from symbouq.evidence.scorers.stored import Stored
 from symbouq.io.output import replacing
+from symbouq.metrics import Values
 from symbouq.reliability import constraint_only, darc
 from symbouq.reliability.constraint_only import ConstraintOnly
 from symbouq.reliability.darc import Composer, Evidence, Options
 from symbouq.reliability.designs import Coverage, CoverageKind
 from symbouq.reliability.reading import (
-    COMPOSITIONS,
     RULE,
     Composition,
     Reader,
@@ -35,8 +36,6 @@ from symbouq.reliability.reading import (
 )
 from symbouq.reliability.variants import VARIANTS
 from symbouq.version import __version__
-
-Values = NDArray[np.float64]
 
 FORMAT = 1
 """Version of the model file."""
@@ -47,7 +46,7 @@ OPERATIONAL = tuple(n for n, v in VARIANTS.items() if not v.shuffled and not v.a
 
 @dataclass(frozen=True)
 class Candidate:
-    """How one score becomes evidence.
+    """The calibration of one score.
 
     Attributes:
         calibrator: From the trace's values to a probability (appendix Training and Calibration);
@@ -68,7 +67,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Model:
+class Model(Stored):
     """A fitted reliability model.
 
     Attributes:
@@ -77,24 +76,26 @@ class Model:
         ontology: Hash of the rules and the ontology that it was fitted under.
         coverage: Which determinacy the composer reads.
         candidates: The candidate scores by name.
-        classifier: Constraint-Only, where it could be fitted.
+        constraint_only: Constraint-Only, where it could be fitted.
         composer: The composer.
         notes: How it came about: numbers of traces and right answers, seed, scores left out.
     """
+
+    noun = "a reliability model"
 
     composition: Composition
     profile: str | None
     ontology: str
     coverage: CoverageKind
     candidates: dict[str, Candidate]
-    classifier: ConstraintOnly | None
+    constraint_only: ConstraintOnly | None
     composer: Composer
-    notes: dict[str, Any] = field(default_factory=dict)
+    notes: dict[str, Any]
 
     def reader(
         self, profile: str | None = None, ontology: str | os.PathLike[str] | None = None
     ) -> Reader:
-        """What reads traces for this model.
+        """A reader of traces for this model.
 
         Args:
             profile: In place of the model's profile.
@@ -115,14 +116,14 @@ class Model:
         rows, missing = [], []
         for reading in readings:
             values = _values(reading)
-            if self.classifier is not None:
+            if self.constraint_only is not None:
                 x = np.array([reading.features], np.float64)
-                values.setdefault(constraint_only.NAME, self.classifier(x))
+                values.setdefault(constraint_only.NAME, self.constraint_only(x))
             missing.append([name for name in names if name not in values])
             rows.append(
                 [
-                    known(values[name]) if name in values else known.mean
-                    for name, known in self.candidates.items()
+                    candidate(values[name]) if name in values else candidate.mean
+                    for name, candidate in self.candidates.items()
                 ]
             )
         scores = np.array(rows, np.float64).reshape(len(readings), len(names))
@@ -135,28 +136,30 @@ class Model:
             readings: What was read of the traces, with this model's `reader`.
         """
         evidence, missing = self.evidence(readings)
-        found = []
-        for reading, lacking, p, scores, contributions in zip(
+        rows = zip(
             readings,
             missing,
-            self.composer.predict(evidence),
-            evidence.scores,
+            self.composer.predict(evidence).tolist(),
+            evidence.scores.tolist(),
             self.composer.contributions(evidence),
             strict=True,
-        ):
-            given = zip(evidence.names, map(float, scores), strict=True)
-            found.append(
-                {
-                    "id": reading.id,
-                    "reliability": float(p),
-                    "scores": {name: score for name, score in given if name not in lacking},
-                    "contributions": contributions,
-                    "profile": dict(reading.profile),
-                    "model_hash": self.hash,
-                    "missing": lacking,
-                }
-            )
-        return found
+        )
+        return [
+            {
+                "id": reading.id,
+                "reliability": p,
+                "scores": {
+                    name: score
+                    for name, score in zip(evidence.names, scores, strict=True)
+                    if name not in lacking
+                },
+                "contributions": contributions,
+                "profile": dict(reading.profile),
+                "model_hash": self.hash,
+                "missing": lacking,
+            }
+            for reading, lacking, p, scores, contributions in rows
+        ]
 
     def adapted(self, readings: Sequence[Reading]) -> Model:
         """The model for another target of which no label is known (`Composer.adapted`); the scores'
@@ -173,40 +176,23 @@ class Model:
         return replace(self, composer=composer, notes=notes)
 
     def fault(self, reader: Reader) -> str | None:
-        """What is wrong with predicting under a reader's ontology, in words; None if nothing."""
-        found = reader.ontology_hash
-        if found == self.ontology:
+        """The fault of predicting under a reader's ontology, in words; None if there is none."""
+        current = reader.ontology_hash
+        if current == self.ontology:
             return None
         return (
             f"the model was fitted under another version of the ontology ({self.ontology[:12]}, "
-            f"now {found[:12]}): verdicts may mean something else; fit it again"
+            f"now {current[:12]}): verdicts may mean something else; fit it again"
         )
 
     # The file --------------------------------------------------------------------------
 
     def record(self) -> dict[str, Any]:
         """The model in JSON values, with its hash."""
-        body = {
-            "format": FORMAT,
-            "symbouq": __version__,
-            "composition": self.composition,
-            "profile": self.profile,
-            "ontology": self.ontology,
-            "coverage": self.coverage,
-            "candidates": {
-                name: {
-                    "calibrator": known.calibrator.record() if known.calibrator else None,
-                    "mean": known.mean,
-                }
-                for name, known in self.candidates.items()
-            },
-            "constraint_only": self.classifier.record() if self.classifier else None,
-            "composer": self.composer.record(),
-            "notes": self.notes,
-        }
+        body = {"format": FORMAT, "symbouq": __version__, **super().record()}
         return {**body, "hash": _hash(body)}
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """SHA-256 over the model's content."""
         return str(self.record()["hash"])
@@ -254,45 +240,19 @@ class Model:
         body = {key: value for key, value in record.items() if key != "hash"}
         if _hash(body) != record.get("hash"):
             raise SymboUQError("the model's hash is not that of its content: it was changed")
-        try:
-            return cls._of(record)
-        except KeyError as error:
-            raise SymboUQError(f"not a reliability model: it has no {error}") from error
-        except (TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
-            raise SymboUQError(f"not a reliability model: {error}") from error
-
-    @classmethod
-    def _of(cls, record: Mapping[str, Any]) -> Model:
-        composition = record["composition"]
-        if composition not in COMPOSITIONS:
-            raise SymboUQError(f"unknown composition {composition!r}")
-        given = record["constraint_only"]
-        classifier = ConstraintOnly.of(given) if given else None
-        if classifier and list(classifier.features) != feature_names(composition):
+        model = super().of({k: v for k, v in body.items() if k not in ("format", "symbouq")})
+        classifier = model.constraint_only
+        if classifier and list(classifier.features) != feature_names(model.composition):
             raise SymboUQError("the auditor's features are others than the model's: fit it again")
-        candidates = {
-            name: Candidate(
-                Calibrator.of(known["calibrator"]) if known["calibrator"] else None,
-                float(known["mean"]),
-            )
-            for name, known in record["candidates"].items()
-        }
-        found = cls(
-            composition,
-            record["profile"],
-            str(record["ontology"]),
-            record["coverage"],
-            candidates,
-            classifier,
-            Composer.of(record["composer"]),
-            dict(record["notes"]),
-        )
-        found._try()
-        return found
+        try:
+            model._try()
+        except (ValueError, ArithmeticError) as error:
+            raise SymboUQError(f"not a reliability model: {error}") from error
+        return model
 
     def _try(self) -> None:
         """Predicts, so that numbers that are none show when the model is loaded."""
-        means = [known.mean for known in self.candidates.values()]
+        means = [candidate.mean for candidate in self.candidates.values()]
         blank = np.zeros(2)
         evidence = Evidence(
             tuple(self.candidates), np.array([means, means], np.float64), Coverage(blank, blank)
@@ -300,8 +260,8 @@ class Model:
         with np.errstate(over="raise", divide="raise", invalid="raise"):
             for candidate in self.candidates.values():
                 candidate(blank)
-            if self.classifier is not None:
-                self.classifier(np.zeros((2, len(self.classifier.features))))
+            if self.constraint_only is not None:
+                self.constraint_only(np.zeros((2, len(self.constraint_only.features))))
             if not np.isfinite(self.composer.predict(evidence)).all():
                 raise ValueError("its numbers make no probability")
 
@@ -314,7 +274,6 @@ def fit(
     profile: str | None = None,
     variant: str = "full",
     seed: int = 2026,
-    options: Options | None = None,
 ) -> Model:
     """Fits a model on labelled traces of the target.
 
@@ -333,7 +292,6 @@ def fit(
         profile: The profile that all were read with, if one was named.
         variant: One of OPERATIONAL.
         seed: Decides which traces share a fold.
-        options: What DARC fixes beforehand; the variant goes before it.
 
     Raises:
         SymboUQError: If there are no traces, or the variant needs what a single trace has not.
@@ -342,30 +300,26 @@ def fit(
         raise SymboUQError(f"a model is fitted as one of: {', '.join(OPERATIONAL)}")
     if not readings or len(readings) != len(labels):
         raise SymboUQError("fitting needs traces, each with its label")
-    order = sorted(range(len(readings)), key=lambda n: (_dealt(seed, readings[n].id), n))
-    ordered = [readings[n] for n in order]
-    y = np.array([labels[n] for n in order], np.float64)
+    dealt = sorted(zip(readings, labels, strict=True), key=lambda pair: _dealt(seed, pair[0].id))
+    ordered, y = [reading for reading, _ in dealt], np.array([y for _, y in dealt], np.float64)
     groups = [reading.group for reading in ordered]
-    notes = {"traces": len(y), "right": int(y.sum()), "seed": seed, "variant": variant}
     values = [_values(reading) for reading in ordered]
     offered = dict.fromkeys(name for row in values for name in row)
     left_out = [name for name in offered if any(name not in row for row in values)]
-    notes["left_out"] = left_out
     names = [name for name in offered if name not in left_out]
-    chosen = VARIANTS[variant]
+    settings = VARIANTS[variant]
     classifier = None
     if y.min() == y.max():
-        raw = np.array([[row[RULE][0]] for row in values])
-        candidates = {RULE: Candidate(None, float(raw.mean()))}
-        scores = raw
+        scores = np.array([[row[RULE][0]] for row in values])
+        candidates = {RULE: Candidate(None, float(scores.mean()))}
     else:
         if constraint_only.NAME not in names:
             x = np.array([reading.features for reading in ordered], np.float64)
-            made = constraint_only.fit(feature_names(composition), x, y, groups)
-            if made is not None:
-                classifier = made[0]
+            fitted = constraint_only.fit(feature_names(composition), x, y, groups)
+            if fitted is not None:
+                classifier, out_of_fold = fitted
                 names.append(constraint_only.NAME)
-                for row, p in zip(values, made[1], strict=True):
+                for row, p in zip(values, out_of_fold, strict=True):
                     row[constraint_only.NAME] = np.array([p])
         candidates, columns = {}, []
         for name in names:
@@ -374,16 +328,22 @@ def fit(
             columns.append(calibrator(claims))
             candidates[name] = Candidate(calibrator, float(columns[-1].mean()))
         scores = np.stack(columns, axis=1)
-    evidence = Evidence(tuple(candidates), scores, _coverage(ordered, chosen.coverage))
-    composer = darc.fit(evidence, y, chosen.options(options or Options(), candidates), groups)
+    evidence = Evidence(tuple(candidates), scores, _coverage(ordered, settings.coverage))
+    notes = {
+        "traces": len(y),
+        "right": int(y.sum()),
+        "seed": seed,
+        "variant": variant,
+        "left_out": left_out,
+    }
     return Model(
         composition,
         profile,
         ontology,
-        chosen.coverage,
+        settings.coverage,
         candidates,
         classifier,
-        composer,
+        darc.fit(evidence, y, settings.options(Options(), candidates), groups),
         notes,
     )
 
@@ -392,8 +352,8 @@ def _values(reading: Reading) -> dict[str, Values]:
     """The values of each score: one a claim for decoding scores, one of the trace for others. What
     the record brings goes before what is worked out from its tokens.
     """
-    found = {name: np.array(row, np.float64) for name, row in reading.claims.items()}
-    return found | {name: np.array([value]) for name, value in reading.scores.items()}
+    claims = {name: np.array(row, np.float64) for name, row in reading.claims.items()}
+    return claims | {name: np.array([value]) for name, value in reading.scores.items()}
 
 
 def _orientation(name: str, readings: Sequence[Reading]) -> Orientation:

@@ -1,16 +1,13 @@
-"""Which candidates carry ranking information on validation, and which of them are reversed."""
+"""Screening of candidates by their ranking on validation, and orientation of reversed ones."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from symbouq.errors import SymboUQError
-from symbouq.metrics import auroc
-
-Values = NDArray[np.float64]
+from symbouq.metrics import Values, auroc
 
 _ROUNDING = 1e-12
 """A threshold such as 0.05 is met by an AUROC of 0.45, whatever their difference rounds to."""
@@ -18,7 +15,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Screening:
-    """What validation says of each candidate.
+    """The screening of candidates on validation.
 
     Attributes:
         aurocs: A_j, `[m]`.
@@ -47,14 +44,12 @@ def screen(scores: Values, labels: Values, epsilon: float) -> Screening:
     Raises:
         SymboUQError: If the labels are of one class.
     """
-    found = [auroc(column, labels) for column in scores.T]
-    aurocs = [value for value in found if value is not None]
-    if len(aurocs) < len(found):
+    aurocs = np.array([auroc(column, labels) for column in scores.T], np.float64)  # None: NaN
+    if np.isnan(aurocs).any():
         raise SymboUQError("screening needs both right and wrong answers")
-    values = np.array(aurocs, np.float64)
-    retained = np.flatnonzero(np.abs(values - 0.5) >= epsilon - _ROUNDING)
-    flipped = tuple(bool(values[n] < 0.5) for n in retained)
-    return Screening(values, tuple(int(n) for n in retained), flipped)
+    retained = np.flatnonzero(np.abs(aurocs - 0.5) >= epsilon - _ROUNDING)
+    flipped = tuple((aurocs[retained] < 0.5).tolist())
+    return Screening(aurocs, tuple(retained.tolist()), flipped)
 
 
 def oriented(scores: Values, flipped: tuple[bool, ...]) -> Values:

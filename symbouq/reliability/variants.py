@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symbouq.errors import SymboUQError
+from symbouq.metrics import Values
 from symbouq.reliability.darc import Composer, Evidence, Options, fit
 from symbouq.reliability.designs import Coverage, CoverageKind, Design
-
-Values = NDArray[np.float64]
 
 CONSTRAINT_FAMILY = frozenset({"Constraint", "Constraint-Only", "Constraint-Rule"})
 """Candidates of the constraint family, which the gated variant gates."""
@@ -90,7 +89,7 @@ class Pool:
 
 
 def evidence_of(variant: Variant, pool: Pool, seed: int = 2026) -> Evidence:
-    """What a variant sees of a split.
+    """The evidence of a split as a variant sees it.
 
     Args:
         variant: The variant.

@@ -39,7 +39,7 @@ class ComparedSides:
         self,
         path: str | os.PathLike[str],
         names: tuple[str, str],
-        found: Flips,
+        flips: Flips,
         changes: Sequence[str] = (),
         notes: Sequence[str] = (),
         title: str = "SymboUQ comparison",
@@ -49,17 +49,16 @@ class ComparedSides:
         Args:
             path: Where it goes.
             names: What the two sides are called.
-            found: The counts.
+            flips: The counts.
             changes: Statements in which two ontologies differ.
-            notes: What else is to be said about how the two were compared.
+            notes: Lines on how the two were compared.
             title: The page's title.
         """
-        told = found.described({})
         data: dict[str, Any] = {
             "title": title,
             "names": names,
             "sides": [side.as_json() for side in self._sides],
-            **told,
+            **flips.described({}),
             "listed": [asdict(flip) for flip in self._flips],
             "changes": list(changes),
             "notes": list(notes),

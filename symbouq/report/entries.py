@@ -1,4 +1,4 @@
-"""From a trace and its audit to what the page shows of it: a row of the list, and a sheet."""
+"""Entries of the report: from a trace and its audit, a row of the list and a sheet."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic_core import to_json
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.correctness import answer_label
 from symbouq.auditing.overview import Point
-from symbouq.ontology.library import Ontology
+from symbouq.ontology.tables import Ontology
 from symbouq.records import Trace
 from symbouq.report.layout import picture
 
@@ -75,7 +75,7 @@ def entry(auditor: TraceAuditor, trace: Trace, audit: Mapping[str, Any]) -> Entr
 
 
 def label_of(trace: Trace) -> bool | None:
-    """Whether a trace's answer is right: what `correct` says, else whether the delivered
+    """Whether a trace's answer is right: by `correct`, else whether the delivered
     answer matches `answer` among the labels of `answer_space`; None where neither is there.
     """
     if isinstance(trace.correct, bool) or trace.correct in (0, 1):
@@ -88,9 +88,9 @@ def label_of(trace: Trace) -> bool | None:
     return bool(answer_label(record))
 
 
-def shown_verdict(claim: Mapping[str, Any]) -> str:
-    """A claim's verdict, or `unread` where no relation was read in it."""
-    return str(claim["verdict"]) if claim["relations"] else UNREAD
+def shown_verdict(claim: Mapping[str, Any], field: str = "verdict") -> str:
+    """A claim's verdict, or `grounded_verdict`, or `unread` where no relation was read in it."""
+    return str(claim[field]) if claim["relations"] else UNREAD
 
 
 def marked(text: str, relations: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
@@ -164,16 +164,13 @@ def _sentences(
     read: dict[int, list[Mapping[str, Any]]] = {}
     for number, relation in enumerate(relations, start=1):
         read.setdefault(relation["sentence"] or number, []).append(relation)
-    last = max(len(texts), *read) if read else len(texts)
-    return [
-        {
-            "parts": marked(texts[number - 1], read.get(number, []))
-            if number <= len(texts)
-            else [],
-            "relations": [_worded(ontology, relation) for relation in read.get(number, [])],
-        }
-        for number in range(1, last + 1)
-    ]
+    sentences = []
+    for number in range(1, max([len(texts), *read]) + 1):
+        here = read.get(number, [])
+        parts = marked(texts[number - 1], here) if number <= len(texts) else []
+        worded = [_worded(ontology, relation) for relation in here]
+        sentences.append({"parts": parts, "relations": worded})
+    return sentences
 
 
 def _worded(ontology: Ontology, relation: Mapping[str, Any]) -> dict[str, Any]:
@@ -182,7 +179,7 @@ def _worded(ontology: Ontology, relation: Mapping[str, Any]) -> dict[str, Any]:
     worded = {
         "subject": relation["subject"],
         "relation": name,
-        "words": ontology.wordings.get(name, (name.replace("_", " "),))[0],
+        "words": ontology.lexicon.wording.get(name, (name.replace("_", " "),))[0],
         "object": relation["object"],
     }
     if relation["confidence"] < 1:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -84,21 +83,16 @@ class Report:
 
     def _write(self) -> None:
         self._sheets.seek(0)
+        models = {name: overview.as_json() for name, overview in self._models.items()}
         data = {
             "title": self._title,
             "about": {name: list(values) for name, values in self._about.items()},
             "overview": self._overall.as_json(),
-            "models": {name: found.as_json() for name, found in self._models.items()}
-            if len(self._models) > 1
-            else {},
+            "models": models if len(models) > 1 else {},
             "rows": self._rows,
             "batch": BATCH,
         }
         with self._page.buffered() as stream:
-            for piece in page(self._title, "audit", data, _batches(self._sheets)):
+            batches = iter(lambda: list(islice(self._sheets, BATCH)), [])
+            for piece in page(self._title, "audit", data, batches):
                 stream.write(piece)
-
-
-def _batches(lines: IO[bytes]) -> Iterator[Sequence[bytes]]:
-    while batch := list(islice(lines, BATCH)):
-        yield batch

@@ -1,4 +1,4 @@
-"""What a report needs of each trace, worked out in the processes that audit."""
+"""Entries of a report, made in the processes that audit."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What the page draws of a trace: one layout of its scene, and where each claim would have
-what it speaks of.
+"""The picture of a trace: one layout of its scene, and where each claim would have the things that
+it speaks of.
 
 A scene mostly leaves many layouts open. The coordinates are one of them, the first that
 clingo-dl finds; what the scene says of two things is the cells around the one in which the
@@ -8,7 +8,7 @@ other can be: before it, level with it or beyond it on each of the two axes of a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -17,7 +17,8 @@ from symbouq.limits import LimitError
 from symbouq.logic.programs import Atom, TraceSolver
 from symbouq.logic.programs import layout as solved_layout
 from symbouq.logic.scene import current_scene
-from symbouq.ontology.library import ASSERTED, QUERIED, Ontology, Triple
+from symbouq.ontology.source import ASSERTED, QUERIED
+from symbouq.ontology.tables import Ontology, Triple
 
 AXES = ("x", "y")
 """The axes of a picture: to the right, and upwards."""
@@ -27,7 +28,7 @@ CELLS = tuple((x, y) for y in (1, 0, -1) for x in (-1, 0, 1))
 
 
 def picture(ontology: Ontology, audit: Mapping[str, Any]) -> dict[str, Any]:
-    """What there is to draw of an audited trace.
+    """Lays out an audited trace for drawing.
 
     Args:
         ontology: The tables of the audit's profile.
@@ -56,16 +57,14 @@ def _nothing(ontology: Ontology) -> dict[str, Any]:
 
 def _picture(ontology: Ontology, audit: Mapping[str, Any]) -> dict[str, Any]:
     names: dict[str, int] = {}
-    scene = _scene(ontology, audit["scene"]["relations"], names)
-    known = len(names)
-    claims = [
-        [
-            (slots[0], relation["relation"], slots[1])
-            for relation in claim["relations"]
-            for slots in [[names.setdefault(relation[end], len(names)) for end in _ENDS]]
-        ]
-        for claim in audit["claims"]
-    ]
+
+    def triple(relation: Mapping[str, Any]) -> Triple:
+        subject, thing = (names.setdefault(relation[end], len(names)) for end in _ENDS)
+        return subject, relation["relation"], thing
+
+    scene = _scene(ontology, audit["scene"]["relations"], triple)
+    things = list(names)
+    claims = [[triple(relation) for relation in claim["relations"]] for claim in audit["claims"]]
     if not audit["scene"]["feasible"]:
         return _nothing(ontology)
     pairs = {
@@ -75,24 +74,24 @@ def _picture(ontology: Ontology, audit: Mapping[str, Any]) -> dict[str, Any]:
         if u != v and _claimed(ontology, r) is not None
     }
     signs = _signs(ontology)
-    context = [(ontology.readings[ASSERTED, r], u, v) for u, r, v in scene]
+    context = [(ontology.encoding.readings[ASSERTED, r], u, v) for u, r, v in scene]
     probes = [(key, u, v) for u, v in pairs for key in signs.readings.values()]
-    atoms = dict.fromkeys([*context, *probes])
-    solver = TraceSolver(signs.ontology, atoms) if atoms else None
-    places = solved_layout(signs.ontology, context, probes) or {} if atoms else {}
-    possible = {
-        (u, v): _cells(solver, context, signs, u, v) for u, v in pairs if solver is not None
-    }
+    places: Mapping[tuple[int, int], int] = {}
+    possible: dict[tuple[int, int], str] = {}
+    if atoms := dict.fromkeys([*context, *probes]):
+        solver = TraceSolver(signs.ontology, atoms)
+        places = solved_layout(signs.ontology, context, probes) or {}
+        possible = {(u, v): _cells(solver, context, signs, u, v) for u, v in pairs}
     inside = _nesting(ontology, scene)
     return {
         "things": [
-            _thing(ontology, scene, places, inside, name, slot)
-            for name, slot in list(names.items())[:known]
+            {"name": name, **_coordinates(ontology, scene, places, slot), "in": inside.get(slot)}
+            for slot, name in enumerate(things)
         ],
-        "groups": _groups(ontology, scene, known),
+        "groups": _groups(ontology, scene, len(things)),
         "extent": ontology.extent,
         "regions": [
-            [_region(ontology, triple, possible, known) for triple in claim] for claim in claims
+            [_region(ontology, one, possible, len(things)) for one in claim] for claim in claims
         ],
     }
 
@@ -101,49 +100,45 @@ _ENDS = ("subject", "object")
 
 
 def _scene(
-    ontology: Ontology, relations: Sequence[Mapping[str, Any]], names: dict[str, int]
+    ontology: Ontology,
+    relations: Sequence[Mapping[str, Any]],
+    triple: Callable[[Mapping[str, Any]], Triple],
 ) -> list[Triple]:
     """The scene's relations over slots, without those that a later one replaces."""
-    premises: list[tuple[int, list[Triple]]] = []
-    for number, relation in enumerate(relations, start=1):
-        u, v = (names.setdefault(relation[end], len(names)) for end in _ENDS)
-        premises.append((relation["sentence"] or number, [(u, relation["relation"], v)]))
-    if ontology.updates:
+    premises = [
+        (relation["sentence"] or number, [triple(relation)])
+        for number, relation in enumerate(relations, start=1)
+    ]
+    if ontology.state_updates:
         premises = current_scene(ontology, premises)
-    return list(dict.fromkeys(triple for _, triples in premises for triple in triples))
+    return list(dict.fromkeys(one for _, triples in premises for one in triples))
 
 
 # Where things are ------------------------------------------------------------------------
 
 
-def _thing(
-    ontology: Ontology,
-    scene: Iterable[Triple],
-    places: Mapping[tuple[int, int], int],
-    inside: Mapping[int, int],
-    name: str,
-    slot: int,
+def _coordinates(
+    ontology: Ontology, scene: Iterable[Triple], places: Mapping[tuple[int, int], int], slot: int
 ) -> dict[str, Any]:
-    said = {
+    """The ends of a thing on the axes of the picture, and its coordinates on others as text."""
+    stated = {
         axis
         for u, r, v in scene
         if slot in (u, v)
-        for axis in ontology.axes[ontology.readings[ASSERTED, r]]
+        for axis in ontology.encoding.axes[ontology.encoding.readings[ASSERTED, r]]
     }
     ends: dict[str, list[int]] = {}
-    for number, (axis, _) in enumerate(ontology.coordinates):
+    for number, (axis, _) in enumerate(ontology.encoding.coordinates):
         # A coordinate that only a claim asks about has a value too, which says nothing.
-        if (slot, number) in places and (ontology.extent or axis in said):
+        if (slot, number) in places and (ontology.extent or axis in stated):
             ends.setdefault(axis, []).append(places[slot, number])
     spans = {axis: [min(values), max(values)] for axis, values in ends.items()}
     return {
-        "name": name,
         **{axis: spans.pop(axis, None) for axis in AXES},
         "other": ", ".join(
             f"{axis} {low}" if low == high else f"{axis} {low} to {high}"
             for axis, (low, high) in spans.items()
         ),
-        "in": inside.get(slot),
     }
 
 
@@ -151,17 +146,17 @@ def _nesting(ontology: Ontology, scene: Iterable[Triple]) -> dict[int, int]:
     """For each thing that lies within others the innermost of these."""
     wholes: dict[int, set[int]] = {}
     for u, r, v in scene:
-        converse = ontology.converse.get(r)
-        if r in ontology.within and converse not in ontology.within:
+        converse = ontology.relations.converse.get(r)
+        if r in ontology.relations.within and converse not in ontology.relations.within:
             wholes.setdefault(u, set()).add(v)
-        elif converse in ontology.within and r not in ontology.within:
+        elif converse in ontology.relations.within and r not in ontology.relations.within:
             wholes.setdefault(v, set()).add(u)
 
     def around(thing: int, seen: frozenset[int]) -> set[int]:
-        found: set[int] = set()
+        outer: set[int] = set()
         for whole in wholes.get(thing, set()) - seen:
-            found |= {whole, *around(whole, seen | {whole})}
-        return found
+            outer |= {whole, *around(whole, seen | {whole})}
+        return outer
 
     depths = {whole: len(around(whole, frozenset([whole]))) for s in wholes.values() for whole in s}
     return {
@@ -172,23 +167,23 @@ def _nesting(ontology: Ontology, scene: Iterable[Triple]) -> dict[int, int]:
     }
 
 
-def _groups(ontology: Ontology, scene: Iterable[Triple], known: int) -> list[list[int]]:
+def _groups(ontology: Ontology, scene: Iterable[Triple], count: int) -> list[list[int]]:
     """The things, grouped by what ties their places together; among those without a place,
     any relation does.
     """
     tied = [
         (u, v)
         for u, r, v in scene
-        if r in ontology.within
-        or ontology.converse.get(r) in ontology.within
-        or ontology.axes[ontology.readings[ASSERTED, r]]
+        if r in ontology.relations.within
+        or ontology.relations.converse.get(r) in ontology.relations.within
+        or ontology.encoding.axes[ontology.encoding.readings[ASSERTED, r]]
     ]
     placed = {slot for pair in tied for slot in pair}
-    group = list(range(known))
+    group = list(range(count))
     for u, v in [*tied, *((u, v) for u, _, v in scene if u not in placed and v not in placed)]:
         old, new = group[v], group[u]
         group = [new if number == old else number for number in group]
-    return [[slot for slot in range(known) if group[slot] == g] for g in dict.fromkeys(group)]
+    return [[slot for slot in range(count) if group[slot] == g] for g in dict.fromkeys(group)]
 
 
 # Where things can be ---------------------------------------------------------------------
@@ -200,8 +195,8 @@ class _Signs:
     """
 
     def __init__(self, ontology: Ontology) -> None:
-        facts, axes = list(ontology.facts), list(ontology.axes)
-        numbers = {place: n for n, place in enumerate(ontology.coordinates, start=1)}
+        facts, axes = list(ontology.encoding.facts), list(ontology.encoding.axes)
+        numbers = {place: n for n, place in enumerate(ontology.encoding.coordinates, start=1)}
         self.readings: dict[tuple[str, int], int] = {}
         for axis in AXES:
             if (axis, "point") in numbers:
@@ -222,10 +217,12 @@ class _Signs:
                 }
                 facts.append(bounds[sign])
                 axes.append(frozenset([axis]))
-        self.ontology = replace(ontology, facts=tuple(facts), axes=tuple(axes))
+        self.ontology = replace(
+            ontology, encoding=replace(ontology.encoding, facts=tuple(facts), axes=tuple(axes))
+        )
 
     def atoms(self, cell: tuple[int, int], u: int, v: int) -> list[Atom]:
-        """What puts a thing into a cell around another one."""
+        """The readings that put a thing into a cell around another one."""
         wanted = zip(AXES, cell, strict=True)
         return [(self.readings[key], u, v) for key in wanted if key in self.readings]
 
@@ -248,25 +245,18 @@ def _claimed(ontology: Ontology, relation: str) -> str | None:
     signs = _signs(ontology)
     if not signs.readings:
         return None
-    stated = (ontology.readings[QUERIED, relation], 0, 1)
+    stated = (ontology.encoding.readings[QUERIED, relation], 0, 1)
     atoms = [stated, *((key, 0, 1) for key in signs.readings.values())]
-    found = _cells(TraceSolver(signs.ontology, atoms), [stated], signs, 0, 1)
-    return found if "0" in found else None
+    cells = _cells(TraceSolver(signs.ontology, atoms), [stated], signs, 0, 1)
+    return cells if "0" in cells else None
 
 
 def _region(
-    ontology: Ontology,
-    triple: Triple,
-    possible: Mapping[tuple[int, int], str],
-    known: int,
+    ontology: Ontology, triple: Triple, possible: Mapping[tuple[int, int], str], count: int
 ) -> dict[str, Any] | None:
+    """The cells of a claimed relation, of whose things the scene names the first `count`."""
     u, r, v = triple
     if (u, v) not in possible or (claimed := _claimed(ontology, r)) is None:
         return None
-    subject, thing = (slot if slot < known else None for slot in (u, v))
-    return {
-        "subject": subject,
-        "object": thing,
-        "claimed": claimed,
-        "possible": possible[u, v],
-    }
+    subject, thing = (slot if slot < count else None for slot in (u, v))
+    return {"subject": subject, "object": thing, "claimed": claimed, "possible": possible[u, v]}

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 from symbouq.auditing.overview import BINS, PROFILE, Overview, Point
 from symbouq.errors import missing_extra
 from symbouq.records import Audit
+from symbouq.report.entries import UNREAD, shown_verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
-
-_EXTRA = "notebook"
 
 COLOURS = {
     "entailed": ("#3aa392", "#0a6457", "#dcf1ec"),
@@ -61,13 +60,12 @@ def _claim_html(claim: Mapping[str, Any]) -> str:
         f"{r['subject']} {r['relation']} {r['object']}" for r in claim["relations"]
     )
     premises = ", ".join(premise.replace(":", " ") for premise in claim["premises"])
-    verdicts = [_shown(claim, name) for name in ("verdict", "grounded_verdict")]
     first = " · first conflict" if claim["first_conflict"] else ""
     cells = (
         str(claim["index"]),
         escape(text),
-        _tag(verdicts[0]) + first,
-        _tag(verdicts[1]),
+        _tag(shown_verdict(claim)) + first,
+        _tag(shown_verdict(claim, "grounded_verdict")),
         escape(premises),
     )
     title = escape(claim["message"], quote=True)
@@ -86,10 +84,6 @@ def _tag(verdict: str) -> str:
     )
 
 
-def _shown(claim: Mapping[str, Any], name: str) -> str:
-    return str(claim[name]) if claim["relations"] else "unread"
-
-
 # Frames ----------------------------------------------------------------------------------
 
 
@@ -103,6 +97,7 @@ def traces_frame(audits: Iterable[Any]) -> DataFrame:
     Raises:
         SymboUQError: If pandas is not installed.
     """
+    nothing = {"verdict": None, "grounded_verdict": None}
     return _frame(
         {
             "id": audit["id"],
@@ -114,10 +109,7 @@ def traces_frame(audits: Iterable[Any]) -> DataFrame:
             "first_conflict": Point.of(audit).first or None,
             **audit["profile"],
             "constraint_rule": audit["constraint_rule"],
-            "verdict": audit["claims"][-1]["verdict"] if audit["claims"] else None,
-            "grounded_verdict": audit["claims"][-1]["grounded_verdict"]
-            if audit["claims"]
-            else None,
+            **{name: (audit["claims"] or [nothing])[-1][name] for name in nothing},
         }
         for audit in map(_plain, audits)
     )
@@ -151,7 +143,7 @@ def _frame(rows: Iterable[Mapping[str, Any]]) -> DataFrame:
     try:
         import pandas as pd
     except ImportError as error:
-        raise missing_extra(_EXTRA, error) from error
+        raise missing_extra("notebook", error) from error
     return pd.DataFrame(list(rows))
 
 
@@ -169,29 +161,20 @@ def plot_claims(audit: Mapping[str, Any]) -> Figure:
     axes = figure.add_subplot()
     for row, name in enumerate(("verdict", "grounded_verdict")):
         for claim in claims:
-            verdict = _shown(claim, name)
+            verdict = shown_verdict(claim, name)
             fill, ink, ground = COLOURS[verdict]
             axes.barh(
                 row, 0.9, left=claim["index"] - 0.45, height=0.8, color=ground, edgecolor=fill
             )
-            axes.text(claim["index"], row, _LETTERS[verdict], color=ink, ha="center", va="center")
-    axes.set_yticks([0, 1], ["assumed", "grounded"])
-    axes.invert_yaxis()
+            letter = verdict[0].upper() if verdict != UNREAD else ""
+            axes.text(claim["index"], row, letter, color=ink, ha="center", va="center")
+    _name_contexts(axes)
     axes.set_xlim(0.4, max(1, len(claims)) + 0.6)
     axes.set_xticks([claim["index"] for claim in claims])
     axes.set_xlabel("claim")
     axes.set_title(str(audit["id"]).replace("$", r"\$"), loc="left", fontsize="medium")
     axes.spines[:].set_visible(False)
     return figure
-
-
-_LETTERS = {
-    "entailed": "E",
-    "contradicted": "C",
-    "unknown": "U",
-    "not-evaluable": "N",
-    "unread": "",
-}
 
 
 def plot(audits: Iterable[Any], labels: Iterable[bool | None] | None = None) -> Figure:
@@ -207,12 +190,12 @@ def plot(audits: Iterable[Any], labels: Iterable[bool | None] | None = None) -> 
         ValueError: If there are more or fewer labels than audits.
     """
     overview = Overview()
-    given = [_plain(audit) for audit in audits]
-    known = [None] * len(given) if labels is None else list(labels)
-    for audit, label in zip(given, known, strict=True):
+    plain = [_plain(audit) for audit in audits]
+    truths = [None] * len(plain) if labels is None else labels
+    for audit, label in zip(plain, truths, strict=True):
         overview.add(Point.of(audit, label))
-    found = overview.as_json()
-    reliability = found["reliability"]
+    shown = overview.as_json()
+    reliability = shown["reliability"]
     figure = _figure(11, 5.6 if reliability else 3.6)
     grid = figure.add_gridspec(2, 4 if reliability else 3)
     _plot_verdicts(figure.add_subplot(grid[0, 0]), overview)
@@ -220,7 +203,7 @@ def plot(audits: Iterable[Any], labels: Iterable[bool | None] | None = None) -> 
     some = {claim: count for claim, count in overview.conflicts.items() if claim}
     conflicts.bar(list(some), list(some.values()), color=COLOURS["contradicted"][0])
     conflicts.set_title("claim of the first conflict")
-    for number, (name, bins) in enumerate(found["histograms"].items()):
+    for number, (name, bins) in enumerate(shown["histograms"].items()):
         axes = figure.add_subplot(grid[number // 2, 1 + number % 2])
         axes.bar([(n + 0.5) / BINS for n in range(BINS)], bins, width=0.9 / BINS, color="#23518f")
         axes.set_title(name.replace("_", " "))
@@ -239,22 +222,23 @@ def _plot_verdicts(axes: Any, overview: Overview) -> None:
             label = str(verdict) if row == 0 else None
             axes.barh(row, share, left=start, color=COLOURS[str(verdict)][0], label=label)
             start += share
-    axes.set_yticks([0, 1], ["assumed", "grounded"])
-    axes.invert_yaxis()
+    _name_contexts(axes)
     axes.set_xlim(0, 1)
     axes.set_title("verdicts")
     axes.legend(ncols=2, fontsize="x-small", loc="upper center", bbox_to_anchor=(0.5, -0.15))
 
 
+def _name_contexts(axes: Any) -> None:
+    """Names the two rows of a figure, the first one above."""
+    axes.set_yticks([0, 1], ["assumed", "grounded"])
+    axes.invert_yaxis()
+
+
 def _plot_reliability(axes: Any, reliability: Mapping[str, Any]) -> None:
-    filled = [found for found in reliability["bins"] if found["count"]]
+    filled = [bin_ for bin_ in reliability["bins"] if bin_["count"]]
     axes.plot([0, 1], [0, 1], linestyle=":", color="#868f9b")
-    axes.plot(
-        [found["confidence"] for found in filled],
-        [found["accuracy"] for found in filled],
-        marker="o",
-        color="#23518f",
-    )
+    curve = ([bin_[name] for bin_ in filled] for name in ("confidence", "accuracy"))
+    axes.plot(*curve, marker="o", color="#23518f")
     axes.set(title="reliability", xlim=(0, 1), ylim=(0, 1.03))
 
 
@@ -263,5 +247,5 @@ def _figure(width: float, height: float) -> Figure:
         # Without pyplot: no window, no state, and the notebook shows it by itself.
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise missing_extra(_EXTRA, error) from error
+        raise missing_extra("notebook", error) from error
     return Figure(figsize=(width, height), layout="constrained")

@@ -35,14 +35,14 @@ def page(
     """
     style = _asset("style.css")
     script = _asset("common.js") + _asset(f"{kind}.js")
-    yield _filled(
-        _asset("head.html"),
-        title=escape(title),
-        style=style,
-        script_hash=_hash(script),
-        style_hash=_hash(style),
-        version=escape(__version__),
-    ).encode()
+    values = {
+        "title": escape(title),
+        "style": style,
+        "script_hash": _hash(script),
+        "style_hash": _hash(style),
+        "version": escape(__version__),
+    }
+    yield re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], _asset("head.html")).encode()
     yield b'<script type="application/json" id="data">' + json_block(to_json(data)) + b"</script>\n"
     for batch in sheets:
         yield b'<script type="application/json" class="sheets">['
@@ -61,10 +61,6 @@ def json_block(encoded: bytes) -> bytes:
 
 def _asset(name: str) -> str:
     return files("symbouq.report").joinpath("assets", name).read_text(encoding="utf-8")
-
-
-def _filled(template: str, **values: str) -> str:
-    return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], template)
 
 
 def _hash(text: str) -> str:

@@ -8,15 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from symbouq.auditing.matching import MATCHERS, AnswerSpace, agrees, delivered, space_of
-from symbouq.experiments.benchmarks.catalog import NINE, SPARP, SPARTQA, SPARTUN
+from symbouq.auditing.answer_words import cues, meanings
+from symbouq.auditing.matching import AnswerSpace, agrees, delivered, space_of
+from symbouq.experiments.benchmarks import BENCHMARKS
+
+NINE = BENCHMARKS["stepgame"].spaces["direction"]
 
 SPACES = {
     "nine": space_of(NINE),
     "four": AnswerSpace("relations", ("left", "right", "above", "below"), "single"),
-    "spartqa": space_of(SPARTQA),
-    "spartun": space_of(SPARTUN),
-    "sparp": space_of(SPARP),
+    "spartqa": space_of(BENCHMARKS["spartqa"].spaces["FR"]),
+    "spartun": space_of(BENCHMARKS["spartun"].spaces["FR"]),
+    "sparp": space_of(BENCHMARKS["sparp"].spaces["PS1"]),
     "yes/no": space_of(["yes", "no"]),
     "yes/no/dk": space_of(["Yes", "No", "DK"]),
     "nli": space_of(["entailment", "neutral", "contradiction"]),
@@ -142,6 +145,91 @@ def test_delivered(space: str, text: str, expected: str | list[str] | None) -> N
     assert delivered(text, SPACES[space]) == (None if wanted is None else tuple(wanted))
 
 
+HULL = ("surrounded by", "surrounds", "above")
+CONTAINMENT = ("inside", "contains", "not inside")
+OFFERED = ("the box", "the cup", "cannot be determined")
+
+WORDED_BY_THE_ONTOLOGY = [
+    # directions: clock faces, configurations, phrases of a profile
+    (NINE, "At 3 o'clock.", ["right"]),
+    (NINE, "It is superimposed on Q.", ["overlap"]),
+    (NINE, "back left", ["lower-left"]),
+    (NINE, "K is right above M.", ["above"]),
+    # relations of any family
+    (HULL, "It is encircled by the trees.", ["surrounded by"]),
+    (HULL, "ringed by trees", ["surrounded by"]),
+    (HULL, "It encircles the pond.", ["surrounds"]),
+    (CONTAINMENT, "enclosed by the fence", ["inside"]),
+    (CONTAINMENT, "It encloses the yard.", ["contains"]),
+    (CONTAINMENT, "outside of the box", ["not inside"]),
+    # RCC-8, and what follows from a relation that is no label
+    (SPACES["spartun"].labels, "at the corner of the box", ["tpp"]),
+    (SPACES["spartun"].labels, "the container of the cup", ["ntppi"]),
+    (SPACES["spartun"].labels, "It overlaps with the jug.", ["po"]),
+    (SPACES["spartun"].labels, "alongside, and ahead of it", ["front", "near"]),
+    (SPACES["spartqa"].labels, "beside it", ["near to"]),
+    (SPACES["sparp"].labels, "at the edge of the box", ["inside and touching"]),
+    (SPACES["rcc8"].labels, "TPP inverse, or the container of z", ["TPPi"]),
+    (SPACES["rcc8"].labels, "touching or overlapping", ["EC", "PO"]),
+    (SPACES["cdc"].labels, "All nine of the cardinal relations", SPACES["cdc"].labels),
+    (SPACES["moves"].labels, "north, then the eastern way", ["n", "e"]),
+    # judgements, options, numbers, blocks
+    (("true", "false"), "Yes, it is.", ["true"]),
+    (("consistent", "inconsistent"), "This is impossible.", ["inconsistent"]),
+    (OFFERED, "There is not enough information.", ["cannot be determined"]),
+    (("one", "two", "three"), "2", ["two"]),
+    (SPACES["objects"].labels, "neither of these", ["none of them"]),
+    (SPACES["blocks"].labels, "nothing", []),
+]
+
+
+@pytest.mark.parametrize(("labels", "text", "expected"), WORDED_BY_THE_ONTOLOGY)
+def test_answers_are_worded_as_the_ontology_knows_it(
+    labels: tuple[str, ...], text: str, expected: list[str]
+) -> None:
+    assert delivered(text, labels) == tuple(expected)
+
+
+def test_a_word_has_the_sense_of_the_data_set() -> None:
+    labels = ("inside", "ntpp", "left")
+    assert delivered("within the box", space_of(labels)) == ("inside",)
+    assert delivered("within the box", space_of(("ntpp", "left"), dataset="spartun")) == ("ntpp",)
+
+
+ROLES = {
+    *("denial", "determiner", "hedge", "choice", "pause", "stop", "filler", "other", "article"),
+    *("open", "declined", "all", "noun", "link", "choosing", "conclusion", "clause", "reason"),
+    "confidence",
+}
+
+
+def test_every_role_of_a_cue_is_known() -> None:
+    assert set(cues()) == ROLES
+
+
+@pytest.mark.parametrize("text", cues()["open"])
+def test_what_leaves_a_question_open(text: str) -> None:
+    assert delivered(f"It is {text} here.", SPACES["yes/no/dk"]) == ("DK",)
+    assert delivered(f"It is {text} here.", NINE) is None
+
+
+@pytest.mark.parametrize("text", cues()["declined"])
+def test_what_declines_to_answer(text: str) -> None:
+    assert delivered(f"It is {text}, left.", NINE) is None
+
+
+@pytest.mark.parametrize(("text", "meaning"), meanings().items())
+def test_all_that_a_meaning_is_called(text: str, meaning: str) -> None:
+    labels = {
+        "open": ("yes", "no", "DK"),
+        **dict.fromkeys(("both", "none"), SPACES["objects"].labels),
+        **dict.fromkeys(("entailment", "contradiction"), SPACES["nli"].labels),
+        **dict.fromkeys(("satisfiable", "unsatisfiable"), SPACES["sat"].labels),
+    }.get(meaning, ("yes", "no"))
+    named = {"open": "DK", "both": "both of them", "none": "none of them"}.get(meaning, meaning)
+    assert delivered(text, labels) == (named,)
+
+
 @pytest.mark.parametrize("name", SPACES)
 def test_every_label_is_itself(name: str) -> None:
     space = SPACES[name]
@@ -158,8 +246,23 @@ def test_nothing_is_none_and_breaks_nothing(name: str, text: str) -> None:
     assert delivered(text, SPACES[name]) is None
 
 
-def test_every_space_has_its_function() -> None:
-    assert {space.name for space in SPACES.values()} == set(MATCHERS)
+def test_spaces_are_told_by_their_labels() -> None:
+    assert {name: space.name for name, space in SPACES.items()} == {
+        "nine": "directions",
+        "four": "relations",
+        "spartqa": "relations",
+        "spartun": "relations",
+        "sparp": "relations",
+        "yes/no": "yes-no",
+        "yes/no/dk": "yes-no",
+        "nli": "entailment",
+        "sat": "consistency",
+        "blocks": "blocks",
+        "objects": "choice",
+        "moves": "moves",
+        "rcc8": "composition",
+        "cdc": "composition",
+    }
 
 
 def test_a_direction_stated_the_other_way_round_is_turned() -> None:

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from symbouq.auditing.relations import _memory_of, audit_relations
 from symbouq.auditing.verdicts import ClaimResult, TraceResult, Verdict
-from symbouq.ontology.library import OntologyLibrary, Triple
+from symbouq.ontology.library import OntologyLibrary
+from symbouq.ontology.tables import Triple
 
 LIBRARY = OntologyLibrary()
 PROFILES = ["nine-way", "unit-grid"]

@@ -6,7 +6,8 @@ import pytest
 
 from symbouq.auditing.shortcuts import DirectVerdicts, Forest
 from symbouq.auditing.verdicts import Verdict
-from symbouq.ontology.library import OntologyLibrary, Triple
+from symbouq.ontology.library import OntologyLibrary
+from symbouq.ontology.tables import Triple
 
 LIBRARY = OntologyLibrary()
 NINE_WAY = LIBRARY.ontology("nine-way")

@@ -17,7 +17,8 @@ from stepgame_table import VERDICT_VALUES, delivered, states_relation
 
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.counterfactual import counterfactuals
-from symbouq.ontology.library import Ontology, OntologyLibrary
+from symbouq.ontology.library import OntologyLibrary
+from symbouq.ontology.tables import Ontology
 from symbouq.reading.named.reader import NamedReader
 from symbouq.records import Instance, Trace
 
@@ -75,7 +76,7 @@ def reads(reader: NamedReader, phrasing: str, meaning: str) -> bool:
         (m.subject, m.relation, m.object)
         for m in reader.read([sentence], question, [], "").scene[0]
     ]
-    return stated in ([("D", meaning, "K")], [("K", UNIT.converse[meaning], "D")])
+    return stated in ([("D", meaning, "K")], [("K", UNIT.relations.converse[meaning], "D")])
 
 
 @pytest.mark.parametrize("profile", ["nine-way", "unit-grid"])
@@ -101,7 +102,9 @@ def test_every_sound_sentence_is_read(data: Path, split: str) -> None:
             match, meaning = next((m, r) for p, r in sound if (m := p.fullmatch(sentence)))
             stated = [(m.subject, m.relation, m.object) for m in mentions]
             a, b = match["A"], match["B"]
-            assert stated in ([(a, meaning, b)], [(b, UNIT.converse[meaning], a)]), sentence
+            assert stated in ([(a, meaning, b)], [(b, UNIT.relations.converse[meaning], a)]), (
+                sentence
+            )
             checked += 1
     assert checked > 500
 
@@ -116,8 +119,11 @@ def without(ontology: Ontology, texts: set[str]) -> Ontology:
     """The ontology with these phrases and words deleted."""
     return replace(
         ontology,
-        phrases={text: r for text, r in ontology.phrases.items() if text not in texts},
-        words={name: words - texts for name, words in ontology.words.items()},
+        lexicon=replace(
+            ontology.lexicon,
+            phrase={text: r for text, r in ontology.lexicon.phrase.items() if text not in texts},
+            word={name: words - texts for name, words in ontology.lexicon.word.items()},
+        ),
     )
 
 
@@ -145,7 +151,9 @@ def test_gold_is_entailed_and_the_others_contradicted(data: Path) -> None:
             id=instance["id"],
             scene=instance["scene"],
             question=instance["question"],
-            reasoning=[f"{first} is {UNIT.wordings[r][0]} {second}." for r in LABELS.values()],
+            reasoning=[
+                f"{first} is {UNIT.lexicon.wording[r][0]} {second}." for r in LABELS.values()
+            ],
             conclusion=instance["answer"],
         )
         # The grounded verdict is that of the scene alone, whatever the other claims say.
@@ -206,7 +214,7 @@ def relation_f1(data: Path, ontology: Ontology) -> float:
     traces = {(n, t["id"]): t for n in COT for t in rows(data / "stepgame" / n)}
 
     def oriented(u: str, r: str, v: str) -> tuple[str, str, str]:
-        return (v, ontology.mirror[r], u) if u > v else (u, r, v)
+        return (v, ontology.relations.mirror[r], u) if u > v else (u, r, v)
 
     hits = extra = missed = 0
     for line in ANNOTATIONS.read_text(encoding="utf-8").splitlines():

@@ -11,7 +11,8 @@ from symbouq_cli.main import main
 
 from symbouq.authoring.check import as_sarif, check
 from symbouq.errors import OntologyError
-from symbouq.ontology.library import OntologyLibrary, checks
+from symbouq.ontology.compilation import checks
+from symbouq.ontology.library import OntologyLibrary
 
 NEAR = "holds(near, U, V)"
 

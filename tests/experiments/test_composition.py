@@ -12,21 +12,21 @@ import pytest
 
 from symbouq import metrics
 from symbouq.evidence.scorers.bank import Score, Scored, write_scores
-from symbouq.evidence.scorers.base import SCORERS
 from symbouq.evidence.scorers.calibration import Calibrator, MinMax, Platt
+from symbouq.evidence.scorers.registry import SCORERS
 from symbouq.experiments.composition import (
     CANDIDATES,
     METHOD,
     UNLABELLED,
-    Seen,
+    ScoredTraces,
     composed,
     read_predictions,
     subsampled,
     without_target_labels,
     write_predictions,
 )
-from symbouq.reliability.reading import WORLDS
 from symbouq.reliability.variants import VARIANTS
+from symbouq.reliability.worlds import WORLDS
 
 COUNT = 60
 PROFILE = {
@@ -38,7 +38,9 @@ PROFILE = {
 }
 
 
-def seen(prefix: str, labels: np.ndarray, noise: float, seed: int, names: Any = CANDIDATES) -> Seen:
+def seen(
+    prefix: str, labels: np.ndarray, noise: float, seed: int, names: Any = CANDIDATES
+) -> ScoredTraces:
     draw = np.random.default_rng(seed)
     ids = tuple(f"{prefix}{n}" for n in range(len(labels)))
     claims = {}
@@ -46,7 +48,7 @@ def seen(prefix: str, labels: np.ndarray, noise: float, seed: int, names: Any = 
         values = np.clip(0.5 + 0.3 * (labels - 0.5) + noise * draw.normal(size=len(labels)), 0, 1)
         claims[name, 2026] = {each: np.array([x]) for each, x in zip(ids, values, strict=True)}
     audits = tuple({"profile": PROFILE, "discounted": PROFILE} for _ in ids)
-    return Seen(ids, ids, audits, claims, dict.fromkeys(names, "correctness"))
+    return ScoredTraces(ids, ids, audits, claims, dict.fromkeys(names, "correctness"))
 
 
 LABELS = np.array([0, 1] * (COUNT // 2))
@@ -92,6 +94,7 @@ def test_worlds_are_a_candidate_beside_what_the_dual_view_shows() -> None:
     assert WORLDS not in found[METHOD].aurocs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reversed_", [False, True])
 def test_a_subsample_reads_no_label_outside_it(tmp_path: Path, reversed_: bool) -> None:
     """Scores as the files have them: calibrated on every label of validation."""
@@ -114,7 +117,7 @@ def test_a_subsample_reads_no_label_outside_it(tmp_path: Path, reversed_: bool) 
         for prefix, claims in (("v", known), ("t", new)):
             made = []
             for name in CANDIDATES:
-                orientation = SCORERS[name].make().orientation
+                orientation = SCORERS[name].orientation
                 values = [*known[name].values()]
                 fitted = Calibrator.fit(values, [labels[n] for n in known[name]], orientation)
                 told = {"name": name, "seed": 2026, "calibrator": fitted.record()}
@@ -125,7 +128,7 @@ def test_a_subsample_reads_no_label_outside_it(tmp_path: Path, reversed_: bool) 
                 made.append(Scored(told, rows))
             file = tmp_path / f"{prefix}.parquet"
             write_scores(file, [made])
-            pair.append(Seen.read(*_files(tmp_path, prefix), file))
+            pair.append(ScoredTraces.read(*_files(tmp_path, prefix), file))
         found = subsampled(pair[0], pair[1], labels, SEEDS, (*SIZES, COUNT))
         return {(one.method, one.seed): one.scores for one in found}
 
@@ -165,8 +168,8 @@ def test_a_subsample_is_calibrated_by_hand() -> None:
     }
     ids = tuple(claims)
     audits = tuple({"profile": PROFILE, "discounted": PROFILE} for _ in ids)
-    whole = Seen(ids, ids, audits, {("MCP", 0): claims}, {"MCP": "uncertainty"})
-    few = whole.of([0, 1, 2, 3])
+    whole = ScoredTraces(ids, ids, audits, {("MCP", 0): claims}, {"MCP": "uncertainty"})
+    few = whole.subset([0, 1, 2, 3])
     made = few.calibrators({"v0": 1, "v1": 1, "v2": 0, "v3": 0}, 2026)
     assert list(made) == [("MCP", 0)]
     assert made["MCP", 0].minmax == MinMax(0.2, 1.0)  # v4 is outside
@@ -217,7 +220,7 @@ def test_what_the_files_hold(tmp_path: Path) -> None:
     told = {"name": "MCP", "seed": 0, "calibrator": calibrator.record()}
     rows = [Score("v0", "MCP", 0, [0.9, 0.25], 0.5), Score("v1", "MCP", 0)]
     write_scores(tmp_path / "scores", [[Scored(told, rows)]])
-    found = Seen.read(*_files(tmp_path, "v"), tmp_path / "scores")
+    found = ScoredTraces.read(*_files(tmp_path, "v"), tmp_path / "scores")
     assert len(found.ids) == len(set(found.groups)) == COUNT
     assert list(found.claims) == [("MCP", 0)]
     assert {name: x.tolist() for name, x in found.claims["MCP", 0].items()} == {"v0": [0.9, 0.25]}

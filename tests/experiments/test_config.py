@@ -11,12 +11,7 @@ import pytest
 pytest.importorskip("yaml", reason="the extra `fit` is not installed")
 
 from symbouq.experiments.config import ConfigError, DatasetConfig, read_config
-from symbouq.experiments.questions import (
-    GOLD,
-    QUESTIONS,
-    write_questions,
-    write_splits,
-)
+from symbouq.experiments.questions import GOLD, QUESTIONS, write_questions, write_splits
 
 GOOD = """
 name: small

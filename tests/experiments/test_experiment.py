@@ -18,18 +18,11 @@ from symbouq_cli.main import main
 from symbouq.errors import SymboUQError
 from symbouq.experiments.composition import METHOD, UNLABELLED, read_predictions
 from symbouq.experiments.config import read_config
-from symbouq.experiments.experiment import (
-    AUDITS,
-    LABELS,
-    PREDICTIONS,
-    SCORES,
-    TRACES,
-    Cell,
-    Experiment,
-)
+from symbouq.experiments.experiment import Experiment
 from symbouq.experiments.figures import FIGURES
 from symbouq.experiments.rendering import NOT_RUN
 from symbouq.experiments.results import Results, relation_f1
+from symbouq.experiments.stages import Cell
 from symbouq.experiments.tables import TABLES
 
 SMOKE = Path(__file__).parents[2] / "experiments/smoke.yaml"
@@ -117,21 +110,17 @@ def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     made = Experiment(read_config(SMOKE), run)
     test = Cell("tiny", "chains", "test")
-    traces = made.run.output(made.cells[test].traces, TRACES)
+    traces = made.run.output(made.cells[test].traces)
     records = [json.loads(line) for line in traces.read_text().splitlines()]
     assert len(records) == 40
     assert {record["generation"]["status"] for record in records} == {"valid"}
     assert not any("answer" in record for record in records)
-    assert {view for (_, view) in made.scores} == {None, "grounded", "non-committal", "dual"}
-    predicted = {
-        method
-        for method, _ in read_predictions(made.run.output(made.predictions[test], PREDICTIONS))
-    }
+    assert {*made.cells[test].scores} == {None, "grounded", "non-committal", "dual"}
+    predicted = {method for method, _ in _predictions(made, test)}
     assert {METHOD, "worlds view", "dual view"} <= predicted
     assert UNLABELLED not in predicted  # the source is no target
-    blocks = made.predictions[Cell("tiny", "blocks", "test")]
-    assert (UNLABELLED, 2026) in read_predictions(made.run.output(blocks, PREDICTIONS))
-    audits = made.run.output(made.cells[test].audits["dual"], AUDITS)
+    assert (UNLABELLED, 2026) in _predictions(made, Cell("tiny", "blocks", "test"))
+    audits = made.run.output(made.cells[test].audits["dual"])
     features = json.loads(audits.read_text().splitlines()[0])["features"]
     assert (len(features["claims"][0]), len(features["trace"])) == (2 * 23, 2 * 16)
 
@@ -142,8 +131,7 @@ def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
     assert Results(made).cell("tiny", "chains").metric("SymboUQ", "auroc") is not None
     shown = tmp_path / "figures"
     drawn = CliRunner().invoke(
-        main,
-        ["experiment", "figure", "all", str(SMOKE), "--out", str(run), "--to", str(shown)],
+        main, ["experiment", "figure", "all", str(SMOKE), "--out", str(run), "--to", str(shown)]
     )
     assert drawn.exit_code == 0, drawn.output
     assert {file.name for file in shown.iterdir()} == {f"{name}.png" for name in FIGURES}
@@ -151,9 +139,9 @@ def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
     # Nothing that is made is made again, and test labels change no score and no prediction.
     assert "90 stages are made" in CliRunner().invoke(main, arguments).output
     before = _predicted(made)
-    for cell, parts in made.cells.items():
+    for cell, stages in made.cells.items():
         if cell.split == "test":
-            labels = made.run.output(parts.labels, LABELS)
+            labels = made.run.output(stages.labels)
             rows = [json.loads(line) for line in labels.read_text().splitlines()]
             for row in rows:
                 row["labels"] = [label if label is None else 1 - label for label in row["labels"]]
@@ -165,7 +153,7 @@ def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
     # A subsample of a target's validation knows no label outside it.
     plain = _valsize(again)
     validation = again.cells[Cell("tiny", "blocks", "validation")]
-    labels = again.run.output(validation.labels, LABELS)
+    labels = again.run.output(validation.labels)
     rows = [json.loads(line) for line in labels.read_text().splitlines()]
     order = np.random.default_rng(2026).permutation(len(rows))
     for n in order[16:]:
@@ -177,9 +165,14 @@ def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
     assert _predicted(other) != before
 
 
+def _predictions(made: Experiment, cell: Cell) -> dict[tuple[str, int], dict[str, float]]:
+    stage = made.cells[cell].predictions
+    assert stage is not None
+    return read_predictions(made.run.output(stage))
+
+
 def _valsize(made: Experiment) -> dict[str, dict[str, float]]:
-    stage = made.predictions[Cell("tiny", "blocks", "test")]
-    read = read_predictions(made.run.output(stage, PREDICTIONS))
+    read = _predictions(made, Cell("tiny", "blocks", "test"))
     return {method: scores for (method, _), scores in read.items() if "valsize" in method}
 
 
@@ -263,10 +256,12 @@ def test_relations_read_against_annotated_ones(tmp_path: Path) -> None:
 
 def _predicted(made: Experiment) -> dict[str, bytes]:
     stages = [
-        *((stage, SCORES) for (cell, _), stage in made.scores.items() if cell.split == "test"),
-        *((stage, PREDICTIONS) for stage in made.predictions.values()),
+        stage
+        for cell, cell_stages in made.cells.items()
+        if cell.split == "test"
+        for stage in (*cell_stages.scores.values(), cell_stages.predictions)
     ]
-    return {stage.name: made.run.output(stage, name).read_bytes() for stage, name in stages}
+    return {stage.name: made.run.output(stage).read_bytes() for stage in stages}
 
 
 SMALL = """

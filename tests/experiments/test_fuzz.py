@@ -13,6 +13,7 @@ pytest.importorskip("sklearn", reason="the extra `fit` is not installed")
 SCRIPT = Path(__file__).parents[2] / "experiments" / "benchmarks" / "fuzz.py"
 
 
+@pytest.mark.slow
 def test_spoilt_records_crash_nothing() -> None:
     done = subprocess.run(
         [sys.executable, str(SCRIPT), "--records", "300", "--seed", "11"],

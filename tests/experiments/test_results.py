@@ -13,9 +13,9 @@ import pytest
 from symbouq.evidence.scorers.bank import Score, Scored, write_scores
 from symbouq.experiments.composition import METHOD, Predicted, write_predictions
 from symbouq.experiments.config import SPLITS, ExperimentConfig, Split
-from symbouq.experiments.experiment import Cell, Parts
 from symbouq.experiments.figures import FIGURES
 from symbouq.experiments.results import Results
+from symbouq.experiments.stages import Cell
 from symbouq.experiments.tables import TABLES
 from symbouq.reliability.darc import Composer
 
@@ -49,7 +49,7 @@ def results(tmp_path: Path) -> Results:
     """The results of a backbone on two datasets, of which the stages' files were written by hand:
     no scorer has a score of the trace e.
     """
-    cells, scores, predictions = {}, {}, {}
+    cells = {}
     for dataset in ("chains", "prose"):
         known: Scores = {"v": 0.2, "w": 0.7, "x": None}  # their mean is 0.45
         for split, given in zip(SPLITS[1:], ((known, known), (RULE, CONSTRAINT)), strict=True):
@@ -61,8 +61,13 @@ def results(tmp_path: Path) -> Results:
             labels = [{"id": n, "source": "answer", "labels": [LABELS.get(n, 1)]} for n in given[0]]
             _lines(folder / "labels.jsonl", labels)
             _write_scores(folder, *given)
-            cells[cell] = Parts(folder, {None: folder}, folder, folder)  # type: ignore[arg-type,dict-item]
-            scores[cell, None] = folder
+            cells[cell] = SimpleNamespace(
+                traces=folder / "traces.jsonl",
+                audits={None: folder / "audits.jsonl"},
+                labels=folder / "labels.jsonl",
+                scores={None: folder / "scores.parquet"},
+                predictions=folder / "predictions.parquet" if split == "test" else None,
+            )
         made = Composer("average", ("Constraint",))
         values = np.array([*WHOLE.values()])
         names = (METHOD, "scores only", "shuffled", "evaluable-only", "valsize 2")
@@ -71,19 +76,14 @@ def results(tmp_path: Path) -> Results:
             folder / "predictions.parquet",
             folder / "composers.json",
         )
-        predictions[cell] = folder
     made_of = SimpleNamespace(
-        config=CONFIG,
-        cells=cells,
-        scores=scores,
-        predictions=predictions,
-        run=SimpleNamespace(output=lambda stage, name: stage / name),
+        config=CONFIG, cells=cells, run=SimpleNamespace(output=lambda file: file)
     )
     return Results(made_of)  # type: ignore[arg-type]
 
 
 def _folder(results: Results, split: Split) -> Any:
-    return results.experiment.scores[Cell("B", "chains", split), None]
+    return results.experiment.cells[Cell("B", "chains", split)].scores[None].parent
 
 
 def _write_scores(folder: Path, rule: Scores, constraint: Scores) -> None:

@@ -52,7 +52,7 @@ def example(given: Signals | None = None, claims: int = 1, **fields: Any) -> Exa
 
 
 def audit(claims: Sequence[Sequence[float]], trace: Sequence[float], rule: float = 0.5) -> Any:
-    """What scorers read of an audit record."""
+    """The part of an audit record that scorers read."""
     return {
         "claims": [{} for _ in claims],
         "features": {"claims": [list(row) for row in claims], "trace": list(trace)},

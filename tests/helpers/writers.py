@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from symbouq.errors import RecordError
-from symbouq.io.adapters.base import Reading, TraceFile
+from symbouq.io.adapters.inputs import ReadOptions, TraceFile
 from symbouq.io.stream import Line, read_lines
 from symbouq.records import Trace, parse_record
 
@@ -213,19 +213,19 @@ def inspect_log(*samples: dict[str, Any]) -> dict[str, Any]:
 
 
 def _own(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
-    return TraceFile(lines(folder / "own.jsonl", *traces), Reading())
+    return TraceFile(lines(folder / "own.jsonl", *traces), ReadOptions())
 
 
 def _lm_eval(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
     rows = [lm_eval_row(trace, rule) for rule in ("strict", "loose") for trace in traces]
-    return TraceFile(lines(folder / "samples_where_2026.jsonl", *rows), Reading())
+    return TraceFile(lines(folder / "samples_where_2026.jsonl", *rows), ReadOptions())
 
 
 def _inspect_json(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
     path = folder / "log.json"
     log = inspect_log(*(inspect_sample(trace) for trace in traces))
     path.write_text(json.dumps(log, indent=2), encoding="utf-8")
-    return TraceFile(str(path), Reading())
+    return TraceFile(str(path), ReadOptions())
 
 
 def _inspect_eval(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
@@ -235,33 +235,33 @@ def _inspect_eval(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
     given["plan"] = {}
     path = folder / "log.eval"
     log.write_eval_log(log.EvalLog.model_validate(given), str(path))
-    return TraceFile(str(path), Reading())
+    return TraceFile(str(path), ReadOptions())
 
 
 def _openai(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
     rows = [{**completion(trace), "messages": messages(trace)} for trace in traces]
     # A completion's own id stands; the test compares ids.
     rows = [{**row, "id": trace["id"]} for row, trace in zip(rows, traces, strict=True)]
-    return TraceFile(lines(folder / "chat.jsonl", *rows), Reading())
+    return TraceFile(lines(folder / "chat.jsonl", *rows), ReadOptions())
 
 
 def _openai_batch(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
     requests = lines(folder / "in.jsonl", *map(batch_request, reversed(traces)))
     output = lines(folder / "out.jsonl", *map(batch_output, traces))
-    return TraceFile(output, Reading(batch_input=requests))
+    return TraceFile(output, ReadOptions(batch_input=requests))
 
 
 def _vllm(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
-    return TraceFile(lines(folder / "dump.jsonl", *map(vllm_output, traces)), Reading())
+    return TraceFile(lines(folder / "dump.jsonl", *map(vllm_output, traces)), ReadOptions())
 
 
 def _vllm_array(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
-    return TraceFile(array(folder / "dump.json", *map(vllm_output, traces)), Reading())
+    return TraceFile(array(folder / "dump.json", *map(vllm_output, traces)), ReadOptions())
 
 
 COLUMNS = {"id": "key", "scene": "context", "question": "asked", "response": "completion"}
-MAPPED = Reading(mapping=tuple(COLUMNS.items()))
-NESTED = Reading(
+MAPPED = ReadOptions(mapping=tuple(COLUMNS.items()))
+NESTED = ReadOptions(
     mapping=(
         ("id", "key"),
         ("scene", "doc.context"),
@@ -340,13 +340,13 @@ WITH_TOKENS = (
 # Reading ----------------------------------------------------------------------------------
 
 
-def read(path: str, reading: Reading | None = None) -> list[dict[str, Any] | RecordError]:
+def read(path: str, reading: ReadOptions | None = None) -> list[dict[str, Any] | RecordError]:
     """The records of a file, as the commands get them."""
     items = read_lines(TraceFile(path, reading) if reading is not None else path)
     return [json.loads(item.content) if isinstance(item, Line) else item for item in items]
 
 
-def good(path: str, reading: Reading | None = None) -> list[dict[str, Any]]:
+def good(path: str, reading: ReadOptions | None = None) -> list[dict[str, Any]]:
     """The records of a file without a fault; each is a trace."""
     found = read(path, reading)
     assert not [str(item) for item in found if isinstance(item, RecordError)]
@@ -356,7 +356,7 @@ def good(path: str, reading: Reading | None = None) -> list[dict[str, Any]]:
     return records
 
 
-def faults(path: str, reading: Reading | None = None) -> list[str]:
+def faults(path: str, reading: ReadOptions | None = None) -> list[str]:
     """What is wrong with a file, as it is printed, without the folder."""
     found = [item for item in read(path, reading) if isinstance(item, RecordError)]
     assert all(item.line for item in found)

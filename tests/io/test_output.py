@@ -356,7 +356,7 @@ with process.ending_signals():
     try:
         signal.raise_signal(signal.SIGTERM)
     except process.Ended as end:
-        print(end.said)
+        print(end.event)
     signal.raise_signal(signal.SIGTERM)
     signal.raise_signal(signal.SIGHUP)
     print("goes on", flush=True)

@@ -12,8 +12,8 @@ pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pq = pytest.importorskip("pyarrow.parquet")
 
 from symbouq.errors import RecordError, SymboUQError  # noqa: E402
-from symbouq.io.adapters.base import Reading  # noqa: E402
 from symbouq.io.adapters.choice import trace_files  # noqa: E402
+from symbouq.io.adapters.inputs import ReadOptions  # noqa: E402
 from symbouq.io.storage import listed  # noqa: E402
 from symbouq.io.stream import Line, read_lines  # noqa: E402
 
@@ -46,7 +46,7 @@ def test_a_file_is_read_by_uri(name: str, folder: Path) -> None:
 
 
 def test_a_folder_stands_for_its_files(folder: Path) -> None:
-    names = [str(file) for file in trace_files([f"file://{folder}/"], Reading())]
+    names = [str(file) for file in trace_files([f"file://{folder}/"], ReadOptions())]
     assert names == [
         f"file://{folder}/{name}" for name in ("a.jsonl.gz", "b.jsonl", "deep/c.parquet")
     ]

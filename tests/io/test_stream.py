@@ -167,6 +167,7 @@ def test_a_thousand_claims(tmp_path: Path) -> None:
     assert len(json.loads(only.output)["claims"]) == 1000
 
 
+@pytest.mark.slow
 def test_a_thousand_sentences(tmp_path: Path) -> None:
     text = " ".join(f"E is above F{n}." for n in range(1000))
     trace = {**GOOD, "response": text}
@@ -226,6 +227,7 @@ def test_unknown_fields_are_ignored_and_kept() -> None:
     assert AUDITOR.audited(Trace.model_validate(record))["claims"][0]["verdict"] == "unknown"
 
 
+@pytest.mark.slow
 @given(st.lists(st.binary(max_size=60).map(lambda b: b.replace(b"\n", b"")), max_size=8))
 @settings(max_examples=30, deadline=None)
 def test_any_bytes_are_survived(

@@ -19,7 +19,7 @@ EXCLUSION = {"not_inside", "not_contains"}
 
 def names_of(profile: str) -> list[str]:
     """The relations that package and reference both read, in the ontology's order."""
-    return [r for r in LIBRARY.ontology(profile).families if r in READINGS[profile].names]
+    return [r for r in LIBRARY.ontology(profile).relations.family if r in READINGS[profile].names]
 
 
 def found_worlds(
@@ -37,7 +37,7 @@ def test_reference_reads_every_relation_of_the_profiles() -> None:
     """
     by_hand = {"between", "spans", "spanned_by", "superimposed_on"}
     for profile, reading in READINGS.items():
-        left = set(LIBRARY.ontology(profile).families) ^ set(reading.names)
+        left = set(LIBRARY.ontology(profile).relations.family) ^ set(reading.names)
         assert left <= by_hand | (EXCLUSION if profile == "spartun" else set())
 
 
@@ -60,6 +60,7 @@ def _agree(profile: str, case: Case, pairs: list[tuple[int, int]]) -> None:
             assert found[pair] == ordered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["half-plane", "babi"])
 @given(st.data())
 @settings(max_examples=300, deadline=None, derandomize=True)
@@ -67,6 +68,7 @@ def test_half_planes_agree_with_plain_python(profile: str, data: st.DataObject) 
     _agree_on_two_pairs(profile, data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["rcc8", "cdc"])
 @given(st.data())
 @settings(max_examples=400, deadline=None, derandomize=True)
@@ -74,6 +76,7 @@ def test_regions_agree_with_plain_python(profile: str, data: st.DataObject) -> N
     _agree_on_two_pairs(profile, data)
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=300, deadline=None, derandomize=True)
 def test_blocks_agree_with_plain_python(data: st.DataObject) -> None:
@@ -86,6 +89,7 @@ def _agree_on_two_pairs(profile: str, data: st.DataObject) -> None:
     _agree(profile, case, pairs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", list(READINGS))
 @given(st.data())
 @settings(max_examples=100, deadline=None, derandomize=True)
@@ -102,6 +106,7 @@ def test_what_is_certain_is_true_and_what_is_true_is_possible(
     assert certain & modelled <= true
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(st.integers(0, 2), st.sampled_from(sorted(TILES)), st.integers(0, 2)), max_size=5
@@ -197,10 +202,10 @@ def test_composition_table_of_an_absent_family() -> None:
 def test_tables_of_a_pair_agree_with_its_worlds(profile: str) -> None:
     """Where a table says that one relation suffices for another, or excludes it, it is so."""
     ontology = LIBRARY.ontology(profile)
-    for relation in ontology.families:
+    for relation in ontology.relations.family:
         possible, certain = found_worlds(profile, [(0, relation, 1)], (0, 1))
-        assert {s for r, s in ontology.suffices if r == relation} <= certain
-        assert not ontology.excludes.get(relation, frozenset()) & possible
+        assert {s for r, s in ontology.relations.suffices if r == relation} <= certain
+        assert not ontology.relations.excludes.get(relation, frozenset()) & possible
 
 
 @pytest.mark.parametrize(
@@ -210,7 +215,7 @@ def test_opposite_directions_of_extents_exclude_each_other(
     profile: str, one: str, other: str
 ) -> None:
     assert other not in found_worlds(profile, [(0, one, 1)], (0, 1))[0]
-    assert other in LIBRARY.ontology(profile).excludes.get(one, frozenset())
+    assert other in LIBRARY.ontology(profile).relations.excludes.get(one, frozenset())
 
 
 # By hand -------------------------------------------------------------------------------
@@ -383,7 +388,7 @@ def test_some_world(profile: str, scene: list[Relation]) -> None:
 def test_all_relations_of_the_profile_are_asked_by_default() -> None:
     ontology = LIBRARY.ontology("cdc")
     found = worlds(ontology, [], (0, 1))
-    assert found == Worlds(tuple(ontology.families), ())
+    assert found == Worlds(tuple(ontology.relations.family), ())
     assert worlds(ontology, [], (0, 1), ["w", "n"]) == Worlds(("w", "n"), ())
 
 

@@ -9,6 +9,7 @@ import pytest
 import symbouq
 from symbouq.errors import OntologyError
 from symbouq.ontology.library import OntologyLibrary
+from symbouq.ontology.source import table_groups, vocabulary
 
 BEHIND = """\
 extends(nine_way).
@@ -60,8 +61,8 @@ def test_a_new_axis_needs_no_python(tmp_path: Path) -> None:
 
 def test_directions_exclude_each_other_only_on_shared_axes(tmp_path: Path) -> None:
     ontology = OntologyLibrary(folder(tmp_path, BEHIND)).ontology()
-    assert ontology.excludes["behind"] == {"front"}
-    assert "behind" not in ontology.excludes["above"]
+    assert ontology.relations.excludes["behind"] == {"front"}
+    assert "behind" not in ontology.relations.excludes["above"]
 
 
 def test_a_user_rule_joins_the_audit(tmp_path: Path) -> None:
@@ -109,7 +110,7 @@ opposite(R, S) :- inverse(R, S), family(R, containment), not incompatible(R, S).
     scene = [["A", "touching", "B"], ["B", "touching", "C"], ["A", "inside", "C"]]
     audit = symbouq.audit(scene, [[["C", "contains", "A"]]], ontology=folder(tmp_path, rule))
     assert audit.claims[0].verdict == "entailed"
-    assert not OntologyLibrary(tmp_path).ontology().rules.count(" opposite(")
+    assert not OntologyLibrary(tmp_path).ontology().encoding.rules.count(" opposite(")
 
 
 STACKED = """\
@@ -175,7 +176,7 @@ def test_a_derived_fact_of_events_is_known(tmp_path: Path) -> None:
     """A rule adds to what words of events mean as a fact does."""
     rule = "extends(event).\nopaque(V) :- posture(V).\n"
     ontology = OntologyLibrary(folder(tmp_path, rule)).ontology()
-    assert ontology.marked("posture") <= ontology.marked("opaque")
+    assert ontology.events.members("posture") <= ontology.events.members("opaque")
 
 
 def test_a_new_clash_is_a_fact(tmp_path: Path) -> None:
@@ -197,11 +198,11 @@ phrase(terse, left, "port").
     library = OntologyLibrary(folder(tmp_path, text))
     assert library.profile_of("my-set") == "terse"
     terse = library.ontology("terse")
-    assert terse.phrases["port"] == "left"
-    assert "port" not in library.ontology("nine-way").phrases
+    assert terse.lexicon.phrase["port"] == "left"
+    assert "port" not in library.ontology("nine-way").lexicon.phrase
     unit = library.ontology("unit-grid")
-    readings = {name for name in terse.readings.items() if name[0][1] == "left"}
-    assert readings == {name for name in unit.readings.items() if name[0][1] == "left"}
+    readings = {name for name in terse.encoding.readings.items() if name[0][1] == "left"}
+    assert readings == {name for name in unit.encoding.readings.items() if name[0][1] == "left"}
 
 
 @pytest.mark.parametrize(
@@ -260,7 +261,7 @@ def test_default_profile_of_an_extending_folder(tmp_path: Path) -> None:
     library = OntologyLibrary(folder(tmp_path, text))
     assert library.profile_of(None) == "mine"
     assert library.profile_of("stepgame") == "unit-grid"
-    assert library.ontology().phrases["above"] == "above"
+    assert library.ontology().lexicon.phrase["above"] == "above"
 
 
 def test_a_folder_that_replaces_the_builtin(tmp_path: Path) -> None:
@@ -310,19 +311,25 @@ def test_hash_follows_the_files(tmp_path: Path) -> None:
 def test_the_paper_s_relation_system() -> None:
     """Nine directions, and exactly the inverses, symmetries and clashes of the paper."""
     ontology = OntologyLibrary().ontology("nine-way")
-    directions = {r for r, family in ontology.families.items() if family == "direction"}
+    directions = {r for r, family in ontology.relations.family.items() if family == "direction"}
     assert len(directions) == 9
-    assert all(ontology.excludes[r] == directions - {r} for r in directions)
+    assert all(ontology.relations.excludes[r] == directions - {r} for r in directions)
     for first, second in [
         ("inside", "contains"),
         ("not_inside", "not_contains"),
         ("left", "right"),
     ]:
-        assert ontology.converse[first] == second
-        assert ontology.converse[second] == first
-    assert ontology.symmetric - directions == {"near", "far", "touching", "disconnected", "overlap"}
-    assert ontology.closure_facts.count("transitive(") == 2
-    assert ontology.closure_facts.count("incompatible(") == 7
+        assert ontology.relations.converse[first] == second
+        assert ontology.relations.converse[second] == first
+    assert ontology.relations.symmetric - directions == {
+        "near",
+        "far",
+        "touching",
+        "disconnected",
+        "overlap",
+    }
+    assert ontology.encoding.closure_facts.count("transitive(") == 2
+    assert ontology.encoding.closure_facts.count("incompatible(") == 7
 
 
 def test_canonical_names_take_dashes_and_suggest() -> None:
@@ -330,3 +337,12 @@ def test_canonical_names_take_dashes_and_suggest() -> None:
     assert ontology.canonical("upper-left") == "upper_left"
     with pytest.raises(KeyError, match="did you mean 'upper_left'"):
         ontology.canonical("uper_left")
+
+
+def test_what_the_vocabulary_declares_as_a_table_is_one() -> None:
+    """A predicate that readers have as a plain table is named in `rules/vocabulary.lp` alone."""
+    library = OntologyLibrary()
+    tables = library.ontology("spartqa").tables
+    for key, group in table_groups().items():
+        if group != "events" and not {"profile", "relation"} & {*vocabulary()[key]}:
+            assert sorted(tables[key]) == sorted(library.source.rows[key]), key

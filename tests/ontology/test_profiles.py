@@ -148,6 +148,7 @@ def _check_premises(
     assert not any(decides(other) for other in better)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["half-plane", "babi", "rcc8", "cdc"])
 @given(st.data())
 @settings(max_examples=300, deadline=None, derandomize=True)
@@ -155,6 +156,7 @@ def test_verdicts_and_premises_agree_with_plain_python(profile: str, data: st.Da
     _compare(profile, *data.draw(traces(profile)))
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=250, deadline=None, derandomize=True)
 def test_verdicts_and_premises_of_blocks_agree_with_plain_python(data: st.DataObject) -> None:
@@ -500,7 +502,7 @@ def test_premises_of_what_passes_to_parts() -> None:
     ],
 )
 def test_phrases_of_configurations(profile: str, phrase: str, relation: str) -> None:
-    assert LIBRARY.ontology(profile).phrases[phrase] == relation
+    assert LIBRARY.ontology(profile).lexicon.phrase[phrase] == relation
 
 
 # State updates -------------------------------------------------------------------------

@@ -4,9 +4,11 @@ complained about, and what they derive has names that nobody else uses.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import count
+from pathlib import Path
 
 import pytest
 from clingo import ast
@@ -24,19 +26,19 @@ from symbouq.logic.programs import (
     observed_program,
     repair,
 )
-from symbouq.ontology import library as ontology
-from symbouq.ontology.library import (
-    ASSERTED,
-    QUERIED,
-    OntologyLibrary,
-    compiling_program,
-    compiling_rules,
-)
+from symbouq.ontology import compilation
+from symbouq.ontology.compilation import compiling_program, compiling_rules
+from symbouq.ontology.library import OntologyLibrary
 from symbouq.ontology.source import (
+    ASSERTED,
     PRIVATE,
+    QUERIED,
     Source,
     atoms_in,
     data_folder,
+    lp_files,
+    rule_files,
+    rule_statements,
     signature,
     statements,
     vocabulary,
@@ -45,24 +47,27 @@ from symbouq.records import Trace, make_record
 
 LIBRARY = OntologyLibrary()
 
-TRACE_RULES = ("layout", "refutation", "closure", "extent", "repair")
-"""The files of the largest program that a trace is solved with; the others leave some out."""
+PROGRAMS = (("compile", "check"), ("extents", "refutation", "repair"), ("premises",), ("events",))
+"""The largest programs: the others leave some of their files out."""
 
 
-def parts_of(name: str) -> tuple[str, ...]:
-    """The rule files that are grounded together with one."""
-    tables = ("compile", "check")
-    return tables if name in tables else TRACE_RULES if name in TRACE_RULES else (name,)
+def program_of(file: Path) -> tuple[str, ...]:
+    """The program that a rule file is grounded in."""
+    return next(parts for parts in PROGRAMS if file in rule_files(*parts))
 
 
 @pytest.mark.parametrize("profile", LIBRARY.profiles)
 def test_every_program_grounds_without_a_complaint(profile: str) -> None:
     """All combinations of rule files that a profile is audited with: a complaint is an error."""
     tables = LIBRARY.ontology(profile)
-    laid_out = [r for r in tables.families if tables.readings[QUERIED, r] not in tables.closed_keys]
-    for relations in filter(None, (laid_out, list(tables.families))):
-        trusted = [(tables.readings[ASSERTED, r], 0, 1) for r in relations]
-        claimed = [(tables.readings[QUERIED, r], 1, 2) for r in relations]
+    laid_out = [
+        r
+        for r in tables.relations.family
+        if tables.encoding.readings[QUERIED, r] not in tables.encoding.relational
+    ]
+    for relations in filter(None, (laid_out, list(tables.relations.family))):
+        trusted = [(tables.encoding.readings[ASSERTED, r], 0, 1) for r in relations]
+        claimed = [(tables.encoding.readings[QUERIED, r], 1, 2) for r in relations]
         for groups in ((), [frozenset([atom]) for atom in claimed]):
             solver = TraceSolver(tables, dict.fromkeys([*trusted, *claimed]), groups)
             assert solver.feasible([])
@@ -128,9 +133,9 @@ class _Mistyped(ast.Transformer):
         return node.update(symbol=node.symbol.update(name=self.name))
 
 
-def mutants(name: str) -> Iterator[tuple[int, str, ast.AST]]:
+def mutants(file: Path) -> Iterator[tuple[int, str, ast.AST]]:
     """Every rule of a file with one predicate mistyped: its position, the name, the rule."""
-    for position, rule in enumerate(statements([data_folder("rules") / f"{name}.lp"])):
+    for position, rule in enumerate(statements([file])):
         if "body" not in rule.keys():  # noqa: SIM118 (no mapping)
             continue
         for which in count():
@@ -160,33 +165,52 @@ def rewritten(rule: str) -> str:
 def test_a_name_mistyped_in_a_rule_is_complained_about(
     name: str, least: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tables = name in ("compile", "check")
-    program = {
-        part: list(statements([data_folder("rules") / f"{part}.lp"])) for part in parts_of(name)
-    }
-    defined = [s for s in compiling_rules() if s.ast_type is ast.ASTType.Defined]
+    defined = compiling_rules()[len(rule_statements("compile", "check")) :]
     found = 0
-    for position, mistyped, mutant in mutants(name):
-        found += 1
-        rules = program | {name: [*program[name]]}
-        rules[name][position] = mutant
-        every = [rule for part in rules.values() for rule in part]
-        with pytest.raises(OntologyError, match=mistyped):
-            if tables:
-                monkeypatch.setattr(ontology, "compiling_rules", lambda e=every: [*e, *defined])
-                compiling_program(Source(), "nine_way", "mutant")
-            else:
-                text = "".join(rewritten(str(rule)) for rule in every)
-                monkeypatch.setattr(logic, "rules_text", lambda *_parts, t=text: t)
-                observed_program(parts_of(name), "", "")
+    for file in rule_files(name):
+        parts = program_of(file)
+        program = {part: list(statements([part])) for part in rule_files(*parts)}
+        for position, mistyped, mutant in mutants(file):
+            found += 1
+            rules = program | {file: [*program[file]]}
+            rules[file][position] = mutant
+            every = [rule for part in rules.values() for rule in part]
+            with pytest.raises(OntologyError, match=mistyped):
+                if "compile" in parts:
+                    monkeypatch.setattr(
+                        compilation, "compiling_rules", lambda e=every: [*e, *defined]
+                    )
+                    compiling_program(Source(), "nine_way", "mutant")
+                else:
+                    text = "".join(rewritten(str(rule)) for rule in every)
+                    monkeypatch.setattr(logic, "rules_text", lambda *_parts, t=text: t)
+                    observed_program(parts, "", "")
     assert found >= least
+
+
+def test_every_rule_file_is_part_of_a_program() -> None:
+    entries = {file for file in lp_files(data_folder("rules")) if "#include" in file.read_text()}
+    parts = {file for program in PROGRAMS for file in rule_files(*program)}
+    assert parts | entries | {*rule_files("vocabulary")} == {*lp_files(data_folder("rules"))}
+    for file in entries:  # which hold nothing else
+        code = re.sub(r"%\*.*?\*%", "", file.read_text(), flags=re.DOTALL)
+        assert all(line.startswith("#include ") for line in code.split("\n") if line)
+
+
+def test_an_entry_file_includes_what_lies_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not what lies in the working folder under the same name."""
+    (tmp_path / "layout.lp").write_text("nonsense")
+    monkeypatch.chdir(tmp_path)
+    assert rule_files("points") == [data_folder("rules") / "layout.lp"]
 
 
 def test_names_of_the_rules_are_their_own() -> None:
     """No rule derives a predicate that an ontology states, and none has the name of a helper."""
-    for file in sorted(data_folder("rules").glob("*.lp")):
+    for file in (file for program in PROGRAMS for file in rule_files(*program)):
         for rule in statements([file]):
             assert PRIVATE not in str(rule)
-            if rule.ast_type is ast.ASTType.Rule and file.stem != "vocabulary":
+            if rule.ast_type is ast.ASTType.Rule:
                 derived = {signature(term) for term in atoms_in([rule.head])}
                 assert not derived & set(vocabulary()), f"{file.name}: {rule}"

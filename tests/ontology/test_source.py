@@ -183,7 +183,7 @@ def test_what_would_grow_without_end(tmp_path: Path, text: str, line: int) -> No
 )
 def test_what_comes_to_an_end(tmp_path: Path, text: str) -> None:
     (tmp_path / "mine.lp").write_text(f'{HEADER}reason(odd, "odd").\n{text}', encoding="utf-8")
-    assert OntologyLibrary(tmp_path).ontology().rules or "steps" not in text
+    assert OntologyLibrary(tmp_path).ontology().encoding.rules or "steps" not in text
 
 
 def test_what_grows_is_found_as_it_is_refused(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_rules_of_an_ontology_are_watched_in_each_trace(
     (tmp_path / "mine.lp").write_text(text, encoding="utf-8")
     ontology = OntologyLibrary(tmp_path).ontology()
     monkeypatch.setattr(limits, "_GROUND_RULES", 50_000)
-    near = ontology.readings["asserted", "near"]
+    near = ontology.encoding.readings["asserted", "near"]
     few = [(near, 0, 1), (near, 1, 2)]
     assert TraceSolver(ontology, few).feasible(few)
     with recorded() as programs, pytest.raises(LimitError):
@@ -281,7 +281,7 @@ def test_folders_and_links_within(tmp_path: Path) -> None:
     deep = tmp_path / "x.lp"
     deep.mkdir()
     (deep / "rules.lp").write_text('extends(nine_way).\nphrase(near, "nigh").\n', encoding="utf-8")
-    assert OntologyLibrary(tmp_path).ontology().phrases["nigh"] == "near"
+    assert OntologyLibrary(tmp_path).ontology().lexicon.phrase["nigh"] == "near"
     (tmp_path / "again.lp").symlink_to(deep / "rules.lp")
     assert agreed(tmp_path) is None
 

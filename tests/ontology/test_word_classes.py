@@ -45,7 +45,7 @@ FRAMES = (
 def test_a_word_of_any_class_may_stand_anywhere(name: str) -> None:
     reader: TraceReader = READERS[name]
     for word_class in sorted(CLASSES):
-        words = sorted(reader.ontology.words.get(word_class, ()))
+        words = sorted(reader.ontology.lexicon.word.get(word_class, ()))
         for word in {words[0], words[-1]} if words else ():
             steps = [frame.format(word=word) for frame in FRAMES]
             read = reader.read(SCENE[name], f"Where is K {word} L?", steps, word)

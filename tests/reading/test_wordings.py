@@ -46,8 +46,8 @@ def plain(triple: Triple) -> Triple:
     """A relation, or its mirror image where that has its things in order."""
     u, relation, v = (part.lower() for part in triple)
     return (
-        (v, ONTOLOGY.mirror[relation], u)
-        if u > v and relation in ONTOLOGY.mirror
+        (v, ONTOLOGY.relations.mirror[relation], u)
+        if u > v and relation in ONTOLOGY.relations.mirror
         else (
             u,
             relation,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from symbouq.errors import SymboUQError
-from symbouq.reliability.designs import Coverage, design_named, features
+from symbouq.reliability.designs import Coverage, columns, features
 
 COVERAGE = Coverage(np.array([5 / 6]), np.array([1 / 2]))
 """The paper's illustrative trace."""
@@ -18,16 +17,16 @@ def test_designs_are_nested_blocks() -> None:
         d: features(d, ("a", "b"), SCORES, COVERAGE)
         for d in ("scores", "symbolizability", "determinacy")
     }
-    assert rows["scores"][0].tolist() == [[0.6, 0.3]]
-    assert rows["symbolizability"][0][0] == pytest.approx([0.6, 0.3, 0.5, 0.25])
-    assert rows["determinacy"][0][0] == pytest.approx([0.6, 0.3, 0.5, 0.25, 0.3, 0.15])
-    assert rows["determinacy"][1] == ["a", "b"] * 3
+    assert rows["scores"].tolist() == [[0.6, 0.3]]
+    assert rows["symbolizability"][0] == pytest.approx([0.6, 0.3, 0.5, 0.25])
+    assert rows["determinacy"][0] == pytest.approx([0.6, 0.3, 0.5, 0.25, 0.3, 0.15])
+    assert columns("determinacy", ("a", "b")) == ["a", "b"] * 3
 
 
 def test_gated_columns_are_left_out() -> None:
-    h, columns = features("symbolizability", ("a", "b"), SCORES, COVERAGE, {"a"})
+    h = features("symbolizability", ("a", "b"), SCORES, COVERAGE, {"a"})
     assert h[0] == pytest.approx([0.3, 0.5, 0.25])
-    assert columns == ["b", "a", "b"]
+    assert columns("symbolizability", ("a", "b"), {"a"}) == ["b", "a", "b"]
 
 
 def profile(pi: float, nu: float, d: float) -> dict[str, float]:
@@ -55,9 +54,3 @@ def test_shuffling_keeps_the_values_and_loses_the_traces() -> None:
     assert list(shuffled.applicability) != list(coverage.applicability)
     assert shuffled.symbolizability is coverage.symbolizability
     assert list(coverage.shuffled(1).applicability) == list(shuffled.applicability)
-
-
-def test_designs_by_name() -> None:
-    assert design_named("determinacy") == "determinacy"
-    with pytest.raises(SymboUQError, match="unknown feature design"):
-        design_named("all")

@@ -142,7 +142,7 @@ def test_a_given_constraint_only_takes_the_place_of_ours() -> None:
         for row, label in zip(traces(60), LABELS, strict=True)
     ]
     model = fitted(*read(rows))
-    assert model.classifier is None
+    assert model.constraint_only is None
     assert "Constraint-Only" in model.candidates
 
 

@@ -1,4 +1,4 @@
-"""What is read of a trace: features by name, possible worlds, decoding scores, never labels."""
+"""The reading of a trace: features by name, possible worlds, decoding scores, never labels."""
 
 from __future__ import annotations
 
@@ -12,14 +12,8 @@ from symbouq.auditing.answering.answer import Answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.errors import RecordError
 from symbouq.records import Trace
-from symbouq.reliability.reading import (
-    GROUNDED_RULE,
-    RULE,
-    WORLDS,
-    Reader,
-    feature_names,
-    worlds_of,
-)
+from symbouq.reliability.reading import GROUNDED_RULE, RULE, Reader, feature_names
+from symbouq.reliability.worlds import WORLDS, worlds_of
 
 
 @pytest.fixture(scope="module")

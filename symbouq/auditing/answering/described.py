@@ -10,7 +10,7 @@ from typing import TypeVar
 from symbouq.auditing.answering.answer import Answer, Labels
 from symbouq.auditing.answering.judge import SceneJudge, stated_relations
 from symbouq.logic.worlds import decided
-from symbouq.ontology.library import Ontology, Triple
+from symbouq.ontology.tables import Ontology, Triple
 from symbouq.reading.described.queries import Query, Scene, Value, all_of, any_of
 from symbouq.reading.described.reader import DescribedReader
 from symbouq.reading.described.referents import Discourse

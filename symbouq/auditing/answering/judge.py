@@ -8,7 +8,7 @@ from symbouq.auditing.answering.answer import Answer, Labels
 from symbouq.auditing.relations import audit_relations
 from symbouq.auditing.verdicts import TraceResult
 from symbouq.errors import RecordError
-from symbouq.ontology.library import Ontology, Triple
+from symbouq.ontology.tables import Ontology, Triple
 from symbouq.records import Instance
 
 

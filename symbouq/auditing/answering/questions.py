@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from symbouq.auditing.answer_words import relation_named
 from symbouq.auditing.answering.answer import Answer, Labels
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.errors import RecordError
 from symbouq.io.stream import Work
 from symbouq.limits import untimed
-from symbouq.ontology.library import Ontology
+from symbouq.ontology.tables import Ontology
 from symbouq.records import Instance
 
 
@@ -41,7 +42,7 @@ def answer(auditor: TraceAuditor, instance: Instance) -> Answer:
 
     if ontology.eventful and (instance.scene_relations is None or instance.scene_events):
         return answer_events(parser, instance, labels)
-    if ontology.described:
+    if ontology.describes:
         return answer_described(parser, instance, labels)
     return answer_named(parser, instance, labels)
 
@@ -58,20 +59,14 @@ def _labels(ontology: Ontology, space: Sequence[str]) -> Labels:
     relations: dict[str, str] = {}
     things: list[str] = []
     for label in space:
-        text = " ".join(label.lower().replace("_", " ").split())
-        name = text.replace("-", "_").replace(" ", "_")
-        meaning, relation = ontology.labels.get(text), ontology.relation_labels.get(text)
+        meaning = ontology.lexicon.label.get(" ".join(label.lower().replace("_", " ").split()))
         if meaning is not None:
             meanings[meaning] = label
-        elif relation is not None:
+        elif (relation := relation_named(ontology, label)) is not None:
             relations[relation] = label
-        elif text in ontology.phrases:
-            relations[ontology.phrases[text]] = label
-        elif name in ontology.families:
-            relations[name] = label
         else:
             things.append(label)
-    if things and (relations or not ontology.described):
+    if things and (relations or not ontology.describes):
         raise RecordError(
             f"answer_space: {', '.join(map(repr, things))} means nothing in profile "
             f"{ontology.profile}; a label is a relation, a phrase, or stated with label/2"

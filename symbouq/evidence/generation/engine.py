@@ -1,4 +1,4 @@
-"""What an engine is: messages in, completions out, whichever library runs the model."""
+"""The protocol of engines: messages in, completions out, whichever library runs the model."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Request:
         max_tokens: Most tokens of the text; fewer where the model's context ends.
         schema: JSON Schema of the text, written without spaces but one after each comma
             and colon; None for free text.
-        temperature: What the logits are divided by before a token is drawn; 0 takes the
+        temperature: The logits are divided by it before a token is drawn; 0 takes the
             most probable one.
         seed: Decides the draws, together with nothing but the request and the model.
     """
@@ -69,7 +69,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Completion:
-    """What a model made of one request.
+    """The text that a model generated for one request, or why there is none.
 
     Attributes:
         text: The text: the tokens' texts joined.
@@ -129,7 +129,7 @@ class Engine(Protocol):
 
 
 class Options(NamedTuple):
-    """How an engine is loaded.
+    """Settings with which an engine is loaded.
 
     Attributes:
         device: `cpu`, `cuda`, `cuda:1`; None for the GPU where there is one.

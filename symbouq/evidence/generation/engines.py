@@ -1,4 +1,4 @@
-"""The engines that there are, each loaded where its packages are."""
+"""Engines by name; the packages of each are imported only where it is asked for."""
 
 from __future__ import annotations
 

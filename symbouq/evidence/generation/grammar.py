@@ -22,7 +22,7 @@ FORMAT: dict[str, Any] = {
     "item_separator": ", ",
     "key_separator": ": ",
 }
-"""How JSON is written: as `json.dumps` does. Free whitespace would have no bound."""
+"""The layout of JSON, that of `json.dumps`. Free whitespace would have no bound."""
 
 
 def guided(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,7 +112,7 @@ class GrammarProcessor(LogitsProcessor):
         return str(matcher.get_error()) if matcher is not None and matcher.is_error() else ""
 
     def _allowed(self, rows: Sequence[int], scores: torch.Tensor) -> torch.Tensor:
-        """Which tokens may come in some rows, `[rows, vocabulary]`."""
+        """A mask of the tokens that may come in some rows, `[rows, vocabulary]`."""
         masks = [self._bits(row) for row in rows]
         packed = torch.from_numpy(np.stack(masks)).to(scores.device)
         shifts = torch.arange(8, dtype=torch.uint8, device=scores.device)

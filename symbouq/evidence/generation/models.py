@@ -1,4 +1,4 @@
-"""Folders of models: where one lies, what identifies it, its tokenizer."""
+"""Folders of models: where one lies, what identifies it, its tokenizer and its network."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symbouq.errors import SymboUQError
+from symbouq.evidence.devices import brief
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 _FILES = ("*.json", "*.safetensors", "*.bin", "*.model", "*.jinja", "*.txt")
-"""What a model consists of."""
+"""Files that a model consists of."""
 _HUB_ID = re.compile(r"[\w.\-]+/[\w.\-]+")
-_SHOWN = 300
-"""Characters of a library's message that are passed on."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class Model:
 
 
 def find_model(name: str) -> Model:
-    """The model of a name.
+    """The model that a folder or a hub id names.
 
     Args:
         name: A folder in the layout of the Hugging Face hub, or an id there; what was
@@ -88,9 +87,33 @@ def load_tokenizer(model: Model) -> PreTrainedTokenizerBase:
         return tokenizer
 
 
+def load_network(
+    model: Model, device: str, dtype: str | None = None, **settings: Any
+) -> PreTrainedModel:
+    """A model's network on a device, for inference.
+
+    Args:
+        model: The model.
+        device: Where to load it.
+        dtype: `float32`, `bfloat16` or `float16`; None for float32 on a CPU and the model's
+            own on a GPU.
+        settings: Further settings of `from_pretrained`.
+
+    Raises:
+        SymboUQError: If it cannot be loaded.
+    """
+    from transformers import AutoModelForCausalLM
+
+    dtype = dtype or ("float32" if device == "cpu" else "auto")
+    with unreadable(model, "model"):
+        loaded: Any = AutoModelForCausalLM.from_pretrained(model.folder, dtype=dtype, **settings)
+        network: PreTrainedModel = loaded.to(device).eval()
+        return network
+
+
 @contextmanager
 def unreadable(model: Model, part: str) -> Iterator[None]:
-    """Turns whatever a library raises while it loads a part of a model into one message.
+    """Turns whatever a library raises while it loads a part of a model into one error.
 
     Raises:
         SymboUQError: If something was raised.
@@ -107,10 +130,3 @@ def context_length(config: Any) -> int | None:
     """Most tokens of prompt and text together, where a model's configuration says."""
     length = getattr(config.get_text_config(), "max_position_embeddings", None)
     return length if isinstance(length, int) else None
-
-
-def brief(error: BaseException) -> str:
-    """An error in one line."""
-    text = " ".join(str(error).split()) or "no reason given"
-    text = text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
-    return f"{type(error).__name__}: {text}"

@@ -1,4 +1,8 @@
-"""From a user message to the tokens that a model is given."""
+"""The prompts of a generating model: the user message, and the tokens that it becomes.
+
+A prompt is one user message, without a system role: some chat templates refuse one. The
+allowed answers are told, the reference answer never is.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,59 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symbouq.errors import SymboUQError
+from symbouq.auditing.matching import space_of
+from symbouq.errors import RecordError, SymboUQError
+from symbouq.evidence.contract import FREE_FORM, STRUCTURED
+from symbouq.records import Instance
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
+_TASKS = {
+    "directions": "Where is the first thing from the second?",
+    "yes-no": "Answer the question by the scene.",
+    "entailment": "Does the statement follow from the scene?",
+    "consistency": "Can the scene be true?",
+    "relations": "Which relations hold between the things?",
+    "composition": "Which relations can hold between the things?",
+    "blocks": "Which blocks fit?",
+    "moves": "Which way leads there?",
+    "choice": "Choose the answer by the scene.",
+}
+"""The task of each answer space, as `symbouq.auditing.matching` names them."""
+
+_CHOICE = {
+    "single": "Conclude with one of: {}.",
+    "set": "Conclude with one or more of: {}.",
+    "sequence": "Conclude with a sequence of: {}.",
+}
+"""The instruction that names the labels, by the kind of answer."""
+
 _DATE = "26 Jul 2024"
 """For templates that tell the date: a prompt must not depend on the day."""
+
+
+def user_message(instance: Instance, free_form: bool = False) -> str:
+    """The whole user message for a question.
+
+    Args:
+        instance: Scene and question; the labels of its `answer_space`, where that is a list,
+            are named.
+        free_form: Whether the model writes prose in place of the structured object.
+
+    Raises:
+        RecordError: If the scene is given in relations only.
+    """
+    if instance.scene is None:
+        raise RecordError(f"record {instance.id}: a prompt needs `scene` in text")
+    scene = instance.scene if isinstance(instance.scene, str) else " ".join(instance.scene)
+    task = _TASKS["choice"]
+    labels = getattr(instance, "answer_space", None)
+    if isinstance(labels, list) and labels:
+        space = space_of(map(str, labels))
+        task = f"{_TASKS[space.name]} {_CHOICE[space.kind].format(', '.join(space.labels))}"
+    asked = [f"Question: {instance.question}"] if instance.question else []
+    return "\n".join([task, *asked, f"Scene: {scene}", FREE_FORM if free_form else STRUCTURED])
 
 
 class Chat:
@@ -33,7 +83,7 @@ class Chat:
     def __init__(self, tokenizer: PreTrainedTokenizerBase, file: str | None = None) -> None:
         self._tokenizer = tokenizer
         self._name = file or tokenizer.name_or_path
-        self._template = _read(file) if file is not None else _own(tokenizer)
+        self._template = _template(tokenizer, file)
 
     @property
     def hash(self) -> str:
@@ -78,7 +128,13 @@ class Chat:
         return ids
 
 
-def _own(tokenizer: PreTrainedTokenizerBase) -> str:
+def _template(tokenizer: PreTrainedTokenizerBase, file: str | None) -> str:
+    if file is not None:
+        try:
+            return Path(file).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise SymboUQError(f"the chat template cannot be read: {reason}", file) from error
     if not tokenizer.chat_template:
         raise SymboUQError(
             "the tokenizer has no chat template, so the model cannot be asked as it was "
@@ -89,11 +145,3 @@ def _own(tokenizer: PreTrainedTokenizerBase) -> str:
         return tokenizer.get_chat_template()
     except ValueError as error:  # several, and none of them is the one to take
         raise SymboUQError(f"{error} (--chat-template FILE)", tokenizer.name_or_path) from error
-
-
-def _read(file: str) -> str:
-    try:
-        return Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise SymboUQError(f"the chat template cannot be read: {reason}", file) from error

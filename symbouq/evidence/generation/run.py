@@ -8,30 +8,21 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from pydantic_core import from_json, to_json
 
 from symbouq.errors import RecordError
-from symbouq.evidence.generation.contract import (
-    CONCLUSION_LENGTH,
-    FREE_FORM,
-    SCHEMA,
-    STEP_LENGTH,
-    STEPS,
-    STRUCTURED,
-    Structured,
-    user_message,
-)
+from symbouq.evidence.contract import FREE_FORM, LONGEST, SCHEMA, STRUCTURED, Structured
 from symbouq.evidence.generation.engine import Completion, Engine, Request
-from symbouq.evidence.generation.store import HASH, Store
+from symbouq.evidence.generation.prompts import user_message
+from symbouq.evidence.generation.resumable import HASH, ResumableFile
 from symbouq.io.adapters.chat import token
 from symbouq.io.stream import read_lines
 from symbouq.records import Instance, parse_record
 
-LONGEST = len(Structured(("x" * STEP_LENGTH,) * STEPS, "x" * CONCLUSION_LENGTH).encoded())
-"""Characters of the longest structured trace; a token holds at least one."""
 FREE_TOKENS = 1024
 """Most tokens of a free-form trace, unless the settings say otherwise."""
 
@@ -45,7 +36,7 @@ Status = Literal["valid", "invalid", "truncated", "failed"]
 
 @dataclass(frozen=True)
 class Settings:
-    """What decides the traces of a run, beside engine and model.
+    """The settings that decide the traces of a run, beside engine and model.
 
     Attributes:
         samples: Further traces of each instance, drawn at `temperature`; the trace itself
@@ -71,7 +62,7 @@ class Settings:
 
 @dataclass
 class Progress:
-    """How far a run is.
+    """The state of a run.
 
     Attributes:
         total: Instances that it is to have traces of.
@@ -109,38 +100,26 @@ def read_instances(
     """
     instances: dict[str, Instance] = {}
     failed: list[RecordError] = []
-    for file in files:
-        for line in read_lines(file):
-            if limit is not None and len(instances) >= limit:
-                return list(instances.values()), failed
-            if isinstance(line, RecordError):
-                failed.append(line)
-                continue
-            try:
-                instance = parse_record(Instance, line.content, line.file, line.number)
-                if instance.id in instances:
-                    raise RecordError(f"id {instance.id!r} occurs before; a run needs it once")
-                prompt_of(instance)
-            except RecordError as error:
-                failed.append(RecordError(error.message, line.file, line.number))
-                continue
+    for line in chain.from_iterable(map(read_lines, files)):
+        if len(instances) == limit:
+            break
+        if isinstance(line, RecordError):
+            failed.append(line)
+            continue
+        try:
+            instance = parse_record(Instance, line.content, line.file, line.number)
+            if instance.id in instances:
+                raise RecordError(f"id {instance.id!r} occurs before; a run needs it once")
+            user_message(instance)  # what has no prompt is told before the model is loaded
+        except RecordError as error:
+            failed.append(RecordError(error.message, line.file, line.number))
+        else:
             instances[instance.id] = instance
     return list(instances.values()), failed
 
 
-def prompt_of(instance: Instance, free_form: bool = False) -> str:
-    """The user message of an instance.
-
-    Raises:
-        RecordError: If its scene is not given in text.
-    """
-    space = getattr(instance, "answer_space", None)
-    labels = space if isinstance(space, list) else []
-    return user_message(instance, [str(label) for label in labels], free_form)
-
-
 def run_settings(engine: Engine, settings: Settings) -> dict[str, Any]:
-    """Everything that decides a run's traces, as it stands in each of them.
+    """The settings of engine and run that decide the traces, as they stand in each of them.
 
     The last one is a hash over the others, so that files can be compared at a glance.
     """
@@ -171,7 +150,7 @@ def generate(
         instances: With different ids.
         engine: Runs the model.
         settings: What decides the traces.
-        out: The file, as `symbouq.evidence.generation.store` writes it.
+        out: The file, as `symbouq.evidence.generation.resumable` writes it.
 
     Yields:
         The progress, at the start and after each part.
@@ -211,13 +190,13 @@ def generate_on_ray(
     from symbouq.io import cluster
 
     with cluster.crew(workers, gpus) as crew:
-        plan = crew.submit(partial(_plan, load, settings), crew.gpus).result()
-        make = partial(_generator, load, settings)
-        yield from _continued(instances, plan, out, partial(crew.each, make))
+        plan = crew.submit(lambda: Generator(load(), settings).plan, crew.gpus).result()
+        parts = partial(crew.each, lambda: Generator(load(), settings))
+        yield from _continued(instances, plan, out, parts)
 
 
 class Plan(NamedTuple):
-    """What an engine and settings decide of a run.
+    """The plan of a run, which its engine and settings decide.
 
     Attributes:
         decided: The run's settings (`run_settings`).
@@ -226,18 +205,6 @@ class Plan(NamedTuple):
 
     decided: dict[str, Any]
     size: int
-
-
-class Part(NamedTuple):
-    """The traces of some instances.
-
-    Attributes:
-        records: One a trace.
-        tokens: How many were generated, those of samples too.
-    """
-
-    records: list[dict[str, Any]]
-    tokens: int
 
 
 class Generator:
@@ -254,69 +221,53 @@ class Generator:
         size = max(1, engine.batch_size // (1 + settings.samples))
         self.plan = Plan(run_settings(engine, settings), size)
 
-    def __call__(self, instances: Sequence[Instance]) -> Part:
-        """The traces of some instances.
+    def __call__(self, instances: Sequence[Instance]) -> list[dict[str, Any]]:
+        """The records of the traces of some instances.
 
         Raises:
             SymboUQError: If nothing can be generated.
         """
-        requests = [request for each in instances for request in requests_of(each, self._settings)]
-        completions = self._engine.generate(requests)
-        made = iter(completions)
-        records = [
-            trace_of(
-                instance,
-                [next(made) for _ in range(1 + self._settings.samples)],
-                self._engine,
-                self.plan.decided,
-            )
-            for instance in instances
+        requests = [requests_of(instance, self._settings) for instance in instances]
+        completions = iter(self._engine.generate(list(chain.from_iterable(requests))))
+        decided = self.plan.decided
+        return [
+            trace_of(instance, list(islice(completions, len(asked))), self._engine, decided)
+            for instance, asked in zip(instances, requests, strict=True)
         ]
-        return Part(records, sum(len(completion.tokens) for completion in completions))
-
-
-def _generator(load: Callable[[], Engine], settings: Settings) -> Generator:
-    return Generator(load(), settings)
-
-
-def _plan(load: Callable[[], Engine], settings: Settings) -> Plan:
-    return _generator(load, settings).plan
 
 
 def _continued(
     instances: Sequence[Instance],
     plan: Plan,
     out: str | Path,
-    make: Callable[[Iterable[Sequence[Instance]]], Iterator[Part]],
+    make: Callable[[Iterable[Sequence[Instance]]], Iterator[list[dict[str, Any]]]],
 ) -> Iterator[Progress]:
     """Writes the parts that a file does not have whole; `make` gives them in order."""
     parts = [instances[n : n + plan.size] for n in range(0, len(instances), plan.size)]
-    with Store(out, plan.decided) as store:
-        progress = Progress(len(instances))
-        progress.kept = sum(instance.id in store.done for instance in instances)
+    with ResumableFile(out, plan.decided) as file:
+        progress = Progress(len(instances), sum(each.id in file.done for each in instances))
         yield progress
-        missing = [part for part in parts if not all(each.id in store.done for each in part)]
+        missing = [part for part in parts if not all(each.id in file.done for each in part)]
         began = time.monotonic()  # on a cluster the workers load the model after it
-        for part in make(missing) if missing else ():
-            for record in part.records:
-                if record["id"] not in store.done:
-                    progress.statuses[record["generation"]["status"]] += 1
-            store.append(part.records)
-            progress.tokens += part.tokens
+        for records in make(missing) if missing else ():
+            for record in records:
+                generation = record["generation"]
+                if record["id"] not in file.done:
+                    progress.statuses[generation["status"]] += 1
+                progress.tokens += len(generation["token_ids"])
+                progress.tokens += sum(sample["length"] for sample in record["samples"])
+            file.append(records)
             progress.seconds = time.monotonic() - began
             yield progress
 
 
 def requests_of(instance: Instance, settings: Settings) -> list[Request]:
     """The requests for an instance's trace and its samples, in this order."""
-    message = prompt_of(instance, settings.free_form)
+    message = user_message(instance, settings.free_form)
     schema = None if settings.free_form else SCHEMA
-    trace = Request(message, settings.length, schema)
-    samples = [
-        Request(message, settings.length, schema, settings.temperature, seed)
-        for seed in (_seed(settings.seed, instance.id, n) for n in range(settings.samples))
-    ]
-    return [trace, *samples]
+    request = partial(Request, message, settings.length, schema)
+    seeds = [_seed(settings.seed, instance.id, n) for n in range(settings.samples)]
+    return [request(), *(request(settings.temperature, seed) for seed in seeds)]
 
 
 def trace_of(
@@ -335,13 +286,12 @@ def trace_of(
     """
     trace, *samples = completions
     free_form = decided["free_form"]
-    given = from_json(instance.model_dump_json(exclude_unset=True))
-    written = _written(trace, free_form)
+    fields = from_json(instance.model_dump_json(exclude_unset=True))
     return {
         "id": instance.id,
-        **{name: value for name, value in given.items() if name not in ("id", *_WRITTEN)},
+        **{name: value for name, value in fields.items() if name not in ("id", *_WRITTEN)},
         "model": engine.model.name,
-        **{name: value for name, value in written.items() if name != "status"},
+        **_response(trace, free_form),
         "tokens": [
             token(
                 each.text,
@@ -352,7 +302,8 @@ def trace_of(
         ],
         "samples": [
             {
-                **_written(sample, free_form),
+                **_response(sample, free_form),
+                "status": status_of(sample, free_form),
                 "logprob": _rounded(sample.logprob),
                 "length": len(sample.tokens),
             }
@@ -364,14 +315,14 @@ def trace_of(
             "device": engine.device,
             "prompt_tokens": trace.prompt_tokens,
             "token_ids": trace.token_ids,
-            "status": written["status"],
+            "status": status_of(trace, free_form),
             **({"error": trace.error} if trace.error else {}),
         },
     }
 
 
 def status_of(completion: Completion, free_form: bool) -> Status:
-    """Whether a text is a trace, and if not, why."""
+    """The status of a text: `valid` if it is a trace, and if not, why."""
     if completion.finish == "failed":
         return "failed"
     whole = completion.finish == "stop" and bool(completion.text.strip())
@@ -380,17 +331,13 @@ def status_of(completion: Completion, free_form: bool) -> Status:
     return "truncated" if completion.finish == "length" else "invalid"
 
 
-def _written(completion: Completion, free_form: bool) -> dict[str, Any]:
-    """A text with its claims, where it has them, and its status."""
-    fields: dict[str, Any] = {}
+def _response(completion: Completion, free_form: bool) -> dict[str, Any]:
+    """A text with its claims, where it is a structured trace."""
     structured = None if free_form else Structured.of(completion.text)
-    if structured is not None:
-        fields = {"reasoning": list(structured.reasoning), "conclusion": structured.conclusion}
-    return {
-        **fields,
-        "response": completion.text,
-        "status": status_of(completion, free_form),
-    }
+    if structured is None:
+        return {"response": completion.text}
+    claims = {"reasoning": list(structured.reasoning), "conclusion": structured.conclusion}
+    return {**claims, "response": completion.text}
 
 
 def _seed(seed: int, identity: str, sample: int) -> int:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from random import Random
 from typing import Any
 
 import torch
 import transformers
 from llguidance import LLMatcher
-from transformers import AutoModelForCausalLM, DynamicCache, PreTrainedModel
+from transformers import DynamicCache, PreTrainedModel
 
 from symbouq.errors import SymboUQError
+from symbouq.evidence.devices import best_device, memory_shortage
 from symbouq.evidence.generation.engine import (
     TOP,
     Completion,
@@ -24,24 +26,21 @@ from symbouq.evidence.generation.engine import (
 )
 from symbouq.evidence.generation.grammar import GrammarProcessor, Grammars
 from symbouq.evidence.generation.models import (
-    brief,
     context_length,
     find_model,
+    load_network,
     load_tokenizer,
-    unreadable,
 )
-from symbouq.evidence.generation.pieces import Pieces, Scored
 from symbouq.evidence.generation.prompts import Chat
+from symbouq.evidence.generation.tokens import Scored, TokenReader
 
 BATCH = 64
 """Texts side by side, unless the options say otherwise."""
 
-_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-
 
 @dataclass
 class _Row:
-    """A request on its way.
+    """A request with the text that has been generated for it so far.
 
     Attributes:
         prompt: Tokens of its prompt.
@@ -79,26 +78,19 @@ class TransformersEngine:
 
     name: EngineName = "transformers"
 
-    def __init__(self, model: str, options: Options | None = None) -> None:
-        options = options or Options()
+    def __init__(self, model: str, options: Options) -> None:
         self.version = f"transformers {transformers.__version__}"
         self.model = find_model(model)
-        self.device = _device(options.device)
+        self.device = best_device(options.device)
         self.masked_logprobs = options.masked_logprobs
         self.batch_size = options.batch_size or BATCH
         self.tokenizer = load_tokenizer(self.model)
         self.chat = Chat(self.tokenizer, options.chat_template)
-        dtype: torch.dtype | str = "auto" if self.device != "cpu" else torch.float32
-        if options.dtype is not None:
-            dtype = _DTYPES[options.dtype]
-        with unreadable(self.model, "model"):
-            loaded: Any = AutoModelForCausalLM.from_pretrained(self.model.folder, dtype=dtype)
-            self.network: PreTrainedModel = loaded.to(self.device).eval()
+        self.network = load_network(self.model, self.device, options.dtype)
         self.dtype = str(self.network.dtype).removeprefix("torch.")
         self._ends = _ends(self.network, self.tokenizer)
         self._context = context_length(self.network.config)
-        self._pieces = Pieces(self.tokenizer)
-        self._grammars: Grammars | None = None
+        self._reader = TokenReader(self.tokenizer)
         self._fits = self.batch_size
 
     def generate(self, requests: Sequence[Request]) -> list[Completion]:
@@ -108,21 +100,20 @@ class TransformersEngine:
             SymboUQError: If the chat template refuses a message, or a schema cannot be
                 compiled.
         """
-        waiting = _parts(requests, self.batch_size)[::-1]
-        completions = []
-        while waiting:
-            part = waiting.pop()
-            if len(part) > self._fits:
-                waiting += _parts(part, self._fits)[::-1]
-                continue
-            rows = [self._row(request) for request in part]
-            lacking = self._run([row for row in rows if not row.error])
-            if lacking and len(part) > 1:
-                self._fits = len(part) // 2
-                waiting.append(part)
-                continue
-            completions += [self._completion(row, lacking) for row in rows]
-        return completions
+        for size in (self.batch_size, self._fits):
+            if len(requests) > size:
+                parts = [requests[n : n + size] for n in range(0, len(requests), size)]
+                return [completion for part in parts for completion in self.generate(part)]
+        rows = [self._row(request) for request in requests]
+        shortage = memory_shortage(self._run, [row for row in rows if not row.error])
+        if shortage and len(rows) > 1:
+            self._fits = len(rows) // 2
+            return self.generate(requests)
+        return [self._completion(row, shortage and f"out of memory: {shortage}") for row in rows]
+
+    @cached_property
+    def _grammars(self) -> Grammars:
+        return Grammars(self.tokenizer, self._ends)
 
     def _row(self, request: Request) -> _Row:
         structured = request.schema is not None
@@ -131,37 +122,21 @@ class TransformersEngine:
         if self._context is not None:
             room = min(room, self._context - len(prompt))
         error = too_long(len(prompt), self._context) if room < 1 else ""
-        matcher = None
-        if request.schema is not None:
-            if self._grammars is None:
-                self._grammars = Grammars(self.tokenizer, self._ends)
-            matcher = self._grammars.matcher(request.schema)
+        matcher = self._grammars.matcher(request.schema) if request.schema is not None else None
         random = Random(request.seed) if request.temperature > 0 else None
         return _Row(request, prompt, room, matcher, random, error=error)
 
-    def _run(self, rows: Sequence[_Row]) -> str:
-        """Generates rows side by side; says so if memory does not suffice for them."""
-        if not rows:
-            return ""
-        try:
+    def _run(self, rows: Sequence[_Row]) -> None:
+        if rows:
             _Batch(self, rows).run()
-        except (RuntimeError, MemoryError) as error:
-            if not _out_of_memory(error):
-                raise
-            lacking = f"out of memory: {brief(error)}"
-        else:
-            return ""
-        # Out of the handler: the error's frames hold on to the tensors of the batch.
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
-        return lacking
 
-    def _completion(self, row: _Row, lacking: str) -> Completion:
-        error = row.error or lacking
-        tokens = () if error else self._pieces.tokens(row.scored)
+    def _completion(self, row: _Row, failure: str) -> Completion:
+        error = row.error or failure
+        if error:
+            return Completion("", (), "failed", len(row.prompt), error)
+        tokens = self._reader.tokens(row.scored)
         text = "".join(token.text for token in tokens)
-        finish: Finish = "failed" if error else row.finish
-        return Completion(text, tokens, finish, len(row.prompt), error)
+        return Completion(text, tokens, row.finish, len(row.prompt))
 
 
 class _Batch:
@@ -246,7 +221,7 @@ class _Batch:
         return drawn.clamp(max=scores.shape[-1] - 1)
 
     def _goes_on(self, number: int, row: _Row, token: int) -> bool:
-        """Whether a row is not finished by its newest token."""
+        """Whether a row goes on after its newest token."""
         if token in self._ends:
             row.scored.pop()
             row.finish = "stop"
@@ -255,21 +230,11 @@ class _Batch:
         return len(row.scored) < row.room
 
     def _select(self, rows: Sequence[int]) -> torch.Tensor:
-        """Takes rows out of what was read so far, some perhaps several times; gives which."""
+        """Keeps some rows of the tokens and the cache, some perhaps several times; gives which."""
         chosen = torch.tensor(rows, device=self._ids.device)
         self._ids, self._mask = self._ids[chosen], self._mask[chosen]
         self._cache.batch_select_indices(chosen)
         return chosen
-
-
-def _device(name: str | None) -> str:
-    if name is None:
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        torch.empty(0, device=name)
-    except (RuntimeError, AssertionError) as error:
-        raise SymboUQError(f"there is no device {name} here: {brief(error)}") from error
-    return name
 
 
 def _ends(network: PreTrainedModel, tokenizer: Any) -> list[int]:
@@ -285,13 +250,3 @@ def _ends(network: PreTrainedModel, tokenizer: Any) -> list[int]:
     if not ends:
         raise SymboUQError("neither model nor tokenizer names an end-of-text token")
     return list(ends)
-
-
-def _out_of_memory(error: BaseException) -> bool:
-    return isinstance(error, MemoryError | torch.OutOfMemoryError) or (
-        "can't allocate memory" in str(error)  # the CPU's allocator has no error of its own
-    )
-
-
-def _parts(requests: Sequence[Request], size: int) -> list[Sequence[Request]]:
-    return [requests[start : start + size] for start in range(0, len(requests), size)]

@@ -10,6 +10,7 @@ from vllm import LLM, SamplingParams, TokensPrompt
 from vllm.sampling_params import StructuredOutputsParams
 
 from symbouq.errors import SymboUQError
+from symbouq.evidence.devices import brief
 from symbouq.evidence.generation.engine import (
     TOP,
     Completion,
@@ -20,9 +21,9 @@ from symbouq.evidence.generation.engine import (
     too_long,
 )
 from symbouq.evidence.generation.grammar import guided
-from symbouq.evidence.generation.models import brief, find_model, load_tokenizer, unreadable
-from symbouq.evidence.generation.pieces import Pieces, Scored
+from symbouq.evidence.generation.models import find_model, load_tokenizer, unreadable
 from symbouq.evidence.generation.prompts import Chat
+from symbouq.evidence.generation.tokens import Scored, TokenReader
 
 BATCH = 1024
 """Texts given to vLLM at once, which batches them itself, unless the options say otherwise."""
@@ -47,8 +48,7 @@ class VllmEngine:
     name: EngineName = "vllm"
     masked_logprobs = True
 
-    def __init__(self, model: str, options: Options | None = None) -> None:
-        options = options or Options()
+    def __init__(self, model: str, options: Options) -> None:
         if options.device is not None:
             raise SymboUQError("vLLM chooses the device itself; leave --device out")
         if not options.masked_logprobs:
@@ -78,7 +78,7 @@ class VllmEngine:
         settings = self._llm.llm_engine.model_config
         self.dtype = str(settings.dtype).removeprefix("torch.")
         self._context: int = settings.max_model_len
-        self._pieces = Pieces(self.tokenizer)
+        self._reader = TokenReader(self.tokenizer)
 
     def generate(self, requests: Sequence[Request]) -> list[Completion]:
         """One completion a request, in order.
@@ -132,7 +132,7 @@ class VllmEngine:
         elif output.finish_reason != "length":
             reason = f"vLLM ended it with: {output.finish_reason}"
             return Completion("", (), "failed", prompt, reason)
-        tokens = self._pieces.tokens(scored)
+        tokens = self._reader.tokens(scored)
         return Completion("".join(token.text for token in tokens), tokens, finish, prompt)
 
 

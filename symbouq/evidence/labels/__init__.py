@@ -1,1 +1,1 @@
-"""Whether claims and answers are right: sources of labels, and how far they agree."""
+"""Labels, right or wrong, of claims and answers: their sources and their agreement."""

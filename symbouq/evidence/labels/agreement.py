@@ -1,16 +1,21 @@
-"""How far two sources of labels agree (appendix Backbones and Judge)."""
+"""The agreement of two sources of labels (appendix Backbones and Judge)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from operator import eq
+from typing import Any
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.labels.records import Labels
-from symbouq.metrics import cohen_kappa
 
 ALL = "all"
 """Name of the row over all datasets."""
+
+_Pair = tuple[str, int, int]
+"""A trace's id and the two labels of one of its claims."""
 
 
 @dataclass(frozen=True)
@@ -46,36 +51,46 @@ def agreement(first: Mapping[str, Labels], second: Mapping[str, Labels]) -> list
     Raises:
         SymboUQError: If they do not agree on how many claims a trace has.
     """
-    pairs: dict[str, list[tuple[str, int, int]]] = {}
+    pairs: dict[str, list[_Pair]] = {}
     for identity, labels in first.items():
         other = second.get(identity)
         if other is None:
             continue
-        if len(labels.labels) != len(other.labels):
-            raise SymboUQError(
-                f"trace {identity} has {len(labels.labels)} claims by {labels.source} and "
-                f"{len(other.labels)} by {other.source}"
-            )
+        labels.check_claims(other)
         dataset = labels.dataset or other.dataset or "no dataset"
         pairs.setdefault(dataset, []).extend(
             (identity, a, b)
             for a, b in zip(labels.labels, other.labels, strict=True)
             if a is not None and b is not None
         )
-    rows = [_agreement(dataset, found) for dataset, found in pairs.items()]
-    return [*rows, _agreement(ALL, [pair for found in pairs.values() for pair in found])]
+    rows = [_agreement(dataset, shared) for dataset, shared in pairs.items()]
+    return [*rows, _agreement(ALL, list(chain.from_iterable(pairs.values())))]
 
 
-def _agreement(dataset: str, pairs: Iterable[tuple[str, int, int]]) -> Agreement:
-    found = list(pairs)
-    traces, claims = len({identity for identity, _, _ in found}), len(found)
-    if not found:
+def _agreement(dataset: str, pairs: Sequence[_Pair]) -> Agreement:
+    if not pairs:
         return Agreement(dataset, 0, 0, None, None, "no claim is labelled by both")
-    first, second = [a for _, a, _ in found], [b for _, _, b in found]
-    rate = sum(a == b for a, b in zip(first, second, strict=True)) / claims
+    ids, first, second = zip(*pairs, strict=True)
+    rate = sum(map(eq, first, second)) / len(pairs)
     kappa = cohen_kappa(first, second)
+    reason = ""
     if kappa is None:
         label = "right" if first[0] else "wrong"
-        told = f"both call every claim {label}, so there is nothing beyond chance"
-        return Agreement(dataset, traces, claims, rate, None, told)
-    return Agreement(dataset, traces, claims, rate, kappa)
+        reason = f"both call every claim {label}, so there is nothing beyond chance"
+    return Agreement(dataset, len(set(ids)), len(pairs), rate, kappa, reason)
+
+
+def cohen_kappa(first: Sequence[Any], second: Sequence[Any]) -> float | None:
+    """Agreement of two raters beyond chance; None where chance alone agrees fully, or without
+    ratings.
+
+    Raises:
+        SymboUQError: If they did not rate the same number of things.
+    """
+    if len(first) != len(second):
+        raise SymboUQError(f"{len(first)} ratings and {len(second)}: one each is needed")
+    if len({*first, *second}) < 2:
+        return None  # one rating throughout: agreement by chance is certain
+    from sklearn.metrics import cohen_kappa_score
+
+    return float(cohen_kappa_score(list(first), list(second)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,14 +45,10 @@ class HumanLabels:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.file = os.fspath(path)
         self._rows: dict[str, list[_Row]] = {}
-        seen: dict[tuple[str, int | str], int] = {}
+        lines: dict[tuple[str, int | str], int] = {}
         for line, fields in _rows(Path(path)):
             identity, row = self._row(line, fields)
-            before = seen.setdefault((identity, row.claim), line)
-            if before != line:
-                raise self._error(
-                    line, f"claim {row.claim} of {identity} has a label in line {before}"
-                )
+            self._check_first(lines, (identity, row.claim), line)
             self._rows.setdefault(identity, []).append(row)
         self._unused = dict.fromkeys(self._rows)
 
@@ -63,26 +60,31 @@ class HumanLabels:
         """
         count = len(record["reasoning"]) + 1
         labels: list[Label] = [None] * count
-        named: dict[int, int] = {}
+        lines: dict[tuple[str, int | str], int] = {}
         self._unused.pop(record["id"], None)
         for row in self._rows.get(record["id"], ()):
             number = count if row.claim == CONCLUSION else int(row.claim)
             if not 1 <= number <= count:
                 raise self._error(row.line, f"{record['id']} has {count} claims, none is {number}")
-            if named.setdefault(number, row.line) != row.line:
-                raise self._error(
-                    row.line,
-                    f"claim {number} of {record['id']} has a label in line {named[number]}",
-                )
+            self._check_first(lines, (record["id"], number), row.line)
             labels[number - 1] = row.label
         return labels
 
     def unused(self) -> list[RecordError]:
-        """What is wrong with rows about traces that were never asked for."""
+        """Errors of the rows about traces that were never asked for."""
         return [
             self._error(self._rows[identity][0].line, f"there is no trace {identity}")
             for identity in self._unused
         ]
+
+    def _check_first(
+        self, lines: dict[tuple[str, int | str], int], claim: tuple[str, int | str], line: int
+    ) -> None:
+        """Makes sure that no other line labels a claim of a trace."""
+        before = lines.setdefault(claim, line)
+        if before != line:
+            identity, number = claim
+            raise self._error(line, f"claim {number} of {identity} has a label in line {before}")
 
     def _row(self, line: int, fields: Any) -> tuple[str, _Row]:
         missing = [n for n in _COLUMNS if not isinstance(fields, dict) or n not in fields]
@@ -94,11 +96,11 @@ class HumanLabels:
             raise self._error(line, "`id` is the id of a trace")
         if number != CONCLUSION and not (number.isdecimal() and int(number) > 0):
             raise self._error(line, f"`claim` is a number from 1 or `{CONCLUSION}`, not {claim!r}")
-        told = "" if label is None else str(label).strip()
-        if told not in ("", "0", "1"):
+        text = "" if label is None else str(label).strip()
+        if text not in ("", "0", "1"):
             raise self._error(line, f"`label` is 0, 1 or empty, not {label!r}")
         return identity, _Row(
-            line, number if number == CONCLUSION else int(number), int(told) if told else None
+            line, number if number == CONCLUSION else int(number), int(text) if text else None
         )
 
     def _error(self, line: int, message: str) -> RecordError:
@@ -107,20 +109,18 @@ class HumanLabels:
 
 def _rows(path: Path) -> Iterator[tuple[int, Any]]:
     """The rows of a table with their lines."""
-    file = str(path)
     try:
-        # Excel writes a mark at the start.
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            if path.suffix.lower() == ".csv":
-                table = csv.DictReader(stream)
-                for fields in table:
-                    yield table.line_num, {k: v for k, v in fields.items() if v is not None}
-                return
-            for line, text in enumerate(stream, start=1):
-                if text.strip():
-                    try:
-                        yield line, from_json(text)
-                    except ValueError as error:
-                        raise RecordError(f"not valid JSON: {error}", file, line) from error
+        lines = StringIO(path.read_text(encoding="utf-8-sig"))  # Excel writes a mark at the start
     except UnicodeDecodeError as error:
-        raise RecordError(f"not UTF-8: {error.reason}", file) from error
+        raise RecordError(f"not UTF-8: {error.reason}", str(path)) from error
+    if path.suffix.lower() == ".csv":
+        table = csv.DictReader(lines)
+        for fields in table:
+            yield table.line_num, {k: v for k, v in fields.items() if v is not None}
+        return
+    for line, text in enumerate(lines, start=1):
+        if text.strip():
+            try:
+                yield line, from_json(text)
+            except ValueError as error:
+                raise RecordError(f"not valid JSON: {error}", str(path), line) from error

@@ -13,16 +13,15 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symbouq.errors import RecordError
-from symbouq.evidence.generation.contract import TEXT_PATTERN
+from symbouq.evidence.contract import string_schema
+from symbouq.evidence.generation.engine import Completion, Engine, Request
+from symbouq.evidence.generation.resumable import ResumableFile
 from symbouq.evidence.labels.records import Label, Labels, read_claims
 from symbouq.evidence.signals.traces import file_hash
 from symbouq.records.generated import Record
-
-if TYPE_CHECKING:
-    from symbouq.evidence.generation.engine import Completion, Engine, Request
 
 ANALYSIS_LENGTH = 800
 """Most characters of the analysis."""
@@ -40,7 +39,7 @@ SHAPE = (
     '{"analysis":"<one short check per step>", "reasoning_verified":[0|1,...]}. '
     f"The analysis has at most {ANALYSIS_LENGTH} characters."
 )
-"""What the judge is to write."""
+"""The instruction that says what to write."""
 
 
 def judge_message(record: Record) -> str:
@@ -79,12 +78,7 @@ def judge_schema(steps: int) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": {
-            "analysis": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": ANALYSIS_LENGTH,
-                "pattern": TEXT_PATTERN % (ANALYSIS_LENGTH - 1),
-            },
+            "analysis": string_schema(ANALYSIS_LENGTH),
             "reasoning_verified": {
                 "type": "array",
                 "items": {"type": "integer", "enum": [0, 1]},
@@ -113,8 +107,12 @@ class Judge:
         self.batch = engine.batch_size
         self.name = f"judge:{engine.model.name}"
 
-    def settings(self, **more: Any) -> dict[str, Any]:
-        """What decides the labels, with some more of it, as it stands in each record."""
+    def settings(self, traces: str) -> dict[str, Any]:
+        """The settings that decide the labels, as they stand in each record.
+
+        Args:
+            traces: SHA-256 of the traces file.
+        """
         contract = json.dumps([INSTRUCTION, SHAPE, judge_schema(1)])
         return {
             "engine": self._engine.name,
@@ -122,7 +120,7 @@ class Judge:
             "chat_template": self._engine.chat.hash,
             "dtype": self._engine.dtype,
             "contract": hashlib.sha256(contract.encode()).hexdigest(),
-            **more,
+            "traces": traces,
         }
 
     def labels(self, records: Sequence[Record]) -> Iterator[Labels | RecordError]:
@@ -134,34 +132,30 @@ class Judge:
         Args:
             records: The traces, with their claims.
         """
-        requests: list[Request | RecordError | None] = []
-        for record in records:
-            try:
-                requests.append(self._request(record))
-            except RecordError as error:
-                requests.append(error)
-        asked = [r for r in requests if r is not None and not isinstance(r, RecordError)]
+        requests = [self._request(record) for record in records]
+        asked = [request for request in requests if isinstance(request, Request)]
         completions = iter(self._engine.generate(asked))
         for record, request in zip(records, requests, strict=True):
             if isinstance(request, RecordError):
                 yield request
                 continue
-            found = None if request is None else next(completions)
-            labels, told = _verdict(found, len(record["reasoning"]))
+            completion = None if request is None else next(completions)
+            labels, verdict = _verdict(completion, len(record["reasoning"]))
             yield Labels(
-                record["id"], self.name, (*labels, None), record.get("dataset"), {"judge": told}
+                record["id"], self.name, (*labels, None), record.get("dataset"), {"judge": verdict}
             )
 
-    def _request(self, record: Record) -> Request | None:
-        """What is asked about a trace; None where it has no steps."""
-        from symbouq.evidence.generation.engine import Request
-
+    def _request(self, record: Record) -> Request | RecordError | None:
+        """The request for a trace's labels, or why there is none; None where it has no steps."""
         steps = len(record["reasoning"])
         if not steps:
             return None
         longest = json.dumps({"analysis": "x" * ANALYSIS_LENGTH, "reasoning_verified": [0] * steps})
-        # A token holds at least one character, and one more ends the text.
-        return Request(judge_message(record), len(longest) + 1, judge_schema(steps))
+        try:
+            # A token holds at least one character, and one more ends the text.
+            return Request(judge_message(record), len(longest) + 1, judge_schema(steps))
+        except RecordError as error:
+            return error
 
 
 def _verdict(completion: Completion | None, steps: int) -> tuple[list[Label], dict[str, Any]]:
@@ -193,8 +187,8 @@ def judging(
     Args:
         traces: The traces file.
         judge: The judge.
-        out: The file of labels, as `symbouq.evidence.generation.store` writes it; a run that was
-            stopped is continued.
+        out: The file of labels, as `symbouq.evidence.generation.resumable` writes it; a run
+            that was stopped is continued.
         audits: Audits of the traces, which say what the claims of free-form responses are.
 
     Yields:
@@ -204,19 +198,17 @@ def judging(
         SymboUQError: If the file of labels cannot be used, or was begun with another judge
             or other traces.
     """
-    from symbouq.evidence.generation.store import Store
-
-    settings = judge.settings(traces=file_hash(traces))
-    with Store(os.fspath(out), settings) as store:
+    settings = judge.settings(file_hash(traces))
+    with ResumableFile(out, settings) as file:
         records = (
             record
             for record in read_claims(traces, audits)
-            if isinstance(record, RecordError) or record["id"] not in store.done
+            if isinstance(record, RecordError) or record["id"] not in file.done
         )
         while part := list(islice(records, judge.batch)):
             yield from (item for item in part if isinstance(item, RecordError))
-            found = list(judge.labels([item for item in part if not isinstance(item, RecordError)]))
-            store.append(
-                {**one.record(), "generation": settings} for one in found if isinstance(one, Labels)
+            made = list(judge.labels([item for item in part if not isinstance(item, RecordError)]))
+            file.append(
+                {**one.record(), "generation": settings} for one in made if isinstance(one, Labels)
             )
-            yield from found
+            yield from made

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from symbouq.errors import SymboUQError
-from symbouq.evidence.labels.records import Label, Labels
+from symbouq.evidence.labels.records import Labels
 
 
 def merge(sources: Sequence[Mapping[str, Labels]]) -> list[Labels]:
@@ -24,20 +23,16 @@ def merge(sources: Sequence[Mapping[str, Labels]]) -> list[Labels]:
     return [_merged([source[i] for source in sources if i in source]) for i in ids]
 
 
-def _merged(given: Sequence[Labels]) -> Labels:
-    first = given[0]
-    for other in given[1:]:
-        if len(other.labels) != len(first.labels):
-            raise SymboUQError(
-                f"trace {first.id} has {len(first.labels)} claims by {first.source} and "
-                f"{len(other.labels)} by {other.source}"
-            )
-    labels: list[Label] = []
-    names: list[str | None] = []
-    for claim in range(len(first.labels)):
-        found = next((each for each in given if each.labels[claim] is not None), None)
-        labels.append(found.labels[claim] if found is not None else None)
-        names.append(found.source if found is not None else None)
+def _merged(sources: Sequence[Labels]) -> Labels:
+    first = sources[0]
+    for other in sources[1:]:
+        first.check_claims(other)
+    winners = [
+        next((source for source in sources if source.labels[claim] is not None), None)
+        for claim in range(len(first.labels))
+    ]
+    names = [winner.source if winner else None for winner in winners]
+    labels = [winner.labels[claim] if winner else None for claim, winner in enumerate(winners)]
     used = dict.fromkeys(name for name in names if name is not None)
-    dataset = next((each.dataset for each in given if each.dataset is not None), None)
+    dataset = next((each.dataset for each in sources if each.dataset is not None), None)
     return Labels(first.id, "+".join(used), tuple(labels), dataset, {"sources": names})

@@ -1,4 +1,4 @@
-"""Labels of traces: the record, the file, and what a source of labels is.
+"""Labels of traces: the record, the file, and sources.
 
 A source is a function from a trace to its labels: one for each claim, the last one for the
 conclusion, 1 right, 0 wrong, None where the source has nothing to say. Traces that are
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from symbouq.errors import RecordError
+from symbouq.errors import RecordError, SymboUQError, internal
 from symbouq.evidence.signals.traces import ById, read_records, with_claims
 from symbouq.records.generated import Record
 
@@ -47,6 +47,18 @@ class Labels:
         """The record that is written."""
         shared = {"id": self.id, "source": self.source, "labels": list(self.labels)}
         return {**shared, "dataset": self.dataset, **self.extra}
+
+    def check_claims(self, other: Labels) -> None:
+        """Makes sure that another source labels the same claims.
+
+        Raises:
+            SymboUQError: If it has more or fewer of them.
+        """
+        if len(self.labels) != len(other.labels):
+            raise SymboUQError(
+                f"trace {self.id} has {len(self.labels)} claims by {self.source} and "
+                f"{len(other.labels)} by {other.source}"
+            )
 
 
 def read_claims(
@@ -90,13 +102,37 @@ def labelled(record: Record, name: str, source: Source) -> Labels:
     return Labels(record["id"], name, labels, record.get("dataset"))
 
 
+def label_traces(
+    traces: str | os.PathLike[str],
+    audits: str | os.PathLike[str] | None,
+    name: str,
+    source: Source,
+) -> Iterator[Labels | RecordError]:
+    """The labels of every trace of a file by a source, or why it has none.
+
+    Args:
+        traces: The traces file.
+        audits: Audits of the traces, which say what the claims of free-form responses are.
+        name: Name of the source.
+        source: The source.
+    """
+    for record in read_claims(traces, audits):
+        try:
+            yield record if isinstance(record, RecordError) else labelled(record, name, source)
+        except RecordError as error:
+            yield error
+        except Exception as error:
+            # A fault of ours must not cost the other records; it is reported like any other.
+            yield RecordError(internal(error), os.fspath(traces))
+
+
 def read_labels(path: str | os.PathLike[str]) -> dict[str, Labels]:
     """The labels of a file by id, in its order.
 
     Raises:
         RecordError: If a line is no label record, or an id occurs twice.
     """
-    found: dict[str, Labels] = {}
+    by_id: dict[str, Labels] = {}
     file = os.fspath(path)
     for item in read_records(file):
         if isinstance(item, RecordError):
@@ -107,10 +143,10 @@ def read_labels(path: str | os.PathLike[str]) -> dict[str, Labels]:
             raise RecordError("a label record names its `source`", file, line)
         if not isinstance(labels, list) or not labels or not all(map(_is_label, labels)):
             raise RecordError("`labels` is a list of 0, 1 and null, one a claim", file, line)
-        if record["id"] in found:
+        if record["id"] in by_id:
             raise RecordError(f"id {record['id']!r} occurs before in this file", file, line)
-        found[record["id"]] = Labels(record["id"], source, tuple(labels), record.get("dataset"))
-    return found
+        by_id[record["id"]] = Labels(record["id"], source, tuple(labels), record.get("dataset"))
+    return by_id
 
 
 def _is_label(value: Any) -> bool:

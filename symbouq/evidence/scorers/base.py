@@ -1,4 +1,4 @@
-"""What every score of the paper has in common: what it needs, how it is fitted, what it says.
+"""The base class of all scorers, and the labels that they learn from.
 
 A scorer gives one value to each claim of a trace; the last claim is the conclusion. The values
 are `uncertainty` (larger is worse) or `correctness` (larger is better), as its `orientation`
@@ -7,25 +7,18 @@ says, and have no common scale: `symbouq.evidence.scorers.calibration` makes pro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from pathlib import Path
+from typing import ClassVar, Literal, Self
+
+import numpy as np
 
 from symbouq.errors import SymboUQError
+from symbouq.evidence.scorers.needs import Needs, require
+from symbouq.evidence.scorers.settings import Resources, Settings
 from symbouq.evidence.signals.example import Example
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Values = NDArray[np.float64]
-
-Need = Literal["tokens", "hidden", "lookback", "audit", "samples", "backbone", "nli"]
-"""What a scorer may read: probabilities of the generated tokens, hidden states, lookback
-ratios, audit records, further answers, the generating model itself, an entailment model."""
-
-Needs = frozenset[Need]
+from symbouq.metrics import Values
 
 Orientation = Literal["uncertainty", "correctness"]
 """Whether larger values speak against a claim or for it."""
@@ -65,20 +58,41 @@ class Labelled:
         return self.labels[-1] if self.labels else None
 
 
-class Scorer(Protocol):
-    """A score of the paper."""
+class Scorer:
+    """A score of the paper. A module of `symbouq.evidence.scorers.methods` declares one or more.
 
-    @property
-    def name(self) -> str:
-        """Its name in the paper."""
+    Attributes:
+        name: Its name in the paper.
+        family: Its group.
+        needs: What it reads of an example.
+        orientation: What larger values mean.
+        trained: Whether it learns from source data.
+        seeded: Whether it draws random numbers, so that it is fitted once a seed.
+        banked: Whether it belongs to the reliability evidence bank (appendix Transfer); the
+            others are baselines only.
+    """
 
-    @property
-    def needs(self) -> Needs:
-        """What it reads of an example."""
+    name: ClassVar[str]
+    family: ClassVar[Family]
+    needs: Needs = frozenset()
+    orientation: ClassVar[Orientation] = "uncertainty"
+    trained: ClassVar[bool] = False
+    seeded: ClassVar[bool] = False
+    banked: ClassVar[bool] = True
 
-    @property
-    def orientation(self) -> Orientation:
-        """What larger values mean."""
+    @classmethod
+    def make(cls, seed: int, settings: Settings | None, resources: Resources) -> Self:
+        """A scorer that is not fitted yet.
+
+        Args:
+            seed: Of what it draws.
+            settings: How networks are trained; the defaults where None.
+            resources: What it uses.
+
+        Raises:
+            SymboUQError: If a package is missing that it needs.
+        """
+        return cls()
 
     def fit(self, train: Sequence[Labelled], validation: Sequence[Labelled]) -> None:
         """Learns from source data; training-free scores do nothing.
@@ -94,203 +108,28 @@ class Scorer(Protocol):
         Raises:
             SymboUQError: If an example lacks what the scorer needs, or nothing was fitted.
         """
+        require(examples, self.needs, self.name)
+        return [
+            np.full(len(e.claims), self.values(e), np.float64) if e.claims else np.empty(0)
+            for e in examples
+        ]
 
-
-class TrainingFree:
-    """A score that has nothing to fit."""
-
-    def fit(self, train: Sequence[Labelled], validation: Sequence[Labelled]) -> None:
-        """Does nothing."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """What is known of a scorer before its module is loaded.
-
-    Attributes:
-        name: Its name in the paper.
-        family: Its group.
-        needs: What it reads of an example.
-        trained: Whether it learns from source data.
-        banked: Whether it belongs to the reliability evidence bank (appendix Transfer); the
-            others are baselines only.
-        place: Module and name of what makes one.
-    """
-
-    name: str
-    family: Family
-    needs: Needs
-    trained: bool
-    banked: bool
-    place: str
-
-    def make(self, **options: Any) -> Scorer:
-        """A scorer, with the options that its own documentation lists.
+    def values(self, example: Example) -> Values | float:
+        """The values of a trace with claims: one a claim, or one that all claims share.
 
         Raises:
-            SymboUQError: If a package is missing that it needs.
+            SymboUQError: If what is read has values that cannot be used.
         """
-        module, _, name = self.place.partition(":")
-        factory = cast(Callable[..., Scorer], getattr(import_module(module), name))
-        return factory(**options)
+        raise NotImplementedError
 
+    def save(self, folder: Path) -> None:
+        """Writes what was learned into a folder; training-free scores write nothing."""
 
-_DECODING = "symbouq.evidence.scorers.decoding"
-_SAMPLING = "symbouq.evidence.scorers.sampling"
-_TRAINING = "symbouq.evidence.scorers.training"
-_PROBE: Needs = frozenset({"tokens", "hidden", "lookback"})
+    @classmethod
+    def load(cls, folder: Path, seed: int, resources: Resources) -> Self:
+        """The scorer that was saved in a folder.
 
-SCORERS: dict[str, Entry] = {
-    entry.name: entry
-    for entry in (
-        Entry("Random", "reference", frozenset(), False, False, f"{_DECODING}:Random"),
-        Entry(
-            "Perplexity", "decoding", frozenset({"tokens"}), False, True, f"{_DECODING}:Perplexity"
-        ),
-        Entry(
-            "Token Entropy",
-            "decoding",
-            frozenset({"tokens"}),
-            False,
-            True,
-            f"{_DECODING}:TokenEntropy",
-        ),
-        Entry("MCP", "decoding", frozenset({"tokens"}), False, True, f"{_DECODING}:MCP"),
-        Entry("CCP", "decoding", frozenset({"tokens"}), False, True, f"{_DECODING}:CCP"),
-        Entry(
-            "Semantic Entropy",
-            "sampling",
-            frozenset({"samples"}),
-            False,
-            False,
-            f"{_SAMPLING}:SemanticEntropy",
-        ),
-        Entry(
-            "SelfCheckGPT",
-            "sampling",
-            frozenset({"samples"}),
-            False,
-            False,
-            f"{_SAMPLING}:SelfCheckGPT",
-        ),
-        Entry(
-            "P(True)",
-            "sampling",
-            frozenset({"samples", "backbone"}),
-            False,
-            False,
-            f"{_SAMPLING}:PTrue",
-        ),
-        Entry("Factoscope", "neural", _PROBE, True, True, f"{_TRAINING}:factoscope"),
-        Entry("UHead", "neural", _PROBE, True, True, f"{_TRAINING}:uhead"),
-        Entry("Neural-Seq", "neural", _PROBE, True, True, f"{_TRAINING}:neural_seq"),
-        Entry("MLP", "neural", _PROBE, True, True, f"{_TRAINING}:mlp"),
-        Entry(
-            "Constraint-Rule",
-            "symbolic",
-            frozenset({"audit"}),
-            False,
-            True,
-            "symbouq.evidence.scorers.symbolic:ConstraintRule",
-        ),
-        Entry(
-            "Constraint-Only",
-            "symbolic",
-            frozenset({"audit"}),
-            True,
-            True,
-            f"{_TRAINING}:constraint_only",
-        ),
-        Entry("Constraint", "symbolic", _PROBE | {"audit"}, True, True, f"{_TRAINING}:constraint"),
-    )
-}
-"""Every scorer by its name in the paper, in the paper's order."""
-
-
-def entry(name: str) -> Entry:
-    """What is known of a scorer; case does not matter.
-
-    Raises:
-        SymboUQError: If there is none of that name.
-    """
-    for known in SCORERS.values():
-        if known.name.casefold() == name.strip().casefold():
-            return known
-    raise SymboUQError(f"unknown scorer {name!r}; there are: {', '.join(SCORERS)}")
-
-
-def readable(example: Example) -> bool:
-    """Whether there is anything to score: a claim and, where signals are given, a token.
-
-    A generation that failed has neither, and stays without a score.
-    """
-    return bool(example.claims) and (example.signals is None or len(example.signals.logprobs) > 0)
-
-
-def require(examples: Iterable[Example], needs: Needs, name: str) -> None:
-    """Checks that examples have what a scorer reads of them; those without claims, such as failed
-    generations, need nothing.
-
-    Raises:
-        SymboUQError: Names the first example that lacks something, and what.
-    """
-    for example in examples:
-        fault = lacking(example, needs)
-        if fault is not None:
-            raise SymboUQError(f"trace {example.id}: {name} needs {fault}")
-
-
-def lacking(example: Example, needs: Needs) -> str | None:
-    """What an example lacks of some needs, in words; None if nothing."""
-    if not example.claims:
-        return None
-    faults = (_CHECKS[need](example) for need in sorted(needs & _CHECKS.keys()))
-    return next((fault for fault in faults if fault is not None), None)
-
-
-def _tokens(example: Example) -> str | None:
-    signals = example.signals
-    if signals is None or not len(signals.logprobs):
-        return "the probabilities of its tokens"
-    if len(signals.spans) != len(example.claims):
-        return f"a span for each of {len(example.claims)} claims, not {len(signals.spans)}"
-    length = len(signals.logprobs)
-    if any(not 0 <= start <= stop <= length for start, stop in signals.spans):
-        return f"spans within its {length} tokens"
-    return None
-
-
-def _hidden(example: Example) -> str | None:
-    signals = example.signals
-    if signals is None or not signals.hidden.size:
-        return "the hidden states of its tokens"
-    return None
-
-
-def _lookback(example: Example) -> str | None:
-    signals = example.signals
-    if signals is None or not signals.lookback.size:
-        return "the lookback ratios of its tokens"
-    return None
-
-
-def _audit(example: Example) -> str | None:
-    if example.audit is None:
-        return "an audit of it"
-    found = len(example.audit["claims"])
-    if found != len(example.claims):
-        return f"an audit of its {len(example.claims)} claims, not of {found}"
-    return None
-
-
-def _samples(example: Example) -> str | None:
-    return None if example.samples else "further answers to its question (samples)"
-
-
-_CHECKS: dict[Need, Callable[[Example], str | None]] = {
-    "tokens": _tokens,
-    "hidden": _hidden,
-    "lookback": _lookback,
-    "audit": _audit,
-    "samples": _samples,
-}
+        Raises:
+            SymboUQError: If it cannot be read, or a package is missing.
+        """
+        return cls.make(seed, None, resources)

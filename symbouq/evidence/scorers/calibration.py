@@ -9,24 +9,22 @@ positive slope makes it a probability. None changes the order of traces beyond t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.base import Orientation
 from symbouq.evidence.scorers.reduction import (
-    REDUCTIONS,
     Reduction,
     auroc,
     best_reduction,
     one_class,
     reduced,
 )
-
-if TYPE_CHECKING:
-    from symbouq.evidence.scorers.base import Values
+from symbouq.evidence.scorers.stored import Stored
+from symbouq.metrics import Values
 
 LEAST_SLOPE = 1e-3
 """The least slope of a Platt map, per standard deviation of the score: it stays increasing where
@@ -75,10 +73,17 @@ class Platt:
     Attributes:
         slope: Larger than 0.
         intercept: Any number.
+
+    Raises:
+        SymboUQError: If the slope is not positive.
     """
 
     slope: float
     intercept: float
+
+    def __post_init__(self) -> None:
+        if not self.slope > 0:
+            raise SymboUQError("not a calibrator: a slope that is not positive")
 
     @classmethod
     def fit(cls, scores: Any, labels: Any) -> Platt:
@@ -119,20 +124,20 @@ class Platt:
         start = np.array([1.0, np.log((positive + 1) / (negative + 1))])
         bounds = [(LEAST_SLOPE, _MOST_SLOPE), (None, None)]
         options = {"ftol": 1e-15, "gtol": 1e-10, "maxiter": 1000}
-        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        slope = float(found.x[0]) / spread
-        return cls(slope, float(found.x[1]) - slope * centre)
+        optimum = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        slope = float(optimum.x[0]) / spread
+        return cls(slope, float(optimum.x[1]) - slope * centre)
 
     def __call__(self, scores: Values) -> Values:
-        """The probabilities that scores stand for."""
+        """The probabilities of scores."""
         from scipy.special import expit
 
         return np.asarray(expit(self.slope * scores + self.intercept), np.float64)
 
 
 @dataclass(frozen=True)
-class Calibrator:
-    """What a validation split decides about one scorer.
+class Calibrator(Stored):
+    """The choices of a validation split about one scorer.
 
     Attributes:
         minmax: Of the claims' uncertainties; None for a scorer that gives correctness.
@@ -141,6 +146,8 @@ class Calibrator:
         auroc: AUROC on the split.
         traces: How many traces it was fitted on.
     """
+
+    noun = "a calibrator"
 
     minmax: MinMax | None
     reduction: Reduction
@@ -170,7 +177,7 @@ class Calibrator:
         if not claims:
             raise SymboUQError("calibration needs validation traces, found none")
         minmax = MinMax.fit(claims) if orientation == "uncertainty" else None
-        values = [minmax(c) for c in claims] if minmax else list(claims)
+        values = _correctness(minmax, claims)
         reduction = best_reduction(values, labels, upright)
         scores = reduced(values, reduction)
         platt = Platt.fit(scores, labels)
@@ -178,7 +185,7 @@ class Calibrator:
 
     @property
     def orientation(self) -> Orientation:
-        """What the scorer's larger values mean."""
+        """The scorer's: what its larger values mean."""
         return "uncertainty" if self.minmax else "correctness"
 
     def __call__(self, claims: Sequence[Values]) -> Values:
@@ -190,29 +197,8 @@ class Calibrator:
         Raises:
             SymboUQError: If a trace has no claims.
         """
-        values = [self.minmax(c) for c in claims] if self.minmax else list(claims)
-        return self.platt(reduced(values, self.reduction))
+        return self.platt(reduced(_correctness(self.minmax, claims), self.reduction))
 
-    def record(self) -> dict[str, Any]:
-        """The calibrator in JSON."""
-        return asdict(self)
 
-    @classmethod
-    def of(cls, record: dict[str, Any]) -> Calibrator:
-        """The calibrator that a record holds.
-
-        Raises:
-            SymboUQError: If it is none.
-        """
-        try:
-            minmax = MinMax(**record["minmax"]) if record["minmax"] else None
-            platt = Platt(**record["platt"])
-            reduction = record["reduction"]
-            rest = float(record["auroc"]), int(record["traces"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise SymboUQError(f"not a calibrator: {error}") from error
-        if reduction not in REDUCTIONS or not platt.slope > 0:
-            raise SymboUQError(
-                "not a calibrator: unknown reduction, or a slope that is not positive"
-            )
-        return cls(minmax, cast(Reduction, reduction), platt, *rest)
+def _correctness(minmax: MinMax | None, claims: Sequence[Values]) -> Sequence[Values]:
+    return [minmax(values) for values in claims] if minmax else claims

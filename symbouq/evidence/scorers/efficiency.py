@@ -1,4 +1,4 @@
-"""What scores cost once their signals are cached (Table efficiency).
+"""The cost of scores once their signals are cached (Table efficiency).
 
 Generation, the teacher-forced pass and the audit are not counted, so the rows of the sampling
 scores leave out what makes them dear, the K further answers; P(True)'s pass of the backbone
@@ -7,17 +7,22 @@ counts.
 
 from __future__ import annotations
 
+import csv
+import io
 import resource
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.bank import Fitted
-from symbouq.evidence.scorers.base import Scorer, readable
+from symbouq.evidence.scorers.base import Scorer
+from symbouq.evidence.scorers.learned import Learned, score_together
+from symbouq.evidence.scorers.needs import readable
 from symbouq.evidence.signals.example import Example
+from symbouq.io.output import replacing
 
 PATH = ("Constraint", "MLP")
 """The two scores of the paper's path."""
@@ -44,7 +49,7 @@ class Cost:
 
 
 def cost(fitted: Fitted, examples: Sequence[Example], seconds: float = 1.0) -> Cost:
-    """What one scorer costs.
+    """The cost of one scorer.
 
     Args:
         fitted: The scorer.
@@ -54,17 +59,15 @@ def cost(fitted: Fitted, examples: Sequence[Example], seconds: float = 1.0) -> C
     Raises:
         SymboUQError: If there is no trace to score.
     """
-    given = _given(examples)
-    scorer = fitted.scorer
-    device = _device(scorer)
-    rate, memory = _timed(lambda: fitted.calibrator(scorer.score(given)), given, seconds, device)
-    count = _parameters(fitted)
-    minutes = None if count is None else fitted.seconds / 60
-    return Cost(fitted.name, count, minutes, rate, memory)
+    traces, scorer = _readable(examples), fitted.scorer
+    rate, memory = _timed(lambda: fitted.calibrator(scorer.score(traces)), traces, seconds, scorer)
+    if not isinstance(scorer, Learned):
+        return Cost(fitted.name, None, None, rate, memory)
+    return Cost(fitted.name, _parameters(scorer), fitted.seconds / 60, rate, memory)
 
 
 def path_cost(path: Sequence[Fitted], examples: Sequence[Example], seconds: float = 1.0) -> Cost:
-    """What learned scorers cost together: their features are put together once.
+    """The cost of learned scorers together: their features are put together once.
 
     Args:
         path: The scorers, trained on tokens of the same features.
@@ -74,47 +77,48 @@ def path_cost(path: Sequence[Fitted], examples: Sequence[Example], seconds: floa
     Raises:
         SymboUQError: If one of them is not learned, or there is no trace to score.
     """
-    from symbouq.evidence.scorers.training import Learned, score_together
-
     scorers = [fitted.scorer for fitted in path if isinstance(fitted.scorer, Learned)]
     if len(scorers) < len(path):
         raise SymboUQError("a path has learned scorers only")
-    given = _given(examples)
+    traces = _readable(examples)
 
-    def both() -> None:
-        for fitted, values in zip(path, score_together(scorers, given), strict=True):
+    def together() -> None:
+        for fitted, values in zip(path, score_together(scorers, traces), strict=True):
             fitted.calibrator(values)
 
-    rate, memory = _timed(both, given, seconds, _device(scorers[0]))
-    count = sum(_parameters(fitted) or 0 for fitted in path)
+    rate, memory = _timed(together, traces, seconds, scorers[0])
     minutes = sum(fitted.seconds for fitted in path) / 60
-    return Cost(" + ".join(fitted.name for fitted in path), count, minutes, rate, memory)
+    name = " + ".join(fitted.name for fitted in path)
+    return Cost(name, sum(map(_parameters, scorers)), minutes, rate, memory)
 
 
-def _given(examples: Sequence[Example]) -> list[Example]:
-    given = [example for example in examples if readable(example)]
-    if not given:
+def write_costs(rows: Sequence[Cost], path: str | Path) -> None:
+    """Writes the table as CSV; the file is there only once it is whole."""
+    with replacing(path) as raw, io.TextIOWrapper(raw, "utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, [field.name for field in fields(Cost)])
+        writer.writeheader()
+        writer.writerows(asdict(row) for row in rows)
+
+
+def _readable(examples: Sequence[Example]) -> list[Example]:
+    traces = [example for example in examples if readable(example)]
+    if not traces:
         raise SymboUQError("efficiency needs traces that can be scored, found none")
-    return given
+    return traces
 
 
-def _parameters(fitted: Fitted) -> int | None:
-    network = getattr(fitted.scorer, "network", None)
-    return None if network is None else int(network.parameter_count)
-
-
-def _device(scorer: Scorer) -> str:
-    settings = getattr(scorer, "settings", None)
-    return "cpu" if settings is None else str(settings.device)
+def _parameters(scorer: Learned) -> int:
+    return 0 if scorer.network is None else scorer.network.parameter_count
 
 
 def _timed(
-    work: Callable[[], object], examples: Sequence[Example], seconds: float, device: str
+    work: Callable[[], object], examples: Sequence[Example], seconds: float, scorer: Scorer
 ) -> tuple[float, float]:
-    """Traces a second and peak memory of some work on all examples."""
-    peak = _PeakOfGPU(device) if device.startswith("cuda") else _Peak()
+    """Traces a second and peak memory of some work on all examples, where a scorer runs."""
+    device = scorer.settings.device if isinstance(scorer, Learned) else "cpu"
+    _reset_peak(device)
     work()
-    memory = peak.gigabytes()
+    memory = _peak(device)
     passes, started = 0, time.perf_counter()
     while passes == 0 or time.perf_counter() - started < seconds:
         work()
@@ -122,33 +126,26 @@ def _timed(
     return passes * len(examples) / (time.perf_counter() - started), memory
 
 
-class _Peak:
-    """The process's peak memory from here on, where the system can tell; else since it began."""
+def _reset_peak(device: str) -> None:
+    """Measures peak memory from here on, where the system can; else since the process began."""
+    if device.startswith("cuda"):
+        import torch
 
-    def __init__(self) -> None:
-        # Writing 5 resets the peak that /proc/self/status tells.
-        with suppress(OSError):
+        torch.cuda.reset_peak_memory_stats(device)
+    else:
+        with suppress(OSError):  # 5 resets the peak that /proc/self/status tells
             Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
-    def gigabytes(self) -> float:
-        try:
-            lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-            kilobytes = next(int(x.split()[1]) for x in lines if x.startswith("VmHWM"))
-        except (OSError, StopIteration):
-            kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return kilobytes * 1024 / 1e9
 
-
-class _PeakOfGPU:
-    """The peak of what PyTorch allocates on a GPU from here on."""
-
-    def __init__(self, device: str) -> None:
+def _peak(device: str) -> float:
+    """Peak memory of the process, or of what PyTorch allocated on a GPU, in 10^9 bytes."""
+    if device.startswith("cuda"):
         import torch
 
-        self._device = device
-        torch.cuda.reset_peak_memory_stats(device)
-
-    def gigabytes(self) -> float:
-        import torch
-
-        return torch.cuda.max_memory_allocated(self._device) / 1e9
+        return torch.cuda.max_memory_allocated(device) / 1e9
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+        kilobytes = next(int(x.split()[1]) for x in lines if x.startswith("VmHWM"))
+    except (OSError, StopIteration):
+        kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return kilobytes * 1024 / 1e9

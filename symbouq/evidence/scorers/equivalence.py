@@ -1,4 +1,4 @@
-"""When two answers mean the same, and when a further answer says what a claim says.
+"""Equivalence of answers, and support of a claim by a further answer.
 
 The sampling scores ask nothing else of language, so what decides it is exchangeable and has a name
 that stands beside the results.
@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.auditing.matching import delivered
+from symbouq.auditing.matching import delivered, space_of
 from symbouq.auditing.relations import audit_relations
 from symbouq.auditing.verdicts import Verdict
 from symbouq.errors import SymboUQError, missing_extra
-from symbouq.evidence.scorers.base import Needs
-from symbouq.ontology.library import Triple
+from symbouq.evidence.scorers.needs import Needs
+from symbouq.ontology.tables import Triple
 from symbouq.records import Trace, make_record
 
 if TYPE_CHECKING:
-    from symbouq.ontology.library import Ontology
+    from symbouq.ontology.tables import Ontology
 
 Record = Mapping[str, Any]
 """A trace, or a further answer to its question, with scene and question."""
@@ -34,17 +34,17 @@ class Equivalence(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is, for results."""
+        """Its name in results."""
 
     @property
     def needs(self) -> Needs:
-        """What it reads beside the texts."""
+        """Its inputs beside the texts."""
 
     def same(self, first: Record, second: Record) -> bool:
         """Whether two traces of a question deliver answers of the same meaning."""
 
     def supports(self, sample: Record, trace: Record, claim: int) -> bool:
-        """Whether a sample says what a trace's claim says.
+        """Whether a sample supports a trace's claim.
 
         Args:
             sample: Another trace of the question.
@@ -86,7 +86,7 @@ Named = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class _Reading:
-    """What the auditor reads in a trace."""
+    """A trace as the auditor reads it."""
 
     ontology: Ontology
     scene: tuple[tuple[int, Named], ...]
@@ -98,7 +98,7 @@ _CLAIMS = ("reasoning", "conclusion", "response", "claims")
 
 
 class AuditorEquivalence:
-    """Bidirectional entailment by the auditor's rules.
+    """Bidirectional entailment by the auditor's rules, each trace under its own profile.
 
     Two answers mean the same if each, added to the scene, entails the other; an answer that
     contradicts the scene is taken without it, where everything would follow. Answers of which
@@ -112,7 +112,6 @@ class AuditorEquivalence:
     answer of the same meaning.
 
     Args:
-        auditor: Reads texts; by default one with each trace's own profile.
         scene: Whether answers are compared in the scene. There two true answers mean the same,
             so the audit of the scene has a part in the result; without it their
             meaning alone counts.
@@ -120,8 +119,7 @@ class AuditorEquivalence:
 
     needs: Needs = frozenset()
 
-    def __init__(self, auditor: TraceAuditor | None = None, scene: bool = True) -> None:
-        self._given = auditor
+    def __init__(self, scene: bool = True) -> None:
         self._scene = scene
         self.name = "auditor, in the scene" if scene else "auditor, answers alone"
         # One trace is compared with all of its samples, one after the other.
@@ -129,7 +127,7 @@ class AuditorEquivalence:
 
     @cached_property
     def _auditor(self) -> TraceAuditor:
-        return self._given or TraceAuditor()  # whose rules take a while to read
+        return TraceAuditor()  # whose rules take a while to read
 
     def same(self, first: Record, second: Record) -> bool:
         """Whether two traces of a question deliver answers of the same meaning."""
@@ -146,19 +144,20 @@ class AuditorEquivalence:
         space = first.get("answer_space")
         if not isinstance(space, Sequence) or isinstance(space, str) or not space:
             return False
-        labels = [delivered(text, map(str, space), first.get("question") or "") for text in texts]
+        answers = space_of(map(str, space), dataset=str(first.get("dataset") or ""))
+        labels = [delivered(text, answers, first.get("question") or "") for text in texts]
         return labels[0] is not None and labels[0] == labels[1]
 
     def supports(self, sample: Record, trace: Record, claim: int) -> bool:
-        """Whether a sample says what a trace's claim says."""
-        said, read = self._of(sample), self._of(trace)
-        text, meant = read.claims[claim]
+        """Whether a sample supports a trace's claim."""
+        own, other = self._of(sample), self._of(trace)
+        text, meant = other.claims[claim]
         if meant:
-            stated = frozenset().union(*(relations for _, relations in said.claims))
-            return _follows(said.ontology, (), stated, meant)
-        if claim in (-1, len(read.claims) - 1):
+            stated = frozenset().union(*(relations for _, relations in own.claims))
+            return _follows(own.ontology, (), stated, meant)
+        if claim in (-1, len(other.claims) - 1):
             return self.same(sample, trace)
-        return _plain(text) in {_plain(other) for other, _ in said.claims}
+        return _plain(text) in {_plain(stated) for stated, _ in own.claims}
 
     def _of(self, record: Record) -> _Reading:
         fields = {key: record[key] for key in _READ if record.get(key) is not None}
@@ -167,12 +166,12 @@ class AuditorEquivalence:
         return self._read(json.dumps(fields, sort_keys=True))
 
     def _reading(self, fields: str) -> _Reading:
-        given = {"id": "answer", **json.loads(fields)}
-        if not any(given.get(key) is not None for key in ("conclusion", "response", "claims")):
-            given["conclusion"] = ""
-        if given.get("conclusion") is not None:
-            given.pop("response", None)
-        trace = make_record(Trace, given)
+        record = {"id": "answer", **json.loads(fields)}  # no field is null
+        if not record.keys() & {"conclusion", "response", "claims"}:
+            record["conclusion"] = ""
+        if "conclusion" in record:
+            record.pop("response", None)
+        trace = make_record(Trace, record)
         parsed = self._auditor.parser_for(trace).parse(trace)
 
         def named(triple: Triple) -> Named:
@@ -200,25 +199,22 @@ def _follows(
     slots: dict[str, int] = {}
 
     def numbered(relation: Named) -> Triple:
-        subject, name, thing = relation
-        return (
-            slots.setdefault(subject, len(slots)),
-            name,
-            slots.setdefault(thing, len(slots)),
-        )
+        subject, relation_name, thing = relation
+        first, second = (slots.setdefault(name, len(slots)) for name in (subject, thing))
+        return first, relation_name, second
 
-    given = [(number, [numbered(relation)]) for number, relation in scene]
+    facts = [(number, [numbered(relation)]) for number, relation in scene]
     own = [numbered(relation) for relation in sorted(stated)]
     asked = [numbered(relation) for relation in sorted(meant)]
     oriented = ontology.oriented
     if {oriented(triple) for triple in asked} <= {oriented(triple) for triple in own}:
         return True
-    last = max((number for number, _ in given), default=0)
+    last = max((number for number, _ in facts), default=0)
     premise = [(last + n, [triple]) for n, triple in enumerate(own, start=1)]
-    found = audit_relations(ontology, [*given, *premise], [asked]).whole()
-    if given and not found.feasible:
-        found = audit_relations(ontology, premise, [asked]).whole()
-    return found.claims[0].verdict is Verdict.ENTAILED
+    audit = audit_relations(ontology, [*facts, *premise], [asked]).whole()
+    if facts and not audit.feasible:
+        audit = audit_relations(ontology, premise, [asked]).whole()
+    return audit.claims[0].verdict is Verdict.ENTAILED
 
 
 # By an entailment model ----------------------------------------------------------------
@@ -253,13 +249,13 @@ class NLIEquivalence:
         except (OSError, ValueError) as error:
             raise SymboUQError(f"{folder} holds no entailment model: {error}") from error
         names = {str(name).casefold(): n for n, name in model.config.id2label.items()}
-        found = [n for name, n in names.items() if name.startswith("entail")]
-        if len(found) != 1:
+        entailed = [n for name, n in names.items() if name.startswith("entail")]
+        if len(entailed) != 1:
             raise SymboUQError(
                 f"{folder}: one class is to be called entailment, there are {', '.join(names)}"
             )
+        entailment: int = entailed[0]
         self.name = f"nli, {Path(folder).name}"
-        self._entailment: int = found[0]
         model = model.to(device).eval()
 
         @lru_cache(maxsize=4096)
@@ -267,7 +263,7 @@ class NLIEquivalence:
             pair = tokenizer(premise, hypothesis, return_tensors="pt", truncation=True).to(device)
             with torch.inference_mode():
                 likeliest = int(model(**pair).logits[0].argmax())
-            return likeliest == self._entailment
+            return likeliest == entailment
 
         self.entails: Callable[[str, str], bool] = entails
 
@@ -282,5 +278,5 @@ class NLIEquivalence:
 
     def supports(self, sample: Record, trace: Record, claim: int) -> bool:
         """Whether a sample's claims entail a claim of a trace."""
-        said = " ".join(filter(None, claims_of(sample)))
-        return bool(said) and self.entails(said, claims_of(trace)[claim])
+        premise = " ".join(filter(None, claims_of(sample)))
+        return bool(premise) and self.entails(premise, claims_of(trace)[claim])

@@ -1,7 +1,6 @@
-"""The learned scorers' networks (appendix Neural and Symbolic Baselines).
+"""Building blocks of the learned scorers' networks (appendix Neural and Symbolic Baselines).
 
-Each takes a `Batch` and gives a logit of correctness for every claim. A token is its hidden
-state, its four top probabilities and its lookback ratios, side by side. Inputs are standardised
+A network takes a `Batch` and gives a logit of correctness for every claim. Inputs are standardised
 by statistics of the training split, which are part of the network. The hidden width is W, the
 paper's 256; the paper gives no depths, so these are chosen to come out at the parameter counts of
 Table efficiency: Transformers have two layers with 4 heads and feed-forward width 8 W, the LSTM
@@ -15,10 +14,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from typing import Any
 
 from symbouq.errors import missing_extra
-from symbouq.records.features import CLAIM_FEATURES, TRACE_FEATURES
+from symbouq.evidence.scorers.batches import Batch
 
 try:
     import torch
@@ -32,52 +31,6 @@ LAYERS = 2
 HEADS = 4
 FEED_FORWARD = 8
 DROPOUT = 0.1
-
-_ENTAILED = list(CLAIM_FEATURES).index("entailed")
-_CONTRADICTED = list(CLAIM_FEATURES).index("contradicted")
-
-
-@dataclass(frozen=True)
-class Batch:
-    """B traces of at most T tokens and K claims, padded.
-
-    Attributes:
-        tokens: Features of the tokens, float32 `[B, T, D]`; D is 0 where none are read.
-        present: Which tokens there are, bool `[B, T]`.
-        spans: Which tokens are each claim's, bool `[B, K, T]`; all of the trace's for a claim
-            without any.
-        claims: Which claims there are, bool `[B, K]`; a trace's claims come first.
-        claim_features: The auditor's, float32 `[B, K, 23 C]` for C contexts side by side; zeros
-            where none are read.
-        trace_features: Likewise, float32 `[B, 16 C]`.
-    """
-
-    tokens: Tensor
-    present: Tensor
-    spans: Tensor
-    claims: Tensor
-    claim_features: Tensor
-    trace_features: Tensor
-
-    def to(self, device: str | torch.device) -> Batch:
-        """The same on a device."""
-        return Batch(*(getattr(self, field.name).to(device) for field in fields(self)))
-
-    def __getitem__(self, traces: slice) -> Batch:
-        """Some of the traces, padded as they are."""
-        return Batch(*(getattr(self, field.name)[traces] for field in fields(self)))
-
-
-def _token_rows(batch: Batch) -> Tensor:
-    return batch.tokens[batch.present]
-
-
-def _claim_rows(batch: Batch) -> Tensor:
-    return batch.claim_features[batch.claims]
-
-
-def _trace_rows(batch: Batch) -> Tensor:
-    return batch.trace_features
 
 
 class Standardise(nn.Module):
@@ -118,13 +71,24 @@ class Standardise(nn.Module):
         return (features - self.mean) / self.deviation
 
 
-def _head(width: int, hidden: int) -> nn.Sequential:
+def token_rows(batch: Batch) -> Tensor:
+    """The tokens of a batch without padding, `[N, D]`."""
+    return batch.tokens[batch.present]
+
+
+def beside(claims: Tensor, trace: Tensor) -> Tensor:
+    """Vectors of claims `[B, K, D]`, each with that of its trace `[B, E]`: `[B, K, D + E]`."""
+    return torch.cat((claims, trace.unsqueeze(1).expand(-1, claims.shape[1], -1)), -1)
+
+
+def head(width: int, hidden: int) -> nn.Sequential:
+    """A perceptron with one hidden layer that ends in a logit."""
     return nn.Sequential(
         nn.Linear(width, hidden), nn.GELU(), nn.Dropout(DROPOUT), nn.Linear(hidden, 1)
     )
 
 
-def _encoder(width: int, hidden: int, rows: Callable[[Batch], Tensor]) -> nn.Sequential:
+def encoder(width: int, hidden: int, rows: Callable[[Batch], Tensor]) -> nn.Sequential:
     """A learned encoder of auditor features."""
     return nn.Sequential(
         Standardise(width, rows),
@@ -136,7 +100,7 @@ def _encoder(width: int, hidden: int, rows: Callable[[Batch], Tensor]) -> nn.Seq
     )
 
 
-def _mean(values: Tensor, chosen: Tensor) -> Tensor:
+def mean(values: Tensor, chosen: Tensor) -> Tensor:
     """Means over the chosen tokens: values `[B, T, D]`, chosen `[B, K, T]` to `[B, K, D]`."""
     weights = chosen.to(values.dtype)
     return weights @ values / weights.sum(-1, keepdim=True).clamp(min=1)
@@ -188,10 +152,10 @@ class Layer(nn.Module):
         key, value = self.key_value(normal).chunk(2, -1)
         if first:
             tokens, normal = tokens[:, :1], normal[:, :1]
-        found = scaled_dot_product_attention(
+        attended = scaled_dot_product_attention(
             heads(self.query(normal)), heads(key), heads(value), present[:, None, None, :]
         )
-        tokens = tokens + self.dropout(self.attended(found.transpose(1, 2).flatten(2)))
+        tokens = tokens + self.dropout(self.attended(attended.transpose(1, 2).flatten(2)))
         return tokens + self.dropout(self.feed(self.before_feed(tokens)))
 
 
@@ -205,7 +169,7 @@ class TraceTransformer(nn.Module):
 
     def __init__(self, tokens: int, hidden: int) -> None:
         super().__init__()
-        self.standardise = Standardise(tokens, _token_rows)
+        self.standardise = Standardise(tokens, token_rows)
         self.project = nn.Linear(tokens, hidden)
         self.layers = nn.ModuleList(Layer(hidden) for _ in range(LAYERS))
         self.normal = nn.LayerNorm(hidden)
@@ -244,10 +208,9 @@ class ClaimTransformer(TraceTransformer):
         present = nn.functional.pad(batch.present[trace], (1, 0), value=True)
         for layer in self.layers[:-1]:
             tokens = layer(tokens, present)
-        found = self.normal(self.layers[-1](tokens, present, first=True)[:, 0])
-        return found.new_zeros(*batch.claims.shape, found.shape[-1]).index_put(
-            (trace, claim), found
-        )
+        claims = self.normal(self.layers[-1](tokens, present, first=True)[:, 0])
+        padded = claims.new_zeros(*batch.claims.shape, claims.shape[-1])
+        return padded.index_put((trace, claim), claims)
 
 
 class ClaimOrder(nn.Module):
@@ -267,152 +230,34 @@ class ClaimOrder(nn.Module):
         """`[B, K, W]` to `[B, K, 2 W]`."""
         lengths = present.sum(1).cpu()
         packed = pack_padded_sequence(claims, lengths, batch_first=True, enforce_sorted=False)
-        found, _ = pad_packed_sequence(
+        ordered, _ = pad_packed_sequence(
             self.lstm(packed)[0], batch_first=True, total_length=claims.shape[1]
         )
-        return found
+        return ordered
 
 
 class Network(nn.Module):
     """A network with a logit of correctness for every claim.
 
     Args:
-        tokens: Width of the tokens' features.
-        hidden: W, a multiple of the number of heads.
-        contexts: C, under how many contexts the auditor's features are given.
+        logits: Takes the network and a batch to logits `[B, K, 1]`; those of claims that are not
+            there mean nothing.
+        parts: Its modules and parameters, which `logits` finds as attributes.
     """
 
-    def __init__(self, tokens: int, hidden: int, contexts: int = 1) -> None:
+    def __init__(
+        self, logits: Callable[[Any, Batch], Tensor], **parts: nn.Module | nn.Parameter
+    ) -> None:
         super().__init__()
+        self.logits = logits
+        for name, part in parts.items():
+            setattr(self, name, part)
 
     def forward(self, batch: Batch) -> Tensor:
-        """Logits `[B, K]`; those of claims that are not there mean nothing."""
-        return self._values(batch).squeeze(-1)
-
-    def _values(self, batch: Batch) -> Tensor:
-        raise NotImplementedError
+        """Logits `[B, K]`."""
+        return self.logits(self, batch).squeeze(-1)
 
     @property
     def parameter_count(self) -> int:
-        """How many numbers are trained; the statistics of `Standardise` are not."""
+        """Count of the numbers that are trained; the statistics of `Standardise` are not."""
         return sum(p.numel() for p in self.parameters())
-
-
-class MLP(Network):
-    """Mean of a claim's tokens, then a perceptron with two hidden layers."""
-
-    def __init__(self, tokens: int, hidden: int, contexts: int = 1) -> None:
-        super().__init__(tokens, hidden, contexts)
-        self.standardise = Standardise(tokens, _token_rows)
-        self.layers = nn.Sequential(
-            nn.Linear(tokens, hidden), nn.GELU(), nn.Dropout(DROPOUT), *_head(hidden, hidden)
-        )
-
-    def _values(self, batch: Batch) -> Tensor:
-        return self.layers(self.standardise(_mean(batch.tokens, batch.spans)))
-
-
-class UHead(Network):
-    """A claim Transformer with span marker and a head."""
-
-    def __init__(self, tokens: int, hidden: int, contexts: int = 1) -> None:
-        super().__init__(tokens, hidden, contexts)
-        self.claims = ClaimTransformer(tokens, hidden)
-        self.head = _head(hidden, hidden)
-
-    def _values(self, batch: Batch) -> Tensor:
-        return self.head(self.claims(batch))
-
-
-class Factoscope(Network):
-    """What a claim's tokens are on average (local) against what the whole trace's are (global).
-
-    One Transformer without a marker reads the trace; then a hidden layer takes local, and
-    global, difference and product as the contrast.
-    """
-
-    def __init__(self, tokens: int, hidden: int, contexts: int = 1) -> None:
-        super().__init__(tokens, hidden, contexts)
-        self.trace = TraceTransformer(tokens, hidden)
-        self.local = nn.Linear(hidden, hidden)
-        self.contrast = nn.Linear(3 * hidden, hidden, bias=False)
-        self.head = nn.Sequential(nn.GELU(), nn.Dropout(DROPOUT), *_head(hidden, hidden))
-
-    def _values(self, batch: Batch) -> Tensor:
-        tokens = self.trace(batch)
-        local = _mean(tokens, batch.spans)
-        whole = _mean(tokens, batch.present.unsqueeze(1)).expand_as(local)
-        contrast = torch.cat((whole, local - whole, local * whole), -1)
-        return self.head(self.local(local) + self.contrast(contrast))
-
-
-class NeuralSeq(Network):
-    """Marked claims by a Transformer, in generated order by a bidirectional LSTM; reads nothing of
-    the auditor's.
-    """
-
-    def __init__(self, tokens: int, hidden: int, contexts: int = 1) -> None:
-        super().__init__(tokens, hidden, contexts)
-        self.claims = ClaimTransformer(tokens, hidden)
-        self.order = ClaimOrder(hidden)
-        self.head = _head(2 * hidden, hidden)
-
-    def _values(self, batch: Batch) -> Tensor:
-        return self.head(self.order(self.claims(batch), batch.claims))
-
-
-def _with_trace(claims: Tensor, trace: Tensor) -> Tensor:
-    return torch.cat((claims, trace.unsqueeze(1).expand(-1, claims.shape[1], -1)), -1)
-
-
-def _all_features(batch: Batch) -> Tensor:
-    """The auditor's features of each claim with those of its trace, `[B, K, 39 C]`."""
-    return _with_trace(batch.claim_features, batch.trace_features)
-
-
-class ConstraintOnly(Network):
-    """One hidden layer over the auditor's 23 claim and 16 trace features."""
-
-    def __init__(self, tokens: int, hidden: int, contexts: int = 1) -> None:
-        super().__init__(tokens, hidden, contexts)
-        width = contexts * (len(CLAIM_FEATURES) + len(TRACE_FEATURES))
-        self.standardise = Standardise(width, lambda batch: _all_features(batch)[batch.claims])
-        self.head = _head(width, hidden)
-
-    def _values(self, batch: Batch) -> Tensor:
-        return self.head(self.standardise(_all_features(batch)))
-
-
-class Constraint(Network):
-    """Neural-Seq whose claims also have the auditor's features, encoded claim by claim and for the
-    trace, with a direct residual: a learned weight, first 1 and -1, of entailed and
-    contradicted is added to the logit.
-    """
-
-    def __init__(self, tokens: int, hidden: int, contexts: int = 1) -> None:
-        super().__init__(tokens, hidden, contexts)
-        self.claims = ClaimTransformer(tokens, hidden)
-        self.claim_features = _encoder(contexts * len(CLAIM_FEATURES), hidden, _claim_rows)
-        self.trace_features = _encoder(contexts * len(TRACE_FEATURES), hidden, _trace_rows)
-        self.joined = nn.Linear(3 * hidden, hidden)
-        self.order = ClaimOrder(hidden)
-        self.head = _head(2 * hidden, hidden)
-        self.residual = nn.Parameter(torch.tensor([1.0, -1.0]))
-
-    def _values(self, batch: Batch) -> Tensor:
-        local = torch.cat((self.claims(batch), self.claim_features(batch.claim_features)), -1)
-        joined = self.joined(_with_trace(local, self.trace_features(batch.trace_features)))
-        found = self.head(self.order(joined, batch.claims))
-        verdicts = batch.claim_features[..., [_ENTAILED, _CONTRADICTED]]
-        return found + (verdicts @ self.residual).unsqueeze(-1)
-
-
-NETWORKS: dict[str, type[Network]] = {
-    "Factoscope": Factoscope,
-    "UHead": UHead,
-    "Neural-Seq": NeuralSeq,
-    "MLP": MLP,
-    "Constraint-Only": ConstraintOnly,
-    "Constraint": Constraint,
-}
-"""The networks by the names of their scorers."""

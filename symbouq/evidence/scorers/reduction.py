@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
+from symbouq import metrics
 from symbouq.errors import SymboUQError
-
-if TYPE_CHECKING:
-    from symbouq.evidence.scorers.base import Values
+from symbouq.metrics import Values
 
 Reduction = Literal["conclusion", "mean", "min"]
 
-REDUCTIONS: tuple[Reduction, ...] = ("conclusion", "mean", "min")
+_SUMMARIES: dict[Reduction, Callable[[Values], float]] = {
+    "conclusion": lambda values: values[-1],
+    "mean": lambda values: values.mean(),
+    "min": lambda values: values.min(),
+}
+REDUCTIONS: tuple[Reduction, ...] = tuple(_SUMMARIES)
 """The paper's summaries: the last claim's value, the mean, or the smallest. They take values of
 which larger ones are better, so `min` is the worst claim's."""
 
@@ -34,13 +38,7 @@ def reduced(claims: Sequence[Values], reduction: Reduction) -> Values:
     """
     if not all(len(values) for values in claims):
         raise SymboUQError("a trace without claims has no score")
-    if reduction == "conclusion":
-        found = [values[-1] for values in claims]
-    elif reduction == "mean":
-        found = [values.mean() for values in claims]
-    else:
-        found = [values.min() for values in claims]
-    return np.array(found, np.float64)
+    return np.array([_SUMMARIES[reduction](values) for values in claims], np.float64)
 
 
 def best_reduction(
@@ -64,15 +62,15 @@ def best_reduction(
         SymboUQError: If the labels are of one class.
     """
 
-    def told(reduction: Reduction) -> float:
-        distance = auroc(reduced(claims, reduction), labels) - 0.5
-        return round(distance if upright else abs(distance), _DIGITS)
+    def distance(reduction: Reduction) -> float:
+        signed = auroc(reduced(claims, reduction), labels) - 0.5
+        return round(signed if upright else abs(signed), _DIGITS)
 
-    return max(REDUCTIONS, key=told)
+    return max(REDUCTIONS, key=distance)
 
 
 def auroc(scores: Any, labels: Any) -> float:
-    """How likely a right one scores above a wrong one, ties counted half (appendix Metrics).
+    """`symbouq.metrics.auroc` of labels that are known to be of both classes.
 
     Args:
         scores: Any numbers, infinities included, larger ones better.
@@ -81,13 +79,12 @@ def auroc(scores: Any, labels: Any) -> float:
     Raises:
         SymboUQError: If the labels are of one class, or a score is not a number.
     """
-    from symbouq import metrics
-
-    found = metrics.auroc(scores, np.asarray(labels).astype(bool))
-    if found is None:
-        right = int(np.asarray(labels).astype(bool).sum())
-        raise SymboUQError(one_class("AUROC", right, len(labels) - right))
-    return found
+    right = np.asarray(labels).astype(bool)
+    area = metrics.auroc(scores, right)
+    if area is None:
+        positive = int(right.sum())
+        raise SymboUQError(one_class("AUROC", positive, len(right) - positive))
+    return area
 
 
 def one_class(what: str, positive: int, negative: int) -> str:

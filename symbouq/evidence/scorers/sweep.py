@@ -11,12 +11,15 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import product
+from math import prod
 from pathlib import Path
-from typing import Any
 
 from symbouq.errors import SymboUQError
-from symbouq.evidence.scorers.base import Labelled, entry
-from symbouq.evidence.scorers.training import Learned, Loss, Settings
+from symbouq.evidence.scorers.bank.fitted import fingerprint
+from symbouq.evidence.scorers.base import Labelled
+from symbouq.evidence.scorers.learned import Learned
+from symbouq.evidence.scorers.registry import entry
+from symbouq.evidence.scorers.settings import LossName, Settings
 
 
 @dataclass(frozen=True)
@@ -31,17 +34,17 @@ class Grid:
     """
 
     width: tuple[int, ...] = (64, 128, 256, 512)
-    loss: tuple[Loss, ...] = ("bce", "balanced")
+    loss: tuple[LossName, ...] = ("bce", "balanced")
     learning_rate: tuple[float, ...] = (2e-5, 2e-4, 2e-3)
     epochs: tuple[int, ...] = (20, 30, 40)
 
     def __len__(self) -> int:
-        return len(self.width) * len(self.loss) * len(self.learning_rate) * len(self.epochs)
+        return prod(map(len, asdict(self).values()))
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What one point of the grid came to.
+    """The result of one point of the grid.
 
     Attributes:
         name: The scorer.
@@ -59,14 +62,10 @@ class Tried:
     seconds: float = field(compare=False)
     data: str
 
-    def record(self) -> dict[str, Any]:
-        """The row that is written."""
-        return asdict(self)
-
-    @classmethod
-    def of(cls, record: dict[str, Any]) -> Tried:
-        """The point that a row holds."""
-        return cls(**record | {"settings": Settings(**record["settings"])})
+    @property
+    def point(self) -> str:
+        """The values of the grid's axes, in words."""
+        return ", ".join(f"{axis} {getattr(self.settings, axis)}" for axis in asdict(Grid()))
 
 
 def sweep(
@@ -93,15 +92,13 @@ def sweep(
     Raises:
         SymboUQError: If the scorer is not learned, or a split is empty or lacks a class.
     """
-    from symbouq.evidence.scorers.bank import fingerprint
-
-    known = entry(name)
-    if not known.trained:
-        raise SymboUQError(f"{known.name} is not learned: there is nothing to tune")
+    kind = entry(name)
+    if not issubclass(kind, Learned):
+        raise SymboUQError(f"{kind.name} is not learned: there is nothing to tune")
     grid, base = grid or Grid(), base or Settings()
     fixed = replace(base, **{key: getattr(Settings(), key) for key in asdict(grid)})
     data = fingerprint(train, validation, fixed)
-    done = [row for row in read_sweep(out) if (row.name, row.data) == (known.name, data)]
+    done = [row for row in read_sweep(out) if (row.name, row.data) == (kind.name, data)]
     path = Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     for width, loss, rate in product(grid.width, grid.loss, grid.learning_rate):
@@ -111,17 +108,17 @@ def sweep(
         if len(there) == len(points):
             yield from (there[point] for point in points)
             continue
-        scorer = Learned(known.name, replace(settings, epochs=max(grid.epochs)))
+        scorer = kind(replace(settings, epochs=max(grid.epochs)))
         started = time.monotonic()
         scorer.fit(train, validation)
         seconds = round(time.monotonic() - started, 2)
-        reached = [epoch.auroc for epoch in scorer.history]
+        areas = [epoch.auroc for epoch in scorer.history]
         rows = []
         for point in points:
-            best = max(reached[: point.epochs])
-            rows.append(Tried(known.name, point, best, reached.index(best) + 1, seconds, data))
+            best = max(areas[: point.epochs])
+            rows.append(Tried(kind.name, point, best, areas.index(best) + 1, seconds, data))
         with path.open("a", encoding="utf-8") as stream:
-            stream.writelines(json.dumps(row.record()) + "\n" for row in rows)
+            stream.writelines(json.dumps(asdict(row)) + "\n" for row in rows)
         yield from rows
 
 
@@ -142,7 +139,8 @@ def read_sweep(path: str | Path) -> list[Tried]:
     rows = []
     for number, line in enumerate(text.splitlines(), start=1):
         try:
-            rows.append(Tried.of(json.loads(line)))
+            row = json.loads(line)
+            rows.append(Tried(**row | {"settings": Settings(**row["settings"])}))
         except (KeyError, TypeError, ValueError) as error:
             raise SymboUQError(f"not a row of a sweep: {error}", str(file), number) from error
     return rows
@@ -164,3 +162,14 @@ def best_of(rows: Sequence[Tried], name: str) -> Tried:
         return sum(defaults[key] == value for key, value in asdict(row.settings).items())
 
     return max(own, key=lambda row: (row.auroc, usual(row)))
+
+
+def tuned(path: str | Path, name: str) -> Settings:
+    """The settings of a scorer's best point in a file that `sweep` writes; the defaults where the
+    file has none of it.
+
+    Raises:
+        SymboUQError: If a line is no row.
+    """
+    rows = [row for row in read_sweep(path) if row.name == name]
+    return best_of(rows, name).settings if rows else Settings()

@@ -1,1 +1,1 @@
-"""What scorers read: cached signals of a model, aligned with the claims of its traces."""
+"""Cached signals of a model, aligned with the claims of its traces: the input of scorers."""

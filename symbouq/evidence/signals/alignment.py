@@ -1,67 +1,16 @@
-"""Which generated tokens a claim consists of, by the characters that both cover."""
+"""The generated tokens of each claim, by the characters that both cover."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from symbouq.errors import RecordError
+from symbouq.evidence.generation.tokens import Extent
 from symbouq.evidence.signals.example import Span
 
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
-
-Extent = tuple[int, int]
-"""Character offsets, start and end."""
-
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(\s*:)?')
-_BROKEN = "\ufffd"
-"""What a decoder puts in place of bytes that are no whole character."""
-
-
-def decoded(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> tuple[str, list[Extent]]:
-    """The text of a token sequence, and the characters that each token covers.
-
-    Tokens are decoded cumulatively: bytes that are no whole character yet are held back
-    until they are, and each token that brings some of its bytes covers that character.
-    Special tokens cover none.
-
-    Args:
-        tokenizer: The tokenizer that made them.
-        ids: The tokens.
-    """
-
-    def text_of(start: int, stop: int) -> str:
-        part = list(ids[start:stop])
-        text = tokenizer.decode(part, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-        return str(text)
-
-    special = set(tokenizer.all_special_ids)
-    pieces: list[str] = []
-    extents: list[Extent] = []
-    # Only the last tokens are decoded again: [start, known), whose text is whole, since a
-    # decoder may treat the first token of a text otherwise, and those that follow them.
-    start = known = 0
-    whole = sound = 0
-    pending = ""
-    for position, token in enumerate(ids):
-        if token in special:
-            extents.append((whole + sound, whole + sound))
-            continue
-        pending = text_of(start, position + 1)[len(text_of(start, known)) :]
-        begin = whole + sound
-        if pending.endswith(_BROKEN):
-            sound = len(pending.rstrip(_BROKEN))
-            extents.append((begin, whole + sound + 1))
-            continue
-        pieces.append(pending)
-        whole += len(pending)
-        extents.append((begin, whole))
-        start, known = known, position + 1
-        pending, sound = "", 0
-    return "".join([*pieces, pending]), extents
 
 
 def claim_extents(response: str, claims: Sequence[str], structured: bool) -> list[Extent]:
@@ -99,15 +48,15 @@ def token_spans(tokens: Sequence[Extent], claims: Sequence[Extent]) -> list[Span
 
 
 def _structured(response: str, claims: Sequence[str]) -> list[Extent]:
-    found: dict[str, list[Extent]] = {}
+    strings: dict[str, list[Extent]] = {}
     key = ""
     for string in _STRING.finditer(response):
         if string[2] is not None:
             key = json.loads(f'"{string[1]}"', strict=False)
-            found[key] = []
+            strings[key] = []
         elif key:
-            found[key].append(string.span(1))
-    extents = [*found.get("reasoning", ()), *found.get("conclusion", ())]
+            strings[key].append(string.span(1))
+    extents = [*strings.get("reasoning", ()), *strings.get("conclusion", ())]
     texts = [json.loads(f'"{response[a:b]}"', strict=False) for a, b in extents]
     if texts != list(claims):
         raise RecordError("the claims are not the strings of the response")

@@ -15,18 +15,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from symbouq.errors import RecordError, SymboUQError, missing_extra
+from symbouq.errors import SymboUQError, missing_extra
 from symbouq.evidence.signals.example import Example, Signals, Span
 from symbouq.evidence.signals.traces import (
     ById,
     claim_texts,
-    read_records,
+    readable_records,
     samples_of,
     without_labels,
 )
@@ -41,12 +41,12 @@ SHARD = 128
 """Traces of a shard, unless told otherwise."""
 
 _SHOWN = 5
-"""Ids that a message names."""
+"""Most ids that a message names."""
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """What decides the content of a cache; two that differ never share a folder.
+    """The settings that decide the content of a cache; two that differ never share a folder.
 
     Attributes:
         model: Name of the model.
@@ -77,7 +77,7 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Entry:
-    """Where the signals of a trace are.
+    """The place of a trace's signals in the cache.
 
     Attributes:
         id: The trace's id.
@@ -97,6 +97,11 @@ class Entry:
     status: str
     digest: str
 
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        """An entry as the index or a shard has it."""
+        return cls(**{**row, "spans": [(start, stop) for start, stop in row["spans"]]})
+
 
 def need_packages() -> None:
     """Makes sure that shards and index can be read and written.
@@ -112,31 +117,25 @@ def need_packages() -> None:
 
 
 def read_configuration(folder: Path) -> dict[str, Any]:
-    """What a cache was made with.
+    """The configuration that a cache was made with.
 
     Raises:
         SymboUQError: If the folder is no cache.
     """
     try:
-        found = json.loads((folder / CONFIGURATION).read_bytes())
+        configuration = json.loads((folder / CONFIGURATION).read_bytes())
     except FileNotFoundError:
         raise SymboUQError(f"is no signals cache: it has no {CONFIGURATION}", str(folder)) from None
     except ValueError as error:
         raise SymboUQError(f"{CONFIGURATION} is damaged: {error}", str(folder)) from error
-    if not isinstance(found, dict):
+    if not isinstance(configuration, dict):
         raise SymboUQError(f"{CONFIGURATION} is damaged: no object", str(folder))
-    return found
+    return configuration
 
 
 def shard_name(number: int) -> str:
     """The file name of a shard."""
     return f"shard-{number:05}.safetensors"
-
-
-def entry(**row: Any) -> Entry:
-    """An entry as the index or a shard has it."""
-    spans = [(int(start), int(stop)) for start, stop in row.pop("spans")]
-    return Entry(spans=spans, **row)
 
 
 def digest(value: Any) -> str:
@@ -150,14 +149,14 @@ def tokens_digest(ids: Sequence[int]) -> str:
 
 
 class SignalsCache:
-    """Reads a cache.
+    """The signals in a cache folder, by trace.
 
     Args:
         folder: Its folder.
 
     Attributes:
-        configuration: What it was made with, as in `Configuration`.
-        entries: Where each trace is, by id and in the order of the traces file.
+        configuration: The fields of the `Configuration` that it was made with.
+        entries: The place of each trace, by id and in the order of the traces file.
 
     Raises:
         SymboUQError: If the folder is no cache, or was left without any finished shard, or
@@ -183,7 +182,7 @@ class SignalsCache:
             rows = pq.read_table(file).to_pylist()
         except (OSError, ValueError) as error:  # pyarrow's errors are both
             raise self._incomplete(f"{INDEX} is damaged") from error
-        self.entries = {row["id"]: entry(**row) for row in rows}
+        self.entries = {row["id"]: Entry.of(row) for row in rows}
         # Traces are mostly read in order; a few shards stay open, mapped into memory.
         self._shard = lru_cache(maxsize=4)(self._opened)
 
@@ -195,19 +194,19 @@ class SignalsCache:
         """
         import numpy as np
 
-        found = self.entries.get(identity)
-        if found is None:
+        entry = self.entries.get(identity)
+        if entry is None:
             raise SymboUQError(f"has no signals of trace {identity}", str(self.folder))
-        stored = self._shard(found.shard)
+        shard = self._shard(entry.shard)
 
         def part(name: str) -> Any:
-            whole = stored.get_slice(name)
-            if found.start == found.stop:  # which a slice refuses at the end
+            whole = shard.get_slice(name)
+            if entry.start == entry.stop:  # which a slice refuses at the end
                 return np.zeros((0, *whole.get_shape()[1:]), np.float32)
-            return whole[found.start : found.stop].astype(np.float32)
+            return whole[entry.start : entry.stop].astype(np.float32)
 
         return Signals(
-            part("logprobs"), part("top"), part("hidden"), part("lookback"), tuple(found.spans)
+            part("logprobs"), part("top"), part("hidden"), part("lookback"), tuple(entry.spans)
         )
 
     def _opened(self, number: int) -> Any:
@@ -253,7 +252,7 @@ def examples(
     """
     stored = cache if isinstance(cache, SignalsCache) or cache is None else SignalsCache(cache)
     by_id = ById(audits, "audits") if audits is not None else None
-    records = _readable(traces)
+    records = readable_records(traces)
     for record in records:
         audit = by_id.find(record["id"]) if by_id is not None else None
         if by_id is not None and audit is None:
@@ -269,13 +268,6 @@ def examples(
         yield Example(
             record["id"], without_labels(record), claims, signals, audit, samples_of(record)
         )
-
-
-def _readable(traces: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
-    for item in read_records(traces):
-        if isinstance(item, RecordError):
-            raise item
-        yield item.record
 
 
 def _agree(

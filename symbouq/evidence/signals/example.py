@@ -17,22 +17,34 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Signals:
-    """What a backbone said and felt at each of the T generated tokens of a trace.
+class TokenSignals:
+    """Probabilities, hidden states and attention of a backbone at the T generated tokens of a
+    trace, all float32.
 
     Attributes:
-        logprobs: Log-probability of the generated token, float32 `[T]`.
-        top: The four largest probabilities, descending, float32 `[T, 4]`.
-        hidden: Final hidden state from which the token was predicted, float32 `[T, d]`.
-        lookback: Attention to the prompt over attention to prompt and generated text, per
-            layer and head, float32 `[T, layers * heads]`.
-        spans: Tokens of each claim; the last one is the conclusion.
+        logprobs: Log-probability of the token, `[T]`.
+        top: The four largest probabilities, descending, `[T, 4]`.
+        hidden: Final hidden state from which the token was predicted: what the language
+            model head reads, after the last norm, `[T, d]`.
+        lookback: Attention to the prompt over attention to prompt and generated text,
+            `[T, layers * heads]`, a layer's heads side by side, or `[T, layers]` where they
+            are pooled.
     """
 
     logprobs: Floats
     top: Floats
     hidden: Floats
     lookback: Floats
+
+
+@dataclass(frozen=True)
+class Signals(TokenSignals):
+    """The signals of a trace, aligned with its claims.
+
+    Attributes:
+        spans: Tokens of each claim; the last one is the conclusion.
+    """
+
     spans: Sequence[Span]
 
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from pathlib import Path
 
 from symbouq.errors import SymboUQError, missing_extra
+from symbouq.evidence.devices import best_device
+from symbouq.evidence.generation.models import find_model, load_network, load_tokenizer
+from symbouq.evidence.generation.prompts import Chat, user_message
 from symbouq.evidence.signals.cache import SHARD, Configuration
 from symbouq.evidence.signals.forward import TOKENS, ForcedPass, Lookback
 from symbouq.evidence.signals.traces import file_hash
-from symbouq.evidence.signals.writing import Written, write_cache
+from symbouq.evidence.signals.writer import CacheWriter, Written
 from symbouq.records import Instance, make_record
 from symbouq.records.generated import Record
-
-if TYPE_CHECKING:
-    from symbouq.evidence.generation.models import Model
-    from symbouq.evidence.generation.prompts import Chat
 
 
 @dataclass(frozen=True)
 class Extraction:
-    """How signals are extracted.
+    """Settings with which signals are extracted.
 
     Attributes:
         lookback: Whether lookback ratios are kept for each head or pooled over a layer's.
@@ -67,67 +67,49 @@ def extract(
     """
     options = options or Extraction()
     try:
-        from symbouq.evidence.generation.models import find_model, load_tokenizer
-        from symbouq.evidence.generation.prompts import Chat
-
-        found = find_model(model)
-        tokenizer = load_tokenizer(found)
-        network = _loaded(found, options)
+        weights = find_model(model)
+        tokenizer = load_tokenizer(weights)
+        # Other kinds of attention do not give their weights.
+        network = load_network(
+            weights, best_device(options.device), options.dtype, attn_implementation="eager"
+        )
     except ImportError as error:
         raise missing_extra("models", error) from error
     chat = Chat(tokenizer, options.chat_template)
     forced = ForcedPass(network, options.lookback, options.tokens)
     configuration = Configuration(
-        model=found.name,
-        model_hash=found.hash,
-        layers=forced.width.layers,
-        heads=forced.width.heads,
-        width=forced.width.hidden,
+        model=weights.name,
+        model_hash=weights.hash,
+        layers=forced.layers,
+        heads=forced.heads,
+        width=forced.width,
         lookback=options.lookback,
         dtype=str(network.dtype).removeprefix("torch."),
         chat_template=chat.hash,
         traces=file_hash(traces),
         shard=options.shard,
     )
-    return write_cache(
-        folder, traces, configuration, forced, tokenizer, prompts(chat), audits, advance
-    )
+    prompt = partial(prompt_ids, chat)
+    writer = CacheWriter(Path(folder), traces, configuration, forced, tokenizer, prompt)
+    return writer.write(audits, advance)
 
 
-def prompts(chat: Chat) -> Callable[[Record], list[int]]:
-    """A function that gives the prompt of a trace, made again as it was for generation.
+def prompt_ids(chat: Chat, record: Record) -> list[int]:
+    """The tokens of a trace's prompt, made again as for generation.
 
     Args:
-        chat: The model's chat template; the function raises `SymboUQError` for a trace that
-            was generated with another one.
+        chat: The model's chat template.
+        record: The trace.
+
+    Raises:
+        SymboUQError: If it was generated with another chat template.
     """
-    from symbouq.evidence.generation.run import prompt_of
-
-    def prompt_ids(record: Record) -> list[int]:
-        generation = record["generation"]
-        if generation.get("chat_template", chat.hash) != chat.hash:
-            raise SymboUQError(
-                f"trace {record['id']} was generated with another chat template than the "
-                "model's; give it as a file (--chat-template FILE)"
-            )
-        free_form = bool(generation.get("free_form"))
-        message = prompt_of(make_record(Instance, record), free_form)
-        return chat.ids(message, structured=not free_form)
-
-    return prompt_ids
-
-
-def _loaded(model: Model, options: Extraction) -> Any:
-    import torch
-    from transformers import AutoModelForCausalLM
-
-    from symbouq.evidence.generation.models import unreadable
-
-    device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
-    dtype = options.dtype or ("float32" if device == "cpu" else "auto")
-    with unreadable(model, "model"):
-        # Other kinds of attention do not give their weights.
-        network: Any = AutoModelForCausalLM.from_pretrained(
-            model.folder, dtype=dtype, attn_implementation="eager"
+    generation = record["generation"]
+    if generation.get("chat_template", chat.hash) != chat.hash:
+        raise SymboUQError(
+            f"trace {record['id']} was generated with another chat template than the "
+            "model's; give it as a file (--chat-template FILE)"
         )
-        return network.to(device)
+    free_form = bool(generation.get("free_form"))
+    message = user_message(make_record(Instance, record), free_form)
+    return chat.ids(message, structured=not free_form)

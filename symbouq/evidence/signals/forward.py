@@ -1,4 +1,4 @@
-"""What a backbone said and felt at each token of a trace: one teacher-forced pass.
+"""The signals of a backbone at each token of a trace: one teacher-forced pass.
 
 The prompt and the generated tokens go through the model once, in eager attention. What is
 kept of a layer's attention is reduced while the layer runs, so no more than one layer's
@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from symbouq.errors import SymboUQError
+from symbouq.evidence.devices import memory_shortage
+from symbouq.evidence.signals.example import TokenSignals
 
 if TYPE_CHECKING:
     import torch
@@ -46,41 +47,8 @@ class Forced(NamedTuple):
     id: str = ""
 
 
-@dataclass(frozen=True)
-class TokenSignals:
-    """The signals of the T generated tokens of one trace, all float32.
-
-    Attributes:
-        logprobs: Log-probability of the token, `[T]`.
-        top: The four largest probabilities, descending, `[T, 4]`.
-        hidden: Final hidden state from which the token was predicted: what the language
-            model head reads, after the last norm, `[T, d]`.
-        lookback: Lookback ratios, `[T, layers * heads]`, a layer's heads side by side, or
-            `[T, layers]` where they are pooled.
-    """
-
-    logprobs: Floats
-    top: Floats
-    hidden: Floats
-    lookback: Floats
-
-
-class Width(NamedTuple):
-    """The sizes of a model's signals.
-
-    Attributes:
-        layers: Layers with attention.
-        heads: Attention heads of a layer.
-        hidden: Width of the final hidden state.
-    """
-
-    layers: int
-    heads: int
-    hidden: int
-
-
 class ForcedPass:
-    """Computes signals with one model.
+    """Computes the signals of traces by teacher-forced passes through one model.
 
     Probabilities are the model's own: no grammar masks them, no temperature changes them.
 
@@ -98,6 +66,12 @@ class ForcedPass:
             `attn_implementation="eager"`.
         lookback: Whether heads are kept apart.
         tokens: Tokens of a batch, padding included; halved whenever memory runs out.
+
+    Attributes:
+        layers: Layers with attention.
+        heads: Attention heads of a layer.
+        width: Width of the final hidden state.
+        lookbacks: Lookback ratios of a token.
 
     Raises:
         SymboUQError: If the model's layers have no `self_attn`, as a model without
@@ -118,15 +92,10 @@ class ForcedPass:
                 "`self_attn`), so it has no lookback ratios"
             )
         config = model.config.get_text_config()
-        self.width = Width(
-            len(self._attentions), int(config.num_attention_heads), int(config.hidden_size)
-        )
-
-    @property
-    def lookbacks(self) -> int:
-        """How many lookback ratios a token has."""
-        heads = self.width.heads if self.lookback == "heads" else 1
-        return self.width.layers * heads
+        self.layers = len(self._attentions)
+        self.heads = int(config.num_attention_heads)
+        self.width = int(config.hidden_size)
+        self.lookbacks = self.layers * (self.heads if lookback == "heads" else 1)
 
     def signals(self, sequences: Sequence[Forced]) -> list[TokenSignals]:
         """The signals of some sequences, in their order.
@@ -137,29 +106,18 @@ class ForcedPass:
         Raises:
             SymboUQError: If a single sequence does not fit, or attention is not eager.
         """
-        import torch
-
-        found: dict[int, TokenSignals] = {
+        made: dict[int, TokenSignals] = {
             n: self._empty() for n, sequence in enumerate(sequences) if not sequence.generated
         }
         rest = sorted(
-            (n for n in range(len(sequences)) if n not in found),
+            (n for n in range(len(sequences)) if n not in made),
             key=lambda n: -_length(sequences[n]),
         )
         while rest:
             longest = _length(sequences[rest[0]])
             batch = rest[: max(1, self.tokens // longest)]
-            try:
-                with torch.inference_mode():
-                    done = self._batch([sequences[n] for n in batch])
-            except (RuntimeError, MemoryError) as error:
-                if not _out_of_memory(error):
-                    raise
-                done = []
-            if not done:
-                # Outside of the handler, whose traceback would keep the tensors alive.
-                if torch.cuda.is_available():
-                    torch.cuda.empty_cache()
+            done: list[TokenSignals] = []
+            if memory_shortage(self._extend, done, [sequences[n] for n in batch]):
                 if len(batch) == 1:
                     raise SymboUQError(
                         f"trace {sequences[batch[0]].id} of {longest} tokens does not fit into "
@@ -167,19 +125,18 @@ class ForcedPass:
                     )
                 self.tokens = longest * (len(batch) // 2)
                 continue
-            found.update(zip(batch, done, strict=True))
+            made.update(zip(batch, done, strict=True))
             rest = rest[len(batch) :]
-        return [found[n] for n in range(len(sequences))]
+        return [made[n] for n in range(len(sequences))]
+
+    def _extend(self, signals: list[TokenSignals], sequences: Sequence[Forced]) -> None:
+        signals += self._batch(sequences)
 
     def _empty(self) -> TokenSignals:
         import numpy as np
 
-        def zeros(*shape: int) -> Floats:
-            return np.zeros(shape, np.float32)
-
-        return TokenSignals(
-            zeros(0), zeros(0, TOP), zeros(0, self.width.hidden), zeros(0, self.lookbacks)
-        )
+        shapes = ((0,), (0, TOP), (0, self.width), (0, self.lookbacks))
+        return TokenSignals(*(np.zeros(shape, np.float32) for shape in shapes))
 
     def _batch(self, sequences: Sequence[Forced]) -> list[TokenSignals]:
         import torch
@@ -196,45 +153,24 @@ class ForcedPass:
         first = min(len(sequence.prompt) for sequence in sequences) - 1
         places = torch.arange(first, longest - 1)
         device = self._head.weight.device
-        with self._watched(sequences) as (lookbacks, hidden):
+        with torch.inference_mode(), self._watched(sequences) as (lookbacks, hidden):
             logits = self.model(
                 input_ids=ids.to(device),
                 attention_mask=mask.to(device),
                 use_cache=False,
                 logits_to_keep=places.to(device),
             ).logits
-        return [
-            self._row(sequence, first, logits[row], hidden[0][row], lookbacks[row])
-            for row, sequence in enumerate(sequences)
-        ]
-
-    def _row(
-        self,
-        sequence: Forced,
-        first: int,
-        logits: torch.Tensor,
-        hidden: torch.Tensor,
-        lookbacks: list[torch.Tensor],
-    ) -> TokenSignals:
-        import torch
-
-        start = len(sequence.prompt) - 1 - first
-        kept = slice(start, start + len(sequence.generated))
-        logprobs = logits[kept].float().log_softmax(-1)
-        tokens = torch.tensor(sequence.generated, device=logprobs.device)
-        return TokenSignals(
-            _array(logprobs.gather(1, tokens[:, None])[:, 0]),
-            _array(logprobs.topk(TOP).values.exp()),
-            _array(hidden[kept]),
-            _array(torch.cat(lookbacks, 1)),
-        )
+            return [
+                _row(sequence, first, logits[row], hidden[0][row], lookbacks[row])
+                for row, sequence in enumerate(sequences)
+            ]
 
     @contextmanager
     def _watched(
         self, sequences: Sequence[Forced]
     ) -> Iterator[tuple[list[list[torch.Tensor]], list[torch.Tensor]]]:
-        """While a batch runs: each row's lookback ratios `[T, heads]` layer by layer, and
-        what the language model head reads.
+        """Hooks that collect, while a batch runs, each row's lookback ratios `[T, heads]`, layer by
+        layer, and the input of the language model head.
         """
         lookbacks: list[list[torch.Tensor]] = [[] for _ in sequences]
         hidden: list[torch.Tensor] = []
@@ -248,9 +184,8 @@ class ForcedPass:
                 )
             for row, sequence in enumerate(sequences):
                 ratios = _ratios(weights[row], sequence)
-                lookbacks[row].append(
-                    ratios if self.lookback == "heads" else ratios.mean(1, keepdim=True)
-                )
+                pooled = self.lookback == "pooled"
+                lookbacks[row].append(ratios.mean(1, keepdim=True) if pooled else ratios)
 
         def keep(module: Any, inputs: Any) -> None:
             hidden.append(inputs[0])
@@ -262,6 +197,28 @@ class ForcedPass:
         finally:
             for handle in handles:
                 handle.remove()
+
+
+def _row(
+    sequence: Forced,
+    first: int,
+    logits: torch.Tensor,
+    hidden: torch.Tensor,
+    lookbacks: list[torch.Tensor],
+) -> TokenSignals:
+    """The signals of one row of a batch, whose logits begin at place `first`."""
+    import torch
+
+    start = len(sequence.prompt) - 1 - first
+    kept = slice(start, start + len(sequence.generated))
+    logprobs = logits[kept].float().log_softmax(-1)
+    tokens = torch.tensor(sequence.generated, device=logprobs.device)
+    return TokenSignals(
+        _array(logprobs.gather(1, tokens[:, None])[:, 0]),
+        _array(logprobs.topk(TOP).values.exp()),
+        _array(hidden[kept]),
+        _array(torch.cat(lookbacks, 1)),
+    )
 
 
 def _ratios(weights: torch.Tensor, sequence: Forced) -> torch.Tensor:
@@ -284,14 +241,3 @@ def _length(sequence: Forced) -> int:
 
 def _array(tensor: torch.Tensor) -> Floats:
     return tensor.float().cpu().numpy()
-
-
-def _out_of_memory(error: Exception) -> bool:
-    """Whether a device, or the machine itself, had no memory left."""
-    import torch
-
-    if isinstance(error, torch.OutOfMemoryError | MemoryError):
-        return True
-    return any(
-        told in str(error).lower() for told in ("can't allocate memory", "not enough memory")
-    )

@@ -1,4 +1,4 @@
-"""Generated traces as the evidence reads them: their claims, and what no scorer may see."""
+"""Generated traces as the evidence reads them: with their claims, and without labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from symbouq.io.stream import read_lines
 from symbouq.records.generated import SEGMENTED, Record, is_structured, meta_of, status_of
 
 _INSTANCE = ("id", "dataset", "profile", "scene", "question", "answer_space", "model", "meta")
-"""What a further answer shares with the trace that it stands beside."""
+"""Fields that a further answer shares with the trace that it stands beside."""
 
 
 class Numbered(NamedTuple):
@@ -44,6 +44,18 @@ def read_records(path: str | os.PathLike[str]) -> Iterator[Numbered | RecordErro
             yield RecordError("a record is an object with an `id`", line.file, line.number)
             continue
         yield Numbered(line.number, record)
+
+
+def readable_records(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
+    """The JSON objects of a file that have an `id`.
+
+    Raises:
+        RecordError: At the first line that is none.
+    """
+    for item in read_records(path):
+        if isinstance(item, RecordError):
+            raise item
+        yield item.record
 
 
 def claim_texts(record: Record, audit: Record | None = None) -> tuple[str, ...]:
@@ -80,13 +92,13 @@ def with_claims(record: Record, audit: Record | None = None) -> dict[str, Any]:
         RecordError: If the claims of a free-form response are not known.
     """
     *reasoning, conclusion = claim_texts(record, audit)
-    given = {**record, "reasoning": reasoning, "conclusion": conclusion}
-    return given if is_structured(record) else {**given, SEGMENTED: True}
+    segmented = {} if is_structured(record) else {SEGMENTED: True}
+    return {**record, "reasoning": reasoning, "conclusion": conclusion, **segmented}
 
 
 def without_labels(record: Record) -> dict[str, Any]:
-    """A trace without what says, or may say, what is right: `answer`, `correct`, `labels`,
-    and of `meta` all but `answer_kind`.
+    """A trace without the fields that tell, or may tell, the right answer: `answer`, `correct`,
+    `labels`, and of `meta` all but `answer_kind`.
     """
     kept = {k: v for k, v in record.items() if k not in ("answer", "correct", "labels", "meta")}
     kind = meta_of(record).get("answer_kind")

@@ -1,21 +1,23 @@
-"""What a backbone learns from: prompts with the sound traces that answer them."""
+"""The training corpus of a backbone: prompts with the sound traces that answer them."""
 
 from __future__ import annotations
 
 import random
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.evidence.generation.contract import STRUCTURED, user_message
+from symbouq.evidence.contract import STRUCTURED
+from symbouq.evidence.generation.prompts import user_message
 from symbouq.experiments.scenes.families import FAMILIES, Problem, chains
-from symbouq.experiments.scenes.geometry import STEPS, Fact
+from symbouq.experiments.scenes.geometry import STEPS
 from symbouq.experiments.scenes.wording import Wordings, atom
 from symbouq.records import Instance, Trace, make_record
 
 SHARES = {"chains": 0.5, "blocks": 0.15, "regions": 0.1, "distances": 0.1, "inference": 0.15}
-"""How often each family comes."""
+"""Share of each family."""
 
 RESTATED = 0.2
 """Share of the side task."""
@@ -34,7 +36,7 @@ class Pair(NamedTuple):
 def pair(problem: Problem) -> Pair:
     """A problem as the generating model meets it, with its sound trace."""
     instance = make_record(Instance, problem.record("training"))
-    return Pair(user_message(instance, problem.answer_space), problem.trace.encoded())
+    return Pair(user_message(instance), problem.trace.encoded())
 
 
 def restating(problem: Problem) -> Pair:
@@ -47,11 +49,9 @@ def restating(problem: Problem) -> Pair:
 
 def instructions() -> list[str]:
     """The parts of prompts that never vary: the contract and the task of every family."""
-    found = [STRUCTURED, RESTATING]
-    for family in FAMILIES.values():
-        problem = family(1, random.Random(0))
-        found.append(pair(problem).prompt.partition("\n")[0])
-    return list(dict.fromkeys(found))
+    easiest = [family(1, random.Random(0)) for family in FAMILIES.values()]
+    tasks = [pair(problem).prompt.partition("\n")[0] for problem in easiest]
+    return list(dict.fromkeys([STRUCTURED, RESTATING, *tasks]))
 
 
 def corpus(
@@ -75,7 +75,7 @@ def corpus(
 
 
 def wordings_of(rows: Iterable[Instance]) -> dict[str, list[str]]:
-    """How the sentences of a benchmark's training split word each direction.
+    """The wordings of each direction in the sentences of a benchmark's training split.
 
     The sentences are read by the audit's parser; those that state one direction between two
     letters become wordings of it.
@@ -84,23 +84,21 @@ def wordings_of(rows: Iterable[Instance]) -> dict[str, list[str]]:
         rows: Questions of the training split.
     """
     auditor = TraceAuditor()
-    found: dict[str, set[str]] = {}
+    wordings: defaultdict[str, set[str]] = defaultdict(set)
     for row in rows:
         fields = {"id": row.id, "dataset": row.dataset, "scene": row.scene, "conclusion": "none"}
         trace = make_record(Trace, fields)
         parsed = auditor.parser_for(trace).record(trace)
-        stated: dict[int, list[Fact]] = {}
-        for r in parsed["scene_relations"]:
-            name = r["relation"].replace("same_position", "overlap").replace("_", "-")
-            stated.setdefault(r["sentence"], []).append((r["subject"], name, r["object"]))
-        for number, facts in stated.items():
-            if len(facts) == 1:
-                u, relation, v = facts[0]
-                text = parsed["scene"][number - 1].replace("{", "(").replace("}", ")")
-                wording = _letter(v).sub("{v}", _letter(u).sub("{u}", text))
-                if relation in STEPS and len(u) == len(v) == 1 and "{u}" in wording:
-                    found.setdefault(relation, set()).add(wording)
-    return {relation: sorted(found[relation]) for relation in sorted(found)}
+        counts = Counter(fact["sentence"] for fact in parsed["scene_relations"])
+        for fact in parsed["scene_relations"]:
+            u, v, number = fact["subject"], fact["object"], fact["sentence"]
+            relation = fact["relation"].replace("same_position", "overlap").replace("_", "-")
+            text = parsed["scene"][number - 1].replace("{", "(").replace("}", ")")
+            wording = _letter(v).sub("{v}", _letter(u).sub("{u}", text))
+            alone = counts[number] == 1 and relation in STEPS and len(u) == len(v) == 1
+            if alone and "{u}" in wording:
+                wordings[relation].add(wording)
+    return {relation: sorted(wordings[relation]) for relation in sorted(wordings)}
 
 
 def _letter(name: str) -> re.Pattern[str]:

@@ -22,10 +22,10 @@ CHAT_TEMPLATE = (
 _PIECES = r"[A-Z]|[0-9]| ?[a-z]+|\s|[^\sA-Za-z0-9]+"
 
 
-def trained(
+def train_tokenizer(
     texts: Iterable[str], size: int, instructions: Iterable[str] = ()
 ) -> PreTrainedTokenizerFast:
-    """A tokenizer for a kind of text.
+    """Trains a tokenizer on a kind of text.
 
     Args:
         texts: Examples of it.

@@ -8,14 +8,18 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
+from statistics import fmean
 
 import torch
+from torch.nn.utils.rnn import pad_sequence
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
+from symbouq.evidence.devices import best_device
 from symbouq.experiments.backbones.corpus import Pair, corpus, instructions
-from symbouq.experiments.backbones.tokenizer import trained
+from symbouq.experiments.backbones.tokenizer import train_tokenizer
 from symbouq.experiments.scenes.wording import Wordings
 from symbouq.version import __version__
 
@@ -49,7 +53,7 @@ SIZES = {"small": Size(256, 4, 704), "tiny": Size(128, 4, 352)}
 
 @dataclass(frozen=True)
 class Plan:
-    """How a backbone is trained.
+    """Settings with which a backbone is trained.
 
     Attributes:
         size: Its shape.
@@ -86,10 +90,9 @@ def train(
         wordings: Further wordings of directions (`corpus.wordings_of`).
         watch: Told of every step.
     """
-    texts = list(islice(corpus(plan.seed, plan.hops, wordings), _VOCABULARY_TEXTS))
-    written = "\n".join(f"{text.prompt}\n{text.completion}" for text in texts)
-    said = (part for text in texts for part in text)
-    tokenizer = trained(said, plan.size.vocabulary, instructions())
+    pairs = list(islice(corpus(plan.seed, plan.hops, wordings), _VOCABULARY_TEXTS))
+    written = "\n".join(chain.from_iterable(pairs))
+    tokenizer = train_tokenizer(chain.from_iterable(pairs), plan.size.vocabulary, instructions())
     torch.manual_seed(plan.seed)
     model = LlamaForCausalLM(
         LlamaConfig(
@@ -106,20 +109,20 @@ def train(
             pad_token_id=tokenizer.pad_token_id,
         )
     )
-    device = "cuda" if torch.cuda.is_available() else "cpu"
+    device = best_device()
     model.to(device)  # type: ignore[arg-type]
     optimisers = _optimisers(model, plan.rate)
     schedules = [
-        torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: _rate(step, plan.steps))
+        torch.optim.lr_scheduler.LambdaLR(optimiser, partial(_rate, steps=plan.steps))
         for optimiser in optimisers
     ]
     losses: list[float] = []
     started = time.monotonic()
     taught = chain.from_iterable(
-        islice(batches(corpus(plan.seed + 1 + number, hops, wordings), tokenizer, plan), steps)
-        for number, (hops, steps) in enumerate(lessons(plan))
+        islice(batches(corpus(seed, hops, wordings), tokenizer, plan), steps)
+        for seed, (hops, steps) in enumerate(lessons(plan), start=plan.seed + 1)
     )
-    for step, batch in enumerate(taught):
+    for step, batch in enumerate(taught, start=1):
         inputs, mask, targets = (tensor.to(device) for tensor in batch)
         with torch.autocast(device, torch.bfloat16):
             loss = model(input_ids=inputs, attention_mask=mask, labels=targets).loss
@@ -131,17 +134,16 @@ def train(
             optimiser.zero_grad(set_to_none=True)
         losses.append(loss.item())
         if watch:
-            watch(step + 1, losses[-1])
+            watch(step, losses[-1])
     model.bfloat16().save_pretrained(out)
     tokenizer.save_pretrained(out)
-    recent = losses[-50:]
     card = {
         "symbouq": __version__,
         "plan": asdict(plan),
         "parameters": model.num_parameters(),
         "wordings": sum(map(len, wordings.values())) if wordings else 0,
         "corpus_sha256": hashlib.sha256(written.encode()).hexdigest(),
-        "loss": round(sum(recent) / len(recent), 4),
+        "loss": round(fmean(losses[-50:]), 4),
         "seconds": round(time.monotonic() - started),
     }
     (out / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
@@ -149,7 +151,7 @@ def train(
 
 
 def lessons(plan: Plan) -> list[tuple[tuple[int, ...], int]]:
-    """What is taught when: numbers of hops and for how many steps.
+    """The order of teaching: numbers of hops, and for how many steps.
 
     To find and copy one fact comes first: the last lesson, on all numbers of hops, takes half
     of the steps, the shorter ones share the other half.
@@ -200,30 +202,22 @@ def batches(
     """
     generator = torch.Generator().manual_seed(plan.seed)
     while True:
-        pool = sorted(
-            (encoded(pair, tokenizer) for pair in islice(pairs, _POOL)), key=lambda e: len(e[0])
-        )
-        made: list[Sequence[tuple[list[int], int]]] = []
-        start = 0
-        while start < len(pool):
-            stop = start + 1
-            while stop < len(pool) and len(pool[stop][0]) * (stop - start + 1) <= plan.tokens:
-                stop += 1
-            made.append(pool[start:stop])
-            start = stop
-        for number in torch.randperm(len(made), generator=generator).tolist():
-            yield _padded(made[number], int(tokenizer.pad_token_id))
+        rows = [encoded(pair, tokenizer) for pair in islice(pairs, _POOL)]
+        parts: list[list[tuple[list[int], int]]] = []
+        for row in sorted(rows, key=lambda row: len(row[0])):
+            if not parts or len(row[0]) * (len(parts[-1]) + 1) > plan.tokens:
+                parts.append([])
+            parts[-1].append(row)
+        for number in torch.randperm(len(parts), generator=generator).tolist():
+            yield _padded(parts[number], int(tokenizer.pad_token_id))
 
 
 def _padded(
     rows: Sequence[tuple[list[int], int]], padding: int
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    longest = max(len(ids) for ids, _ in rows)
-    inputs = torch.full((len(rows), longest), padding)
-    targets = torch.full((len(rows), longest), _IGNORED)
-    mask = torch.zeros((len(rows), longest), dtype=torch.long)
-    for number, (ids, prompt) in enumerate(rows):
-        inputs[number, : len(ids)] = torch.tensor(ids)
-        targets[number, prompt : len(ids)] = torch.tensor(ids[prompt:])
-        mask[number, : len(ids)] = 1
-    return inputs, mask, targets
+    """Rows as a batch: ids, attention mask and targets, padded on the right."""
+    stacked = partial(pad_sequence, batch_first=True)
+    ids = [torch.tensor(tokens) for tokens, _ in rows]
+    answers = [torch.tensor([_IGNORED] * prompt + tokens[prompt:]) for tokens, prompt in rows]
+    mask = stacked([torch.ones_like(row) for row in ids])
+    return stacked(ids, padding_value=padding), mask, stacked(answers, padding_value=_IGNORED)

@@ -1,50 +1,85 @@
-"""The benchmarks that can be imported: their answer spaces, reductions and sizes."""
+"""The benchmarks that can be imported, as `benchmarks.toml` declares them."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from pathlib import Path
 
-from symbouq.auditing.matching import Kind
+from pydantic import BaseModel, ConfigDict
+
+from symbouq.auditing.matching import Kind, labels_named
 from symbouq.experiments.benchmarks.items import Item
 
-NINE = (
-    "left",
-    "right",
-    "above",
-    "below",
-    "upper-left",
-    "upper-right",
-    "lower-left",
-    "lower-right",
-    "overlap",
-)
-SPARTQA = ("left", "right", "above", "below", "near to", "far from", "touching", "DK")
-SPARTUN = (
-    *("left", "right", "above", "below", "behind", "front", "near", "far"),
-    *("dc", "ec", "po", "tpp", "ntpp", "tppi", "ntppi"),
-)
-SPARP = (
-    *("left", "right", "above", "below", "behind", "in front", "near", "far", "outside"),
-    *("outside and touching", "partially overlapping", "inside and touching", "inside"),
-    *("contains and touches", "contains", "overlapping"),
-)
-ENTAILMENT = ("entailment", "neutral", "contradiction")
-SIDES = ("left", "right", "above", "below")
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-@dataclass(frozen=True)
-class Reduction:
+class Layout(_Entry):
+    """The fields of a release's rows. Of several names, the first that a row has counts.
+
+    Attributes:
+        expected: The fields of a row in words, for messages.
+        scene: Names of the field that has the scene; none where the layout is no rows.
+        question: The same for the question.
+        answer: The same for the right answer.
+        questions: The field with the list of a row's questions; empty where a row is one.
+        choices: The field with the labels of the question.
+        space: The answer space of the benchmark where the question has no labels of its own.
+        qtype: The field with the type of the question, by which the answer space is chosen.
+        listed: Whether answers are lists, of labels or of positions among the choices.
+        coded: Whether the answer may be a number, whose meaning is not known: an error.
+        id: The field that identifies a question.
+        story_id: Names of the field that identifies the scene.
+        question_id: The field that identifies the question of a scene.
+        paired: Whether these two identify a question only together.
+        sentences: The field with the number of sentences of a scene that is one text.
+        hops: Names of the field with the number of reasoning steps.
+        task_hops: Whether files are named after that number.
+        rest: Whether `meta` keeps all other fields.
+        left_out: Those that it does not.
+        part: The number of a part of the benchmark as a regular expression, looked for in the
+            file's name and a field; rows with the labels of `space` are of part 1.
+        part_of: That field.
+        part_names: The number's prefix in `dataset`.
+    """
+
+    expected: str
+    scene: tuple[str, ...] = ()
+    question: tuple[str, ...] = ("question",)
+    answer: tuple[str, ...] = ("answer",)
+    questions: str = ""
+    choices: str = ""
+    space: str = ""
+    qtype: str = ""
+    listed: bool = False
+    coded: bool = False
+    id: str = ""
+    story_id: tuple[str, ...] = ()
+    question_id: str = ""
+    paired: bool = False
+    sentences: str = ""
+    hops: tuple[str, ...] = ()
+    task_hops: bool = False
+    rest: bool = True
+    left_out: tuple[str, ...] = ()
+    part: str = ""
+    part_of: str = ""
+    part_names: str = ""
+
+
+class Reduction(_Entry):
     """A smaller answer space, and the questions that have an answer in it.
 
     Attributes:
-        name: What it is asked for by.
-        says: What it keeps, in a sentence.
+        name: The name by which `--reduce` asks for it.
+        says: The questions that it keeps, in a sentence.
         spaces: The answer spaces whose questions are kept.
         labels: The labels that are kept; all of them where empty.
-        kind: What an answer is afterwards; as before where None.
+        kind: Whether an answer is one label or several afterwards; as before where None.
         exactly: How many labels the answer must have left, where it matters.
-        parts: Labels that stand for several of those kept ("upper-left").
     """
 
     name: str
@@ -53,7 +88,6 @@ class Reduction:
     labels: tuple[str, ...] = ()
     kind: Kind | None = None
     exactly: int | None = None
-    parts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def of(self, item: Item) -> Item | None:
         """The question in the smaller space, or None where it has no answer there."""
@@ -61,7 +95,7 @@ class Reduction:
             return None
         if not self.labels:
             return item
-        named = [part for label in item.gold for part in self.parts.get(label, (label,))]
+        named = {kept for label in item.gold for kept in labels_named(label, self.labels)}
         kept = [label for label in self.labels if label in named]
         if not kept or (self.exactly is not None and len(kept) != self.exactly):
             return None
@@ -75,19 +109,18 @@ class Reduction:
         )
 
 
-@dataclass(frozen=True)
-class Benchmark:
+class Benchmark(_Entry):
     """A benchmark.
 
     Attributes:
-        name: What it is asked for by.
-        title: What it is.
-        layouts: The layouts that it is released in.
+        name: The name by which `data import` asks for it.
+        title: Its title, authors and year.
+        layouts: Names of the layouts that it is released in.
         spaces: Its answer spaces, by the kind of question.
         reductions: The smaller ones.
         sizes: How many rows the paper has of each split; none where it is not in the paper.
         hub: Hugging Face dataset ids that are known to hold it.
-        note: What the paper leaves open.
+        note: A remark on what the paper leaves open.
     """
 
     name: str
@@ -95,7 +128,7 @@ class Benchmark:
     layouts: tuple[str, ...]
     spaces: Mapping[str, tuple[str, ...]]
     reductions: tuple[Reduction, ...] = ()
-    sizes: Mapping[str, int] = field(default_factory=dict)
+    sizes: Mapping[str, int] = {}
     hub: tuple[str, ...] = ()
     note: str = ""
 
@@ -104,136 +137,14 @@ class Benchmark:
         return next((r for r in self.reductions if r.name == name), None)
 
 
-_DIAGONAL = {
-    f"{height}{joint}{side}": (vertical, side)
-    for height, vertical in (("upper", "above"), ("lower", "below"))
-    for side in ("left", "right")
-    for joint in ("-", " ")
+_DECLARED = tomllib.loads(Path(__file__).with_name("benchmarks.toml").read_text(encoding="utf-8"))
+
+LAYOUTS: dict[str, Layout] = {
+    name: Layout(**fields) for name, fields in _DECLARED["layouts"].items()
 }
-_TARGET = {"validation": 300, "test": 3000}
+"""The layouts by name, in the order in which a row is tried for them."""
 
 BENCHMARKS: dict[str, Benchmark] = {
-    b.name: b
-    for b in (
-        Benchmark(
-            name="stepgame",
-            title="StepGame (Shi et al., AAAI 2022): chains of directions",
-            layouts=("records", "stepgame", "babi"),
-            spaces={"direction": NINE},
-            sizes={"train": 10_000, "validation": 300, "test": 3000},
-            hub=("ZhengyanShi/StepGame", "tasksource/stepgame"),
-        ),
-        Benchmark(
-            name="spartqa",
-            title="SpartQA, the paper's SpaRTQA (Mirzaee et al., NAACL 2021)",
-            layouts=("records", "stories", "questions"),
-            spaces={
-                "FR": SPARTQA,
-                "YN": ("Yes", "No", "DK"),
-                "FB": ("A", "B", "C"),
-                "CO": ("<object>", "<object>", "both of them", "none of them"),
-            },
-            reductions=(
-                Reduction(
-                    "four-way",
-                    "FR questions with exactly one of left, right, above, below in the answer",
-                    ("relations",),
-                    SIDES,
-                    "single",
-                    1,
-                ),
-                Reduction("choose-object", "CO questions, four options each", ("choice",)),
-                Reduction("find-relation", "FR questions, all labels", ("relations",)),
-                Reduction("yes-no", "YN questions", ("yes-no",)),
-                Reduction("find-block", "FB questions", ("blocks",)),
-            ),
-            sizes=_TARGET,
-            hub=("tasksource/spartqa-mchoice", "tasksource/spartqa-yn"),
-            note=(
-                'the paper says "4-way relation" and no more: `four-way` takes the four sides; '
-                "CO questions have four options too (`choose-object`)"
-            ),
-        ),
-        Benchmark(
-            name="spartun",
-            title="SpaRTUN (Mirzaee and Kordjamshidi, EMNLP 2022)",
-            layouts=("records", "stories", "questions"),
-            spaces={"FR": SPARTUN, "YN": ("Yes", "No")},
-            reductions=(
-                Reduction("relation-set", "FR questions, all 15 labels", ("relations",)),
-                Reduction("directional", "FR, the six directions", ("relations",), SPARTUN[:6]),
-                Reduction("distance", "FR, near and far", ("relations",), SPARTUN[6:8]),
-                Reduction("topological", "FR, the RCC-8 relations", ("relations",), SPARTUN[8:]),
-                Reduction("yes-no", "YN questions", ("yes-no",)),
-            ),
-            sizes=_TARGET,
-            note='the paper says "relation set": `relation-set` leaves the YN questions out',
-        ),
-        Benchmark(
-            name="spacenli",
-            title="SpaceNLI (Abzianidze et al., NALOMA 2023)",
-            layouts=("records", "nli"),
-            spaces={"NLI": ENTAILMENT},
-            sizes=_TARGET,
-        ),
-        Benchmark(
-            name="sparp",
-            title="SpaRP (Rizvi et al., ACL 2024), parts PS1 to PS4",
-            layouts=("records", "sparp"),
-            spaces={"PS1": SPARP, "PS2 to PS4": ("<target_choices of the row>",)},
-            reductions=(
-                Reduction(
-                    "five-way",
-                    "left, right, above, below, overlapping; a diagonal is both of its sides",
-                    ("relations", "directions"),
-                    (*SIDES, "overlapping"),
-                    "set",
-                    parts={**_DIAGONAL, "overlap": ("overlapping",)},
-                ),
-                Reduction(
-                    "five-way-single",
-                    "as five-way, where exactly one label is left",
-                    ("relations", "directions"),
-                    (*SIDES, "overlapping"),
-                    "single",
-                    1,
-                    {**_DIAGONAL, "overlap": ("overlapping",)},
-                ),
-            ),
-            sizes={"validation": 300, "test": 1500},
-            hub=("UKPLab/sparp",),
-            note=(
-                'the paper says "5-way relation" and neither which part nor which labels; the '
-                "five are this project's reading"
-            ),
-        ),
-        Benchmark(
-            name="babi",
-            title="bAbI tasks 17 and 19 (Weston et al., 2015)",
-            layouts=("records", "babi"),
-            spaces={"17": ("yes", "no"), "19": ("n", "s", "e", "w")},
-        ),
-        Benchmark(
-            name="resq",
-            title="ReSQ (Mirzaee and Kordjamshidi, EMNLP 2022)",
-            layouts=("records", "stories"),
-            spaces={"YN": ("Yes", "No")},
-        ),
-        Benchmark(
-            name="consistency2d",
-            title="Consistency of sets of direction statements",
-            layouts=("records",),
-            spaces={"consistency": ("satisfiable", "unsatisfiable")},
-        ),
-        Benchmark(
-            name="qsr_composition",
-            title="Composition in RCC-8 and of cardinal directions",
-            layouts=("records",),
-            spaces={
-                "rcc8": ("DC", "EC", "PO", "TPP", "NTPP", "TPPi", "NTPPi", "EQ"),
-                "cdc": ("N", "NE", "E", "SE", "S", "SW", "W", "NW", "B"),
-            },
-        ),
-    )
+    name: Benchmark(name=name, **fields) for name, fields in _DECLARED["benchmarks"].items()
 }
 """The known benchmarks by name."""

@@ -9,14 +9,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from symbouq.errors import RecordError
 from symbouq.experiments.benchmarks.catalog import BENCHMARKS, Benchmark
+from symbouq.experiments.benchmarks.files import files_of
 from symbouq.experiments.benchmarks.items import BenchmarkError, Item
-from symbouq.experiments.benchmarks.layouts import files_of, read_file, read_hub, rows_of
+from symbouq.experiments.benchmarks.rows import read_file, read_hub, unrepeated
 from symbouq.experiments.benchmarks.splits import ORDER, check_apart, cut
 from symbouq.io.output import replacing
 from symbouq.records import Instance, make_record
@@ -28,11 +29,11 @@ SUFFIXES = (".jsonl", ".jsonl.gz")
 
 @dataclass
 class Imported:
-    """What an import did.
+    """The result of an import.
 
     Attributes:
-        manifest: What stands in the manifest.
-        failed: What could not be read.
+        manifest: The manifest, as it is written.
+        failed: The errors of rows and files that could not be read.
         skipped: Files of the folder that were not read.
     """
 
@@ -55,7 +56,7 @@ def import_benchmark(
     """Imports a benchmark.
 
     Args:
-        name: Which one.
+        name: Its name in the catalogue.
         path: A file, a folder, or a Hugging Face dataset id.
         out: The folder that splits and manifest are written to.
         split: `paper` for the paper's sizes, `source` for the release's own splits, `none` for
@@ -64,7 +65,7 @@ def import_benchmark(
         seed: Varies which scenes are drawn.
         pool: Whether to draw from all rows, whatever their split in the release.
         overlap: `refuse` a scene in two of the release's splits, or `drop` it from the earlier.
-        suffix: What the files end in; `.gz` compresses.
+        suffix: The ending of the files; `.gz` compresses.
 
     Returns:
         The manifest and the failures.
@@ -73,7 +74,9 @@ def import_benchmark(
         BenchmarkError: If the benchmark, reduction or split is unknown, nothing can be read,
             or splits overlap.
     """
-    benchmark = _known(name)
+    if name not in BENCHMARKS:
+        raise BenchmarkError(f"no benchmark {name!r}; known are: {', '.join(BENCHMARKS)}")
+    benchmark = BENCHMARKS[name]
     sizes = _sizes(benchmark, split)
     reduction = None
     if reduce is not None:
@@ -96,7 +99,7 @@ def import_benchmark(
         if not items:
             raise BenchmarkError(f"no row has an answer in {name}'s reduction {reduce}")
     if split == "none":
-        items = [_unsplit(item) for item in items]
+        items = [replace(item, split=None) for item in items]
     done = cut(items, sizes, seed, pool, overlap == "drop")
     check_apart(done.rows)
     folder = Path(out)
@@ -137,12 +140,6 @@ def import_benchmark(
     return Imported(manifest, failed, [str(p) for p in skipped])
 
 
-def _known(name: str) -> Benchmark:
-    if name not in BENCHMARKS:
-        raise BenchmarkError(f"no benchmark {name!r}; known are: {', '.join(BENCHMARKS)}")
-    return BENCHMARKS[name]
-
-
 def _sizes(benchmark: Benchmark, split: str) -> Mapping[str, int] | None:
     """The sizes that are asked for; None for the release's own."""
     if split == "paper":
@@ -159,11 +156,6 @@ def _sizes(benchmark: Benchmark, split: str) -> Mapping[str, int] | None:
             )
         sizes[match.group(1)] = int(match.group(2))
     return sizes
-
-
-def _unsplit(item: Item) -> Item:
-    item.split = None
-    return item
 
 
 def _read(
@@ -186,10 +178,10 @@ def _read(
                     "rows": sum(isinstance(one, Item) for one in found),
                 }
             )
-        return sources, skipped, *rows_of(every)
+        return sources, skipped, *unrepeated(every)
     if not re.fullmatch(r"(?:hf:)?[\w.-]+/[\w.-]+(?::.+)?", path):
         raise BenchmarkError("no such file or folder, and no Hugging Face dataset id", path)
-    items, failed = rows_of(read_hub(path, benchmark))
+    items, failed = unrepeated(read_hub(path, benchmark))
     return [{"hub": path, "rows": len(items)}], [], items, failed
 
 
@@ -202,17 +194,19 @@ def _hash(file: Path) -> str | None:
 
 
 def _invalid(item: Item) -> RecordError | None:
+    """The error of a question that makes no record; None where it makes one."""
     try:
         record = item.record()
         json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
         make_record(Instance, record)
+        return None
     except UnicodeEncodeError:
-        return RecordError("not UTF-8, or half of a character", item.file, item.line)
+        message = "not UTF-8, or half of a character"
     except ValueError as error:
-        return RecordError(f"cannot be written as JSON: {error}", item.file, item.line)
+        message = f"cannot be written as JSON: {error}"
     except RecordError as error:
-        return RecordError(error.message, item.file, item.line)
-    return None
+        message = error.message
+    return RecordError(message, item.file, item.line)
 
 
 def _encoded(items: Iterable[Item]) -> bytes:

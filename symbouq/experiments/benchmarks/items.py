@@ -26,12 +26,12 @@ class Item:
     Attributes:
         id: Identifies it in the import.
         dataset: Name by which the audit chooses a profile.
-        scene: What is trusted.
-        question: What was asked.
+        scene: The statements that are trusted.
+        question: The question.
         answer: The right label, or a list of them.
-        labels: What the answer may be.
+        labels: The labels that the answer may have.
         kind: Whether an answer is one label, a set or a sequence.
-        meta: What else the release says.
+        meta: The release's other fields.
         split: The release's own split, where it has one.
         story: The release's own name for the scene, where it has one.
         extra: Fields to keep beside the record's own, such as a trace's `response`.

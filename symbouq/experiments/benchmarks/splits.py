@@ -27,7 +27,7 @@ class Cut:
 
     Attributes:
         rows: The questions of each split.
-        notes: What fell short, and where rows came from, in sentences.
+        notes: Shortfalls, and where rows came from, in sentences.
         unused: How many questions are in no split.
         overlapping: How many were left out because their scene is in another split.
     """
@@ -57,7 +57,7 @@ def grouped(items: Sequence[Item]) -> list[Group]:
     return list(found.values())
 
 
-def separate(groups: Iterable[Group], drop: bool) -> tuple[list[Group], int]:
+def separate(groups: Sequence[Group], drop: bool) -> tuple[list[Group], int]:
     """The groups, each in one of the release's splits or in none.
 
     Args:
@@ -73,23 +73,20 @@ def separate(groups: Iterable[Group], drop: bool) -> tuple[list[Group], int]:
     """
     kept: list[Group] = []
     clashes: list[Group] = []
-    dropped = 0
     for group in groups:
-        named = {item.split for item in group} - {None}
+        named = {item.split for item in group if item.split}
         if len(named) > 1:
             clashes.append(group)
-            last = max(named, key=lambda name: ORDER.index(str(name)))
-            stay = [item for item in group if item.split in (last, None)]
-            dropped += len(group) - len(stay)
-            kept.append(stay)
-        else:
-            kept.append(group)
+            last = max(named, key=ORDER.index)
+            group = [item for item in group if item.split in (last, None)]
+        kept.append(group)
     if clashes and not drop:
         raise BenchmarkError(_overlap(clashes))
-    return kept, dropped
+    return kept, sum(map(len, groups)) - sum(map(len, kept))
 
 
 def _overlap(clashes: Sequence[Group]) -> str:
+    """The message about scenes in two splits, the first ten of them named."""
     shown = [
         ", ".join(f"{item.id} ({item.split})" for item in group if item.split)
         for group in clashes[:10]
@@ -116,7 +113,7 @@ def cut(
         sizes: How many of each split; None keeps the release's own splits whole.
         seed: Varies the order in which scenes are taken.
         pool: Whether to draw from all rows, whatever their split in the release.
-        drop: What to do with a scene in two of the release's splits, see `separate`.
+        drop: Whether a scene in two of the release's splits stays in the later one, see `separate`.
 
     Returns:
         The splits. Where the release lacks one, it is drawn from rows without a split, else
@@ -175,25 +172,20 @@ def _draw(done: Cut, by_split: dict[str, list[Group]], sizes: Mapping[str, int])
 
 
 def _take(done: Cut, groups: list[Group], wanted: Mapping[str, int]) -> None:
-    """Moves scenes out of a list into splits, whole but for the last of each."""
-    shares = _shares(sum(map(len, groups)), wanted)
-    for name in sorted(wanted, key=lambda n: wanted[n]):
+    """Moves scenes out of a list into splits, whole but for the last of each.
+
+    Of too few rows, no split gets more than another that is short.
+    """
+    left = sum(map(len, groups))
+    by_size = sorted(wanted, key=wanted.__getitem__)
+    for place, name in enumerate(by_size):
+        share = min(wanted[name], left // (len(by_size) - place))
+        left -= share
         rows: list[Item] = []
-        while groups and len(rows) < shares[name]:
-            rows.extend(groups.pop(0)[: shares[name] - len(rows)])
+        while groups and len(rows) < share:
+            rows.extend(groups.pop(0)[: share - len(rows)])
         if rows:
             done.rows[name] = rows
-
-
-def _shares(total: int, wanted: Mapping[str, int]) -> dict[str, int]:
-    """What each gets of too few rows: none more than another that is short."""
-    shares: dict[str, int] = {}
-    left = total
-    by_size = sorted(wanted, key=lambda n: wanted[n])
-    for place, name in enumerate(by_size):
-        shares[name] = min(wanted[name], left // (len(by_size) - place))
-        left -= shares[name]
-    return shares
 
 
 def _ordered(groups: Iterable[Group], seed: int) -> list[Group]:

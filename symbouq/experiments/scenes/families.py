@@ -10,7 +10,7 @@ from itertools import pairwise
 from string import ascii_uppercase
 from typing import Any
 
-from symbouq.evidence.generation.contract import STEP_LENGTH, Structured
+from symbouq.evidence.contract import STEP_LENGTH, Structured
 from symbouq.experiments.scenes.geometry import (
     DIRECTIONS,
     OPPOSITE,
@@ -20,7 +20,7 @@ from symbouq.experiments.scenes.geometry import (
     converse,
     direction,
 )
-from symbouq.experiments.scenes.wording import PLAIN, SCENE, STEP, Wordings, atom, sentence
+from symbouq.experiments.scenes.wording import PLAIN, SCENE, Wordings, atom, sentence
 
 NINE = tuple(STEPS)
 SIDES = ("left", "right", "above", "below")
@@ -65,7 +65,7 @@ class Problem:
 
     @property
     def trace(self) -> Structured:
-        """The sound trace."""
+        """The sound reasoning with the answer."""
         return Structured(self.reasoning, self.conclusion)
 
     def record(self, identity: str) -> dict[str, Any]:
@@ -100,57 +100,20 @@ def chains(hops: int, draw: random.Random, wordings: Wordings = SCENE) -> Proble
     asides = [(name, draw.choice(ways), draw.choice(path)) for name in others]
     facts = _stated([*links, *asides], draw, wordings)
     first, last = path[0], path[-1]
-    asked = draw.choice(
+    question = draw.choice(
         (
             f"What is the relation of the agent {first} to the agent {last}?",
             f"Where is {first} from {last}?",
             f"What is the relation of {first} to {last}?",
         )
     )
-    return Problem(
-        "chains",
-        hops,
-        tuple(sentence(fact, draw, wordings) for fact in facts),
-        asked,
-        direction(*_difference(links)),
-        NINE,
-        _steps_along(links, facts),
-        tuple(facts),
-    )
-
-
-def _steps_along(links: Sequence[Fact], facts: Sequence[Fact]) -> tuple[str, ...]:
-    """The reasoning along a chain: each link, joined to what was found before."""
-    first = links[0][0]
     steps = _read(links[0], facts)
-    before = links[0]
+    so_far = links[0]
     for number, link in enumerate(links[1:], start=2):
-        joined = (first, direction(*_difference(links[:number])), link[2])
-        steps += _turned(link, facts)
-        steps.append(f"{atom(before)} and {atom(link)}, so {atom(joined)}")
-        before = joined
-    return tuple(steps)
-
-
-def _read(fact: Fact, facts: Sequence[Fact]) -> list[str]:
-    """The step that takes a fact from the scene, turned round if it is stated so."""
-    return _turned(fact, facts) or [atom(fact)]
-
-
-def _turned(fact: Fact, facts: Sequence[Fact]) -> list[str]:
-    """What turns a fact round, in two steps where one is too long for the contract; nothing where
-    the scene states it as it is.
-    """
-    if fact in facts:
-        return []
-    step = f"{atom(converse(fact))}, so {atom(fact)}"
-    return [step] if len(step) <= STEP_LENGTH else [atom(converse(fact)), atom(fact)]
-
-
-def _difference(links: Sequence[Fact]) -> tuple[int, int]:
-    """The position of a chain's first thing from its last."""
-    steps = [STEPS[relation] for _, relation, _ in links]
-    return sum(dx for dx, _ in steps), sum(dy for _, dy in steps)
+        joined = (first, _sum(links[:number]), link[2])
+        steps += [*_turned(link, facts), f"{atom(so_far)} and {atom(link)}, so {atom(joined)}"]
+        so_far = joined
+    return _problem("chains", hops, facts, draw, question, _sum(links), NINE, steps, wordings)
 
 
 def blocks(hops: int, draw: random.Random) -> Problem:
@@ -163,41 +126,21 @@ def blocks(hops: int, draw: random.Random) -> Problem:
     ways = tuple(DIRECTIONS[s] for s in DIRECTIONS if s != (0, 0))
     across = (names[0], draw.choice(ways), names[1])
     within = (shapes[0], draw.choice(ways), shapes[2])
-    facts = [
-        across,
-        within,
-        (shapes[0], "inside", names[0]),
-        (shapes[1], "inside", names[1]),
-        (shapes[2], "inside", names[0]),
-        (names[2], draw.choice(ways), names[1]),
-        (shapes[3], "inside", names[2]),
-    ]
-    facts = _stated(facts, draw)
+    lying = [(shapes[n], "inside", names[m]) for n, m in ((0, 0), (1, 1), (2, 0), (3, 2))]
+    beside = (names[2], draw.choice(ways), names[1])
+    facts = _stated([across, within, *lying[:3], beside, lying[3]], draw)
+    u, v = shapes[0], shapes[2]
     if hops == 1:
-        u, v = shapes[0], shapes[2]
         steps = _read(within, facts)
     else:
-        u, v, relation = shapes[0], names[1], across[1]
-        steps = [
-            *_read((u, "inside", names[0]), facts),
-            *_turned(across, facts),
-            f"{atom(across)}, so {atom((u, relation, v))}",
-        ]
-        if hops > 2:
-            v = shapes[1]
-            lying = (v, "inside", names[1])
-            steps += [*_turned(lying, facts), f"{atom(lying)}, so {atom((u, relation, v))}"]
+        steps = _read(lying[0], facts)
+        for link, v in ((across, names[1]), (lying[1], shapes[1]))[: hops - 1]:
+            steps += _applied(link, facts, (u, across[1], v))
     boxes = Boxes(facts)
-    return Problem(
-        "blocks",
-        hops,
-        tuple(sentence(fact, draw, PLAIN) for fact in facts),
-        f"Where is {u} relative to {v}?",
-        [side for side in SIDES if boxes.holds(u, side, v)],
-        (*SIDES, "inside", "contains"),
-        tuple(steps),
-        tuple(facts),
-    )
+    answer = [side for side in SIDES if boxes.holds(u, side, v)]
+    question = f"Where is {u} relative to {v}?"
+    space = (*SIDES, "inside", "contains")
+    return _problem("blocks", hops, facts, draw, question, answer, space, steps, PLAIN)
 
 
 def regions(hops: int, draw: random.Random) -> Problem:
@@ -212,37 +155,24 @@ def regions(hops: int, draw: random.Random) -> Problem:
         u, v = nested[0], nested[-1]
         steps = _read(links[0], facts)
         for link in links[1:]:
-            steps += [*_turned(link, facts), f"{atom(link)}, so {atom((u, 'inside', link[2]))}"]
+            steps += _applied(link, facts, (u, "inside", link[2]))
         if kind == "contains":
             steps.append(f"{atom((u, 'inside', v))}, so {atom((v, 'contains', u))}")
             u, v = v, u
     else:
-        inner, outer, second, other = names[:4]
-        link = (outer, kind, other)
-        links = [link, (inner, "inside", outer), (second, "inside", other)][:hops]
+        inner, u, second, v = names[:4]
+        links = [(u, kind, v), (inner, "inside", u), (second, "inside", v)][:hops]
         facts = _stated([*links, aside], draw)
-        u, v = outer, other
-        steps = _read(link, facts)
-        if hops > 1:
+        if hops == 1:
+            steps = _read(links[0], facts)
+        else:
             u = inner
-            steps = [
-                *_read(links[1], facts),
-                *_turned(link, facts),
-                f"{atom(link)}, so {atom((u, kind, v))}",
-            ]
+            steps = [*_read(links[1], facts), *_applied(links[0], facts, (u, kind, v))]
         if hops > 2:
             v = second
-            steps += [*_turned(links[2], facts), f"{atom(links[2])}, so {atom((u, kind, v))}"]
-    return Problem(
-        "regions",
-        hops,
-        tuple(sentence(fact, draw) for fact in facts),
-        f"What is the relation of {u} to {v}?",
-        [kind],
-        NESTING,
-        tuple(steps),
-        tuple(facts),
-    )
+            steps += _applied(links[2], facts, (u, kind, v))
+    question = f"What is the relation of {u} to {v}?"
+    return _problem("regions", hops, facts, draw, question, [kind], NESTING, steps)
 
 
 def distances(hops: int, draw: random.Random) -> Problem:
@@ -250,34 +180,25 @@ def distances(hops: int, draw: random.Random) -> Problem:
     places = [f"the {name}" for name in draw.sample(_PLACES, 3)]
     things = [f"the {name}" for name in draw.sample(_OBJECTS, 4)]
     relation = draw.choice(("near", "far", "touching") if hops == 1 else ("far", "far", "near"))
-    link = (places[0], relation, places[1])
-    links = [link, (things[0], "inside", places[0]), (things[1], "inside", places[1])][:hops]
+    links = [
+        (places[0], relation, places[1]),
+        (things[0], "inside", places[0]),
+        (things[1], "inside", places[1]),
+    ][:hops]
     aside = (things[2], draw.choice(("near", "touching")), things[3])
     facts = _stated([*links, aside, (things[3], "inside", places[2])], draw)
     u, v = places[0], places[1]
-    steps = _read(link, facts)
-    if hops > 1:
+    if hops == 1:
+        steps = _read(links[0], facts)
+    else:
         u = things[0]
-        steps = [*_read(links[1], facts), *_turned(link, facts)]
-        steps.append(f"{atom(link)}, so {atom((u, 'far', v))}" if relation == "far" else atom(link))
-    if hops > 2:
-        v, lying = things[1], links[2]
-        steps += _turned(lying, facts)
-        steps.append(
-            f"{atom(lying)}, so {atom((u, 'far', v))}" if relation == "far" else atom(lying)
-        )
+        steps = _read(links[1], facts)
+        for link, v in ((links[0], places[1]), (links[-1], things[1]))[: hops - 1]:
+            steps += _applied(link, facts, (u, "far", v) if relation == "far" else None)
     boxes = Boxes(facts)
-    holding = [label for label in DISTANCES[:3] if boxes.holds(u, label, v)]
-    return Problem(
-        "distances",
-        hops,
-        tuple(sentence(fact, draw) for fact in facts),
-        f"How far is {u} from {v}?",
-        holding or ["DK"],
-        DISTANCES,
-        tuple(steps),
-        tuple(facts),
-    )
+    answer = [label for label in DISTANCES[:3] if boxes.holds(u, label, v)] or ["DK"]
+    question = f"How far is {u} from {v}?"
+    return _problem("distances", hops, facts, draw, question, answer, DISTANCES, steps)
 
 
 def inference(hops: int, draw: random.Random) -> Problem:
@@ -298,25 +219,14 @@ def inference(hops: int, draw: random.Random) -> Problem:
     stated = (u, side if label != "contradiction" else OPPOSITE[side], v)
     if boxes.holds(*stated):
         label = "entailment"
-    elif boxes.excluded(*stated):
-        label = "contradiction"
     else:
-        label = "neutral"
+        label = "contradiction" if boxes.excluded(*stated) else "neutral"
     steps = _read(links[0], facts)
     for link in links[1:]:
         joined = (u, side, link[2])
-        told = f", so {atom(joined)}" if boxes.holds(*joined) else ""
-        steps += [*_turned(link, facts), f"{atom(link)}{told}"]
-    return Problem(
-        "inference",
-        hops,
-        tuple(sentence(fact, draw, PLAIN) for fact in facts),
-        f"{stated[0][0].upper()}{stated[0][1:]} is {STEP[stated[1]]} {stated[2]}.",
-        label,
-        JUDGEMENTS,
-        tuple(steps),
-        tuple(facts),
-    )
+        steps += _applied(link, facts, joined if boxes.holds(*joined) else None)
+    statement = f"{u[0].upper()}{atom(stated)[1:]}."
+    return _problem("inference", hops, facts, draw, statement, label, JUDGEMENTS, steps, PLAIN)
 
 
 FAMILIES: dict[str, Callable[[int, random.Random], Problem]] = {
@@ -345,9 +255,51 @@ def problems(
         yield FAMILIES[family](hops[number % len(hops)], draw)
 
 
+def _problem(
+    family: str,
+    hops: int,
+    facts: Sequence[Fact],
+    draw: random.Random,
+    question: str,
+    answer: str | list[str],
+    answer_space: tuple[str, ...],
+    steps: Sequence[str],
+    wordings: Wordings = SCENE,
+) -> Problem:
+    """A problem whose scene words each fact by a draw."""
+    scene = tuple(sentence(fact, draw, wordings) for fact in facts)
+    return Problem(family, hops, scene, question, answer, answer_space, tuple(steps), tuple(facts))
+
+
 def _stated(facts: Sequence[Fact], draw: random.Random, wordings: Wordings = SCENE) -> list[Fact]:
     """The facts in a drawn order, each said of a drawn one of its two things."""
     return [
         converse(fact) if OPPOSITE[fact[1]] in wordings and draw.random() < 0.5 else fact
         for fact in draw.sample(list(facts), len(facts))
     ]
+
+
+def _sum(links: Sequence[Fact]) -> str:
+    """The direction of a chain's first thing from its last."""
+    return direction(*(sum(steps) for steps in zip(*(STEPS[r] for _, r, _ in links), strict=True)))
+
+
+def _turned(fact: Fact, facts: Sequence[Fact]) -> list[str]:
+    """The step that turns a stated fact round, or two where it is too long for the contract;
+    none where the scene states it as it is.
+    """
+    if fact in facts:
+        return []
+    step = f"{atom(converse(fact))}, so {atom(fact)}"
+    return [step] if len(step) <= STEP_LENGTH else [atom(converse(fact)), atom(fact)]
+
+
+def _read(fact: Fact, facts: Sequence[Fact]) -> list[str]:
+    """The steps that take a fact from the scene, turned round if it is stated so."""
+    return _turned(fact, facts) or [atom(fact)]
+
+
+def _applied(fact: Fact, facts: Sequence[Fact], conclusion: Fact | None) -> list[str]:
+    """The steps that take a fact from the scene and conclude another from it, where one follows."""
+    end = f", so {atom(conclusion)}" if conclusion else ""
+    return [*_turned(fact, facts), f"{atom(fact)}{end}"]

@@ -1,4 +1,4 @@
-"""Layouts and what is true in all of them.
+"""Layouts of things, and the relations that hold in all of them.
 
 A box is an interval on each axis and a fact orders end points: `left(u, v)` says that u ends
 before v begins. Facts of that kind are a partial order of end points, and a relation holds in
@@ -9,10 +9,14 @@ rules are needed. Unit steps (the chains) leave one layout, whose coordinates ar
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from itertools import product
+from typing import TypeVar
 
+Node = TypeVar("Node")
 Fact = tuple[str, str, str]
 """Subject, relation and object."""
+End = tuple[str, int, int]
+"""An end point: a thing, 0 where it begins or 1 where it ends, and the axis."""
 
 STEPS: dict[str, tuple[int, int]] = {
     "left": (-1, 0),
@@ -57,7 +61,7 @@ def direction(dx: int, dy: int) -> str:
 
 
 def coordinates(facts: Iterable[Fact], origin: str) -> dict[str, tuple[int, int]]:
-    """Where unit steps put every thing that they link to one of them.
+    """The places of all things that unit steps link to one of them.
 
     Args:
         facts: Directions, each a step of one.
@@ -79,116 +83,105 @@ def coordinates(facts: Iterable[Fact], origin: str) -> dict[str, tuple[int, int]
             return placed
 
 
-@dataclass
 class Boxes:
-    """What facts about boxes leave no choice in.
+    """The relations that hold, and that fail, in every layout of boxes under some facts.
+
+    Args:
+        facts: Facts about things, each of which is a box.
 
     Attributes:
-        before: End points `(thing, end, axis)` that come strictly before another.
-        within: Thing to those that it lies in, over any number of levels.
+        before: The end points that come strictly after each.
+        within: The things that each thing lies in, over any number of levels.
         stated: Facts about distance and touch, as they are and in converse.
         apart: Pairs of things that share nothing, in both orders.
     """
 
-    before: dict[tuple[str, int, int], set[tuple[str, int, int]]] = field(default_factory=dict)
-    within: dict[str, set[str]] = field(default_factory=dict)
-    stated: set[Fact] = field(default_factory=set)
-    apart: set[tuple[str, str]] = field(default_factory=set)
-
     def __init__(self, facts: Iterable[Fact]) -> None:
-        self.before, self.within, self.stated, self.apart = {}, {}, set(), set()
+        self.before: dict[End, set[End]] = {}
+        self.within: dict[str, set[str]] = {}
+        self.stated: set[Fact] = set()
         for u, relation, v in facts:
-            self._thing(u)
-            self._thing(v)
+            self._add_thing(u)
+            self._add_thing(v)
             if relation in ("inside", "contains"):
                 part, whole = (u, v) if relation == "inside" else (v, u)
                 self.within[part].add(whole)
                 for axis in (0, 1):
-                    self._order((whole, 0, axis), (part, 0, axis))
-                    self._order((part, 1, axis), (whole, 1, axis))
+                    self.before[whole, 0, axis].add((part, 0, axis))
+                    self.before[part, 1, axis].add((whole, 1, axis))
             elif relation in ("near", "far", "touching", "outside"):
                 self.stated |= {(u, relation, v), (v, relation, u)}
             else:
-                for axis, sign in enumerate(STEPS[relation]):
-                    if sign:
-                        first, then = (u, v) if sign < 0 else (v, u)
-                        self._order((first, 1, axis), (then, 0, axis))
-        self._close()
+                for first, then, axis in _orders(u, relation, v):
+                    self.before[first, 1, axis].add((then, 0, axis))
+        _close(self.before)
+        _close(self.within)
+        self.apart = {
+            (u, v)
+            for u, v in product(self.within, repeat=2)
+            if self._stated_around(u, "outside", v)
+            or self._stated_around(u, "far", v)
+            or any(self._follows(*pair, axis) for pair in ((u, v), (v, u)) for axis in (0, 1))
+        }
 
     def holds(self, u: str, relation: str, v: str) -> bool:
         """Whether a relation holds in every layout."""
         if u not in self.within or v not in self.within or u == v:
             return False
-        if relation in ("inside", "contains"):
-            part, whole = (u, v) if relation == "inside" else (v, u)
-            return whole in self.within[part]
-        if relation in ("near", "touching"):
-            return (u, relation, v) in self.stated
-        if relation == "far":
-            return any(
-                (a, "far", b) in self.stated for a in self._around(u) for b in self._around(v)
-            )
-        if relation == "outside":
-            return (u, v) in self.apart
-        return all(
-            self._follows((u, v) if sign < 0 else (v, u), axis)
-            for axis, sign in enumerate(STEPS[relation])
-            if sign
-        )
+        match relation:
+            case "inside":
+                return v in self.within[u]
+            case "contains":
+                return u in self.within[v]
+            case "near" | "touching":
+                return (u, relation, v) in self.stated
+            case "far":
+                return self._stated_around(u, relation, v)
+            case "outside":
+                return (u, v) in self.apart
+        return all(self._follows(*order) for order in _orders(u, relation, v))
 
     def excluded(self, u: str, relation: str, v: str) -> bool:
         """Whether a relation fails in every layout."""
         if u not in self.within or v not in self.within:
             return False
-        if relation in STEPS:
-            return any(
-                self._follows((v, u) if sign < 0 else (u, v), axis)
-                for axis, sign in enumerate(STEPS[relation])
-                if sign
-            )
-        if relation in ("inside", "contains"):
-            return (u, v) in self.apart or self.holds(v, relation, u)
-        if relation in ("near", "far"):
-            return self.holds(u, "far" if relation == "near" else "near", v)
-        nested = self.holds(u, "inside", v) or self.holds(u, "contains", v)
-        return nested if relation == "outside" else False
+        match relation:
+            case "inside" | "contains":
+                return (u, v) in self.apart or self.holds(v, relation, u)
+            case "near" | "far":
+                return self.holds(u, "far" if relation == "near" else "near", v)
+            case "outside":
+                return self.holds(u, "inside", v) or self.holds(u, "contains", v)
+            case "touching":
+                return False
+        return any(self._follows(*order) for order in _orders(v, relation, u))
 
-    def _thing(self, name: str) -> None:
-        if name in self.within:
-            return
-        self.within[name] = set()
-        for axis in (0, 1):
-            self.before[name, 0, axis] = {(name, 1, axis)}
-            self.before[name, 1, axis] = set()
+    def _add_thing(self, name: str) -> None:
+        if name not in self.within:
+            self.within[name] = set()
+            for axis in (0, 1):
+                self.before[name, 0, axis] = {(name, 1, axis)}
+                self.before[name, 1, axis] = set()
 
-    def _order(self, first: tuple[str, int, int], then: tuple[str, int, int]) -> None:
-        self.before[first].add(then)
+    def _stated_around(self, u: str, relation: str, v: str) -> bool:
+        """Whether a relation is stated of two things or of any that they lie in."""
+        around = product({u, *self.within[u]}, {v, *self.within[v]})
+        return any((a, relation, b) in self.stated for a, b in around)
 
-    def _close(self) -> None:
-        """Reachability of both orders (Warshall), then which things share nothing."""
-        for middle in self.before:
-            for reached in self.before.values():
-                if middle in reached:
-                    reached |= self.before[middle]
-        for thing in self.within:
-            for wholes in self.within.values():
-                if thing in wholes:
-                    wholes |= self.within[thing]
-        things = list(self.within)
-        for u in things:
-            for v in things:
-                if any(
-                    (a, r, b) in self.stated
-                    for a in self._around(u)
-                    for b in self._around(v)
-                    for r in ("outside", "far")
-                ) or any(self._follows(pair, axis) for pair in ((u, v), (v, u)) for axis in (0, 1)):
-                    self.apart.add((u, v))
-
-    def _around(self, thing: str) -> set[str]:
-        return {thing, *self.within[thing]}
-
-    def _follows(self, pair: tuple[str, str], axis: int) -> bool:
+    def _follows(self, first: str, then: str, axis: int) -> bool:
         """Whether the first of a pair ends before the second begins."""
-        first, then = pair
         return (then, 0, axis) in self.before[first, 1, axis]
+
+
+def _orders(u: str, relation: str, v: str) -> list[tuple[str, str, int]]:
+    """The thing that ends first, the one that begins then and the axis, by a direction."""
+    steps = enumerate(STEPS[relation])
+    return [(u, v, axis) if step < 0 else (v, u, axis) for axis, step in steps if step]
+
+
+def _close(successors: dict[Node, set[Node]]) -> None:
+    """Adds to the successors of each node those over several steps (Warshall)."""
+    for middle in successors:
+        for reached in successors.values():
+            if middle in reached:
+                reached |= successors[middle]

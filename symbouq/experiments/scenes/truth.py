@@ -31,22 +31,13 @@ def labels(record: dict[str, Any]) -> list[int | None]:
         raise RecordError(f"trace {record.get('id')}: no generated scene (meta.facts is missing)")
     facts: list[Fact] = [(u, relation, v) for u, relation, v in meta["facts"]]
     boxes = Boxes(facts) if meta["family"] != "chains" else None
-    found: list[int | None] = []
-    for step in record.get("reasoning") or []:
-        stated = facts_of(step)
-        if stated is None:
-            found.append(None)
-        elif boxes is None:
-            found.append(int(all(_stands(facts, fact) for fact in stated)))
-        else:
-            found.append(int(all(boxes.holds(*fact) for fact in stated)))
-    return [*found, None]
 
+    def holds(fact: Fact) -> bool:
+        if boxes is not None:
+            return boxes.holds(*fact)
+        u, relation, v = fact
+        places = coordinates(facts, v)
+        return u in places and direction(*places[u]) == relation
 
-def _stands(facts: list[Fact], fact: Fact) -> bool:
-    """Whether unit steps put two things so."""
-    u, relation, v = fact
-    placed = coordinates(facts, v)
-    if u not in placed:
-        return False
-    return direction(*placed[u]) == relation
+    steps = [facts_of(step) for step in record.get("reasoning") or []]
+    return [*(None if stated is None else int(all(map(holds, stated))) for stated in steps), None]

@@ -11,69 +11,57 @@ from collections.abc import Mapping, Sequence
 
 from symbouq.experiments.scenes.geometry import Fact
 
-_AXIAL = {
-    "left": ("left", "west", "9", ""),
-    "right": ("right", "east", "3", ""),
-    "above": ("top", "north", "12", "above"),
-    "below": ("bottom", "south", "6", "below"),
-}
-_DIAGONAL = {
-    "upper-left": ("above", "left", "top", "northwest", "10:30"),
-    "upper-right": ("above", "right", "top", "northeast", "1:30"),
-    "lower-left": ("below", "left", "bottom", "southwest", "7:30"),
-    "lower-right": ("below", "right", "bottom", "southeast", "4:30"),
-}
-
-
-def _sideways(word: str, wind: str, hour: str) -> tuple[str, ...]:
-    return (
-        f"{{u}} is {word} of {{v}}.",
-        f"{{u}} is to the {word} of {{v}}.",
-        f"{{u}} stands on the {word} side of {{v}}.",
-        f"{{u}} and {{v}} are in a row, and {{u}} is on the {word}.",
-        f"{{u}} lies due {wind} of {{v}}.",
-        f"{{u}} is at the {hour} o'clock position of {{v}}.",
-        f"Look {word} from {{v}} and you see {{u}}.",
-        f"{{v}} has {{u}} directly to its {word}.",
-    )
-
-
-def _upright(word: str, wind: str, hour: str, plain: str) -> tuple[str, ...]:
-    return (
-        f"{{u}} is {plain} {{v}}.",
-        f"{{u}} is directly {plain} {{v}}.",
-        f"{{u}} stands straight {plain} {{v}}.",
-        f"{{u}} and {{v}} are in a column, and {{u}} is at the {word}.",
-        f"{{u}} lies due {wind} of {{v}}.",
-        f"{{u}} is at the {hour} o'clock position of {{v}}.",
-        f"Look {'up' if word == 'top' else 'down'} from {{v}} and you see {{u}}.",
-        f"{{v}} has {{u}} right {plain} it.",
-    )
-
-
-def _slanting(plain: str, side: str, word: str, wind: str, hour: str) -> tuple[str, ...]:
-    name = "upper" if word == "top" else "lower"
-    return (
-        f"{{u}} is {name}-{side} of {{v}}.",
-        f"{{u}} is {plain} and to the {side} of {{v}}.",
-        f"{{u}} stands {side} of {{v}} and {plain} it.",
-        f"{{u}} is to the {word} {side} of {{v}}.",
-        f"{{u}} is diagonally {plain} {{v}} on the {side}.",
-        f"{{u}} lies {wind} of {{v}}.",
-        f"{{u}} is at {{v}}'s {hour} position.",
-        f"Go {'up' if word == 'top' else 'down'} and {side} from {{v}} to find {{u}}.",
-    )
-
-
 Wordings = Mapping[str, Sequence[str]]
 """Sentences by relation, with `{u}` and `{v}`."""
 
+_SIDEWAYS = (
+    "{u} is {side} of {v}.",
+    "{u} is to the {side} of {v}.",
+    "{u} stands on the {side} side of {v}.",
+    "{u} and {v} are in a row, and {u} is on the {side}.",
+    "{u} lies due {wind} of {v}.",
+    "{u} is at the {hour} o'clock position of {v}.",
+    "Look {side} from {v} and you see {u}.",
+    "{v} has {u} directly to its {side}.",
+)
+_UPRIGHT = (
+    "{u} is {plain} {v}.",
+    "{u} is directly {plain} {v}.",
+    "{u} stands straight {plain} {v}.",
+    "{u} and {v} are in a column, and {u} is at the {end}.",
+    "{u} lies due {wind} of {v}.",
+    "{u} is at the {hour} o'clock position of {v}.",
+    "Look {way} from {v} and you see {u}.",
+    "{v} has {u} right {plain} it.",
+)
+_SLANTING = (
+    "{u} is {half}-{side} of {v}.",
+    "{u} is {plain} and to the {side} of {v}.",
+    "{u} stands {side} of {v} and {plain} it.",
+    "{u} is to the {end} {side} of {v}.",
+    "{u} is diagonally {plain} {v} on the {side}.",
+    "{u} lies {wind} of {v}.",
+    "{u} is at {v}'s {hour} position.",
+    "Go {way} and {side} from {v} to find {u}.",
+)
+_UP = {"plain": "above", "end": "top", "way": "up", "half": "upper"}
+_DOWN = {"plain": "below", "end": "bottom", "way": "down", "half": "lower"}
+_DIRECTIONS = {
+    "left": (_SIDEWAYS, {"side": "left", "wind": "west", "hour": "9"}),
+    "right": (_SIDEWAYS, {"side": "right", "wind": "east", "hour": "3"}),
+    "above": (_UPRIGHT, {**_UP, "wind": "north", "hour": "12"}),
+    "below": (_UPRIGHT, {**_DOWN, "wind": "south", "hour": "6"}),
+    "upper-left": (_SLANTING, {**_UP, "side": "left", "wind": "northwest", "hour": "10:30"}),
+    "upper-right": (_SLANTING, {**_UP, "side": "right", "wind": "northeast", "hour": "1:30"}),
+    "lower-left": (_SLANTING, {**_DOWN, "side": "left", "wind": "southwest", "hour": "7:30"}),
+    "lower-right": (_SLANTING, {**_DOWN, "side": "right", "wind": "southeast", "hour": "4:30"}),
+}
+
 SCENE: Wordings = {
     **{
-        name: _upright(*words) if words[3] else _sideways(*words[:3])
-        for name, words in _AXIAL.items()
+        name: tuple(template.format(u="{u}", v="{v}", **words) for template in templates)
+        for name, (templates, words) in _DIRECTIONS.items()
     },
-    **{name: _slanting(*words) for name, words in _DIAGONAL.items()},
     "overlap": (
         "{u} is at the same place as {v}.",
         "{u} and {v} are in the same spot.",
@@ -88,28 +76,22 @@ SCENE: Wordings = {
 }
 """Wordings of a relation in a scene."""
 
-STEP: Mapping[str, str] = {
-    "left": "left of",
-    "right": "right of",
-    "above": "above",
-    "below": "below",
-    "upper-left": "upper-left of",
-    "upper-right": "upper-right of",
-    "lower-left": "lower-left of",
-    "lower-right": "lower-right of",
-    "overlap": "at the same place as",
-    "inside": "inside",
-    "contains": "containing",
-    "near": "near",
-    "far": "far from",
-    "touching": "touching",
-    "outside": "outside",
-}
-"""The plain wording of a relation in reasoning, after `is`."""
-
-
 PLAIN: Wordings = {relation: wordings[:1] for relation, wordings in SCENE.items()}
 """The first wording of each."""
+
+_PREDICATES = {
+    **{relation: f"is {relation} of" for relation in _DIRECTIONS},
+    "above": "is above",
+    "below": "is below",
+    "overlap": "is at the same place as",
+    "inside": "is inside",
+    "contains": "contains",
+    "near": "is near",
+    "far": "is far from",
+    "touching": "is touching",
+    "outside": "is outside",
+}
+"""The plain wording of a relation in reasoning."""
 
 
 def sentence(fact: Fact, draw: random.Random, wordings: Wordings = SCENE) -> str:
@@ -128,7 +110,7 @@ def sentence(fact: Fact, draw: random.Random, wordings: Wordings = SCENE) -> str
 def atom(fact: Fact) -> str:
     """A fact in the plain wording of reasoning, without full stop."""
     u, relation, v = fact
-    return f"{u} contains {v}" if relation == "contains" else f"{u} is {STEP[relation]} {v}"
+    return f"{u} {_PREDICATES[relation]} {v}"
 
 
 def facts_of(step: str) -> list[Fact] | None:
@@ -137,20 +119,16 @@ def facts_of(step: str) -> list[Fact] | None:
     Args:
         step: A reasoning string, atoms joined by `and`, `so` and commas.
     """
-    found: list[Fact] = []
     text = step.strip().rstrip(".").replace(", so ", " and ").replace(", and ", " and ")
-    for part in text.split(" and "):
-        fact = _fact(part.strip())
-        if fact is None:
-            return None
-        found.append(fact)
-    return found
+    read = [_fact(part.strip()) for part in text.split(" and ")]
+    facts = [fact for fact in read if fact]
+    return facts if len(facts) == len(read) else None
 
 
 def _fact(text: str) -> Fact | None:
-    for relation, words in sorted(STEP.items(), key=lambda item: -len(item[1])):
-        link = " contains " if relation == "contains" else f" is {words} "
-        u, found, v = text.partition(link)
-        if found and u and v:
+    """The fact that an atom states; None where it is worded otherwise."""
+    for relation, predicate in _PREDICATES.items():
+        u, _, v = text.partition(f" {predicate} ")
+        if u and v:
             return u, relation, v
     return None

@@ -1,12 +1,13 @@
 """Trace files as other tools write them, read as traces.
 
-Each format is a small module with one adapter (`symbouq.io.adapters.base.Adapter`): it says
-whether it recognises a file, and reads the file record by record into the fields of
-`symbouq.records.Trace`. This module only names them, so that the command line can list
-them without loading any.
+Each format is one module of `symbouq.io.adapters.formats` with an adapter
+(`symbouq.io.adapters.base.Adapter`), and nothing else names it. This module lists them without
+loading any, for the command line.
 """
 
 from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,20 +16,16 @@ if TYPE_CHECKING:
 SYMBOUQ = "symbouq"
 """Our own JSON Lines, the format of a file that no other adapter recognises."""
 
-FORMATS = {
-    SYMBOUQ: "own",
-    "lm-eval": "lm_eval",
-    "inspect": "inspect_log",
-    "openai": "openai_chat",
-    "vllm": "vllm_output",
-    "csv": "csv_table",
-    "parquet": "parquet_table",
-    "hf": "hf_folder",
+_MODULES = {
+    module.name.replace("_", "-"): f"{__name__}.formats.{module.name}"
+    for module in iter_modules([str(Path(__file__).with_name("formats"))])
 }
-"""The formats by the name that `--format` takes, with the module of each."""
+
+FORMATS = sorted(_MODULES, key=lambda name: (name != SYMBOUQ, name))
+"""The names that `--format` takes, those of the modules, in the order in which they are tried."""
 
 
-def adapter(name: str) -> "Adapter":
+def adapter(name: str) -> "type[Adapter]":
     """The adapter of a format, loaded when it is first asked for."""
-    found: Adapter = import_module(f"{__name__}.{FORMATS[name]}").ADAPTER
-    return found
+    chosen: type[Adapter] = import_module(_MODULES[name]).ADAPTER
+    return chosen

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from symbouq.errors import RecordError
-from symbouq.io.adapters.base import described, expect
+from symbouq.io.adapters.values import described, expect
 
 _REASONING = ("reasoning_content", "reasoning")
-"""Where servers put the reasoning that they take out of a message's content."""
+"""Fields in which servers put the reasoning that they take out of a message's content."""
 
 
 def text_of(content: Any) -> str:
@@ -40,7 +40,7 @@ def _part(part: Any) -> str:
 
 
 def response_of(message: dict[str, Any]) -> str:
-    """What a model wrote in a message: its reasoning, where it is kept apart, then its
+    """The text that a model wrote in a message: its reasoning, where it is kept apart, then its
     answer; a refusal where there is neither.
     """
     thought = next((message[k] for k in _REASONING if isinstance(message.get(k), str)), "")
@@ -75,21 +75,14 @@ def answered(choices: list[Any]) -> dict[str, Any]:
 
 def _tokens(listed: list[Any], place: str) -> list[dict[str, Any]]:
     tokens = []
-    for n, given in enumerate(listed):
+    for n, entry in enumerate(listed):
         here = f"{place}.content.{n}"
-        expect(given, dict, here, "an object with token and logprob")
-        top = given.get("top_logprobs")
-        alternatives = expect(top, list, f"{here}.top_logprobs", "a list") if top else []
-        tokens.append(
-            token(
-                given.get("token"),
-                given.get("logprob"),
-                [
-                    token(a.get("token"), a.get("logprob")) if isinstance(a, dict) else {}
-                    for a in alternatives
-                ],
-            )
-        )
+        expect(entry, dict, here, "an object with token and logprob")
+        top = expect(entry.get("top_logprobs") or [], list, f"{here}.top_logprobs", "a list")
+        alternatives = [
+            token(a.get("token"), a.get("logprob")) if isinstance(a, dict) else {} for a in top
+        ]
+        tokens.append(token(entry.get("token"), entry.get("logprob"), alternatives))
     return tokens
 
 
@@ -97,5 +90,4 @@ def token(text: Any, logprob: Any, top: list[dict[str, Any]] | None = None) -> d
     """A token in the shape of `symbouq.records.Trace.tokens`: `text`, `logprob` and, where
     alternatives are known, `top`, a list of the same.
     """
-    made = {"text": text, "logprob": logprob}
-    return {**made, "top": top} if top else made
+    return {"text": text, "logprob": logprob} | ({"top": top} if top else {})

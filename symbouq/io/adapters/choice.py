@@ -1,4 +1,4 @@
-"""Which adapter reads a file, and the files of a command with their options."""
+"""The choice of a file's adapter, and the files of a command with their options."""
 
 from __future__ import annotations
 
@@ -11,29 +11,28 @@ from pathlib import Path
 
 from symbouq.errors import SymboUQError
 from symbouq.io.adapters import FORMATS, SYMBOUQ, adapter
-from symbouq.io.adapters.base import PROMPT, Adapter, Input, Reading, TraceFile, opened
+from symbouq.io.adapters.base import Adapter
+from symbouq.io.adapters.fields import PROMPT
+from symbouq.io.adapters.inputs import Input, ReadOptions, TraceFile, opened
 from symbouq.io.storage import is_uri, listed
 from symbouq.records import Trace
 
 
-def adapter_for(given: Input, reading: Reading) -> Adapter | None:
+def adapter_for(source: Input, options: ReadOptions) -> type[Adapter] | None:
     """The adapter of an input; None where its lines are traces as they stand."""
-    name = reading.format or _recognised(given)
-    if name == SYMBOUQ and not reading.mapping and reading.prompt_split is None:
+    detected = (name for name in FORMATS if adapter(name).detects(source))
+    name = options.format or next(detected, SYMBOUQ)
+    if name == SYMBOUQ and not options.mapping and options.prompt_split is None:
         return None
     return adapter(name)
 
 
-def _recognised(given: Input) -> str:
-    return next((name for name in FORMATS if adapter(name).detects(given)), SYMBOUQ)
-
-
-def reading_of(
+def read_options(
     form: str | None = None,
     maps: Iterable[str] = (),
     prompt_split: str | None = None,
     batch_input: str | None = None,
-) -> Reading:
+) -> ReadOptions:
     """The options of a command, checked.
 
     Args:
@@ -55,7 +54,7 @@ def reading_of(
             raise SymboUQError("--prompt-split: a group (?P<scene>...) is missing")
     if batch_input is not None and form not in (None, "openai"):
         raise SymboUQError(f"--batch-input belongs to the format openai, not to {form}")
-    return Reading(form, tuple(mapping.items()), prompt_split, batch_input)
+    return ReadOptions(form, tuple(mapping.items()), prompt_split, batch_input)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -70,7 +69,7 @@ def _pair(text: str) -> tuple[str, str]:
     return field, source
 
 
-def trace_files(paths: Sequence[str], reading: Reading) -> tuple[TraceFile, ...]:
+def trace_files(paths: Sequence[str], options: ReadOptions) -> tuple[TraceFile, ...]:
     """Paths joined with how they are read, after a look at those that can be read twice.
     A URI of a folder stands for the files in it.
 
@@ -80,21 +79,17 @@ def trace_files(paths: Sequence[str], reading: Reading) -> tuple[TraceFile, ...]
     paths = [file for path in paths for file in (listed(path) if is_uri(path) else [path])]
     for path in paths:
         # A pipe is left alone; what cannot be read is reported when it is read.
-        if path != "-" and (Path(path).is_file() or Path(path).is_dir()):
-            with suppress(OSError, EOFError, zlib.error):
-                _prepare(path, reading)
-    return tuple(TraceFile(path, reading) for path in paths)
-
-
-def _prepare(path: str, reading: Reading) -> None:
-    with opened(path) as given:
-        chosen = adapter_for(given, reading)
-        if chosen is not None:
-            try:
-                chosen.prepare(given)
-            except SymboUQError as error:
-                raise SymboUQError(error.message, given.name) from error
-        elif Path(path).is_dir():
-            raise SymboUQError(
-                "is a folder; of folders, those are read that `datasets` saved to disk", path
-            )
+        if path == "-" or not (Path(path).is_file() or Path(path).is_dir()):
+            continue
+        with suppress(OSError, EOFError, zlib.error), opened(path) as source:
+            chosen = adapter_for(source, options)
+            if chosen is not None:
+                try:
+                    chosen.prepare(source)
+                except SymboUQError as error:
+                    raise SymboUQError(error.message, source.name) from error
+            elif Path(path).is_dir():
+                raise SymboUQError(
+                    "is a folder; of folders, those are read that `datasets` saved to disk", path
+                )
+    return tuple(TraceFile(path, options) for path in paths)

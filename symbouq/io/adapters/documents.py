@@ -31,24 +31,14 @@ def array_items(
     level = 1 if member is None else 2
     depth = 0
     wanted = quoted = escaped = closed = False
-    item = bytearray()
-    length = 0
+    assembly = limits.Assembly()
     before = b""
-
-    def add(piece: bytes) -> None:
-        nonlocal length
-        length += len(piece)
-        limits.check_ends(length)
-        if length > limits.LONGEST:
-            item.clear()
-        else:
-            item.extend(piece)
-
     for chunk in chunks:
         position = start = 0
         while position < len(chunk):
             if closed:
-                _check_end(chunk[position:])
+                if chunk[position:].strip():
+                    raise RecordError("something follows the end of its JSON, and is not read")
                 break
             if escaped:
                 escaped = False
@@ -71,13 +61,10 @@ def array_items(
                     )
                     start = position
             elif wanted and depth == level and sign in b",]":
-                add(chunk[start:here])
-                if length > limits.LONGEST:
-                    yield limits.too_long()
-                elif item.strip():
-                    yield bytes(item)
-                item.clear()
-                length = 0
+                assembly.add(chunk[start:here])
+                item = assembly.take()
+                if isinstance(item, RecordError) or item.strip():
+                    yield item
                 start = position
                 wanted = sign == b","
                 depth -= not wanted
@@ -86,12 +73,7 @@ def array_items(
                 depth -= 1
                 closed = not depth
         if wanted:
-            add(chunk[start:])
+            assembly.add(chunk[start:])
         before = (before + chunk)[-_REACH:]
     if depth or quoted:
         raise RecordError("the file breaks off before its JSON is complete")
-
-
-def _check_end(rest: bytes) -> None:
-    if rest.strip():
-        raise RecordError("something follows the end of its JSON, and is not read")

@@ -1,4 +1,4 @@
-"""How much is read before an input is taken for what it is: broken, endless or hostile."""
+"""Bounds on what is read before an input is taken for what it is: broken, endless or hostile."""
 
 from __future__ import annotations
 
@@ -19,9 +19,38 @@ TRUSTED = 1 << 22
 """Bytes that may come of a compressed file, whatever its size."""
 
 
-def too_long() -> RecordError:
-    """The error of a record that is longer than `LONGEST`."""
-    return RecordError(f"longer than {LONGEST >> 20} MiB")
+class Assembly:
+    """A line, or an item of an array, put together piece by piece within the bounds.
+
+    Attributes:
+        length: Bytes that it has by now.
+    """
+
+    def __init__(self) -> None:
+        self.length = 0
+        self._content = bytearray()
+
+    def add(self, piece: bytes) -> None:
+        """Adds the next bytes.
+
+        Raises:
+            RecordError: If it does not end.
+        """
+        self.length += len(piece)
+        check_ends(self.length)
+        if self.length > LONGEST:
+            self._content.clear()
+        else:
+            self._content += piece
+
+    def take(self) -> bytes | RecordError:
+        """Gives what was put together, or that it is too long, and begins anew."""
+        length, self.length = self.length, 0
+        if length > LONGEST:
+            return RecordError(f"longer than {LONGEST >> 20} MiB")
+        content = bytes(self._content)
+        self._content.clear()
+        return content
 
 
 def check_ends(length: int) -> None:

@@ -1,4 +1,4 @@
-"""Where a prompt holds the scene and the question.
+"""Scene and question found in a prompt.
 
 The convention, for a prompt without fields of its own:
 
@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from symbouq.errors import RecordError
-from symbouq.io.adapters.base import decoded, described
 from symbouq.io.adapters.chat import text_of
+from symbouq.io.adapters.values import decoded, described
 
 _SCENE = r"stor(?:y|ies)|context|scene|passage|text|description|facts?|premises?|input|situation"
 _QUESTION = r"questions?|q|query"
@@ -49,7 +49,7 @@ _MARKUP = re.compile(
     r"<\|(?:im_start|start_header_id|header_start|start)\|>[ \t]*\w*(?:<\|[^|<>]*\|>)?"
     r"|<start_of_turn>\w*|<end_of_turn>|<\|[^|<>]{1,40}\|>|\[/?INST\]|<</?SYS>>|</?s>|<bos>|<eos>"
 )
-"""What chat templates put between messages, with the name of the role."""
+"""Marks that chat templates put between messages, with the name of the role."""
 
 
 def split_prompt(prompt: Any, pattern: str | None = None) -> tuple[str, str]:
@@ -65,12 +65,12 @@ def split_prompt(prompt: Any, pattern: str | None = None) -> tuple[str, str]:
     texts = list(_texts(prompt))
     if pattern is not None:
         return _matched(texts, pattern)
-    found = ("", "")
+    scene = question = ""
     for text in texts:
-        found = _found(text)
-        if found[0]:
+        scene, question = _by_convention(text)
+        if scene:
             break
-    return found
+    return scene, question
 
 
 def _texts(prompt: Any) -> Iterator[str]:
@@ -101,7 +101,7 @@ def _matched(texts: list[str], pattern: str) -> tuple[str, str]:
     raise RecordError(f"the prompt has nothing that --prompt-split {pattern!r} matches")
 
 
-def _found(text: str) -> tuple[str, str]:
+def _by_convention(text: str) -> tuple[str, str]:
     """Scene and question by the convention."""
     text = _MARKUP.sub("\n\n", text)
     mark = text.rfind("?")
@@ -125,7 +125,7 @@ def _scene(text: str) -> str:
 
 
 def _example_end(text: str) -> int:
-    """Where the last few-shot example ends, 0 if there is none."""
+    """The end of the last few-shot example, 0 if there is none."""
     rules = [(m.end(), True) for m in _RULE.finditer(text)]
     labels = [_ANSWER_LABEL]
     if _QUESTION_LABEL.search(text):  # else `A:` may well be a thing of the scene

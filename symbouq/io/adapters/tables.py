@@ -6,31 +6,37 @@ rest is kept as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from symbouq.errors import RecordError
-from symbouq.io.adapters.base import PROMPT, Found, Reading
-from symbouq.io.adapters.fields import filled
-from symbouq.records import Trace
-
-_SCENES = ("scene", "scene_relations", "prompt")
+from symbouq.io.adapters.base import Adapter
+from symbouq.io.adapters.fields import PROMPT, SCENES
+from symbouq.io.adapters.inputs import ReadOptions
 
 
-def check_columns(columns: Sequence[str], reading: Reading) -> None:
+class TableAdapter(Adapter):
+    """A typed table, where null stands for what a record lacks."""
+
+    def trace(self, record: dict[str, Any], number: int) -> dict[str, Any] | None:
+        """The fields of a row's trace (`Adapter.trace`)."""
+        return super().trace(without_nulls(record), number)
+
+
+def check_columns(columns: Sequence[str], options: ReadOptions) -> None:
     """Makes sure that a table has what its rows are read from.
 
     Raises:
         RecordError: If a mapped column, or any scene, is missing.
     """
     listed = ", ".join(columns) or "none"
-    for field, source in reading.mapping:
+    for field, source in options.mapping:
         parts = source.split(".")
         if not any(".".join(parts[:n]) in columns for n in range(1, len(parts) + 1)):
             raise RecordError(
                 f"--map {field}={source}: there is no such column; the columns are {listed}"
             )
-    if not any(name in columns or name in dict(reading.mapping) for name in _SCENES):
+    if not any(name in columns or name in dict(options.mapping) for name in (*SCENES, PROMPT)):
         raise RecordError(
             f"expected a column scene, scene_relations or prompt, or --map scene=COLUMN; the "
             f"columns are {listed}"
@@ -42,49 +48,6 @@ def spelled(column: str) -> str:
     (`\xe9`), so that it costs no row.
     """
     return column.encode(errors="surrogateescape").decode(errors="backslashreplace")
-
-
-def row_trace(row: dict[str, Any], reading: Reading, number: int) -> dict[str, Any]:
-    """The fields of a row's trace.
-
-    Raises:
-        RecordError: If they are not all there.
-    """
-    return filled(row, row, reading, number)
-
-
-Row = tuple[int, dict[str, Any] | RecordError]
-"""A row's number, from 1, and its cells or why they are not there."""
-
-
-def traces(
-    file: str, columns: Sequence[str], rows: Iterable[Row], reading: Reading
-) -> Iterator[Found]:
-    """The traces of a typed table, where what a record lacks stands as null.
-
-    Raises:
-        RecordError: If a column is missing that all of them need.
-    """
-    check_columns(columns, reading)
-    for number, row in rows:
-        content: dict[str, Any] | RecordError
-        try:
-            if isinstance(row, RecordError):
-                raise row
-            content = row_trace(without_nulls(row), reading, number)
-        except RecordError as error:
-            content = error
-        yield Found(file, number, content)
-
-
-def is_read(column: str, reading: Reading) -> bool:
-    """Whether a trace cannot do without a column that is there: a field, or what fills one."""
-    sources = (source for _, source in reading.mapping)
-    return (
-        column in Trace.model_fields
-        or column == PROMPT
-        or any(f"{source}.".startswith(f"{column}.") for source in sources)
-    )
 
 
 def without_nulls(value: Any) -> Any:

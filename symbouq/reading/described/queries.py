@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from symbouq.ontology.library import Ontology, Triple
+from symbouq.ontology.tables import Ontology, Triple
 from symbouq.ontology.words import AUXILIARY, PICKING
 from symbouq.reading.described.referents import Discourse
 from symbouq.reading.described.syntax import (
@@ -64,7 +64,7 @@ def parsed(ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -
     """
     if not tokens:
         return Query()
-    auxiliaries = ontology.words.get(AUXILIARY, frozenset())
+    auxiliaries = ontology.lexicon.word.get(AUXILIARY, frozenset())
     first = tokens[0]
     polar = first.kind == "copula" or first.head in auxiliaries
     # A statement has no "do", and its verb not in front.
@@ -72,10 +72,14 @@ def parsed(ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -
     sentence = _Question(ontology, said[1:] if first.kind == "copula" else said, names)
     if polar:
         return sentence.polar()
-    picking = sentence.picking() if first.head in ontology.words.get(PICKING, frozenset()) else None
+    picking = (
+        sentence.picking()
+        if first.head in ontology.lexicon.word.get(PICKING, frozenset())
+        else None
+    )
     if picking is not None and picking.about is not None:
         # "What is the relaton between X and Y?" picks no relaton.
-        picking = picking if picking.about.kind in ontology.covers else None
+        picking = picking if picking.about.kind in ontology.lexicon.covers else None
     return picking or sentence.related()
 
 
@@ -106,7 +110,7 @@ class _Question(Sentence):
         found = [c for c in found if self._skip(c.end, ",", "?") >= len(self.tokens)]
         if not found or "or" in map(self.kind, range(len(self.tokens))):
             return Query()
-        within = self.ontology.within
+        within = self.ontology.relations.within
 
         def worth(clause: Clause) -> tuple[int, bool, bool, int]:
             """The longest; "left of the square in A" asks what is left, not what is in A."""
@@ -142,7 +146,7 @@ class _Question(Sentence):
         return next(iter(known or starts), None)
 
     def _is_known(self, phrase: Phrase) -> bool:
-        covers = self.ontology.covers
+        covers = self.ontology.lexicon.covers
         return bool(phrase.names or phrase.attributes) or phrase.kind in covers
 
     def picking(self) -> Query | None:
@@ -272,7 +276,7 @@ class Scene:
         def related(other: int) -> Value:
             return self._asked(number, predicate.relation, other, wide)
 
-        if predicate.relation in self.discourse.ontology.grouped:
+        if predicate.relation in self.discourse.ontology.lexicon.grouped:
             value = self._between(number, predicate)
             return value.negated() if predicate.negated else value
         values: list[Value] = []
@@ -292,7 +296,7 @@ class Scene:
 
     def _between(self, number: int, predicate: Predicate) -> Value:
         """Whether a thing lies between two others: on opposite sides of it, whichever way."""
-        moves = self.discourse.ontology.moves
+        moves = self.discourse.ontology.relations.displacement
         straight = [relation for relation, count in moves.items() if count == 1]
         sides = [list(self.picked(phrase)) for phrase in predicate.objects]
         first, last = sides[0], sides[-1]
@@ -309,7 +313,7 @@ class Scene:
     def _repeats(self, clause: Predicate, predicate: Predicate) -> bool:
         """Whether a relative clause says of "it" what the predicate says."""
         pronouns = [phrase.determiner == PRONOUN for phrase in clause.objects]
-        converse = self.discourse.ontology.converse.get(clause.relation)
+        converse = self.discourse.ontology.relations.converse.get(clause.relation)
         return converse == predicate.relation and bool(pronouns) and all(pronouns)
 
     def _asked(self, subject: int, relation: str, object: int, wide: bool = False) -> Value:
@@ -317,7 +321,7 @@ class Scene:
             return Value(False)
         relation = self.discourse.relation_to(relation, object)
         if wide:
-            relation = self.discourse.ontology.loosely.get(relation, relation)
+            relation = self.discourse.ontology.lexicon.loosely.get(relation, relation)
         return self.related(subject, relation, object)
 
     def chosen(self, number: int, predicates: Sequence[Predicate]) -> Value:

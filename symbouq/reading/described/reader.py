@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from symbouq.ontology.library import Ontology
+from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import LONGEST_SENTENCE, MOST_STOPS, MOST_THINGS
 from symbouq.reading.described import queries
 from symbouq.reading.described.referents import Discourse, Statement

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from symbouq.ontology.library import Ontology
+from symbouq.ontology.tables import Ontology
 from symbouq.reading.described.syntax import (
     ADDITIVE,
     ANY,
@@ -146,12 +146,12 @@ class Discourse:
 
     def is_container(self, number: int) -> bool:
         """Whether a thing is one that others are in."""
-        return self.things[number].kind in self.ontology.containers
+        return self.things[number].kind in self.ontology.lexicon.container
 
     def relation_to(self, relation: str, object: int) -> str:
         """The relation that is meant to a certain thing: that to a container may be another."""
         if self.is_container(object):
-            return self.ontology.of_container.get(relation, relation)
+            return self.ontology.lexicon.of_container.get(relation, relation)
         return relation
 
     # Reading a sentence ---------------------------------------------------------------
@@ -197,7 +197,7 @@ class Discourse:
 
     def covers(self, general: str, kind: str) -> bool:
         """Whether a noun may mean things of a kind."""
-        return kind == general or kind in self.ontology.covers.get(general, ())
+        return kind == general or kind in self.ontology.lexicon.covers.get(general, ())
 
     def fits(self, phrase: Phrase, number: int) -> bool:
         """Whether a thing is as a phrase describes it, relative clauses aside."""
@@ -333,12 +333,12 @@ class Discourse:
 
     def certain(self, subject: int, relation: str, object: int) -> bool:
         """Whether a relation was said, as it is or in converse."""
-        converse = self.ontology.converse
+        converse = self.ontology.relations.converse
         ways = [
             *self.between.get((subject, object), ()),
             *(converse.get(r, "") for r in self.between.get((object, subject), ())),
         ]
-        return any(relation in self.ontology.implied.get(way, ()) for way in ways)
+        return any(relation in self.ontology.relations.implied.get(way, ()) for way in ways)
 
     def record(self, said: Iterable[tuple[int, str, int]]) -> None:
         """Takes note of what was said of things."""
@@ -375,7 +375,7 @@ class Discourse:
         if outright:
             return (subject, relation, object) in self.said
         relation = self.relation_to(relation, object)
-        return self.certain(subject, self.ontology.loosely.get(relation, relation), object)
+        return self.certain(subject, self.ontology.lexicon.loosely.get(relation, relation), object)
 
 
 @dataclass(frozen=True)
@@ -458,10 +458,13 @@ class _Interpretation:
         related to, or where the text is; for profiles that say so.
         """
         discourse = self.of
-        relation = discourse.ontology.situated
+        relation = discourse.ontology.lexicon.situated
         if not relation or not self.narrating:
             return
-        within, converse = discourse.ontology.within, discourse.ontology.converse
+        within, converse = (
+            discourse.ontology.relations.within,
+            discourse.ontology.relations.converse,
+        )
         placed = {s.subject for s in self.statements if s.relation in within}
         placed.update(s.object for s in self.statements if converse.get(s.relation) in within)
         pending = [
@@ -491,7 +494,7 @@ class _Interpretation:
             self.of.things[n].names.append(name)
 
     def _clause(self, clause: Clause) -> None:
-        converse = self.of.ontology.converse
+        converse = self.of.ontology.relations.converse
         uses: dict[int, list[_Use]] = {}
         self.denied = not self.narrating and (
             any(p.negated for p in clause.predicates)
@@ -510,7 +513,7 @@ class _Interpretation:
                 use = _Use(
                     converse.get(predicate.relation, ""),
                     clause.subjects,
-                    holds=predicate.relation in self.of.ontology.within,
+                    holds=predicate.relation in self.of.ontology.relations.within,
                 )
                 uses.setdefault(phrase.start, []).append(use)
         # What names or describes a thing is found first: "it" is none of those.
@@ -534,7 +537,7 @@ class _Interpretation:
         sentence ends the list.
         """
         discourse = self.of
-        relation = discourse.ontology.converse.get(discourse.ontology.having)
+        relation = discourse.ontology.relations.converse.get(discourse.ontology.lexicon.having)
         if not clause.strained:
             about = any(phrase.start < 0 for phrase in clause.subjects)
             discourse.topic = discourse.topic if about else None
@@ -548,7 +551,9 @@ class _Interpretation:
         topic = discourse.topic
         if topic is None:
             return
-        placed = {s.subject for s in self.statements if s.relation in discourse.ontology.within}
+        placed = {
+            s.subject for s in self.statements if s.relation in discourse.ontology.relations.within
+        }
         self.statements += [
             Statement(n, relation, topic, clause.start, clause.end - 1, _SITUATED)
             for n in subjects
@@ -593,7 +598,7 @@ class _Interpretation:
             for number in subjects if self.narrating and not predicate.negated else ():
                 self.of.things[number].attributes |= dict(predicate.attributes)
             return
-        if not predicate.objects and predicate.relation in ontology.within:
+        if not predicate.objects and predicate.relation in ontology.relations.within:
             # "It touches the bottom edge": of what it is in.
             homes = [self.of.things[n].container for n in subjects]
             objects = [home for home in dict.fromkeys(homes) if home is not None]
@@ -610,30 +615,30 @@ class _Interpretation:
         if predicate.negated and not self.narrating and any(map(_is_any, predicate.objects)):
             return
         if predicate.negated:
-            relation = ontology.denials.get(predicate.relation)
+            relation = ontology.relations.negation.get(predicate.relation)
         if relation is None:
             return
         reciprocal = any(p.determiner == RECIPROCAL for p in predicate.objects)
-        if reciprocal or (not predicate.objects and relation in ontology.symmetric):
+        if reciprocal or (not predicate.objects and relation in ontology.relations.symmetric):
             pairs = [(u, v) for n, u in enumerate(subjects) for v in subjects[n + 1 :]]
         else:
             pairs = [(u, v) for u in subjects for v in objects]
-        within = ontology.within
+        within = ontology.relations.within
         if len(subjects) > 1 and len(objects) > 1:
             # "The squares in A and B": each is in one of them.
             things = self.of.things
             known: list[tuple[int, int]] = []
             if relation in within:
                 known = [(u, v) for u, v in pairs if things[u].container == v]
-            elif ontology.converse.get(relation) in within:
+            elif ontology.relations.converse.get(relation) in within:
                 known = [(u, v) for u, v in pairs if things[v].container == u]
             pairs = known or pairs
         start = clause.start if clause is not None else predicate.start
         end = clause.end if clause is not None else predicate.end
-        if relation in ontology.grouped:
+        if relation in ontology.lexicon.grouped:
             # "Between A and B" is a place by a thing of its own that spans A and B.
             whole = self.of.hull(objects)
-            spans = ontology.grouped[relation]
+            spans = ontology.lexicon.grouped[relation]
             if whole is not None and subjects:
                 found = [(whole, spans, n) for n in objects] + [
                     (u, relation, whole) for u in subjects
@@ -641,20 +646,20 @@ class _Interpretation:
                 self.statements += [Statement(*t, start, end - 1, confidence) for t in found]
             return
         said = relation
-        if ontology.converse.get(relation) in within and self._aside(predicate):
+        if ontology.relations.converse.get(relation) in within and self._aside(predicate):
             pairs = [(u, v) for u, v in pairs if self.of.is_container(u)]
         for u, v in pairs:
             relation = self.of.relation_to(said, v)
             if relation in within and self.of.is_container(v):
                 self.of.locate(u, v)
-            elif ontology.converse.get(relation) in within and self.of.is_container(u):
+            elif ontology.relations.converse.get(relation) in within and self.of.is_container(u):
                 self.of.locate(v, u)
             self.statements.append(Statement(u, relation, v, start, end - 1, confidence))
 
     def _aside(self, predicate: Predicate) -> bool:
         """Whether to have something is to have it beside oneself: "X has Y above it"."""
         return any(
-            other.determiner == PRONOUN and clause.relation not in self.of.ontology.within
+            other.determiner == PRONOUN and clause.relation not in self.of.ontology.relations.within
             for phrase in predicate.objects
             for clause in phrase.clauses
             for other in clause.objects
@@ -670,14 +675,14 @@ class _Interpretation:
             return
         numbers, confidence, stated = self._looked_up(phrase, uses)
         self.found[phrase.start] = (numbers, confidence)
-        converse = self.of.ontology.converse
+        converse = self.of.ontology.relations.converse
         for inner in phrase.clauses:
             if not stated or self.denied:
                 continue
             self.heads += numbers
             self.nested += 1
             for other in inner.objects:
-                holds = inner.relation in self.of.ontology.within
+                holds = inner.relation in self.of.ontology.relations.within
                 self._find(other, [_Use(converse.get(inner.relation, ""), (), numbers, holds)])
             self.nested -= 1
             self.heads = self.heads[: len(self.heads) - len(numbers)]
@@ -695,7 +700,7 @@ class _Interpretation:
         determiner = phrase.determiner
         if determiner in (RECIPROCAL, NONE) or (not self.narrating and self._is_vague(phrase)):
             return (), 1.0, False
-        pointing = determiner == DEFINITE and phrase.kind in discourse.ontology.containers
+        pointing = determiner == DEFINITE and phrase.kind in discourse.ontology.lexicon.container
         if pointing and (phrase.names or phrase.clauses or phrase.number or phrase.plural):
             pointing = False
         if determiner in (PRONOUN, DEMONSTRATIVE) or pointing:
@@ -732,11 +737,14 @@ class _Interpretation:
             fits = [n for n in fits if n not in (*self._mentioned(), *spoken)] or fits
         if determiner == PARTITIVE and self.narrating:
             told = {
-                n for u, r, v in discourse.said for n in (u, v) if r in discourse.ontology.moves
+                n
+                for u, r, v in discourse.said
+                for n in (u, v)
+                if r in discourse.ontology.relations.displacement
             }
             fits = [n for n in fits if n not in told][:1] or fits
         loose = determiner == BARE and not phrase.clauses
-        if self.narrating and discourse.ontology.situated and loose:
+        if self.narrating and discourse.ontology.lexicon.situated and loose:
             # Blocks are described one by one: what is not in this one was not spoken of.
             here = (place if place is not None else discourse.container, None)
             fits = [n for n in fits if discourse.things[n].container in here]
@@ -760,8 +768,8 @@ class _Interpretation:
     def _is_general(self, phrase: Phrase) -> bool:
         """Whether a phrase is of several things, told by what all of the scene may be."""
         ontology = self.of.ontology
-        general = phrase.kind in ontology.containers or any(
-            kind != phrase.kind for kind in ontology.covers.get(phrase.kind, ())
+        general = phrase.kind in ontology.lexicon.container or any(
+            kind != phrase.kind for kind in ontology.lexicon.covers.get(phrase.kind, ())
         )
         return general and phrase.plural and not phrase.names and not phrase.attributes
 
@@ -769,7 +777,7 @@ class _Interpretation:
         """Whether a noun of reasoning is none of the lexicon's, by which the scene calls all
         of its things: "the question" and "this relationship" are no things of it.
         """
-        covers = self.of.ontology.covers
+        covers = self.of.ontology.lexicon.covers
         kinds = {thing.kind for thing in self.of.things if thing.kind}
         return (
             bool(phrase.kind)
@@ -819,12 +827,15 @@ class _Interpretation:
         clause ties it to, or the one that the text is about.
         """
         discourse = self.of
-        if phrase.kind in discourse.ontology.containers:
+        if phrase.kind in discourse.ontology.lexicon.container:
             return None
-        within = discourse.ontology.within
+        within = discourse.ontology.relations.within
         own = [_Use(clause.relation, clause.objects) for clause in phrase.clauses]
         for use in (*own, *uses):
-            if discourse.ontology.of_container.get(use.relation, use.relation) not in within:
+            if (
+                discourse.ontology.lexicon.of_container.get(use.relation, use.relation)
+                not in within
+            ):
                 continue
             self.nested += use in own
             for partner in use.phrases:
@@ -886,17 +897,17 @@ class _Interpretation:
         and things like its partner otherwise; all, if that leaves none.
         """
         discourse = self.of
-        within = discourse.ontology.within
-        converse = discourse.ontology.converse
+        within = discourse.ontology.relations.within
+        converse = discourse.ontology.relations.converse
         relations = [use.relation for use in uses]
         if any(converse.get(use.relation) in within or use.holds for use in uses):
             wanted = [n for n in fits if discourse.is_container(n)]
-        elif any(discourse.ontology.of_container.get(r, r) in within for r in relations):
+        elif any(discourse.ontology.lexicon.of_container.get(r, r) in within for r in relations):
             wanted = fits
         else:
             levels = {discourse.is_container(n) for n in self._partners(uses)}
             ahead = [p for use in uses for p in use.phrases if p.start not in self.found]
-            levels.update(p.kind in discourse.ontology.containers for p in ahead)
+            levels.update(p.kind in discourse.ontology.lexicon.container for p in ahead)
             wanted = [n for n in fits if discourse.is_container(n) in levels]
         return wanted or fits
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from symbouq.ontology.library import Ontology
+from symbouq.ontology.tables import Ontology
 from symbouq.ontology.words import PARTICIPLE
 from symbouq.reading.bounds import LONGEST_SENTENCE
 from symbouq.reading.lexicon import LexicalEntry, Token
@@ -233,7 +233,7 @@ class Sentence:
         self.ontology = ontology
         self.names = names
         self.naming = naming
-        self._participles = ontology.words.get(PARTICIPLE, frozenset())
+        self._participles = ontology.lexicon.word.get(PARTICIPLE, frozenset())
         said = _without_asides(_observed(list(self._said(tokens))))
         self.tokens = self._without_brackets(said)
         self._phrases: dict[int, list[tuple[Phrase, int]]] = {}
@@ -273,7 +273,7 @@ class Sentence:
     def _holds(self, tokens: Sequence[Token]) -> bool:
         """Whether tokens have the noun of a container."""
         nouns = [token.entry.value for token in tokens if token.entry is not None]
-        return not self.ontology.containers.isdisjoint(nouns)
+        return not self.ontology.lexicon.container.isdisjoint(nouns)
 
     def _relates(self, tokens: Sequence[Token]) -> bool:
         """Whether tokens have a relation with something that it may be to, or need none."""
@@ -282,7 +282,7 @@ class Sentence:
             return False
         entry = tokens[spots[-1]].entry
         assert entry is not None  # only the lexicon makes relations
-        edges = self.ontology.of_container.values()
+        edges = self.ontology.lexicon.of_container.values()
         return entry.relation in edges or any(
             token.kind not in _BEFORE_RELATION | {"relation"} for token in tokens[spots[0] :]
         )
@@ -302,7 +302,7 @@ class Sentence:
                     end += 1
                 hour = token.entry.value if token.entry is not None else token.text
                 # A number of many digits is no hour, and Python converts none of thousands.
-                relation = self.ontology.hours.get(int(hour)) if len(hour) <= 2 else None
+                relation = self.ontology.lexicon.clock.get(int(hour)) if len(hour) <= 2 else None
                 if relation is not None and end > position:
                     entry = LexicalEntry("relation", relation, place=True)
                     yield token._replace(kind="relation", end=tokens[end - 1].end, entry=entry)
@@ -387,7 +387,7 @@ class Sentence:
         """Clauses with the landmark of a later one where they have none: "X is covered by and
         Y is in Z". An edge is that of what a thing is in, and needs no landmark.
         """
-        edges = self.ontology.of_container.values()
+        edges = self.ontology.lexicon.of_container.values()
         for n, clause in enumerate(clauses):
             objects: tuple[Phrase, ...] = ()
             for later in clauses[n + 1 :]:
@@ -486,7 +486,7 @@ class Sentence:
     def _placed(self, position: int) -> Iterator[tuple[Clause, int]]:
         """`in block A, X is below Y`: X is in A, too."""
         for relations, middle in self._relations(position):
-            if relations[-1].relation not in self.ontology.within:
+            if relations[-1].relation not in self.ontology.relations.within:
                 continue
             for places, end in self.lists(middle):
                 if self.kind(end) != ",":
@@ -516,7 +516,7 @@ class Sentence:
         between = self.tokens[noun + 1].entry if self.kind(noun + 1) == "relation" else None
         if self.kind(noun) != "relating" or between is None:
             return
-        if between.relation not in self.ontology.grouped:
+        if between.relation not in self.ontology.lexicon.grouped:
             return
         for pair, end in self.lists(noun + 2):
             verb = self._skip(end, "copula", ":", ",")
@@ -627,7 +627,7 @@ class Sentence:
             another = self._relation(follows, denied)
             if another is None:
                 break
-            if follows == end and another.relation in self.ontology.within:
+            if follows == end and another.relation in self.ontology.relations.within:
                 relations = ()  # "far to the left within A": in A
             found.append(((*relations, another), another.end))
         found.reverse()
@@ -652,12 +652,12 @@ class Sentence:
         while self.kind(end) == "relation":
             after = self.tokens[end].entry
             assert after is not None
-            joint = self.ontology.joins.get((relation, after.relation))
+            joint = self.ontology.relations.join.get((relation, after.relation))
             if joint is None:
                 break
             relation, end = joint, end + 1
         tied = self._skip(end, "link", "reference", "by")
-        edge = relation in self.ontology.of_container.values()
+        edge = relation in self.ontology.lexicon.of_container.values()
         alone = edge or (entry.place and tied == end)
         end = self._skip(tied, ":")  # "Block A contains: ..."
         return _Related(relation, denied, start, end, entry.finite, alone)
@@ -703,7 +703,7 @@ class Sentence:
 
     def _alike(self, one: Phrase, other: Phrase) -> bool:
         """Whether two phrases may be coordinated: blocks with blocks, shapes with shapes."""
-        containers = self.ontology.containers
+        containers = self.ontology.lexicon.container
         if not one.kind and not other.kind:
             return True
         holding = [bool(phrase.names) or phrase.kind in containers for phrase in (one, other)]
@@ -713,14 +713,17 @@ class Sentence:
     def _on_a_level(self, core: Phrase, clause: Predicate) -> bool:
         """Whether a relation may hold of what it is said of: blocks lie beside blocks."""
         ontology = self.ontology
-        if core.kind in ontology.containers and clause.relation in ontology.of_container.values():
+        if (
+            core.kind in ontology.lexicon.container
+            and clause.relation in ontology.lexicon.of_container.values()
+        ):
             return False  # the edges of a block are touched from within
-        within = ontology.within
-        crossing = {clause.relation, ontology.converse.get(clause.relation, "")} & within
-        if crossing or core.kind not in ontology.containers:
+        within = ontology.relations.within
+        crossing = {clause.relation, ontology.relations.converse.get(clause.relation, "")} & within
+        if crossing or core.kind not in ontology.lexicon.container:
             return True
         kinds = [phrase.kind for phrase in clause.objects if phrase.kind]
-        return not kinds or any(kind in ontology.containers for kind in kinds)
+        return not kinds or any(kind in ontology.lexicon.container for kind in kinds)
 
     def phrases(self, position: int) -> list[tuple[Phrase, int]]:
         """The noun phrases that may begin at a position, longest first."""
@@ -749,15 +752,15 @@ class Sentence:
             return
         if self.kind(position) == "with":
             # "block A with a square (in it)"
-            relation = self.ontology.having
+            relation = self.ontology.lexicon.having
             for objects, end in self.lists(position + 1) if relation else ():
                 yield (Predicate(relation, objects, False, position, end),), end
             return
         pronoun = self._skip(position, ",")
         if self.kind(pronoun) == "relative" and self.kind(pronoun + 1) == "existential":
             # "block A, which mentions a square"
-            for objects, end in self.lists(pronoun + 2) if self.ontology.having else ():
-                said = (Predicate(self.ontology.having, objects, False, pronoun, end),)
+            for objects, end in self.lists(pronoun + 2) if self.ontology.lexicon.having else ():
+                said = (Predicate(self.ontology.lexicon.having, objects, False, pronoun, end),)
                 yield said, self._closed(end) if pronoun > position else end
         elif self.kind(pronoun) == "relative":
             for clauses, end in self.predicates(pronoun + 1, single=True):
@@ -794,8 +797,8 @@ class Sentence:
         resumes = self._skip(end, ",")
         if resumes == end or self.kind(resumes) != "relative":
             return
-        containers = self.ontology.containers
-        within = self.ontology.within
+        containers = self.ontology.lexicon.container
+        within = self.ontology.relations.within
         if all(p.relation in within for p in clauses):
             for more, last in self.predicates(resumes + 1, single=True):
                 if not any(p.kind in containers or p.names for m in more for p in m.objects):
@@ -930,9 +933,13 @@ class Sentence:
         if self.kind(spot) == "naming":
             names, end = self._names(spot + 1)
             return (names, True, end) if names else ((), False, position)
-        if noun in self.ontology.containers or self._marked(position):
+        if noun in self.ontology.lexicon.container or self._marked(position):
             names, end = self._names(position, many=plural)
-            if not names and noun in self.ontology.containers and self._text(position) == "A":
+            if (
+                not names
+                and noun in self.ontology.lexicon.container
+                and self._text(position) == "A"
+            ):
                 names, end = ("A",), position + 1
             if names:
                 return names, False, end

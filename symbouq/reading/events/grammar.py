@@ -52,23 +52,25 @@ class Sentence:
         self._lexicon = lexicon
         self._meaning = meaning
         ontology = lexicon.ontology
-        self._between = ontology.marked("betweenness")
-        self._divided = ontology.marked("divided")
+        self._between = ontology.events.members("betweenness")
+        self._divided = ontology.events.members("divided")
         self._sides = frozenset(r for row in ontology.events["seen_inverse", 2] for r in row)
         self._movers = lexicon.movers
-        self._opaque = ontology.marked("opaque")
-        self._perceiving = ontology.marked("perceives")
-        self._mutual = ontology.marked("mutual")
-        self._returning = ontology.marked("returning")
-        self._elsewhere = ontology.marked("incorporates") - ontology.marked("places")
-        self._known = ontology.marked("verb")
-        self._posture = ontology.marked("posture")
-        self._short = ontology.marked("short")
-        self._origin = ontology.marked("origin")
-        self._construing = ontology.marked("construes")
-        self._parting = ontology.marked("parting")
-        self._words = ontology.words
-        self._past_form = ontology.words.get("past_form", frozenset())
+        self._opaque = ontology.events.members("opaque")
+        self._perceiving = ontology.events.members("perceives")
+        self._mutual = ontology.events.members("mutual")
+        self._returning = ontology.events.members("returning")
+        self._elsewhere = ontology.events.members("incorporates") - ontology.events.members(
+            "places"
+        )
+        self._known = ontology.events.members("verb")
+        self._posture = ontology.events.members("posture")
+        self._short = ontology.events.members("short")
+        self._origin = ontology.events.members("origin")
+        self._construing = ontology.events.members("construes")
+        self._parting = ontology.events.members("parting")
+        self._words = ontology.lexicon.word
+        self._past_form = ontology.lexicon.word.get("past_form", frozenset())
         ending = len(tokens)
         while ending and tokens[ending - 1].text in (".", "!"):
             ending -= 1
@@ -358,11 +360,11 @@ class Sentence:
             yield clause, len(self._tokens)  # what it is for may never happen
         way, relation = self._preposition(position, clause)
         if way in self._origin and self._kind(position + 1) == "relation":
-            start = self._lexicon.ontology.phrases[self._text(position + 1)]
+            start = self._lexicon.ontology.lexicon.phrase[self._text(position + 1)]
             for noun in self._nouns(position + 2):
                 started = (*clause.started, *((start, name) for name in noun.names))
                 yield from self._adjuncts(noun.end, replace(clause, started=started), passive)
-        if self._lexicon.ontology.phrases.get(self._text(position)) in self._between:
+        if self._lexicon.ontology.lexicon.phrase.get(self._text(position)) in self._between:
             for noun in self._nouns(position + 1):
                 if len(noun.names) == 2:
                     pair = (noun.names[0], noun.names[1])
@@ -392,7 +394,7 @@ class Sentence:
             return "", ""
         text = self._text(position)
         way = self._lexicon.ways.get(text, "")
-        relation = self._lexicon.ontology.phrases.get(text, "")
+        relation = self._lexicon.ontology.lexicon.phrase.get(text, "")
         if relation in self._between or relation in self._divided:
             return "", ""
         moving = clause.verb in self._movers or (clause.strange and way in self._construing)
@@ -416,12 +418,12 @@ class Sentence:
         if self._kind(position) not in ("relation", "way"):
             return
         text = self._text(position)
-        relation = self._lexicon.ontology.phrases.get(text, "")
+        relation = self._lexicon.ontology.lexicon.phrase.get(text, "")
         way = self._lexicon.ways.get(text, "")
         if relation and len(subjects) == 2:
             # "are far from each other", "are different towns"
             end = position + 1
-            if relation in self._lexicon.ontology.symmetric:
+            if relation in self._lexicon.ontology.relations.symmetric:
                 while self._kind(end) == "content":
                     end += 1
             if self._kind(end) == "reciprocal":

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from symbouq.errors import RecordError
-from symbouq.ontology.library import Ontology
+from symbouq.ontology.tables import Ontology
 from symbouq.reading.clauses import Clause, Clauses
 from symbouq.reading.events.grammar import Sentence
 from symbouq.reading.events.words import EventLexicon
@@ -93,7 +93,7 @@ class EventReader(NamedReader):
                     continue
                 relation, subject, other = terms[:3]
                 if clause.negative:
-                    relation = self.ontology.denials.get(relation, "")
+                    relation = self.ontology.relations.negation.get(relation, "")
                 if relation:
                     grounded = subject.lower() in known and other.lower() in known
                     found.append(Mention(subject, relation, other, (0, len(text)), 1.0, grounded))
@@ -148,10 +148,10 @@ def given_clause(ontology: Ontology, record: ClauseRecord, place: str) -> Clause
         return value
 
     def related(value: str) -> str:
-        return checked(value, ontology.families, "relation")
+        return checked(value, ontology.relations.family, "relation")
 
     if record.verb and not record.strange:
-        checked(record.verb, ontology.marked("verb"), "verb")
+        checked(record.verb, ontology.events.members("verb"), "verb")
     states = []
     for kind, *terms in record.states:
         checked(kind, _TERMS, "proposition")
@@ -160,7 +160,7 @@ def given_clause(ontology: Ontology, record: ClauseRecord, place: str) -> Clause
         if kind in ("rel", "seen"):
             related(terms[0])
         states.append((kind, *terms))
-    ways = ontology.marked("way")
+    ways = ontology.events.members("way")
     return Clause(
         **{
             **record.model_dump(exclude={"states"}),

@@ -4,7 +4,7 @@ words that hold a sentence together.
 
 from __future__ import annotations
 
-from symbouq.ontology.library import Ontology
+from symbouq.ontology.tables import Ontology
 from symbouq.ontology.words import EVENTFUL
 from symbouq.reading.lexicon import LexicalEntry, Lexicon
 
@@ -46,13 +46,13 @@ class EventLexicon(Lexicon):
         """Every phrase and word of the profile."""
         listed: dict[str, LexicalEntry] = {}
         for word_class in EVENTFUL:
-            for text in sorted(self.ontology.words.get(word_class, ())):
+            for text in sorted(self.ontology.lexicon.word.get(word_class, ())):
                 listed.setdefault(text, LexicalEntry(word_class))
         listed |= {text: LexicalEntry("times", value=str(n)) for text, n in self.counts.items()}
         for text, pairs in self.forms.items():
             listed[text] = LexicalEntry("verb", verbs=tuple(verb for verb, _ in pairs))
         listed |= {text: LexicalEntry("way", value=way) for text, way in self.ways.items()}
-        for text, relation in self.ontology.phrases.items():
+        for text, relation in self.ontology.lexicon.phrase.items():
             listed[text] = LexicalEntry("relation", relation, value=self.ways.get(text, ""))
         listed |= {text: LexicalEntry("comparing", value=r) for text, r in self.comparisons.items()}
         return listed
@@ -107,7 +107,9 @@ def _movers(ontology: Ontology) -> frozenset[str]:
 def _meanings(ontology: Ontology) -> tuple[str, ...]:
     """One verb for each set of things that are said of verbs, beside how they are spelled."""
     found: dict[frozenset[tuple[str, ...]], str] = {}
-    said: dict[str, set[tuple[str, ...]]] = {verb: set() for verb in ontology.marked("verb")}
+    said: dict[str, set[tuple[str, ...]]] = {
+        verb: set() for verb in ontology.events.members("verb")
+    }
     for (name, _), rows in ontology.events.items():
         if name not in ("verb", "inflected"):
             for verb, *rest in rows:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from symbouq.ontology.library import Ontology
+from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import MOST_PAIRS
 
 
@@ -190,7 +190,7 @@ class Grammar:
 
     def _without_repetitions(self, readings: list[Placement]) -> list[Placement]:
         """Drops what an earlier reading says already, as it is or in converse."""
-        mirror = self._ontology.mirror
+        mirror = self._ontology.relations.mirror
         seen: set[tuple[int, str, int]] = set()
         kept: list[Placement] = []
         for reading in readings:
@@ -276,7 +276,7 @@ class _Sentence:
         relations = self._joined([self.items[n].relation for n in turns])
         if len(origins) != 1 or len(goals) != 1 or relations is None or len(relations) != 1:
             return []
-        if not self.ontology.moves.get(relations[0]):
+        if not self.ontology.relations.displacement.get(relations[0]):
             return []
         spots = (*origins, *goals, *turns)
         first, last = self.offset + min(spots), self.offset + max(spots)
@@ -582,8 +582,8 @@ class _Sentence:
         """Direction words as the one direction that they make together; other relations
         as they are. None where directions are opposed.
         """
-        joins = self.ontology.joins
-        moves = self.ontology.moves
+        joins = self.ontology.relations.join
+        moves = self.ontology.relations.displacement
         joint = ""
         rest: list[str] = []
         for relation in relations:
@@ -594,7 +594,7 @@ class _Sentence:
                 joint = relation
             elif (joint, relation) in joins:
                 joint = joins[joint, relation]
-            elif relation in self.ontology.excludes.get(joint, ()):
+            elif relation in self.ontology.relations.excludes.get(joint, ()):
                 return None
             elif relation not in rest:
                 rest.append(relation)
@@ -608,9 +608,9 @@ class _Sentence:
         if relations is None or any(option != relations for option in options):
             return []
         if predication.negated:
-            if not all(relation in self.ontology.denials for relation in relations):
+            if not all(relation in self.ontology.relations.negation for relation in relations):
                 return []
-            relations = [self.ontology.denials[relation] for relation in relations]
+            relations = [self.ontology.relations.negation[relation] for relation in relations]
         sides = [len(predication.subjects), len(predication.landmarks)]
         if sides[0] * (sides[1] or sides[0]) > MOST_PAIRS:
             return []
@@ -618,7 +618,7 @@ class _Sentence:
         if self.respective and len(predication.subjects) == len(predication.landmarks):
             pairs = list(zip(predication.subjects, predication.landmarks, strict=True))
         if not predication.landmarks and len(predication.subjects) > 1:
-            relations = [r for r in relations if r in self.ontology.symmetric]
+            relations = [r for r in relations if r in self.ontology.relations.symmetric]
             things = predication.subjects
             pairs = [(u, v) for n, u in enumerate(things) for v in things[n + 1 :]]
         return [

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from typing import NamedTuple
 
-from symbouq.ontology.library import Ontology
+from symbouq.ontology.tables import Ontology
 from symbouq.reading.lexicon import Token
 
 Key = tuple[str, ...]
@@ -249,13 +249,15 @@ def measured(tokens: Sequence[Token], ontology: Ontology) -> list[Token]:
         tokens: The tokens.
         ontology: Gives the words of measures, and the directions.
     """
-    units = ontology.words.get("unit", frozenset())
+    units = ontology.lexicon.word.get("unit", frozenset())
     if not any(token.head in units or token.kind == "clipping" for token in tokens):
         return list(tokens)
     kept: list[Token] = []
     position = 0
     while position < len(tokens):
-        end = _measure_end(tokens, position, units, ontology.words.get("quantity", frozenset()))
+        end = _measure_end(
+            tokens, position, units, ontology.lexicon.word.get("quantity", frozenset())
+        )
         if end == position:
             kept.append(tokens[position])
             position += 1
@@ -267,7 +269,11 @@ def measured(tokens: Sequence[Token], ontology: Ontology) -> list[Token]:
         kept.append(Token("measure", first.text, first.start, last.end, first.head))
         position = end
         after = tokens[end].entry if end < len(tokens) else None
-        if after is not None and after.relation and not ontology.moves.get(after.relation):
+        if (
+            after is not None
+            and after.relation
+            and not ontology.relations.displacement.get(after.relation)
+        ):
             position += 1
     return kept
 

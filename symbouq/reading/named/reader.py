@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from symbouq.ontology.library import Ontology
+from symbouq.ontology.tables import Ontology
 from symbouq.ontology.words import WAYS
 from symbouq.reading.lexicon import Token, kind_at, text_at
 from symbouq.reading.named.grammar import Grammar, Item, Placement
@@ -113,7 +113,7 @@ class NamedReader(TraceReader[Names]):
             )
             for r in readings
         ]
-        return tuple(self._grouped(found, names) if self.ontology.grouped else found)
+        return tuple(self._grouped(found, names) if self.ontology.lexicon.grouped else found)
 
     def _grouped(self, mentions: Sequence[Mention], names: Names) -> Iterator[Mention]:
         """Mentions with the landmarks of a grouping relation taken together: "X is between
@@ -121,10 +121,10 @@ class NamedReader(TraceReader[Names]):
         """
         groups: dict[tuple[str, str, tuple[int, int]], list[Mention]] = {}
         for m in mentions:
-            if m.relation in self.ontology.grouped:
+            if m.relation in self.ontology.lexicon.grouped:
                 groups.setdefault((m.subject, m.relation, m.span), []).append(m)
         for first in mentions:
-            if first.relation not in self.ontology.grouped:
+            if first.relation not in self.ontology.lexicon.grouped:
                 yield first
                 continue
             group = groups.pop((first.subject, first.relation, first.span), [])
@@ -134,7 +134,7 @@ class NamedReader(TraceReader[Names]):
             whole = " and ".join(m.object for m in group)
             names.add(key_of(whole.split()), whole)
             for m in group:
-                spans = self.ontology.grouped[first.relation]
+                spans = self.ontology.lexicon.grouped[first.relation]
                 yield replace(m, subject=whole, relation=spans)
             yield replace(first, object=whole)
 
@@ -199,7 +199,9 @@ class NamedReader(TraceReader[Names]):
         for n, (first, last) in enumerate(places):
             if items[n].kind == "link":
                 words = {tokens[first].text.lower(), tokens[last].text.lower()}
-                role = next((w for w in WAYS if words & self.ontology.words.get(w, set())), "")
+                role = next(
+                    (w for w in WAYS if words & self.ontology.lexicon.word.get(w, set())), ""
+                )
                 items[n] = items[n]._replace(way=role)
             entry = tokens[first].entry
             if entry is not None and entry.adjacent and not _precedes_landmark(items, n):
@@ -223,7 +225,7 @@ class NamedReader(TraceReader[Names]):
 
     def _grouping(self, token: Token) -> bool:
         entry = token.entry
-        return entry is not None and entry.relation in self.ontology.grouped
+        return entry is not None and entry.relation in self.ontology.lexicon.grouped
 
     def _strangers(self, tokens: Sequence[Token], names: Names) -> dict[int, tuple[int, int]]:
         """Names that scene and question do not have, by the token where they start."""
@@ -290,14 +292,14 @@ class NamedReader(TraceReader[Names]):
         if kind_at(tokens, after) == "clockless" or before in ("(", "-", "+"):
             return None, after
         # A number of many digits is no hour, and Python converts none of thousands.
-        return self.ontology.hours.get(int(number)) if len(number) <= 2 else None, after
+        return self.ontology.lexicon.clock.get(int(number)) if len(number) <= 2 else None, after
 
     @staticmethod
     def _marked(tokens: Sequence[Token], position: int) -> bool:
         return kind_at(tokens, position) in ("hour", "reference")
 
     def _direction(self, first: str, second: str) -> Item | None:
-        relation = first if first == second else self.ontology.joins.get((first, second))
+        relation = first if first == second else self.ontology.relations.join.get((first, second))
         return Item("relation", relation=relation, place=True) if relation else None
 
     # Questions and answers -----------------------------------------------------------

@@ -1,59 +1,45 @@
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
-from symbouq_cli.main import main
-
-SPACE = ["yes", "no"]
+from click.testing import Result
+from helpers.commands import read_lines, run, write_lines
 
 
 @pytest.fixture
 def given(tmp_path: Path) -> Path:
-    path = tmp_path / "in.jsonl"
-    lines = [
-        {
-            "id": f"q{n}",
-            "scene": "A is left of B.",
-            "question": f"Is {n} left?",
-            "answer_space": SPACE,
-        }
-        for n in range(3)
-    ]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path
+    question = {"scene": "A is left of B.", "answer_space": ["yes", "no"]}
+    lines = [{"id": f"q{n}", **question, "question": f"Is {n} left?"} for n in range(3)]
+    return write_lines(tmp_path / "in.jsonl", *lines)
 
 
-def run(given: Path, model: Path, *options: str, out: str = "out.jsonl") -> Result:
-    arguments = [str(given), "--model", str(model), "--out", str(given.parent / out)]
-    return CliRunner().invoke(
-        main, ["generate", *arguments, "--device", "cpu", "--samples", "1", *options]
-    )
+def generate(given: Path, model: Path, *options: str, out: str = "out.jsonl") -> Result:
+    arguments = (given, "--model", model, "--out", given.parent / out)
+    return run("generate", *arguments, "--device", "cpu", "--samples", 1, *options)
 
 
 def records(given: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (given.parent / "out.jsonl").read_text().splitlines()]
+    return read_lines(given.parent / "out.jsonl")
 
 
 def test_generates_and_continues(given: Path, tiny: Path) -> None:
-    result = run(given, tiny, "--limit", "2")
+    result = generate(given, tiny, "--limit", "2")
     assert result.exit_code == 0, result.stderr
     assert result.stdout == ""
     assert result.stderr.startswith("2 valid, ")
     assert "tokens at" in result.stderr
     assert [record["id"] for record in records(given)] == ["q0", "q1"]
-    result = run(given, tiny)
+    result = generate(given, tiny)
     assert result.exit_code == 0, result.stderr
     assert result.stderr.startswith("1 valid, 2 there before, ")
     made = records(given)
     assert [record["id"] for record in made] == ["q0", "q1", "q2"]
     assert all(record["generation"]["status"] == "valid" for record in made)
     assert all(len(record["samples"]) == 1 for record in made)
-    result = run(given, tiny)
+    result = generate(given, tiny)
     assert result.stderr == "3 there before\n"
 
 
@@ -64,7 +50,7 @@ def test_options_reach_the_engine(given: Path, tiny: Path, tmp_path: Path) -> No
         "--dtype": "bfloat16", "--seed": "7", "--temperature": "0.5", "--max-tokens": "9",
         "--chat-template": str(template), "--batch-size": "2",
     }  # fmt: skip
-    result = run(
+    result = generate(
         given, tiny, *(part for pair in options.items() for part in pair), "--raw-logprobs"
     )
     assert result.exit_code == 0, result.stderr
@@ -80,7 +66,7 @@ def test_options_reach_the_engine(given: Path, tiny: Path, tmp_path: Path) -> No
 
 
 def test_free_form(given: Path, tiny: Path) -> None:
-    result = run(given, tiny, "--free-form", "--max-tokens", "20")
+    result = generate(given, tiny, "--free-form", "--max-tokens", "20")
     assert result.exit_code == 0, result.stderr
     record = records(given)[0]
     assert record["generation"]["free_form"] is True
@@ -91,7 +77,7 @@ def test_free_form(given: Path, tiny: Path) -> None:
 def test_records_without_a_prompt(given: Path, tiny: Path) -> None:
     with given.open("a") as stream:
         stream.write('{"id": "bad", "scene_relations": [["a", "left", "b"]]}\n')
-    result = run(given, tiny)
+    result = generate(given, tiny)
     assert result.exit_code == 1
     assert "in.jsonl:4: record bad: a prompt needs `scene` in text" in result.stderr
     assert len(records(given)) == 3
@@ -109,28 +95,28 @@ class TestRefusals:
     """One message, no traceback."""
 
     def test_other_settings(self, given: Path, tiny: Path) -> None:
-        run(given, tiny)
+        generate(given, tiny)
         before = (given.parent / "out.jsonl").read_bytes()
-        refused(run(given, tiny, "--seed", "1"), "other settings: seed is 0 there and 1 here;")
+        refused(generate(given, tiny, "--seed", "1"), "other settings: seed is 0 there and 1 here;")
         assert (given.parent / "out.jsonl").read_bytes() == before
 
     def test_out_is_an_input(self, given: Path, tiny: Path) -> None:
         before = given.read_bytes()
-        refused(run(given, tiny, out="in.jsonl"), "in.jsonl:1: is no generated trace")
+        refused(generate(given, tiny, out="in.jsonl"), "in.jsonl:1: is no generated trace")
         assert given.read_bytes() == before
 
     def test_no_model(self, given: Path, tmp_path: Path) -> None:
-        refused(run(given, tmp_path / "missing"), "there is no model at", "missing")
+        refused(generate(given, tmp_path / "missing"), "there is no model at", "missing")
         assert not (tmp_path / "out.jsonl").exists()
 
     def test_no_chat_template(self, given: Path, tmp_path: Path) -> None:
         from helpers.tiny_model import tiny_model
 
         bare = tiny_model(tmp_path / "bare", template=None)
-        refused(run(given, bare), "no chat template", "--chat-template FILE")
+        refused(generate(given, bare), "no chat template", "--chat-template FILE")
 
     def test_no_folder_to_write_to(self, given: Path, tiny: Path) -> None:
-        refused(run(given, tiny, out="missing/out.jsonl"), "cannot be written: No such file")
+        refused(generate(given, tiny, out="missing/out.jsonl"), "cannot be written: No such file")
 
     @pytest.mark.parametrize(("engine", "extra"), [("transformers", "models"), ("vllm", "vllm")])
     def test_missing_extra(
@@ -140,7 +126,7 @@ class TestRefusals:
             monkeypatch.setitem(sys.modules, package, None)
         for module in ("grammar", "transformers_engine", "vllm_engine"):
             monkeypatch.delitem(sys.modules, f"symbouq.evidence.generation.{module}", raising=False)
-        refused(run(given, tiny, "--engine", engine), f"pip install 'symbouq[{extra}]'")
+        refused(generate(given, tiny, "--engine", engine), f"pip install 'symbouq[{extra}]'")
 
 
 def test_interrupted(given: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,14 +136,14 @@ def test_interrupted(given: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch) -
         raise KeyboardInterrupt
 
     monkeypatch.setattr(TransformersEngine, "generate", interrupt)
-    result = run(given, tiny)
+    result = generate(given, tiny)
     assert result.exit_code == 130
     assert "what was finished is written" in result.stderr
 
 
 def test_workers_are_of_a_cluster(given: Path, tiny: Path) -> None:
     for option in (("--jobs", "2"), ("--gpus", "1")):
-        result = run(given, tiny, *option)
+        result = generate(given, tiny, *option)
         assert result.exit_code == 2
         assert "Error: --jobs and --gpus need --ray" in result.stderr
 
@@ -165,13 +151,17 @@ def test_workers_are_of_a_cluster(given: Path, tiny: Path) -> None:
 @pytest.mark.ray
 @pytest.mark.slow
 def test_on_a_cluster(given: Path, tiny: Path, nodes: None) -> None:
-    refused(run(given, tiny, "--ray", "--gpus", "1"), "a worker is to have 1 GPUs, and no node has")
-    refused(run(given, given.parent / "missing", "--ray"), "there is no model at", "missing")
+    refused(
+        generate(given, tiny, "--ray", "--gpus", "1"), "a worker is to have 1 GPUs, and no node has"
+    )
+    refused(generate(given, given.parent / "missing", "--ray"), "there is no model at", "missing")
     assert not (given.parent / "out.jsonl").exists()
     options = ("--batch-size", "2")
-    result = run(given, tiny, "--ray", *options)
+    result = generate(given, tiny, "--ray", *options)
     assert result.exit_code == 0, result.output
     assert result.stderr.startswith("3 valid, ")
-    run(given, tiny, *options, out="alone.jsonl")
+    generate(given, tiny, *options, out="alone.jsonl")
     assert (given.parent / "out.jsonl").read_bytes() == (given.parent / "alone.jsonl").read_bytes()
-    refused(run(given, tiny, "--ray", "--seed", "1"), "other settings: seed is 0 there and 1 here;")
+    refused(
+        generate(given, tiny, "--ray", "--seed", "1"), "other settings: seed is 0 there and 1 here;"
+    )

@@ -4,11 +4,11 @@ import json
 from typing import Any
 
 import pytest
+from helpers.extras import need_models
 
 from symbouq.evidence.generation.engine import Request
 
-torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
-pytest.importorskip("llguidance", reason="the extra `models` is not installed")
+torch = need_models()
 
 SCHEMA = {"type": "string", "enum": ["a", "b"]}
 

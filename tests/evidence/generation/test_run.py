@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.commands import write_lines
 
-from symbouq.evidence.generation.contract import SCHEMA, STRUCTURED
+from symbouq.evidence.contract import LONGEST, SCHEMA, STRUCTURED
 from symbouq.evidence.generation.engine import Alternative, Completion, Options, Request, Token
 from symbouq.evidence.generation.engines import load_engine
 from symbouq.evidence.generation.run import (
-    LONGEST,
     Settings,
     generate,
     generate_on_ray,
@@ -54,8 +54,7 @@ def write(path: Path, count: int) -> Path:
         {"id": f"q{n}", "scene": scene[: 1 + n % 2], "question": f"Where is A from {n}?"}
         for n in range(count)
     ]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return path
+    return write_lines(path, *lines)
 
 
 @pytest.mark.parametrize(
@@ -94,14 +93,6 @@ def test_requests(engine: Any) -> None:
     assert all(0 <= seed < 1 << 63 for seed in seeds)
     free = requests_of(instance(), Settings(samples=0, free_form=True, max_tokens=9))
     assert [(request.schema, request.max_tokens) for request in free] == [(None, 9)]
-
-
-def test_longest_trace_fits() -> None:
-    from symbouq.evidence.generation.contract import Structured
-
-    longest = Structured(("x" * 96,) * 6, "y" * 64).encoded()
-    assert Structured.of(longest)
-    assert len(longest) == LONGEST == 16 + 6 * 96 + 5 * 4 + 19 + 64 + 2
 
 
 def test_trace_record(engine: Any) -> None:

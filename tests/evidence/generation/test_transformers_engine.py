@@ -8,16 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.extras import need_models
 
 from symbouq.errors import SymboUQError
-from symbouq.evidence.generation.contract import SCHEMA, Structured
+from symbouq.evidence.contract import LONGEST, SCHEMA, Structured
 from symbouq.evidence.generation.engine import Options, Request
 from symbouq.evidence.generation.engines import load_engine
-from symbouq.evidence.generation.run import LONGEST
 
-torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
-pytest.importorskip("transformers", reason="the extra `models` is not installed")
-pytest.importorskip("llguidance", reason="the extra `models` is not installed")
+torch = need_models()
 
 MESSAGES = ["Where is A from B?", "A?", "The lamp is above the desk. " * 5, "Is the jar left?", "Q"]
 LETTERS = {"type": "string", "enum": ["a", "b", "left", "lamp"]}

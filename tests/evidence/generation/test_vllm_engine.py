@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from symbouq.errors import SymboUQError
-from symbouq.evidence.generation.contract import SCHEMA, Structured
+from symbouq.evidence.contract import LONGEST, SCHEMA, Structured
 from symbouq.evidence.generation.engine import Options, Request
 from symbouq.evidence.generation.engines import load_engine
-from symbouq.evidence.generation.run import LONGEST
 
 # vLLM warns of much that is its own affair.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]

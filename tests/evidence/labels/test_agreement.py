@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from symbouq.errors import RecordError, SymboUQError
-from symbouq.evidence.labels.agreement import Agreement, agreement
+from symbouq.evidence.labels.agreement import Agreement, agreement, cohen_kappa
 from symbouq.evidence.labels.merging import merge
 from symbouq.evidence.labels.records import Label, Labels, labelled, read_labels
 
@@ -115,3 +115,12 @@ def test_a_source_gives_a_label_for_each_claim() -> None:
     assert labelled(trace, "n", lambda record: [1, None]) == Labels("t", "n", (1, None), "d")
     with pytest.raises(RecordError, match="source n gives 1 labels for 2 claims"):
         labelled(trace, "n", lambda record: [1])
+
+
+def test_cohen_kappa_by_hand() -> None:
+    # Observed 3/4; by chance 1/2 * 3/4 + 1/2 * 1/4 = 1/2.
+    assert cohen_kappa([1, 1, 0, 0], [1, 1, 1, 0]) == pytest.approx(0.5)
+    assert cohen_kappa([1, 1], [1, 1]) is None
+    assert cohen_kappa([], []) is None
+    with pytest.raises(SymboUQError):
+        cohen_kappa([1], [])

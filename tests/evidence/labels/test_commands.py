@@ -7,19 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
-from symbouq_cli.main import main
+from helpers.commands import read_lines, run
+from helpers.commands import write_lines as lines
 
 SPACE = ["left", "right", "above", "below"]
-
-
-def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(a) for a in arguments])
-
-
-def lines(path: Path, *records: Any) -> Path:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
 
 
 def read(text: str) -> list[dict[str, Any]]:
@@ -40,13 +31,13 @@ def test_answers_then_people_then_both(tmp_path: Path) -> None:
     result = run("labels", "answer", traces, "--out", answers)
     assert result.exit_code == 0, result.stderr
     assert "2 traces, 2 claims labelled, 1 right" in result.stderr
-    assert [record["labels"] for record in read(answers.read_text())] == [[None, 1], [None, 0]]
+    assert [record["labels"] for record in read_lines(answers)] == [[None, 1], [None, 0]]
 
     table = tmp_path / "people.csv"
     table.write_text("id,claim,label\na,1,1\na,conclusion,1\nb,2,1\n")
     people = tmp_path / "people.jsonl"
     assert run("labels", "human", traces, table, "--out", people).exit_code == 0
-    assert [record["labels"] for record in read(people.read_text())] == [[1, 1], [None, 1]]
+    assert [record["labels"] for record in read_lines(people)] == [[1, 1], [None, 1]]
 
     result = run("labels", "merge", answers, people)
     assert [record["labels"] for record in read(result.stdout)] == [[1, 1], [None, 0]]
@@ -80,21 +71,14 @@ def test_rows_about_no_trace_fail(tmp_path: Path) -> None:
     assert "people.csv:2: there is no trace z" in result.stderr
 
 
-def test_a_judge(tmp_path: Path) -> None:
-    torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
-    pytest.importorskip("transformers", reason="the extra `models` is not installed")
-    pytest.importorskip("llguidance", reason="the extra `models` is not installed")
-    from helpers.tiny_model import tiny_model
-
-    torch.set_num_threads(1)
+def test_a_judge(tiny: Path, tmp_path: Path) -> None:
     traces = lines(tmp_path / "t.jsonl", trace("a", "left"), trace("b", "above"))
     out = tmp_path / "judged.jsonl"
-    model = tiny_model(tmp_path / "tiny")
-    result = run("labels", "judge", traces, "--model", model, "--out", out)
+    result = run("labels", "judge", traces, "--model", tiny, "--out", out)
     assert result.exit_code == 0, result.stderr
     assert "2 valid" in result.stderr
-    assert [record["source"] for record in read(out.read_text())] == ["judge:tiny"] * 2
-    assert "nothing new" in run("labels", "judge", traces, "--model", model, "--out", out).stderr
+    assert [record["source"] for record in read_lines(out)] == ["judge:tiny"] * 2
+    assert "nothing new" in run("labels", "judge", traces, "--model", tiny, "--out", out).stderr
 
 
 def test_no_input_is_overwritten(tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from helpers.commands import write_lines
 
 from symbouq.errors import RecordError, SymboUQError
 from symbouq.evidence.generation.engine import Completion, Engine, Request, Token
-from symbouq.evidence.generation.engines import load_engine
 from symbouq.evidence.labels.judge import Judge, judge_message, judge_schema, judging
 from symbouq.evidence.labels.records import read_labels
 
@@ -150,13 +150,8 @@ def test_a_scene_in_relations_is_an_error_of_its_trace_alone() -> None:
     assert second.labels == (1, 0, None)  # type: ignore[union-attr]
 
 
-def lines(path: Path, *records: Any) -> Path:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
-
-
 def test_a_stopped_run_is_continued(tmp_path: Path) -> None:
-    traces = lines(tmp_path / "t.jsonl", *({**TRACE, "id": f"t{n}"} for n in range(5)))
+    traces = write_lines(tmp_path / "t.jsonl", *({**TRACE, "id": f"t{n}"} for n in range(5)))
     out = tmp_path / "labels.jsonl"
     told, _ = judge(*[said(1, 0)] * 5)
     run = judging(traces, told, out)
@@ -172,13 +167,7 @@ def test_a_stopped_run_is_continued(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("steps", [1, 6])
-def test_a_real_model_is_held_to_the_verdicts_form(tmp_path: Path, steps: int) -> None:
-    pytest.importorskip("torch", reason="the extra `models` is not installed")
-    pytest.importorskip("transformers", reason="the extra `models` is not installed")
-    pytest.importorskip("llguidance", reason="the extra `models` is not installed")
-    from helpers.tiny_model import tiny_model
-
-    engine: Engine = load_engine("transformers", str(tiny_model(tmp_path)))
+def test_a_real_model_is_held_to_the_verdicts_form(engine: Engine, steps: int) -> None:
     traces = [{**TRACE, "id": f"t{n}", "reasoning": ["x"] * steps} for n in range(3)]
     for found in Judge(engine).labels(traces):
         assert not isinstance(found, RecordError)

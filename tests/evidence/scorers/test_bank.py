@@ -29,9 +29,10 @@ from symbouq.evidence.scorers.bank import (
     scores,
     write_scores,
 )
-from symbouq.evidence.scorers.base import SCORERS, Labelled
+from symbouq.evidence.scorers.base import Labelled
 from symbouq.evidence.scorers.reduction import auroc, reduced
-from symbouq.evidence.scorers.training import Settings
+from symbouq.evidence.scorers.registry import SCORERS
+from symbouq.evidence.scorers.settings import Settings
 from symbouq.evidence.signals.example import Example
 
 QUICK = Settings(width=16, epochs=6, learning_rate=5e-3)

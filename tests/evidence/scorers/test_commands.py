@@ -19,10 +19,12 @@ from symbouq_cli.main import main
 
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.evidence.scorers.bank import read_scores
-from symbouq.evidence.scorers.base import SCORERS
+from symbouq.evidence.scorers.registry import SCORERS
 from symbouq.records import Trace, make_record
 
 RELATIONS = ("left", "right", "above", "below")
+FITTED = sum(2 if scorer.seeded else 1 for scorer in SCORERS.values())
+"""Random and the networks have two seeds."""
 QUICK = ("--width", "8", "--epochs", "2", "--learning-rate", "0.01")
 
 
@@ -104,12 +106,12 @@ def _trace(name: str, truth: str, said: str, tokenizer: Any, draw: random.Random
 
 @pytest.fixture(scope="module")
 def models(splits: dict[str, Path], model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All fifteen scorers, fitted."""
+    """All scorers, fitted."""
     folder = tmp_path_factory.mktemp("models")
     result = run("fit", splits["train"], splits["validation"], "--out", folder, "--model", model, "--seeds", "0-1", *QUICK)  # fmt: skip
     assert result.exit_code == 0, result.output
     told = [line for line in result.stderr.splitlines() if ": AUROC " in line]
-    assert len(told) == 8 + 2 * 7  # Random and the six networks have two seeds
+    assert len(told) == FITTED
     assert any(line.startswith("Constraint, seed 1: AUROC ") for line in told)
     return folder
 
@@ -186,7 +188,7 @@ def test_apply_scores_every_trace_by_every_method(
     assert result.exit_code == 0, result.output
     assert "1 traces have nothing to read, and no score" in result.stderr
     rows = read_scores(out)
-    assert len(rows) == 22 * 8
+    assert len(rows) == FITTED * 8
     assert {row.method for row in rows} == set(SCORERS)
     for row in rows:
         if row.id == "2-7":

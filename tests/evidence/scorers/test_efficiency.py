@@ -11,7 +11,8 @@ from helpers.synthetic import example, split
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.bank import Fitted, fit
 from symbouq.evidence.scorers.efficiency import cost, path_cost
-from symbouq.evidence.scorers.training import Settings, score_together
+from symbouq.evidence.scorers.learned import score_together
+from symbouq.evidence.scorers.settings import Settings
 
 QUICK = Settings(width=16, epochs=1)
 TRAIN = split(20, 1)

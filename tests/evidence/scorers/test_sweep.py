@@ -9,9 +9,10 @@ import pytest
 from helpers.synthetic import split
 
 from symbouq.errors import SymboUQError
-from symbouq.evidence.scorers import sweep as module
+from symbouq.evidence.scorers.learned import Learned
+from symbouq.evidence.scorers.methods.neural import MLP
+from symbouq.evidence.scorers.settings import Settings
 from symbouq.evidence.scorers.sweep import Grid, Tried, best_of, read_sweep, sweep
-from symbouq.evidence.scorers.training import Learned, Settings
 
 TRAIN, VALIDATION = split(40, 1, hidden_tells=0.7), split(30, 2, hidden_tells=0.7)
 SMALL = Grid(width=(8, 16), loss=("balanced",), learning_rate=(2e-3,), epochs=(2, 5))
@@ -33,7 +34,7 @@ def test_shorter_runs_are_read_off_longer_ones(tmp_path: Path) -> None:
         (16, 5),
     ]
     for row in rows:
-        alone = Learned("MLP", row.settings)
+        alone = MLP(row.settings)
         alone.fit(TRAIN, VALIDATION)
         reached = [epoch.auroc for epoch in alone.history]
         assert (max(reached), reached.index(max(reached)) + 1) == (row.auroc, row.epoch)
@@ -43,12 +44,13 @@ def test_a_stopped_sweep_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     file = tmp_path / "s.jsonl"
     trained = []
 
-    class Counted(Learned):
-        def fit(self, *args, **kwargs) -> None:
-            trained.append(self.settings.width)
-            super().fit(*args, **kwargs)
+    fit = Learned.fit
 
-    monkeypatch.setattr(module, "Learned", Counted)
+    def counted(self, *args) -> None:
+        trained.append(self.settings.width)
+        fit(self, *args)
+
+    monkeypatch.setattr(Learned, "fit", counted)
     whole = list(sweep("MLP", TRAIN, VALIDATION, file, SMALL))
     assert trained == [8, 16]
     lines = file.read_text().splitlines(keepends=True)

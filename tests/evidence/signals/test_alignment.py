@@ -3,58 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from symbouq.errors import RecordError
-from symbouq.evidence.signals.alignment import claim_extents, decoded, token_spans
-
-
-class Bytes:
-    """A tokenizer whose token n is the n-th of some byte strings; 9 is special."""
-
-    all_special_ids: ClassVar = [9]
-
-    def __init__(self, *pieces: bytes, strips: bool = False) -> None:
-        self.pieces = pieces
-        self.strips = strips
-
-    def decode(self, token_ids: Sequence[int], **_: Any) -> str:
-        content = b"".join(self.pieces[i] for i in token_ids if i != 9)
-        text = content.decode(errors="replace")
-        return text.removeprefix(" ") if self.strips else text
-
-
-def test_tokens_cover_the_characters_that_they_bring() -> None:
-    assert decoded(Bytes(b"ab", b"c"), [0, 1, 0]) == ("abcab", [(0, 2), (2, 3), (3, 5)])
-
-
-def test_every_token_with_bytes_of_a_character_covers_it() -> None:
-    # a, e with an acute (c3 a9) in two tokens, b and a smile (f0 9f 98 80) in three
-    tokenizer = Bytes(b"a\xc3", b"\xa9", b"b\xf0", b"\x9f\x98", b"\x80c")
-    text, extents = decoded(tokenizer, range(5))
-    assert text == "a\u00e9b\U0001f600c"
-    assert extents == [(0, 2), (1, 2), (2, 4), (3, 4), (3, 5)]
-
-
-def test_bytes_that_never_make_a_character_stay_in_the_text() -> None:
-    assert decoded(Bytes(b"a", b"\xc3"), [0, 1]) == ("a\ufffd", [(0, 1), (1, 2)])
-    assert decoded(Bytes(b"a\xc3", b"b"), [0, 1]) == ("a\ufffdb", [(0, 2), (1, 3)])
-
-
-def test_special_tokens_cover_nothing() -> None:
-    assert decoded(Bytes(b"a", b"b"), [9, 0, 9, 1, 9]) == (
-        "ab",
-        [(0, 0), (0, 1), (1, 1), (1, 2), (2, 2)],
-    )
-
-
-def test_a_decoder_that_drops_the_first_space_keeps_the_others() -> None:
-    text, extents = decoded(Bytes(b" up", b" ", b" of", strips=True), [0, 1, 2, 0])
-    assert text == "up  of up"
-    assert extents == [(0, 2), (2, 3), (3, 6), (6, 9)]
+from symbouq.evidence.generation.tokens import decoded
+from symbouq.evidence.signals.alignment import claim_extents, token_spans
 
 
 def test_strings_of_a_structured_response() -> None:
@@ -113,13 +69,10 @@ def test_a_token_belongs_to_each_claim_that_it_touches() -> None:
 
 
 @pytest.fixture(scope="module")
-def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    pytest.importorskip("torch", reason="the extra `models` is not installed")
-    pytest.importorskip("transformers", reason="the extra `models` is not installed")
-    from helpers.tiny_model import tiny_model
+def tokenizer(tiny: Path) -> Any:
     from transformers import AutoTokenizer
 
-    return AutoTokenizer.from_pretrained(tiny_model(tmp_path_factory.mktemp("tiny")))
+    return AutoTokenizer.from_pretrained(tiny)
 
 
 @pytest.mark.parametrize("step", ["The lamp is above the desk.", 'say "\u00e9" \U0001f600\\', "z"])
@@ -141,20 +94,3 @@ def test_spans_of_a_real_tokenizer_hold_their_claims(
         # no token more than needed at either side
         assert response[first:last] not in tokenizer.decode(ids[start + 1 : stop])
         assert response[first:last] not in tokenizer.decode(ids[start : stop - 1])
-
-
-def test_a_tokenizer_with_words_marked_by_an_underscore_and_single_bytes() -> None:
-    pytest.importorskip("transformers", reason="the extra `models` is not installed")
-    from tokenizers import Tokenizer, decoders, models
-    from transformers import PreTrainedTokenizerFast
-
-    pieces = ["<unk>", "\u2581up", "\u2581", "<0xC3>", "<0xA9>", "t", "</s>"]
-    tokenizer = Tokenizer(models.BPE({p: n for n, p in enumerate(pieces)}, [], unk_token="<unk>"))
-    strip = [decoders.Fuse(), decoders.Strip(" ", 1, 0)]
-    tokenizer.decoder = decoders.Sequence(
-        [decoders.Replace("\u2581", " "), decoders.ByteFallback(), *strip]
-    )
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="</s>")
-    text, extents = decoded(fast, [1, 2, 3, 4, 5, 1, 6])
-    assert text == "up \u00e9t up"
-    assert extents == [(0, 2), (2, 3), (3, 4), (3, 4), (4, 5), (5, 8), (8, 8)]

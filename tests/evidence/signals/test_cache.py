@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.commands import read_lines, write_lines
+from helpers.extras import need_models
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.signals.cache import Configuration, SignalsCache, examples, shard_name
-from symbouq.evidence.signals.forward import Forced, ForcedPass, TokenSignals
+from symbouq.evidence.signals.example import TokenSignals
+from symbouq.evidence.signals.forward import Forced, ForcedPass
 from symbouq.evidence.signals.traces import file_hash
-from symbouq.evidence.signals.writing import Written, write_cache
+from symbouq.evidence.signals.writer import CacheWriter, Written
 
-pytest.importorskip("torch", reason="the extra `models` is not installed")
-pytest.importorskip("transformers", reason="the extra `models` is not installed")
-pytest.importorskip("safetensors", reason="the extra `models` is not installed")
-pytest.importorskip("pyarrow", reason="the extra `models` is not installed")
+need_models()
 
 AUDIT = {"features": {"claims": [], "trace": []}}
 
@@ -31,10 +31,8 @@ class Backbone:
     """A tiny model with what the cache needs of it; counts the traces that it computes."""
 
     def __init__(self, folder: Path) -> None:
-        import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
-        torch.set_num_threads(1)
         self.tokenizer = AutoTokenizer.from_pretrained(folder)
         model = AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager")
         self.forced = ForcedPass(model)
@@ -73,13 +71,12 @@ class Backbone:
     def write(self, traces: Path, out: Path, **changed: Any) -> Written:
         audits = changed.pop("audits", None)
         prompt = changed.pop("prompt", self.prompt)
-        width = self.forced.width
         configuration = {
             "model": "tiny",
             "model_hash": "m",
-            "layers": width.layers,
-            "heads": width.heads,
-            "width": width.hidden,
+            "layers": self.forced.layers,
+            "heads": self.forced.heads,
+            "width": self.forced.width,
             "lookback": "heads",
             "dtype": "float32",
             "chat_template": "t",
@@ -88,16 +85,14 @@ class Backbone:
             **changed,
         }
         self.computed = 0
-        return write_cache(
-            out, traces, Configuration(**configuration), self.forced, self.tokenizer, prompt, audits
-        )
+        made_with = Configuration(**configuration)
+        writer = CacheWriter(out, traces, made_with, self.forced, self.tokenizer, prompt)
+        return writer.write(audits)
 
 
 @pytest.fixture(scope="module")
-def backbone(tmp_path_factory: pytest.TempPathFactory) -> Backbone:
-    from helpers.tiny_model import tiny_model
-
-    return Backbone(tiny_model(tmp_path_factory.mktemp("tiny")))
+def backbone(tiny: Path) -> Backbone:
+    return Backbone(tiny)
 
 
 Lines = Callable[..., Path]
@@ -105,12 +100,7 @@ Lines = Callable[..., Path]
 
 @pytest.fixture
 def lines(tmp_path: Path) -> Lines:
-    def write(*records: Any, name: str = "traces.jsonl") -> Path:
-        path = tmp_path / name
-        path.write_text("".join(json.dumps(r) + "\n" for r in records))
-        return path
-
-    return write
+    return lambda *records, name="traces.jsonl": write_lines(tmp_path / name, *records)
 
 
 @pytest.fixture
@@ -125,7 +115,7 @@ def test_signals_are_those_of_the_pass(backbone: Backbone, five: Path, tmp_path:
     cache = SignalsCache(tmp_path / "out")
     assert list(cache.entries) == ["t1", "t2", "t3", "t4", "t5"]
     total = 0
-    for record in map(json.loads, five.read_text().splitlines()):
+    for record in read_lines(five):
         ids = record["generation"]["token_ids"]
         total += len(ids)
         (wanted,) = backbone.forced.signals([Forced(backbone.prompt(record), ids)])
@@ -407,9 +397,8 @@ def test_scorers_see_no_label(backbone: Backbone, lines: Lines) -> None:
 def test_traces_without_signals_or_audit_are_named(
     backbone: Backbone, five: Path, lines: Lines, tmp_path: Path
 ) -> None:
-    more = tmp_path / "more.jsonl"
     extra = [backbone.trace(f"e{n}", ["up"]) for n in range(7)]
-    more.write_text("".join(json.dumps(r) + "\n" for r in extra) + five.read_text())
+    more = lines(*extra, *read_lines(five), name="more.jsonl")
     backbone.write(five, tmp_path / "out")
     with pytest.raises(SymboUQError, match="no signals of traces e0, e1, e2, e3, e4 and 2 more"):
         list(examples(more, tmp_path / "out"))

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pytest
-from click.testing import CliRunner, Result
-from symbouq_cli.main import main
+from helpers.commands import read_lines, run, write_lines
+from helpers.extras import need_models
 
 from symbouq.evidence.generation.engine import Options
 from symbouq.evidence.generation.engines import load_engine
 from symbouq.evidence.generation.run import Settings, generate, read_instances
 from symbouq.evidence.signals.cache import SignalsCache
 
-torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
-pytest.importorskip("transformers", reason="the extra `models` is not installed")
-pytest.importorskip("llguidance", reason="the extra `models` is not installed")
-pytest.importorskip("safetensors", reason="the extra `models` is not installed")
-pytest.importorskip("pyarrow", reason="the extra `models` is not installed")
+need_models()
 
 INSTANCES = [
     {
@@ -33,22 +26,9 @@ INSTANCES = [
 ]
 
 
-def run(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(main, [str(a) for a in arguments])
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from helpers.tiny_model import tiny_model
-
-    torch.set_num_threads(1)
-    return tiny_model(tmp_path_factory.mktemp("tiny"))
-
-
-def generated(model: Path, out: Path, free_form: bool, masked: bool = True) -> Path:
-    instances = out.with_suffix(".in.jsonl")
-    instances.write_text("".join(json.dumps(one) + "\n" for one in INSTANCES))
-    engine = load_engine("transformers", str(model), Options(masked_logprobs=masked))
+def generated(tiny: Path, out: Path, free_form: bool, masked: bool = True) -> Path:
+    instances = write_lines(out.with_suffix(".in.jsonl"), *INSTANCES)
+    engine = load_engine("transformers", str(tiny), Options(masked_logprobs=masked))
     settings = Settings(samples=1, free_form=free_form, max_tokens=40 if free_form else None)
     found, failed = read_instances([str(instances)])
     assert not failed
@@ -57,17 +37,13 @@ def generated(model: Path, out: Path, free_form: bool, masked: bool = True) -> P
     return out
 
 
-def records(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def test_signals_of_structured_traces_are_those_of_generation(model: Path, tmp_path: Path) -> None:
-    traces = generated(model, tmp_path / "traces.jsonl", False, masked=False)
-    result = run("signals", traces, "--model", model, "--out", tmp_path / "out")
+def test_signals_of_structured_traces_are_those_of_generation(tiny: Path, tmp_path: Path) -> None:
+    traces = generated(tiny, tmp_path / "traces.jsonl", False, masked=False)
+    result = run("signals", traces, "--model", tiny, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.stderr
     assert "2 traces" in result.stderr
     cache = SignalsCache(tmp_path / "out")
-    for record in records(traces):
+    for record in read_lines(traces):
         found = cache.signals(record["id"])
         assert len(found.spans) == len(record["reasoning"]) + 1
         # The prompt is the one of generation: the model says the same of every token.
@@ -81,16 +57,16 @@ def test_signals_of_structured_traces_are_those_of_generation(model: Path, tmp_p
             assert claim in "".join(token["text"] for token in record["tokens"][start:stop])
 
 
-def test_free_form_traces_need_their_audits(model: Path, tmp_path: Path) -> None:
-    traces = generated(model, tmp_path / "traces.jsonl", True)
+def test_free_form_traces_need_their_audits(tiny: Path, tmp_path: Path) -> None:
+    traces = generated(tiny, tmp_path / "traces.jsonl", True)
     out = tmp_path / "out"
-    arguments = ("signals", traces, "--model", model, "--out", out, "--lookback", "pooled")
+    arguments = ("signals", traces, "--model", tiny, "--out", out, "--lookback", "pooled")
     audits = tmp_path / "audits.jsonl"
     assert run("audit", traces, "--out", audits, "--jobs", 1).exit_code == 0
     result = run(*arguments, "--audits", audits)
     assert result.exit_code == 0, result.stderr
     cache = SignalsCache(out)
-    for record, audit in zip(records(traces), records(audits), strict=True):
+    for record, audit in zip(read_lines(traces), read_lines(audits), strict=True):
         found = cache.signals(record["id"])
         assert len(found.spans) == len(audit["claims"])
         np.testing.assert_allclose(
@@ -99,8 +75,8 @@ def test_free_form_traces_need_their_audits(model: Path, tmp_path: Path) -> None
         assert found.lookback.shape[1] == 2
 
 
-def test_another_model_and_another_template_are_refused(model: Path, tmp_path: Path) -> None:
-    traces = generated(model, tmp_path / "traces.jsonl", False)
+def test_another_model_and_another_template_are_refused(tiny: Path, tmp_path: Path) -> None:
+    traces = generated(tiny, tmp_path / "traces.jsonl", False)
     from helpers.tiny_model import tiny_model
 
     other = tiny_model(tmp_path / "other", seed=1)
@@ -109,16 +85,16 @@ def test_another_model_and_another_template_are_refused(model: Path, tmp_path: P
     assert "trace q0 was generated by" in result.stderr
     template = tmp_path / "chat.jinja"
     template.write_text("{{ messages[0].content }}")
-    arguments = ("signals", traces, "--model", model, "--out", tmp_path / "new")
+    arguments = ("signals", traces, "--model", tiny, "--out", tmp_path / "new")
     result = run(*arguments, "--chat-template", template)
     assert result.exit_code == 2
     assert "another chat template" in result.stderr
 
 
-def test_traces_that_fail_are_told_and_the_others_are_written(model: Path, tmp_path: Path) -> None:
-    traces = generated(model, tmp_path / "traces.jsonl", False)
+def test_traces_that_fail_are_told_and_the_others_are_written(tiny: Path, tmp_path: Path) -> None:
+    traces = generated(tiny, tmp_path / "traces.jsonl", False)
     traces.write_text(traces.read_text() + "{}\n")
-    result = run("signals", traces, "--model", model, "--out", tmp_path / "out")
+    result = run("signals", traces, "--model", tiny, "--out", tmp_path / "out")
     assert result.exit_code == 1
     assert "traces.jsonl:3: a record is an object with an `id`" in result.stderr
     assert len(SignalsCache(tmp_path / "out").entries) == 2

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.extras import need_models
 
 from symbouq.errors import SymboUQError
-from symbouq.evidence.signals.forward import Forced, ForcedPass, TokenSignals
+from symbouq.evidence.signals.example import TokenSignals
+from symbouq.evidence.signals.forward import Forced, ForcedPass
 
-torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
-transformers = pytest.importorskip("transformers", reason="the extra `models` is not installed")
+torch = need_models()
+import transformers  # noqa: E402
 
 SEQUENCES = [
     Forced([5, 9, 12, 7], [30, 31, 8]),
@@ -24,16 +26,8 @@ SEQUENCES = [
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from helpers.tiny_model import tiny_model
-
-    return tiny_model(tmp_path_factory.mktemp("tiny"))
-
-
-@pytest.fixture(scope="module")
-def model(folder: Path) -> Any:
-    torch.set_num_threads(1)
-    return transformers.AutoModelForCausalLM.from_pretrained(folder, attn_implementation="eager")
+def model(tiny: Path) -> Any:
+    return transformers.AutoModelForCausalLM.from_pretrained(tiny, attn_implementation="eager")
 
 
 def plain(model: Any, sequence: Forced) -> TokenSignals:
@@ -195,8 +189,8 @@ def test_other_errors_are_not_hidden(model: Any, monkeypatch: pytest.MonkeyPatch
         ForcedPass(model).signals(SEQUENCES)
 
 
-def test_attention_that_is_not_eager_is_refused(folder: Path) -> None:
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, attn_implementation="sdpa")
+def test_attention_that_is_not_eager_is_refused(tiny: Path) -> None:
+    model = transformers.AutoModelForCausalLM.from_pretrained(tiny, attn_implementation="sdpa")
     with pytest.raises(SymboUQError, match="eager"):
         ForcedPass(model).signals(SEQUENCES[:1])
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
+from helpers.commands import write_lines
 
 from symbouq.errors import RecordError, SymboUQError
 from symbouq.evidence.signals.traces import ById, claim_texts, read_records, with_claims
@@ -46,8 +46,7 @@ def test_lines_that_are_no_record_are_errors_in_place(tmp_path: Path) -> None:
 
 
 def test_records_are_found_by_id_in_any_order_and_once(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_text("".join(json.dumps({"id": i}) + "\n" for i in "abcd"))
+    path = write_lines(tmp_path / "a.jsonl", *({"id": i} for i in "abcd"))
     by_id = ById(path, "audits")
     assert [by_id.find(i) for i in "cadx"] == [{"id": "c"}, {"id": "a"}, {"id": "d"}, None]
     assert by_id.find("c") is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from symbouq.evidence.generation.contract import Structured
+from symbouq.evidence.contract import Structured
 from symbouq.experiments.backbones.corpus import RESTATING, corpus, wordings_of
 from symbouq.records import Instance
 

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="the extra `models` is not installed
 
 from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
 
-from symbouq.evidence.generation.contract import Structured  # noqa: E402
+from symbouq.evidence.contract import Structured  # noqa: E402
 from symbouq.experiments.backbones.corpus import corpus  # noqa: E402
 from symbouq.experiments.backbones.training import CARD, Plan, Size, batches, encoded, train  # noqa: E402
 

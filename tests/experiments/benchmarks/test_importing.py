@@ -15,7 +15,13 @@ from click.testing import CliRunner, Result
 from symbouq_cli.data import data as commands
 from symbouq_cli.main import main as whole
 
-from symbouq.experiments.benchmarks import BENCHMARKS, BenchmarkError, import_benchmark
+from symbouq.experiments.benchmarks import (
+    BENCHMARKS,
+    Benchmark,
+    BenchmarkError,
+    import_benchmark,
+)
+from symbouq.experiments.benchmarks.catalog import LAYOUTS, Layout
 from symbouq.records import Instance
 
 SPARTUN_STORY = {
@@ -211,6 +217,28 @@ def test_sparp(tmp_path: Path) -> None:
     assert (record["dataset"], record["answer"]) == ("sparp_ps1", ["above", "outside"])
     assert record["meta"]["hops"] == 2
     assert "canary" not in record["meta"]
+
+
+def test_a_new_benchmark_is_an_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    layout = Layout(
+        expected="text, query and gold",
+        scene=("text",),
+        question=("query",),
+        answer=("gold",),
+        space="place",
+        hops=("steps",),
+        left_out=("licence",),
+    )
+    spaces = {"place": ("near to", "far from")}
+    monkeypatch.setitem(LAYOUTS, "rooms", layout)
+    monkeypatch.setitem(
+        BENCHMARKS, "rooms", Benchmark(name="rooms", title="", layouts=("rooms",), spaces=spaces)
+    )
+    row = {"text": "A is by B.", "query": "Where?", "gold": "Near", "steps": "2", "licence": "x"}
+    _, splits = take("rooms", write(tmp_path / "dev.jsonl", json.dumps(row)), tmp_path)
+    (record,) = splits["all"]
+    assert (record["dataset"], record["answer"]) == ("rooms", "near to")
+    assert (record["meta"]["hops"], "licence" in record["meta"]) == (2, False)
 
 
 def test_records_and_traces_keep_their_fields(tmp_path: Path) -> None:

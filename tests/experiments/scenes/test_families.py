@@ -6,7 +6,7 @@ import pytest
 
 from symbouq.auditing.answering.questions import answer
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.evidence.generation.contract import Structured
+from symbouq.evidence.contract import Structured
 from symbouq.experiments.scenes.families import FAMILIES, problems
 from symbouq.experiments.scenes.truth import labels
 from symbouq.records import Instance, make_record

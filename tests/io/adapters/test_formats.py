@@ -38,9 +38,10 @@ from symbouq_cli.main import main
 from symbouq.auditing.jobs import auditing
 from symbouq.errors import RecordError, SymboUQError
 from symbouq.io.adapters import FORMATS, adapter
-from symbouq.io.adapters.base import Input, Reading, TraceFile, opened
-from symbouq.io.adapters.choice import adapter_for, reading_of, trace_files
+from symbouq.io.adapters.base import Adapter
+from symbouq.io.adapters.choice import adapter_for, read_options, trace_files
 from symbouq.io.adapters.fields import lookup
+from symbouq.io.adapters.inputs import Input, ReadOptions, TraceFile, opened
 from symbouq.io.stream import Job, process
 from symbouq.records import Trace
 
@@ -67,6 +68,12 @@ def texts(name: str) -> list[dict[str, Any]]:
     return TRACES[:2] if name == "csv" else TRACES
 
 
+def test_every_module_is_a_format_that_is_tested() -> None:
+    assert FORMATS[0] == "symbouq"
+    assert set(FORMATS) == {name.partition(",")[0] for name in WRITERS}
+    assert all(issubclass(adapter(name), Adapter) for name in FORMATS)
+
+
 @pytest.mark.parametrize("name", WRITERS)
 def test_the_same_trace_gives_the_same_audit(name: str, tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
@@ -74,6 +81,7 @@ def test_the_same_trace_gives_the_same_audit(name: str, tmp_path: Path) -> None:
     assert audits(WRITERS[name](tmp_path, texts(name))) == audits(own)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in WRITERS if n not in OPTIONAL])
 def test_processes_change_nothing(name: str, tmp_path: Path) -> None:
     traces = [{**trace, "id": str(n)} for n, trace in enumerate(texts(name) * 50)]
@@ -86,7 +94,7 @@ def test_recognised_without_being_named(name: str, tmp_path: Path) -> None:
     file = WRITERS[name](tmp_path, TRACES)
     form = name.partition(",")[0]
     with opened(file) as source:
-        found = adapter_for(source, Reading(mapping=(("model", "m"),)))
+        found = adapter_for(source, ReadOptions(mapping=(("model", "m"),)))
     assert found is adapter(form)
     with opened(file) as source:
         assert [n for n in FORMATS if adapter(n).detects(source)][:1] in ([form], [])
@@ -95,20 +103,22 @@ def test_recognised_without_being_named(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [n for n in WRITERS if n not in OPTIONAL])
 def test_named_or_compressed_makes_no_difference(name: str, tmp_path: Path) -> None:
     file = WRITERS[name](tmp_path, TRACES)
-    direct = read(file, file.reading)
-    named = Reading(name.partition(",")[0], file.reading.mapping, None, file.reading.batch_input)
+    direct = read(file, file.options)
+    named = ReadOptions(
+        name.partition(",")[0], file.options.mapping, None, file.options.batch_input
+    )
     assert read(file, named) == direct
     zipped = tmp_path / (Path(file).name + ".gz")
     zipped.write_bytes(gzip.compress(Path(file).read_bytes()))
-    assert read(str(zipped), file.reading) == direct
+    assert read(str(zipped), file.options) == direct
 
 
 @pytest.mark.parametrize("name", [n for n in WRITERS if n not in OPTIONAL])
 def test_from_standard_input(name: str, tmp_path: Path) -> None:
     file = WRITERS[name](tmp_path, texts(name))
-    options = [f"--map={field}={source}" for field, source in file.reading.mapping]
-    if file.reading.batch_input:
-        options += ["--batch-input", file.reading.batch_input]
+    options = [f"--map={field}={source}" for field, source in file.options.mapping]
+    if file.options.batch_input:
+        options += ["--batch-input", file.options.batch_input]
     if name == "csv":
         options += ["--format", "csv"]
     result = run("audit", "-", *options, stdin=Path(file).read_bytes())
@@ -121,7 +131,7 @@ def test_from_standard_input(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", WITH_TOKENS)
 def test_log_probabilities_are_kept(name: str, tmp_path: Path) -> None:
     file = WRITERS[name](tmp_path, TRACES[:1])
-    (record,) = good(file, file.reading)
+    (record,) = good(file, file.options)
     assert record["tokens"] == TOKENS
 
 
@@ -129,7 +139,7 @@ def test_our_own_lines_are_not_touched(tmp_path: Path) -> None:
     own = b'{"id": "1",  "scene": [], "response": "", "doc_id": 3, "resps": 1}\n'
     (tmp_path / "own.jsonl").write_bytes(own)
     with opened(str(tmp_path / "own.jsonl")) as source:
-        assert adapter_for(source, Reading()) is None
+        assert adapter_for(source, ReadOptions()) is None
         assert list(source.lines()) == [own]
 
 
@@ -155,7 +165,7 @@ def test_recognised_by_content(name: str, tmp_path: Path) -> None:
     content, form = FIRST[name]
     (tmp_path / "file").write_bytes(content)
     with opened(str(tmp_path / "file")) as source:
-        found = adapter_for(source, Reading(mapping=(("id", "x"),)))
+        found = adapter_for(source, ReadOptions(mapping=(("id", "x"),)))
     assert found is adapter(form)
 
 
@@ -198,7 +208,7 @@ def test_paths_that_lead_nowhere(source: str, message: str) -> None:
 def test_mapping_goes_before_what_the_format_says(tmp_path: Path) -> None:
     row = lm_eval_row({**TRACES[0], "scene": "X is above Y."}, doc={"story": "P is left of Q."})
     path = lines(tmp_path / "rows.jsonl", row)
-    reading = Reading(
+    reading = ReadOptions(
         mapping=(("scene", "doc.story"), ("correct", "exact_match"), ("id", "filter"))
     )
     (record,) = good(path, reading)
@@ -210,14 +220,14 @@ def test_mapping_goes_before_what_the_format_says(tmp_path: Path) -> None:
 def test_mapped_steps_take_the_place_of_a_response(tmp_path: Path) -> None:
     row = {**vllm_output(TRACES[0]), "steps": ["The oven is above the sink."], "said": "above"}
     path = lines(tmp_path / "dump.jsonl", row)
-    (record,) = good(path, Reading(mapping=(("reasoning", "steps"), ("conclusion", "said"))))
+    (record,) = good(path, ReadOptions(mapping=(("reasoning", "steps"), ("conclusion", "said"))))
     assert "response" not in record
     assert record["reasoning"] == ["The oven is above the sink."]
 
 
 def test_mapped_prompt_and_default_id(tmp_path: Path) -> None:
     path = lines(tmp_path / "own.jsonl", {"q": "A is above B. Where is A?", "a": "above"})
-    (record,) = good(path, Reading(mapping=(("prompt", "q"), ("response", "a"))))
+    (record,) = good(path, ReadOptions(mapping=(("prompt", "q"), ("response", "a"))))
     assert record["scene"] == "A is above B."
     assert record["question"] == "Where is A?"
     assert record["id"] == "1"
@@ -226,7 +236,7 @@ def test_mapped_prompt_and_default_id(tmp_path: Path) -> None:
 def test_relations_by_mapping(tmp_path: Path) -> None:
     row = {"facts": [["A", "above", "B"]], "steps": [{"relations": [["B", "below", "A"]]}]}
     path = lines(tmp_path / "own.jsonl", row)
-    file = TraceFile(path, Reading(mapping=(("scene_relations", "facts"), ("claims", "steps"))))
+    file = TraceFile(path, ReadOptions(mapping=(("scene_relations", "facts"), ("claims", "steps"))))
     assert [claim["verdict"] for claim in audits(file)[0]["claims"]] == ["entailed"]
 
 
@@ -247,7 +257,7 @@ def test_relations_by_mapping(tmp_path: Path) -> None:
 )
 def test_options_that_cannot_be_used(options: dict[str, Any], message: str) -> None:
     with pytest.raises(SymboUQError) as error:
-        reading_of(**options)
+        read_options(**options)
     assert error.value.message.startswith(message)
 
 
@@ -255,7 +265,7 @@ def test_a_trace_file_is_a_path_that_travels() -> None:
     file = TraceFile("a.csv", MAPPED)
     assert file == "a.csv"
     again = pickle.loads(pickle.dumps(file))
-    assert (again, again.reading) == (file, MAPPED)
+    assert (again, again.options) == (file, MAPPED)
 
 
 # Faults -----------------------------------------------------------------------------------
@@ -283,7 +293,7 @@ def test_a_wrong_record_says_what_was_expected_and_found(
     make = {"lm-eval": lm_eval_row, "vllm": vllm_output}.get(form, batch_output)
     rows = [make(TRACES[0]), value, b'{"doc_id"', make(TRACES[1])]
     path = lines(tmp_path / "in.jsonl", *rows)
-    reading = Reading(form, mapping=(("scene", "id"),) if form == "openai" else ())
+    reading = ReadOptions(form, mapping=(("scene", "id"),) if form == "openai" else ())
     assert faults(path, reading) == [
         f"in.jsonl:2: {EXPECTED[form]} {found}",
         "in.jsonl:3: not valid JSON: EOF while parsing an object at line 1 column 9",
@@ -323,9 +333,9 @@ def test_any_values_are_read_or_refused(
     @settings(max_examples=150, deadline=None)
     def check(row: dict[str, Any]) -> None:
         path = lines(folder / "in.jsonl", row)
-        faults(path, Reading(form, mapping=(("model", "model"),) if form == "symbouq" else ()))
+        faults(path, ReadOptions(form, mapping=(("model", "model"),) if form == "symbouq" else ()))
         path = array(folder / "in.json", row)
-        faults(path, Reading(form, mapping=(("model", "model"),) if form == "symbouq" else ()))
+        faults(path, ReadOptions(form, mapping=(("model", "model"),) if form == "symbouq" else ()))
 
     check()
 
@@ -336,7 +346,7 @@ def test_any_bytes_are_survived(tmp_path_factory: pytest.TempPathFactory, conten
     path = tmp_path_factory.mktemp("fuzz") / "in"
     path.write_bytes(b" " + content)
     for form in ("lm-eval", "inspect", "openai", "vllm", "csv"):
-        faults(str(path), Reading(form))
+        faults(str(path), ReadOptions(form))
 
 
 def test_memory_does_not_grow_with_an_array(tmp_path: Path) -> None:
@@ -407,7 +417,7 @@ def test_faults_have_file_and_line_and_exit_code_1(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--format", "yaml"], "'yaml' is not one of 'symbouq', 'lm-eval',"),
+        (["--format", "yaml"], "'yaml' is not one of 'symbouq', 'csv',"),
         (["--map", "scen=x"], "did you mean scene?"),
         (["--prompt-split", "x"], "a group (?P<scene>...) is missing"),
         (["--batch-input", "nowhere"], "does not exist"),
@@ -430,7 +440,7 @@ def test_a_folder_that_is_no_data_set_is_refused(tmp_path: Path) -> None:
 
 def test_output_must_not_be_the_input_of_the_batch(tmp_path: Path) -> None:
     file = WRITERS["openai, batch"](tmp_path, TRACES)
-    requests = str(file.reading.batch_input)
+    requests = str(file.options.batch_input)
     result = run("audit", file, "--batch-input", requests, "--out", requests)
     assert result.exit_code == 2
     assert "is one of the input files" in result.stderr
@@ -460,7 +470,7 @@ def test_a_missing_package_is_named(
     assert f"needs the package {package}, which is not installed: pip install {install}" in (
         " ".join(result.stderr.split())
     )
-    reading = Reading("inspect" if form == "inspect" else None)
+    reading = ReadOptions("inspect" if form == "inspect" else None)
     (fault,) = faults(str(path), reading)
     assert fault.startswith("in:1: ")
     assert f"pip install {install}" in fault
@@ -492,7 +502,7 @@ def test_a_pipe_is_opened_once(tmp_path: Path) -> None:
 
 def test_unreadable_files_are_left_to_the_reading(tmp_path: Path) -> None:
     (tmp_path / "in.gz").write_bytes(b"\x1f\x8bxx")
-    (file,) = trace_files([str(tmp_path / "in.gz")], Reading())
+    (file,) = trace_files([str(tmp_path / "in.gz")], ReadOptions())
     (fault,) = faults(file)
     assert fault.startswith("in.gz:1: compressed file is damaged")
 

@@ -15,7 +15,7 @@ from pydantic_core import from_json
 
 from symbouq.auditing.jobs import auditing
 from symbouq.errors import RecordError
-from symbouq.io.adapters.base import Reading, TraceFile
+from symbouq.io.adapters.inputs import ReadOptions, TraceFile
 from symbouq.io.stream import Job, process, read_lines
 from symbouq.records import Trace
 
@@ -83,7 +83,7 @@ def test_a_bad_cell_of_a_used_column_costs_its_row(tmp_path: Path) -> None:
     assert [record["id"] for record in found] == [*IDS[:BAD], *IDS[BAD + 1 :]]
     assert told.startswith(f"{path}:{BAD + 1}: column question: ")
     mapped = table(tmp_path / "m.parquet", asked=broken("Where?"))
-    found, (told,) = read(TraceFile(mapped, Reading(mapping=(("question", "asked"),))))
+    found, (told,) = read(TraceFile(mapped, ReadOptions(mapping=(("question", "asked"),))))
     assert [record["id"] for record in found] == [*IDS[:BAD], *IDS[BAD + 1 :]]
 
 

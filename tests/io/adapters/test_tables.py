@@ -11,7 +11,7 @@ import pytest
 from helpers.writers import MAPPED, TRACES, WRITERS, faults, good, nested, read
 
 from symbouq.io.adapters import limits
-from symbouq.io.adapters.base import Reading
+from symbouq.io.adapters.inputs import ReadOptions
 
 TRIPLES = [["A", "above", "B"]]
 CLAIMS = [{"type": "conclusion", "relations": [["B", "below", "A"]]}]
@@ -65,7 +65,7 @@ def test_cells_with_lists(tmp_path: Path) -> None:
 def test_cells_with_relations(tmp_path: Path) -> None:
     cells = [json.dumps(value).replace('"', '""') for value in (TRIPLES, CLAIMS)]
     path = table(tmp_path / "in.csv", "facts,claims", ",".join(f'"{cell}"' for cell in cells))
-    (record,) = good(path, Reading(mapping=(("scene_relations", "facts"),)))
+    (record,) = good(path, ReadOptions(mapping=(("scene_relations", "facts"),)))
     assert (record["scene_relations"], record["claims"]) == (TRIPLES, CLAIMS)
 
 
@@ -94,7 +94,7 @@ def test_a_header_that_is_not_utf8_costs_no_row(tmp_path: Path) -> None:
     assert first == {"id": "2", "scene": "A is above B.", "response": "above", r"caf\xe9": "open"}
     assert second["id"] == "3"
     path.write_bytes(b"scene,caf\xe9\nA is above B.,above\n")
-    (mapped,) = good(str(path), Reading(mapping=(("response", r"caf\xe9"),)))
+    (mapped,) = good(str(path), ReadOptions(mapping=(("response", r"caf\xe9"),)))
     assert mapped["response"] == "above"
 
 
@@ -123,7 +123,7 @@ def test_a_line_that_is_too_long_costs_its_row_alone(
     [
         (
             "id,context",
-            Reading(),
+            ReadOptions(),
             "expected a column scene, scene_relations or prompt, or --map scene=COLUMN; the "
             "columns are id, context",
         ),
@@ -132,12 +132,12 @@ def test_a_line_that_is_too_long_costs_its_row_alone(
             MAPPED,
             "--map id=key: there is no such column; the columns are id, text",
         ),
-        ("id,id,scene", Reading(), "the header names the column 'id' more than once"),
-        ('"id', Reading(), "not valid CSV: unexpected end of data"),
+        ("id,id,scene", ReadOptions(), "the header names the column 'id' more than once"),
+        ('"id', ReadOptions(), "not valid CSV: unexpected end of data"),
     ],
 )
 def test_missing_columns_are_one_fault(
-    header: str, reading: Reading, message: str, tmp_path: Path
+    header: str, reading: ReadOptions, message: str, tmp_path: Path
 ) -> None:
     path = table(tmp_path / "in.csv", header, "1,2", "3,4")
     assert faults(path, reading) == [f"in.csv:1: {message}"]
@@ -199,11 +199,11 @@ def _schema(pyarrow: Any) -> Any:
 @pytest.mark.parametrize("name", ["parquet", "hf"])
 def test_missing_columns_of_typed_tables(name: str, tmp_path: Path) -> None:
     file = WRITERS[name](tmp_path, TRACES)
-    (fault,) = faults(file, Reading(mapping=(("scene", "story"),)))
+    (fault,) = faults(file, ReadOptions(mapping=(("scene", "story"),)))
     assert fault.endswith(
         ":1: --map scene=story: there is no such column; the columns are doc, key, completion"
     )
-    (fault,) = faults(file, Reading())
+    (fault,) = faults(file, ReadOptions())
     assert ":1: expected a column scene, scene_relations or prompt" in fault
 
 
@@ -211,9 +211,9 @@ def test_missing_columns_of_typed_tables(name: str, tmp_path: Path) -> None:
 def test_missing_values_of_typed_tables(name: str, tmp_path: Path) -> None:
     rows = [TRACES[0], {**TRACES[1], "scene": None}, TRACES[2]]
     file = WRITERS[name](tmp_path, rows)
-    (fault,) = faults(file, file.reading)
+    (fault,) = faults(file, file.options)
     assert ":2: --map scene=doc.context: no 'context' there; doc is an object with asked" in fault
-    assert len(read(file, file.reading)) == 3
+    assert len(read(file, file.options)) == 3
 
 
 def test_damaged_parquet(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_a_data_set_of_several_splits(tmp_path: Path) -> None:
         f"saved:1: holds the splits train, test: name one of them, such as {path / 'train'}"
     ]
     file = WRITERS["hf"](tmp_path / "other", TRACES)
-    assert good(str(path / "test"), file.reading) == good(file, file.reading)
+    assert good(str(path / "test"), file.options) == good(file, file.options)
 
 
 def test_a_format_that_was_set_on_a_data_set(tmp_path: Path) -> None:

@@ -306,7 +306,7 @@ def test_a_scene_in_one_string_is_split() -> None:
 
 def test_names_never_become_relations() -> None:
     text = READER.read(['The "left). on(0" box is above the lamp.'], "", [], "")
-    assert all(m.relation in READER.ontology.families for m in text.scene[0])
+    assert all(m.relation in READER.ontology.relations.family for m in text.scene[0])
 
 
 def test_the_pipeline_is_made_anew_without_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,112 @@
+"""The part of a response that gives the answer."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from functools import cache
+from typing import Any
+
+from symbouq.auditing.answer_words import cues
+
+_SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|\n+")
+_SHORT = 3
+"""Words of a last line that is taken for the answer, whatever was concluded before it."""
+_KEYS = ("final_answer", "answer", "conclusion", "label", "prediction")
+"""Fields of a JSON response that hold the answer, the first that is there counts."""
+_PLAINER = {ord(k): v for k, v in zip("‘’“”‐‑−", "''\"\"---", strict=True)}  # noqa: RUF001
+
+
+_FRAMES = {
+    "announced": r"\b(?:%(noun)s)\b(?:\s+(?!(?:%(link)s)\b)[\w'()\"-]+){0,9}?"
+    r"\s*(?:\d+\s*)?(?:\b(?:%(link)s)\b\s*:?|[:=])|\bI\s+(?:%(choosing)s)\b(?:\s+that\b)?",
+    "concluded": r"(?:\b(?:%(conclusion)s)\b|(?:^|[.,;]\s+)(?:%(clause)s)\b)[,:]?\s*",
+    "reason": r"(?s)\s*(?:[,;]|\s[-\u2013\u2014])?\s*\b(?:%(reason)s)\b.*"
+    r"|\s[-\u2013\u2014]\s.*",
+    "confidence": r"^\W*(?:(?:my\s+)?(?:%(confidence)s)\b.*|\d+(?:[./]\d+)?\s*%%?\W*)$",
+}
+"""Regular expressions for what stands around an answer, with roles of `cue/2` for words."""
+
+
+@cache
+def _frame(name: str) -> re.Pattern[str]:
+    words = {
+        role: "|".join(map(re.escape, sorted(texts, key=len, reverse=True)))
+        for role, texts in cues().items()
+    }
+    return re.compile(_FRAMES[name] % words, re.IGNORECASE)
+
+
+def answering_sentences(text: str) -> tuple[str, ...]:
+    """The sentences of a response that may answer: the announced or concluded one, else the
+    first and the last; none where there are no sentences.
+    """
+    text = _unmarked(_from_json(text))
+    marks = list(_frame("announced").finditer(text))
+    marks = [m for m in marks if "answ" in m.group().casefold()] or marks[-1:]
+    for mark in reversed(marks):
+        rest = text[mark.end() :].lstrip(" \t:\n")
+        listed = re.match(r"\[([^\]]*)\]", rest)
+        first = listed.group(1) if listed else _SENTENCE.split(rest)[0]
+        # "Answer:" may also head the steps that lead to it.
+        steps = not listed and re.fullmatch(r".*:\s*|\d+[.)]|[-*]", first.strip(), re.DOTALL)
+        if re.search(r"\w", first) and not steps:
+            return (_without_reason(first),)
+        if listed:
+            return ("none",)
+    conclusions = list(_frame("concluded").finditer(text))
+    short_end = text and len(re.findall(r"\w+", text.splitlines()[-1])) <= _SHORT
+    if conclusions and not short_end:
+        first = _SENTENCE.split(text[conclusions[-1].end() :])[0]
+        if re.search(r"\w", first):
+            return (_without_reason(first),)
+    sentences = [s.strip() for s in _SENTENCE.split(text) if s.strip()]
+    return tuple(_without_reason(s) for s in (sentences[:1] + sentences[-1:]))
+
+
+def _from_json(text: str) -> str:
+    """The answer of a response that is JSON; other text as it is."""
+    body = re.sub(r"^\s*```(?:json)?|```\s*$", "", text).strip()
+    if body[:1] not in ("{", "["):
+        return text
+    value: Any
+    try:
+        value = json.loads(body)
+    except ValueError:
+        try:  # as Python writes it
+            value = json.loads(body.replace("'", '"'))
+        except ValueError:
+            return text
+    if isinstance(value, dict):
+        named = [value[key] for key in _KEYS if key in value]
+        if not named:
+            return ""
+        value = named[0]
+    if isinstance(value, list):
+        value = ", ".join(str(item) for item in value) or "none"
+    return f"answer: {value}"
+
+
+def _unmarked(text: str) -> str:
+    """A response without markup, quoted questions and lines that state a confidence."""
+    text = unicodedata.normalize("NFKC", text).translate(_PLAINER)
+    text = re.sub(r"\\(?:text|mathrm|mathbf)\s*\{([^{}]*)\}", r"\1", text)
+    # "TPP^{-1}" is the inverse of TPP.
+    text = re.sub(r"(?<=[A-Za-z])\s*\^?\s*\{?\s*-\s*1\b\s*\}?", " inverse", text)
+    boxes = re.findall(r"\\boxed\s*\{([^{}]*)\}", text)
+    if boxes:
+        text = f"answer: {boxes[-1]}"
+    text = re.sub(r"\*+|`+|(?<!\w)_+|_+(?!\w)|^#+\s*", "", text, flags=re.MULTILINE)
+    text = re.sub(r"->|→|=>|>", ",", text)
+    text = re.sub(r"\"[^\"\n]{0,300}\?\"", "", text)
+    lines = [line for line in text.splitlines() if not _frame("confidence").match(line.strip())]
+    return "\n".join(lines).strip() if lines else text.strip()
+
+
+def _without_reason(text: str) -> str:
+    """An answer without bracketed remarks and the reasons that follow it."""
+    inner = re.fullmatch(r"\s*\(([^()]*)\)\W*", text)
+    text = inner.group(1) if inner else re.sub(r"\([^()]*\)", " ", text)
+    shorter = _frame("reason").sub("", text, count=1)
+    return shorter if re.search(r"\w", shorter) else text

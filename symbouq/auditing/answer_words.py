@@ -1,0 +1,109 @@
+"""The words of delivered answers, as the ontology has them: what labels are called, and cues."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache
+
+from symbouq.ontology.library import OntologyLibrary
+from symbouq.ontology.tables import Ontology
+
+Words = tuple[str, ...]
+"""A text's words in lower case."""
+
+
+@cache
+def builtin() -> OntologyLibrary:
+    """The built-in ontology, read once."""
+    return OntologyLibrary()
+
+
+@cache
+def cues() -> Mapping[str, tuple[str, ...]]:
+    """Roles of words in answers to the words (`cue/2`)."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for role, text in builtin().source.rows["cue", 2]:
+        found[role].append(text)
+    return {role: tuple(texts) for role, texts in found.items()}
+
+
+@cache
+def meanings() -> Mapping[str, str]:
+    """Answer labels, and what else answers call them, to their meanings."""
+    return {plain(text): meaning for meaning, text in builtin().source.rows["label", 2]}
+
+
+@cache
+def senses() -> Mapping[str, tuple[str, ...]]:
+    """Texts to the relations that they are in some profile."""
+    rows = builtin().source.rows
+    found: dict[str, dict[str, None]] = defaultdict(dict)
+    named = [row[-2:] for key in (("phrase", 2), ("phrase", 3), ("label", 3)) for row in rows[key]]
+    named += [(relation, text) for relation, _, text in rows["wording", 3]]
+    named += [(relation, relation) for relation, _ in rows["family", 2]]
+    for relation, text in named:
+        found[plain(text)][relation] = None
+    return {text: tuple(relations) for text, relations in found.items()}
+
+
+@cache
+def implications() -> Mapping[str, frozenset[str]]:
+    """Relations to those that they imply, whatever the profile."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for relation, other in builtin().source.rows["implies", 2]:
+        found[relation].add(other)
+    return {relation: frozenset(others) for relation, others in found.items()}
+
+
+def relation_named(ontology: Ontology, label: str) -> str | None:
+    """The relation that an answer label is in a profile: by `label/3`, a phrase, its name."""
+    text = " ".join(label.lower().replace("_", " ").split())
+    name = text.replace("-", "_").replace(" ", "_")
+    relation = ontology.lexicon.relation_label.get(text) or ontology.lexicon.phrase.get(text)
+    return relation or (name if name in ontology.relations.family else None)
+
+
+def plain(text: str) -> str:
+    """A text in lower case, without hyphens and doubled spaces."""
+    return " ".join(re.sub(r"[-_\s]+", " ", text.casefold()).split())
+
+
+@cache
+def words_of(word_class: str) -> frozenset[str]:
+    """The words of a class (`word/2`)."""
+    return frozenset(text for name, text in builtin().source.rows["word", 2] if name == word_class)
+
+
+@cache
+def digits() -> Mapping[str, str]:
+    """Number words to digits."""
+    return {text: number for number, text in builtin().source.rows["numeral", 2]}
+
+
+def tokenized(text: str) -> list[str]:
+    """The words and marks of a text in their own case; number words become digits."""
+    text = re.sub(r"(?i)\b(can)(?:not|'t)\b", r"\1 not", re.sub(r"[-_\s]+", " ", text))
+    text = re.sub(r"(?i)(?<=\w)n't\b", " not", text)
+    text = re.sub(r"(?i)'s\b", "", text)
+    return [digits().get(t.casefold(), t) for t in re.findall(r"[^\W_]+|[,;:.!?/&]", text)]
+
+
+def form(text: str) -> Words:
+    """The words by which a text is recognised, articles apart."""
+    words = tuple(token.casefold() for token in tokenized(text))
+    return tuple(word for word in words if word not in cues()["article"]) or words
+
+
+def meaning_of(label: str) -> str | None:
+    """The meaning of an answer label: "both of the cups" is `both`."""
+    text = plain(label)
+    first = meanings().get(text.split()[0]) if text else None
+    return meanings().get(text) or (first if first in ("both", "none") else None)
+
+
+@cache
+def asking_possible() -> frozenset[str]:
+    """Profiles whose questions ask which relations can hold."""
+    return frozenset(profile for (profile,) in builtin().source.rows["asks_possible", 1])

@@ -1,0 +1,95 @@
+"""The output contract of traces: the instruction that a model is given, and the schema that its
+structured output keeps to (appendices Generation and Alignment, Prompt Contracts).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+STEPS = 6
+"""Most reasoning strings of a trace."""
+STEP_LENGTH = 96
+"""Most characters of a reasoning string."""
+CONCLUSION_LENGTH = 64
+"""Most characters of the conclusion."""
+
+
+def string_schema(length: int) -> dict[str, Any]:
+    """JSON Schema of a non-empty string of at most `length` characters."""
+    return {"type": "string", "minLength": 1, "maxLength": length, "pattern": _pattern(length)}
+
+
+def _pattern(length: int) -> str:
+    # Some engines let control characters and empty strings through where only a length is
+    # given, so the characters are named, and the first is no space.
+    return rf"^[A-Za-z0-9,.'():;\-][A-Za-z0-9 ,.'():;\-]{{0,{length - 1}}}$"
+
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "reasoning": {
+            "type": "array",
+            "items": string_schema(STEP_LENGTH),
+            "minItems": 1,
+            "maxItems": STEPS,
+        },
+        "conclusion": string_schema(CONCLUSION_LENGTH),
+    },
+    "required": ["reasoning", "conclusion"],
+    "additionalProperties": False,
+}
+"""JSON Schema of a structured trace."""
+
+STRUCTURED = (
+    "Return an object with this shape: "
+    '{"reasoning":["atomic spatial step", "..."], "conclusion":"final answer"}. '
+    "Include 1-6 short, non-empty reasoning steps and exactly one short, non-empty conclusion."
+)
+"""The instruction of the appendix for structured traces."""
+
+FREE_FORM = (
+    "Think step by step in plain sentences, then give the final answer on a last line that "
+    'starts with "Answer:".'
+)
+"""The instruction for free-form traces."""
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid", strict=True, regex_engine="python-re"))
+class Structured:
+    """A structured trace, which keeps to `SCHEMA`.
+
+    Attributes:
+        reasoning: The reasoning strings.
+        conclusion: The delivered answer.
+
+    Raises:
+        ValueError: If a string, or their number, does not keep to the schema.
+    """
+
+    reasoning: Annotated[
+        tuple[Annotated[str, Field(pattern=_pattern(STEP_LENGTH))], ...],
+        Field(min_length=1, max_length=STEPS),
+    ]
+    conclusion: Annotated[str, Field(pattern=_pattern(CONCLUSION_LENGTH))]
+
+    def encoded(self) -> str:
+        """The trace as the JSON text that a model is to write."""
+        value = {"reasoning": list(self.reasoning), "conclusion": self.conclusion}
+        return json.dumps(value, ensure_ascii=False)
+
+    @classmethod
+    def of(cls, text: str) -> Structured | None:
+        """The trace that a text holds, or None if it is not one under `SCHEMA`."""
+        try:
+            return TypeAdapter(cls).validate_json(text)
+        except ValidationError:
+            return None
+
+
+LONGEST = len(Structured(("x" * STEP_LENGTH,) * STEPS, "x" * CONCLUSION_LENGTH).encoded())
+"""Characters of the longest structured trace."""

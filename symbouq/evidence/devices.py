@@ -1,0 +1,67 @@
+"""Devices of networks: the GPU where there is one, and whether its memory suffices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from symbouq.errors import SymboUQError, one_line
+
+_SHOWN = 300
+"""Characters of a library's message that are passed on."""
+_SHORTAGES = ("can't allocate memory", "not enough memory")
+"""Messages of the CPU's allocator, which has no error of its own."""
+
+
+def best_device(name: str | None = None) -> str:
+    """A device by name; by default the GPU where there is one, and the CPU elsewhere.
+
+    Args:
+        name: `cpu`, `cuda`, `cuda:1`.
+
+    Raises:
+        SymboUQError: If there is no such device here.
+    """
+    import torch
+
+    if name is None:
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=name)
+    except (RuntimeError, AssertionError) as error:
+        raise SymboUQError(f"there is no device {name} here: {brief(error)}") from error
+    return name
+
+
+def memory_shortage(work: Callable[..., None], *arguments: Any) -> str:
+    """Does some work and says why memory does not suffice for it; empty where it does.
+
+    Args:
+        work: The work.
+        arguments: Its arguments.
+
+    Raises:
+        Exception: Whatever else the work raises.
+    """
+    import torch
+
+    try:
+        work(*arguments)
+    except (RuntimeError, MemoryError) as error:
+        if not isinstance(error, MemoryError | torch.OutOfMemoryError) and not any(
+            message in str(error).lower() for message in _SHORTAGES
+        ):
+            raise
+        shortage = brief(error)
+    else:
+        return ""
+    # Out of the handler: the error's frames hold on to the tensors of the work.
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    return shortage
+
+
+def brief(error: Exception) -> str:
+    """The kind and the message of a library's error, in one line."""
+    text = one_line(error)
+    return f"{type(error).__name__}: {text[:_SHOWN]}{'...' if len(text) > _SHOWN else ''}"

@@ -1,0 +1,157 @@
+"""Generated records on disk: one JSON line each, appended so that a killed run continues."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic_core import from_json, to_json
+
+from symbouq.errors import SymboUQError
+from symbouq.io.output import lock
+
+HASH = "settings"
+"""Name of the settings' hash among the settings; the others say what differs."""
+_START = b'{"id":'
+"""Beginning of every line."""
+
+
+class ResumableFile:
+    """A file of generated records that is written by one run after another.
+
+    A line counts when its line break is written; what a killed run left after the last one
+    is taken away. The runs of a file share their settings, which stand in every line. Used
+    as a context manager, so that no other run writes to the file meanwhile.
+
+    Args:
+        path: The file; it is made where there is none.
+        settings: The run's settings, as they stand in the lines' `generation`.
+
+    Attributes:
+        done: Ids of the records that are written.
+
+    Raises:
+        SymboUQError: On entering, if the file cannot be used, another run is writing to
+            it, or its lines were written by something else or with other settings.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], settings: Mapping[str, Any]) -> None:
+        self.path = Path(path)
+        self.done: set[str] = set()
+        self._settings = dict(settings)
+        self._size = 0
+
+    def __enter__(self) -> Self:
+        if self.path.suffix in (".gz", ".parquet"):
+            raise SymboUQError(
+                f"traces are appended as they come, which no {self.path.suffix} file allows; give "
+                "a name in .jsonl and convert it at the end",
+                str(self.path),
+            )
+        try:
+            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        except OSError as error:
+            raise self._unusable(f"cannot be written: {error.strerror}") from error
+        try:
+            if not stat.S_ISREG(os.fstat(self._file).st_mode):
+                raise self._unusable("is no regular file, which a run could continue")
+            lock(self._file, self.path)
+            self._resume()
+        except BaseException:
+            os.close(self._file)
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._file)
+
+    def append(self, records: Iterable[Mapping[str, Any]]) -> None:
+        """Writes some records; those that are written already are left out.
+
+        Args:
+            records: Records with `id` first and the settings in `generation`.
+
+        Raises:
+            SymboUQError: If the disk is full or fails; then none of them is written, and
+                those before are kept.
+        """
+        new = {str(record["id"]): record for record in records if record["id"] not in self.done}
+        lines = b"".join(to_json(record) + b"\n" for record in new.values())
+        try:
+            left = memoryview(lines)
+            while left:
+                left = left[os.write(self._file, left) :]
+            os.fsync(self._file)
+        except OSError as error:
+            with suppress(OSError):
+                os.ftruncate(self._file, self._size)
+            kept = f"{len(self.done)} traces are written and kept"
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                again = "make room and run the same command again, it continues there"
+                raise self._unusable(f"the disk is full; {kept}; {again}") from error
+            raise self._unusable(f"cannot be written: {error.strerror}; {kept}") from error
+        self._size += len(lines)
+        self.done.update(new)
+
+    def _resume(self) -> None:
+        """Reads the lines that are there and cuts a torn end off."""
+        with self.path.open("rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                if line.endswith(b"\n"):
+                    self._check(line, number)
+                    self._size += len(line)
+                elif self._size or _torn(line):
+                    os.ftruncate(self._file, self._size)
+                else:
+                    raise self._foreign(number)
+
+    def _check(self, line: bytes, number: int) -> None:
+        try:
+            record = from_json(line)
+            there = {name: record["generation"][name] for name in self._settings}
+            self.done.add(record["id"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._foreign(number) from error
+        differing = [
+            f"{name} is {_shown(there[name])} there and {_shown(value)} here"
+            for name, value in self._settings.items()
+            if there[name] != value and name != HASH
+        ]
+        if differing:
+            raise SymboUQError(
+                f"was begun with other settings: {'; '.join(differing)}; continue with those "
+                "or give another file",
+                str(self.path),
+                number,
+            )
+
+    def _foreign(self, number: int) -> SymboUQError:
+        return SymboUQError(
+            "is no generated trace, so nothing is added to this file; give another one",
+            str(self.path),
+            number,
+        )
+
+    def _unusable(self, message: str) -> SymboUQError:
+        return SymboUQError(message, str(self.path))
+
+
+def _torn(line: bytes) -> bool:
+    """Whether a file's only line, which has no end, may be what a killed run left."""
+    if not (line.startswith(_START) or _START.startswith(line)):
+        return False
+    try:
+        from_json(line)
+    except ValueError:
+        return True
+    return False
+
+
+def _shown(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 24 else f"{text[:12]}..."

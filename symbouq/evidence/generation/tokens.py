@@ -1,0 +1,125 @@
+"""The characters that each token of a text stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from symbouq.evidence.generation.engine import Alternative, Token
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+Extent = tuple[int, int]
+"""Character offsets, start and end."""
+
+Scored = tuple[int, float, Sequence[tuple[int, float]]]
+"""A token, its log-probability, and the most probable tokens with theirs."""
+
+_BROKEN = "\N{REPLACEMENT CHARACTER}"
+"""The character that a decoder puts in place of bytes that are no whole one."""
+_ANCHOR = "a"
+"""A text after which a token keeps its leading space."""
+
+
+def decoded(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> tuple[str, list[Extent]]:
+    """The text of a token sequence, and the characters that each token covers.
+
+    Tokens are decoded cumulatively: bytes that are no whole character yet are held back
+    until they are, and each token that brings some of its bytes covers that character.
+    Special tokens cover none.
+
+    Args:
+        tokenizer: The tokenizer that made them.
+        ids: The tokens.
+    """
+    special = set(tokenizer.all_special_ids)
+    texts: list[str] = []
+    extents: list[Extent] = []
+    # Only the last tokens are decoded again: [start, read), whose text is whole, since a
+    # decoder may treat the first token of a text otherwise, and those that follow them.
+    start = read = 0
+    whole = sound = 0
+    pending = ""
+    for position, token in enumerate(ids):
+        begin = whole + sound
+        if token in special:
+            extents.append((begin, begin))
+            continue
+        before = _decode(tokenizer, ids[start:read])
+        pending = _decode(tokenizer, ids[start : position + 1])[len(before) :]
+        if pending.endswith(_BROKEN):
+            sound = len(pending.rstrip(_BROKEN))
+            extents.append((begin, whole + sound + 1))
+            continue
+        texts.append(pending)
+        whole += len(pending)
+        extents.append((begin, whole))
+        start, read = read, position + 1
+        pending, sound = "", 0
+    return "".join([*texts, pending]), extents
+
+
+def added_texts(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> list[str]:
+    """The text that each token of a sequence adds; joined, they are the whole text.
+
+    A token that ends within a character adds nothing, the one that completes it adds it
+    whole.
+
+    Args:
+        tokenizer: The tokenizer that made them.
+        ids: The tokens.
+    """
+    text, extents = decoded(tokenizer, ids)
+    ends = [0]
+    for (_, end), (begin, _) in pairwise([*extents, (len(text), len(text))]):
+        ends.append(end if end <= begin else ends[-1])
+    ends[-1] = len(text)  # also where it breaks off within a character
+    return [text[a:b] for a, b in pairwise(ends)]
+
+
+class TokenReader:
+    """Gives tokens their texts.
+
+    Args:
+        tokenizer: The tokenizer that made them.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        self._tokenizer = tokenizer
+        self._anchor: list[int] = tokenizer(_ANCHOR, add_special_tokens=False)["input_ids"]
+        self.alone = cache(self._alone)
+
+    def tokens(self, scored: Sequence[Scored]) -> tuple[Token, ...]:
+        """The tokens of a text, each with the text that it adds.
+
+        Args:
+            scored: The tokens of a text; alternatives of probability 0 are left out.
+        """
+        texts = added_texts(self._tokenizer, [token for token, _, _ in scored])
+        return tuple(
+            Token(
+                token,
+                text,
+                logprob,
+                tuple(
+                    Alternative(other, self.alone(other), value)
+                    for other, value in top
+                    if value != -float("inf")
+                ),
+            )
+            for (token, logprob, top), text in zip(scored, texts, strict=True)
+        )
+
+    def _alone(self, token: int) -> str:
+        """The text that a token adds to one that ends in a whole character."""
+        whole = _decode(self._tokenizer, [*self._anchor, token])
+        return whole[len(_decode(self._tokenizer, self._anchor)) :]
+
+
+def _decode(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> str:
+    return str(
+        tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    )

@@ -1,0 +1,282 @@
+"""Scorers fitted, calibrated, and kept in folders."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from symbouq.errors import SymboUQError
+from symbouq.evidence.scorers.base import Labelled, Scorer
+from symbouq.evidence.scorers.calibration import Calibrator
+from symbouq.evidence.scorers.needs import lacking, readable
+from symbouq.evidence.scorers.registry import SCORERS, entry
+from symbouq.evidence.scorers.settings import Resources
+from symbouq.evidence.signals.example import Example
+
+if TYPE_CHECKING:
+    from symbouq.evidence.scorers.settings import Settings
+
+FORMAT = 1
+"""Version of a kept scorer."""
+DESCRIPTION, TIMING = "scorer.json", "timing.json"
+"""The files of a kept scorer."""
+
+_RESOURCES = ("equivalence", "backbone")
+"""Attributes of a scorer that change its values, and are named in its description."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A scorer that is ready for use.
+
+    Attributes:
+        scorer: The scorer.
+        seed: What it was fitted with; 0 where nothing is drawn.
+        calibrator: From its values to the probability of a right answer.
+        data: Hash of what it was fitted on, and how.
+        seconds: How long it was trained; 0 for training-free scores.
+    """
+
+    scorer: Scorer
+    seed: int
+    calibrator: Calibrator
+    data: str = ""
+    seconds: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """The scorer's name in the paper."""
+        return self.scorer.name
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """The content of `scorer.json`; names what decides equivalence, and the backbone."""
+        resources = {part: getattr(self.scorer, part, None) for part in _RESOURCES}
+        return {
+            "format": FORMAT,
+            "name": self.name,
+            "seed": self.seed,
+            "orientation": self.scorer.orientation,
+            "needs": sorted(self.scorer.needs),
+            **{part: one.name for part, one in resources.items() if one is not None},
+            "data": self.data,
+            "calibrator": self.calibrator.record(),
+        }
+
+
+def seeds_of(scorer: type[Scorer], seeds: Sequence[int]) -> Sequence[int]:
+    """The seeds that a scorer is fitted with: the first one where nothing is drawn."""
+    return seeds if scorer.seeded else seeds[:1]
+
+
+def fit(
+    name: str,
+    train: Sequence[Labelled],
+    validation: Sequence[Labelled],
+    seed: int = 0,
+    settings: Settings | None = None,
+    resources: Resources | None = None,
+) -> Fitted:
+    """Fits and calibrates a scorer.
+
+    Args:
+        name: Its name in the paper.
+        train: Source data to learn from; not read by training-free scores.
+        validation: Data that selects and calibrates.
+        seed: Of what is drawn.
+        settings: How networks are trained; seed and device are taken from elsewhere.
+        resources: What the scorer uses.
+
+    Raises:
+        SymboUQError: If there is none of that name, a package is missing, a split is empty or lacks
+            a class, or an example lacks what the scorer needs.
+    """
+    scorer = entry(name).make(seed, settings, resources or Resources())
+    started = time.monotonic()
+    scorer.fit(train, validation)
+    seconds = time.monotonic() - started if scorer.trained else 0.0
+    data = fingerprint(train, validation, settings)
+    return Fitted(scorer, seed, calibrate(scorer, validation), data, seconds)
+
+
+def fit_into(
+    models: str | Path,
+    name: str,
+    train: Sequence[Labelled],
+    validation: Sequence[Labelled],
+    seed: int,
+    settings: Settings | None,
+    resources: Resources,
+) -> Fitted:
+    """Fits a scorer, as `fit`, and keeps it in a folder of scorers, unless one was fitted there on
+    the same data in the same way.
+
+    Raises:
+        SymboUQError: As `fit`.
+    """
+    settings = replace(settings, seed=seed) if settings is not None else None
+    try:
+        earlier = load(folder_of(models, name, seed), resources)
+        if earlier.data == fingerprint(train, validation, settings):
+            return earlier
+    except SymboUQError:
+        pass  # none, a stopped attempt, or one with another equivalence
+    fitted = fit(name, train, validation, seed, settings, resources)
+    save(fitted, models)
+    return fitted
+
+
+def calibrate(scorer: Scorer, validation: Sequence[Labelled]) -> Calibrator:
+    """Min-max statistics, reduction and Platt map of a scorer that stands by itself, on a
+    validation split.
+
+    Raises:
+        SymboUQError: If the split is empty or of one class.
+    """
+    labelled = [item for item in _readable(validation) if item.correct is not None]
+    values = scorer.score([item.example for item in labelled])
+    labels = [int(item.correct or 0) for item in labelled]
+    return Calibrator.fit(values, labels, scorer.orientation, upright=True)
+
+
+def _readable(items: Sequence[Labelled]) -> list[Labelled]:
+    return [item for item in items if readable(item.example)]
+
+
+def fingerprint(
+    train: Sequence[Labelled], validation: Sequence[Labelled], settings: Settings | None
+) -> str:
+    """A hash of what decides a fit: traces that can be read, with claims, labels, audits and
+    signals, and settings.
+    """
+    digest = hashlib.sha256(json.dumps(asdict(settings) if settings else None).encode())
+    for split in (train, validation):
+        for item in _readable(split):
+            example = item.example
+            features = example.audit["features"] if example.audit is not None else None
+            parts = [example.id, example.claims, item.labels, features, len(example.samples)]
+            digest.update(json.dumps(parts).encode())
+            if example.signals is not None:
+                digest.update(example.signals.logprobs.tobytes())
+                digest.update(example.signals.hidden[-1:].tobytes())
+        digest.update(b"\n")
+    return digest.hexdigest()[:16]
+
+
+def possible(
+    names: Sequence[str], examples: Sequence[Example], resources: Resources
+) -> tuple[list[str], dict[str, str]]:
+    """The scorers whose needs are met.
+
+    Args:
+        names: Those that are wanted, of which a missing one is an error; all where empty.
+        examples: Some traces.
+        resources: What scorers use.
+
+    Returns:
+        The scorers that can be had, and for the others what is missing.
+
+    Raises:
+        SymboUQError: If a named one cannot be had.
+    """
+    wanted = [entry(name) for name in names] or list(SCORERS.values())
+    first = next(filter(readable, examples), None)
+    missing: dict[str, str] = {}
+    for scorer in wanted:
+        fault = lacking(first, scorer.needs) if first is not None else None
+        if "backbone" in scorer.needs and resources.backbone is None:
+            fault = "the model that wrote the traces"
+        if fault is not None and names:
+            raise SymboUQError(f"{scorer.name} needs {fault}")
+        if fault is not None:
+            missing[scorer.name] = fault
+    return [scorer.name for scorer in wanted if scorer.name not in missing], missing
+
+
+# Folders -------------------------------------------------------------------------------
+
+
+def folder_of(models: str | Path, name: str, seed: int) -> Path:
+    """The place of a scorer in a folder of scorers."""
+    slug = re.sub(r"[^a-z]+", "-", name.casefold()).strip("-")
+    return Path(models) / slug / f"seed-{seed}"
+
+
+def save(fitted: Fitted, models: str | Path) -> Path:
+    """Keeps a fitted scorer in a folder of scorers.
+
+    Returns:
+        Its own folder there.
+    """
+    folder = folder_of(models, fitted.name, fitted.seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    fitted.scorer.save(folder)
+    timing = {"training_seconds": round(fitted.seconds, 2)}
+    (folder / TIMING).write_text(json.dumps(timing) + "\n", encoding="utf-8")
+    # Last: a folder without it is a stopped attempt.
+    text = json.dumps(fitted.description, indent=2, ensure_ascii=False) + "\n"
+    (folder / DESCRIPTION).write_text(text, encoding="utf-8")
+    return folder
+
+
+def load(folder: str | Path, resources: Resources | None = None) -> Fitted:
+    """A kept scorer.
+
+    Args:
+        folder: Its own folder.
+        resources: What it uses; the equivalence must be the one that it was calibrated with.
+
+    Raises:
+        SymboUQError: If there is none, it cannot be read, or a resource is another one.
+    """
+    path = Path(folder)
+    try:
+        stored = json.loads((path / DESCRIPTION).read_text(encoding="utf-8"))
+        timing = json.loads((path / TIMING).read_text(encoding="utf-8"))
+        if stored["format"] != FORMAT:
+            raise SymboUQError(f"{path}: a scorer of format {stored['format']}, not {FORMAT}")
+        kind = entry(stored["name"])
+        calibrator = Calibrator.of(stored["calibrator"])
+        seed, data, seconds = stored["seed"], stored["data"], timing["training_seconds"]
+    except OSError as error:
+        raise SymboUQError(f"{path} holds no fitted scorer: {error}") from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise SymboUQError(f"{path} holds no fitted scorer: {error!r}") from error
+    scorer = kind.load(path, seed, resources or Resources())
+    fitted = Fitted(scorer, seed, calibrator, data, seconds)
+    for part in _RESOURCES:
+        now, then = fitted.description.get(part), stored.get(part)
+        if now != then:
+            raise SymboUQError(f"{path}: calibrated with {part} {then!r}, not with {now!r}")
+    return fitted
+
+
+def kept(models: str | Path, names: Sequence[str] = ()) -> list[Path]:
+    """The folders of kept scorers, in the paper's order, then by seed.
+
+    Args:
+        models: The folder of scorers.
+        names: Which ones; all where empty.
+
+    Raises:
+        SymboUQError: If there are none, or a named one is not there.
+    """
+    wanted = {entry(name).name for name in names}
+    folders: list[Path] = []
+    for name in SCORERS:
+        if wanted and name not in wanted:
+            continue
+        files = folder_of(models, name, 0).parent.glob(f"seed-*/{DESCRIPTION}")
+        seeds = sorted((file.parent for file in files), key=lambda path: int(path.name[5:]))
+        if wanted and not seeds:
+            raise SymboUQError(f"{models} holds no fitted {name}")
+        folders += seeds
+    if not folders:
+        raise SymboUQError(f"{models} holds no fitted scorers")
+    return folders

@@ -1,0 +1,200 @@
+"""Calibrated scores of traces, and the Parquet file that holds them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from symbouq.errors import SymboUQError, missing_extra
+from symbouq.evidence.scorers.bank.fitted import Fitted, calibrate, load
+from symbouq.evidence.scorers.bank.split import Split
+from symbouq.evidence.scorers.calibration import Calibrator
+from symbouq.evidence.scorers.needs import readable
+from symbouq.evidence.scorers.settings import Resources
+from symbouq.evidence.signals.cache import SignalsCache
+from symbouq.evidence.signals.example import Example
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Score:
+    """A row of the file: one scorer's score of one trace.
+
+    Attributes:
+        id: The trace's id.
+        method: The scorer's name.
+        seed: What it was fitted with.
+        claims: Its values, one a claim, in its own orientation; empty where nothing could be
+            read.
+        score: Calibrated probability that the delivered answer is right; None likewise.
+        reduction: How claims became a trace.
+    """
+
+    id: str
+    method: str
+    seed: int
+    claims: list[float] = field(default_factory=list)
+    score: float | None = None
+    reduction: str = ""
+
+
+class Scored(NamedTuple):
+    """One scorer's scores of some traces.
+
+    Attributes:
+        description: The scorer's (`Fitted.description`).
+        rows: One a trace.
+    """
+
+    description: dict[str, Any]
+    rows: list[Score]
+
+
+def scores(fitted: Fitted, examples: Sequence[Example]) -> Iterator[Score]:
+    """The scores of some traces, in their order; a trace with nothing to read has none.
+
+    Raises:
+        SymboUQError: If an example lacks what the scorer needs.
+    """
+    values = fitted.scorer.score([example for example in examples if readable(example)])
+    scored = iter(zip(values, fitted.calibrator(values).tolist(), strict=True))
+    for example in examples:
+        row = Score(example.id, fitted.name, fitted.seed, reduction=fitted.calibrator.reduction)
+        if readable(example):
+            claims, score = next(scored)
+            row = replace(row, claims=claims.tolist(), score=score)
+        yield row
+
+
+class Scoring:
+    """Kept scorers, ready to score the traces of a split.
+
+    Args:
+        folders: The scorers' folders, as `kept` gives them.
+        resources: Gives what they use.
+        split: The split; its signals are read as they are needed.
+        validation: A split of the same dataset, which calibrates in place of the one that the
+            scorers were fitted with.
+
+    Raises:
+        SymboUQError: If a scorer cannot be loaded, or validation lacks labels or a class.
+    """
+
+    def __init__(
+        self,
+        folders: Sequence[Path],
+        resources: Callable[[], Resources],
+        split: Split,
+        validation: Split | None = None,
+    ) -> None:
+        shared = resources()
+        self._fitted = [load(folder, shared) for folder in folders]
+        if validation is not None:
+            labelled = validation.labelled()
+            self._fitted = [
+                replace(fitted, calibrator=calibrate(fitted.scorer, labelled))
+                for fitted in self._fitted
+            ]
+        self._signals = SignalsCache(split.signals) if split.signals is not None else None
+
+    def __call__(self, chunk: Sequence[Example]) -> list[Scored]:
+        """The scores of some traces by each scorer.
+
+        Raises:
+            SymboUQError: If a trace lacks what a scorer needs.
+        """
+        if self._signals is not None:
+            chunk = [replace(one, signals=self._signals.signals(one.id)) for one in chunk]
+        return [Scored(fitted.description, list(scores(fitted, chunk))) for fitted in self._fitted]
+
+
+def _schema() -> pa.Schema:
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise missing_extra("fit", error) from error
+    return pa.schema(
+        {
+            "id": pa.string(),
+            "method": pa.string(),
+            "seed": pa.int64(),
+            "claims": pa.list_(pa.float64()),
+            "score": pa.float64(),
+            "reduction": pa.string(),
+        }
+    )
+
+
+def write_scores(path: str | Path, parts: Iterable[Sequence[Scored]]) -> dict[str, int]:
+    """Writes a Parquet file with one row a trace, method and seed, scorer after scorer; its
+    metadata `scorers` has their descriptions.
+
+    Args:
+        path: The file; it is there only once it is whole.
+        parts: The scores of the same scorers for some traces, and for more of them.
+
+    Returns:
+        How many rows each scorer has.
+    """
+    schema = _schema()
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    described: list[dict[str, Any]] = []
+    tables: list[list[pa.Table]] = []
+    for part in parts:
+        described = [scored.description for scored in part]
+        tables = tables or [[] for _ in part]
+        for scored, of_scorer in zip(part, tables, strict=True):
+            of_scorer.append(pa.Table.from_pylist([asdict(row) for row in scored.rows], schema))
+    table = pa.concat_tables(chain([schema.empty_table()], *tables))
+    metadata = {"scorers": json.dumps(described, ensure_ascii=False)}
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_name(target.name + ".part")
+    pq.write_table(table.replace_schema_metadata(metadata), unfinished)
+    unfinished.replace(target)
+    return {
+        f"{one['name']}, seed {one['seed']}": sum(len(part) for part in of_scorer)
+        for one, of_scorer in zip(described, tables, strict=True)
+    }
+
+
+def read_calibrators(path: str | Path) -> dict[tuple[str, int], Calibrator]:
+    """The calibrators by which a file's scores were made, by method and seed.
+
+    Raises:
+        SymboUQError: If it cannot be read or is none.
+    """
+    _schema()
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        described = json.loads((pq.read_schema(path).metadata or {})[b"scorers"])
+        return {(one["name"], one["seed"]): Calibrator.of(one["calibrator"]) for one in described}
+    except (OSError, pa.ArrowException, KeyError, TypeError, ValueError) as error:
+        raise SymboUQError(f"{path} holds no scores: {error!r}") from error
+
+
+def read_scores(path: str | Path) -> list[Score]:
+    """The scores of a Parquet file.
+
+    Raises:
+        SymboUQError: If it cannot be read or is none.
+    """
+    schema = _schema()
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        rows = pq.read_table(path, columns=schema.names).to_pylist()
+    except (OSError, pa.ArrowException) as error:
+        raise SymboUQError(f"{path} holds no scores: {error}") from error
+    return [Score(**row) for row in rows]

@@ -1,0 +1,105 @@
+"""The files of a split: traces, signals, audits, labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from symbouq.errors import SymboUQError
+from symbouq.evidence.labels.records import read_labels
+from symbouq.evidence.scorers.base import Labelled
+from symbouq.evidence.signals.cache import examples
+from symbouq.evidence.signals.example import Example
+
+CHUNK = 256
+"""Traces that are scored together. A network's last digits depend on what it is given side by
+side, so this is the same wherever they are scored.
+"""
+
+
+@dataclass(frozen=True)
+class Split:
+    """The files of a split, of which all but the traces may be missing.
+
+    Attributes:
+        traces: Generated traces.
+        signals: Folder of cached signals.
+        audits: Audits of the traces.
+        labels: Labels of their claims.
+    """
+
+    traces: Path
+    signals: Path | None = None
+    audits: Path | None = None
+    labels: Path | None = None
+
+    @classmethod
+    def of(cls, folder: str | Path) -> Split:
+        """The split in a folder: `traces.jsonl`, `signals`, `audits.jsonl`, `labels.jsonl`; the
+        files may be compressed (`.gz`).
+
+        Raises:
+            SymboUQError: If there are no traces.
+        """
+        path = Path(folder)
+
+        def first(*names: str) -> Path | None:
+            return next((path / name for name in names if (path / name).exists()), None)
+
+        def records(name: str) -> Path | None:
+            return first(f"{name}.jsonl", f"{name}.jsonl.gz")
+
+        traces = records("traces")
+        if traces is None:
+            raise SymboUQError(f"{path} has no traces.jsonl")
+        return cls(traces, first("signals"), records("audits"), records("labels"))
+
+    def examples(self) -> list[Example]:
+        """Its traces with signals and audits; reads no labels.
+
+        Hidden states stay in memory as float16, which is what the cache holds.
+
+        Raises:
+            SymboUQError: If the files do not fit together.
+        """
+
+        def halved(example: Example) -> Example:
+            if example.signals is None:
+                return example
+            # The type says float32; half of it is half the memory, and the same numbers.
+            hidden: Any = example.signals.hidden.astype(np.float16)
+            return replace(example, signals=replace(example.signals, hidden=hidden))
+
+        return [halved(example) for example in examples(self.traces, self.signals, self.audits)]
+
+    def chunks(self) -> Iterator[list[Example]]:
+        """Its traces with audits, `CHUNK` at a time, for `Scoring`, which adds the signals; one
+        chunk at least.
+
+        Raises:
+            SymboUQError: If the files do not fit together.
+        """
+        every = examples(self.traces, self.signals, self.audits, light=True)
+        yield list(islice(every, CHUNK))
+        while chunk := list(islice(every, CHUNK)):
+            yield chunk
+
+    def labelled(self) -> list[Labelled]:
+        """Its traces with their labels; those that have no label at all are left out.
+
+        Raises:
+            SymboUQError: If there are no labels, or the files do not fit together.
+        """
+        if self.labels is None:
+            raise SymboUQError(f"{self.traces.parent} has no labels.jsonl")
+        labels = read_labels(self.labels)
+        return [
+            Labelled(example, labels[example.id].labels)
+            for example in self.examples()
+            if example.id in labels
+        ]

@@ -1,0 +1,189 @@
+"""Scores that read decoding probabilities (appendix Training-Free Baselines).
+
+They read the tokens that are aligned with a claim; a claim without any gets the statistic of the
+whole trace. Definitions are the paper's, which differ from other libraries'
+scores of the same names, as each docstring says. All are uncertainties.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symbouq.errors import SymboUQError
+from symbouq.evidence.scorers.base import Scorer
+from symbouq.evidence.signals.example import Example, Signals
+from symbouq.metrics import Values
+
+FLOOR = float(np.log(np.finfo(np.float32).tiny))
+"""The least log-probability that counts, that of the smallest normal float32 (-87.3). Lower ones,
+minus infinity among them, come from underflow or a mask, and stand for it."""
+
+
+class _TokenStatistic(Scorer):
+    """One number a token, reduced over the tokens of each claim."""
+
+    family = "decoding"
+    needs = frozenset({"tokens"})
+
+    def values(self, example: Example) -> Values:
+        """The statistic of each claim.
+
+        Raises:
+            SymboUQError: If a probability is not a number.
+        """
+        signals = example.signals
+        assert signals is not None  # a need
+        values = self._of_tokens(example, signals)
+        spans = (values[start:stop] if stop > start else values for start, stop in signals.spans)
+        return np.array([self._reduced(span) for span in spans], np.float64)
+
+    def _of_tokens(self, example: Example, signals: Signals) -> Values:
+        raise NotImplementedError
+
+    def _reduced(self, values: Values) -> float:
+        return float(values.mean())
+
+
+def _log_probabilities(example: Example, values: Any) -> Values:
+    logprobs = np.asarray(values, np.float64)
+    if np.isnan(logprobs).any():
+        raise SymboUQError(f"trace {example.id}: a log-probability is not a number")
+    return np.maximum(logprobs, FLOOR)
+
+
+class Perplexity(_TokenStatistic):
+    """exp of the mean negative log-likelihood of a claim's n tokens,
+
+    `exp(-(1/n) * sum(log p(x_t | x_<t)))`.
+
+    lm-polygraph's score of this name is the mean negative log-likelihood itself. Values lie in
+    [1, e^87.3]: see `FLOOR` for tokens of probability zero.
+    """
+
+    name = "Perplexity"
+
+    def _of_tokens(self, example: Example, signals: Signals) -> Values:
+        return -_log_probabilities(example, signals.logprobs)
+
+    def _reduced(self, values: Values) -> float:
+        return float(np.exp(values.mean()))
+
+
+def _top(example: Example, signals: Signals) -> Values:
+    top = np.asarray(signals.top, np.float64)
+    if not np.isfinite(top).all() or (top < 0).any():
+        raise SymboUQError(f"trace {example.id}: a top probability is not in [0, 1]")
+    return top
+
+
+class TokenEntropy(_TokenStatistic):
+    """Mean over a claim's tokens of the entropy of the four top probabilities, in nats,
+
+    `H_t = -sum(q_i * log q_i)` with `q_i = p_i / (p_1 + ... + p_4)`.
+
+    The four are renormalised: without it a flat distribution, whose top four hold little mass,
+    would look certain. So values lie in [0, log 4], and are neither the entropy over the whole
+    vocabulary (as lm-polygraph's) nor a bound on it. Four zeros say nothing: log 4.
+    """
+
+    name = "Token Entropy"
+
+    def _of_tokens(self, example: Example, signals: Signals) -> Values:
+        top = _top(example, signals)
+        mass = top.sum(axis=1, keepdims=True)
+        shares = np.divide(top, mass, out=np.full_like(top, 1 / top.shape[1]), where=mass > 0)
+        logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
+        return np.asarray(-(shares * logs).sum(axis=1), np.float64)
+
+
+class MCP(_TokenStatistic):
+    """One minus the mean of the largest probability over a claim's tokens.
+
+    The largest probability is that of the likeliest token, chosen or not; other libraries' scores
+    of similar names sum or multiply the probabilities of the chosen ones.
+    """
+
+    name = "MCP"
+
+    def _of_tokens(self, example: Example, signals: Signals) -> Values:
+        return np.asarray(1 - _top(example, signals)[:, 0], np.float64)
+
+
+class CCP(_TokenStatistic):
+    """Claim Conditioned Probability as the negative logarithm of a claim's probability,
+
+    `CCP(c) = -sum over the tokens t of c of log(S_t / (S_t + D_t))`,
+
+    where `S_t` is the probability of the generated token and of those alternatives that mean the
+    same, and `D_t` that of the alternatives that compete with it: say something else of the same
+    kind. Alternatives of another kind change what is spoken of, not what is claimed, and are left
+    out; so the value measures doubt about the claim alone, where Perplexity counts all
+    doubt, about wording too. It is a sum, not a mean: the claim holds if every token does.
+
+    Fadeeva et al. (2024) define, for a word with alternatives x^k of which an NLI model says that
+    the claim with x^k in its place entails (e), contradicts (c) or is neutral to the claim,
+    `CCP_word = sum(P(x^k): e) / sum(P(x^k): e or c)` and
+    `CCP_claim = 1 - product(CCP_word)`; the value here is `-log(1 - CCP_claim)`, which orders
+    claims alike. What is approximated: the four top tokens stand for all alternatives, and
+    words decide in place of an NLI model. Two tokens mean the same if their texts agree
+    without case, space and surrounding punctuation. They are of a kind if both hold letters, or
+    both digits without letters. A generated token with neither, punctuation say, claims
+    nothing and counts 0, as their function words do.
+
+    The texts are those of the record's `tokens`, with the log-probabilities that stand there; a
+    generated token that is not among its own top four is added to them.
+    """
+
+    name = "CCP"
+
+    def _of_tokens(self, example: Example, signals: Signals) -> Values:
+        tokens = example.record.get("tokens")
+        if not isinstance(tokens, list) or len(tokens) != len(signals.logprobs):
+            raise SymboUQError(
+                f"trace {example.id}: CCP needs `tokens`, the texts of its "
+                f"{len(signals.logprobs)} tokens with their top alternatives"
+            )
+        return np.array([_doubt(example, token) for token in tokens], np.float64)
+
+    def _reduced(self, values: Values) -> float:
+        return float(values.sum())
+
+
+def _doubt(example: Example, token: dict[str, Any]) -> float:
+    """-log(S / (S + D)) of one token."""
+    try:
+        text, logprob = token["text"], token["logprob"]
+        others = [(other["text"], other["logprob"]) for other in token["top"]]
+    except (KeyError, TypeError) as error:
+        raise SymboUQError(
+            f"trace {example.id}: CCP needs `text`, `logprob` and `top` of each token"
+        ) from error
+    meaning = _meaning(text)
+    kind = _kind(meaning)
+    if kind is None:
+        return 0.0
+    own = next((n for n, (other, _) in enumerate(others) if other == text), None)
+    if own is not None:
+        del others[own]
+    logprobs = _log_probabilities(example, [logprob, *(value for _, value in others)])
+    probabilities = np.exp(logprobs)
+    same = competing = 0.0
+    for other, probability in zip([text, *(t for t, _ in others)], probabilities, strict=True):
+        if _meaning(other) == meaning:
+            same += probability
+        elif _kind(_meaning(other)) == kind:
+            competing += probability
+    return float(np.log1p(competing / same))
+
+
+def _meaning(text: str) -> str:
+    letters = [n for n, character in enumerate(text) if character.isalnum()]
+    return text[letters[0] : letters[-1] + 1].casefold() if letters else ""
+
+
+def _kind(meaning: str) -> str | None:
+    if not meaning:
+        return None
+    return "word" if any(character.isalpha() for character in meaning) else "number"

@@ -1,0 +1,115 @@
+"""Networks that read the backbone's signals (appendix Neural Baselines).
+
+A token is its hidden state, its four top probabilities and its lookback ratios, side by side.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from symbouq.evidence.scorers.learned import PROBE, Learned
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from symbouq.evidence.scorers.batches import Batch
+    from symbouq.evidence.scorers.networks import Network
+
+
+class Factoscope(Learned):
+    """A claim's tokens on average (local) against the whole trace's (global).
+
+    One Transformer without a marker reads the trace; then a hidden layer takes local, and
+    global, difference and product as the contrast.
+    """
+
+    name = "Factoscope"
+    family = "neural"
+    needs = PROBE
+
+    def build(self, tokens: int, hidden: int, contexts: int = 1) -> Network:
+        """The network: `trace`, `local`, `contrast` and `head`."""
+        import torch
+        from torch import nn
+
+        from symbouq.evidence.scorers import networks as nets
+
+        def logits(net: Any, batch: Batch) -> Tensor:
+            tokens = net.trace(batch)
+            local = nets.mean(tokens, batch.spans)
+            whole = nets.mean(tokens, batch.present.unsqueeze(1)).expand_as(local)
+            contrast = torch.cat((whole, local - whole, local * whole), -1)
+            result: Tensor = net.head(net.local(local) + net.contrast(contrast))
+            return result
+
+        return nets.Network(
+            logits,
+            trace=nets.TraceTransformer(tokens, hidden),
+            local=nn.Linear(hidden, hidden),
+            contrast=nn.Linear(3 * hidden, hidden, bias=False),
+            head=nn.Sequential(nn.GELU(), nn.Dropout(nets.DROPOUT), *nets.head(hidden, hidden)),
+        )
+
+
+class UHead(Learned):
+    """A claim Transformer with span marker and a head."""
+
+    name = "UHead"
+    family = "neural"
+    needs = PROBE
+
+    def build(self, tokens: int, hidden: int, contexts: int = 1) -> Network:
+        """The network: `claims` and `head`."""
+        from symbouq.evidence.scorers import networks as nets
+
+        return nets.Network(
+            lambda net, batch: net.head(net.claims(batch)),
+            claims=nets.ClaimTransformer(tokens, hidden),
+            head=nets.head(hidden, hidden),
+        )
+
+
+class NeuralSeq(Learned):
+    """Marked claims by a Transformer, in generated order by a bidirectional LSTM; reads nothing of
+    the auditor's.
+    """
+
+    name = "Neural-Seq"
+    family = "neural"
+    needs = PROBE
+
+    def build(self, tokens: int, hidden: int, contexts: int = 1) -> Network:
+        """The network: `claims`, `order` and `head`."""
+        from symbouq.evidence.scorers import networks as nets
+
+        return nets.Network(
+            lambda net, batch: net.head(net.order(net.claims(batch), batch.claims)),
+            claims=nets.ClaimTransformer(tokens, hidden),
+            order=nets.ClaimOrder(hidden),
+            head=nets.head(2 * hidden, hidden),
+        )
+
+
+class MLP(Learned):
+    """Mean of a claim's tokens, then a perceptron with two hidden layers."""
+
+    name = "MLP"
+    family = "neural"
+    needs = PROBE
+
+    def build(self, tokens: int, hidden: int, contexts: int = 1) -> Network:
+        """The network: `standardise` and `layers`."""
+        from torch import nn
+
+        from symbouq.evidence.scorers import networks as nets
+
+        return nets.Network(
+            lambda net, batch: net.layers(net.standardise(nets.mean(batch.tokens, batch.spans))),
+            standardise=nets.Standardise(tokens, nets.token_rows),
+            layers=nn.Sequential(
+                nn.Linear(tokens, hidden),
+                nn.GELU(),
+                nn.Dropout(nets.DROPOUT),
+                *nets.head(hidden, hidden),
+            ),
+        )

@@ -1,0 +1,188 @@
+"""Scores that read K further answers to the same question (appendix Sampling-Based Baselines).
+
+They are drawn at a temperature that generation sets and records; K is however many there are.
+All are uncertainties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+
+from symbouq.errors import SymboUQError
+from symbouq.evidence.scorers.backbone import Backbone
+from symbouq.evidence.scorers.base import Scorer
+from symbouq.evidence.scorers.equivalence import (
+    AuditorEquivalence,
+    Equivalence,
+    Record,
+    answer_of,
+)
+from symbouq.evidence.scorers.needs import require
+from symbouq.evidence.scorers.settings import Resources, Settings
+from symbouq.evidence.signals.example import Example
+from symbouq.metrics import Values
+
+
+class _Agreement(Scorer):
+    """Agreement of samples, by an equivalence of answers."""
+
+    family = "sampling"
+    needs = frozenset({"samples"})
+    banked = False
+
+    def __init__(self, equivalence: Equivalence | None = None) -> None:
+        self.equivalence = equivalence or AuditorEquivalence()
+        self.needs = type(self).needs | self.equivalence.needs
+
+    @classmethod
+    def make(cls, seed: int, settings: Settings | None, resources: Resources) -> Self:
+        """A scorer with the equivalence of the resources."""
+        return cls(resources.equivalence)
+
+
+class SemanticEntropy(_Agreement):
+    """Entropy, in nats, of the meanings of the K sampled answers,
+
+    `SE = -sum over classes c of (n_c / K) * log(n_c / K)`.
+
+    A class is a set of answers that entail each other; each answer joins the first class whose
+    first member means the same, as in Kuhn et al. (2023). It is the discrete estimate of
+    Farquhar et al. (2024), by counts; Kuhn et al. weigh classes by the likelihoods of their
+    answers, which samples need not have. The delivered answer is none of the K. A trace has
+    one value, which all of its claims get.
+
+    Args:
+        equivalence: Decides; the auditor by default.
+    """
+
+    name = "Semantic Entropy"
+
+    def values(self, example: Example) -> float:
+        """The entropy of the samples' meanings."""
+        sizes = np.array([len(c) for c in classes(example.samples, self.equivalence)])
+        shares = sizes / sizes.sum()
+        return float(-(shares * np.log(shares)).sum()) + 0.0
+
+
+def classes(samples: Sequence[Record], equivalence: Equivalence) -> list[list[Record]]:
+    """Samples by the meaning of their answers, in the order of their first members."""
+    meanings: list[list[Record]] = []
+    for sample in samples:
+        for members in meanings:
+            if equivalence.same(members[0], sample):
+                members.append(sample)
+                break
+        else:
+            meanings.append([sample])
+    return meanings
+
+
+class SelfCheckGPT(_Agreement):
+    """One minus the share of the K samples that support a claim.
+
+    Manakul et al. (2023) average, over samples, a score of how badly a sample supports a
+    sentence; their variant by entailment takes the probability of contradiction. Here support is
+    yes or no, and what decides it has a name.
+
+    Args:
+        equivalence: Decides; the auditor by default.
+    """
+
+    name = "SelfCheckGPT"
+
+    def values(self, example: Example) -> Values:
+        """The share of samples that do not support each claim."""
+        record = _delivered(example)
+        supported = [
+            sum(self.equivalence.supports(sample, record, claim) for sample in example.samples)
+            for claim in range(len(example.claims))
+        ]
+        return 1 - np.array(supported, np.float64) / len(example.samples)
+
+
+def _delivered(example: Example) -> Record:
+    """The trace with its claims one by one, whatever form its record has."""
+    if "claims" in example.record:
+        return example.record
+    *reasoning, conclusion = example.claims
+    kept = {key: value for key, value in example.record.items() if key != "response"}
+    return {**kept, "reasoning": reasoning, "conclusion": conclusion}
+
+
+OPENING = "The possible answer is:"
+"""The beginning of the reply to `PROMPT`."""
+
+READOUT = (" True", " False")
+"""The two ways in which it may go on."""
+
+PROMPT = """\
+Scene: {scene}
+Question: {question}
+Here are some brainstormed ideas: {ideas}
+Possible answer: {answer}
+Is the possible answer:
+(A) True
+(B) False"""
+"""The user message of P(True), after Kadavath et al. (2022), with the samples' answers as ideas."""
+
+
+class PTrue(Scorer):
+    """One minus the probability that the backbone gives to "True" when it is shown its answer,
+    and the K sampled ones, and asked whether the answer is true.
+
+    The message is `PROMPT`; the reply begins with `OPENING`; the readout is
+    `P(" True") / (P(" True") + P(" False"))` of what follows. A trace has one value, which
+    all of its claims get.
+
+    Args:
+        backbone: The model that wrote the trace.
+        batch: Messages asked at once.
+    """
+
+    name = "P(True)"
+    family = "sampling"
+    needs = frozenset({"samples", "backbone"})
+    banked = False
+
+    def __init__(self, backbone: Backbone | None = None, batch: int = 16) -> None:
+        self.backbone = backbone
+        self.batch = batch
+
+    @classmethod
+    def make(cls, seed: int, settings: Settings | None, resources: Resources) -> Self:
+        """A scorer with the backbone of the resources."""
+        return cls(resources.backbone)
+
+    def score(self, examples: Sequence[Example]) -> list[Values]:
+        """The probability of "False", once for each claim.
+
+        Raises:
+            SymboUQError: If a trace has no samples, or no backbone is given.
+        """
+        require(examples, self.needs, self.name)
+        if self.backbone is None:
+            raise SymboUQError("P(True) needs the backbone that wrote the traces")
+        asked = [n for n, example in enumerate(examples) if example.claims]
+        scores = [np.empty(0)] * len(examples)
+        for start in range(0, len(asked), self.batch):
+            chosen = asked[start : start + self.batch]
+            messages = [p_true_message(examples[n]) for n in chosen]
+            answers = self.backbone.continuations(messages, OPENING, READOUT)
+            for n, (true, false) in zip(chosen, answers, strict=True):
+                doubt = float(np.exp(false - np.logaddexp(true, false)))
+                scores[n] = np.full(len(examples[n].claims), doubt)
+        return scores
+
+
+def p_true_message(example: Example) -> str:
+    """The user message that asks the backbone about a trace."""
+    scene = example.record.get("scene") or ""
+    return PROMPT.format(
+        scene=scene if isinstance(scene, str) else " ".join(scene),
+        question=example.record.get("question") or "",
+        ideas="; ".join(filter(None, map(answer_of, example.samples))),
+        answer=example.claims[-1],
+    )

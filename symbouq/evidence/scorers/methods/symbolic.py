@@ -1,0 +1,101 @@
+"""Scores that read the audit (appendix Symbolic Baselines): the rules' own confidence, a network on
+the audit's features, and one that joins them with the tokens.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from symbouq.evidence.scorers.base import Scorer
+from symbouq.evidence.scorers.learned import PROBE, Learned
+from symbouq.evidence.signals.example import Example
+from symbouq.records.features import CLAIM_FEATURES, TRACE_FEATURES
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from symbouq.evidence.scorers.batches import Batch
+    from symbouq.evidence.scorers.networks import Network
+
+_ENTAILED = list(CLAIM_FEATURES).index("entailed")
+_CONTRADICTED = list(CLAIM_FEATURES).index("contradicted")
+
+
+class ConstraintRule(Scorer):
+    """The audit's `constraint_rule` (`symbouq.auditing.score`), in [0, 1].
+
+    It is a score of the whole trace, so every claim has the same value and all reductions agree.
+    """
+
+    name = "Constraint-Rule"
+    family = "symbolic"
+    needs = frozenset({"audit"})
+    orientation = "correctness"
+
+    def values(self, example: Example) -> float:
+        """The audit's confidence."""
+        assert example.audit is not None  # a need
+        return float(example.audit["constraint_rule"])
+
+
+class ConstraintOnly(Learned):
+    """One hidden layer over the auditor's 23 claim and 16 trace features."""
+
+    name = "Constraint-Only"
+    family = "symbolic"
+    needs = frozenset({"audit"})
+
+    def build(self, tokens: int, hidden: int, contexts: int = 1) -> Network:
+        """The network: `standardise` and `head`."""
+        from symbouq.evidence.scorers import networks as nets
+
+        def features(batch: Batch) -> Tensor:
+            """The auditor's features of each claim with those of its trace, `[B, K, 39 C]`."""
+            return nets.beside(batch.claim_features, batch.trace_features)
+
+        width = contexts * (len(CLAIM_FEATURES) + len(TRACE_FEATURES))
+        return nets.Network(
+            lambda net, batch: net.head(net.standardise(features(batch))),
+            standardise=nets.Standardise(width, lambda batch: features(batch)[batch.claims]),
+            head=nets.head(width, hidden),
+        )
+
+
+class Constraint(Learned):
+    """Neural-Seq whose claims also have the auditor's features, encoded claim by claim and for the
+    trace, with a direct residual: a learned weight, first 1 and -1, of entailed and
+    contradicted is added to the logit.
+    """
+
+    name = "Constraint"
+    family = "symbolic"
+    needs = PROBE | {"audit"}
+
+    def build(self, tokens: int, hidden: int, contexts: int = 1) -> Network:
+        """The network: `claims`, encoders of both kinds of features, `joined`, `order`, `head`, and
+        `residual`.
+        """
+        import torch
+        from torch import nn
+
+        from symbouq.evidence.scorers import networks as nets
+
+        def logits(net: Any, batch: Batch) -> Tensor:
+            local = torch.cat((net.claims(batch), net.claim_features(batch.claim_features)), -1)
+            joined = net.joined(nets.beside(local, net.trace_features(batch.trace_features)))
+            verdicts = batch.claim_features[..., [_ENTAILED, _CONTRADICTED]]
+            direct = (verdicts @ net.residual).unsqueeze(-1)
+            result: Tensor = net.head(net.order(joined, batch.claims)) + direct
+            return result
+
+        claim_width, trace_width = contexts * len(CLAIM_FEATURES), contexts * len(TRACE_FEATURES)
+        return nets.Network(
+            logits,
+            claims=nets.ClaimTransformer(tokens, hidden),
+            claim_features=nets.encoder(claim_width, hidden, lambda b: b.claim_features[b.claims]),
+            trace_features=nets.encoder(trace_width, hidden, lambda b: b.trace_features),
+            joined=nn.Linear(3 * hidden, hidden),
+            order=nets.ClaimOrder(hidden),
+            head=nets.head(2 * hidden, hidden),
+            residual=nn.Parameter(torch.tensor([1.0, -1.0])),
+        )

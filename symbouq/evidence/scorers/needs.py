@@ -1,0 +1,84 @@
+"""Inputs of scorers by name, and whether an example has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Literal
+
+from symbouq.errors import SymboUQError
+from symbouq.evidence.signals.example import Example
+
+Need = Literal["tokens", "hidden", "lookback", "audit", "samples", "backbone", "nli"]
+"""An input of a scorer: probabilities of the generated tokens, hidden states, lookback ratios,
+audit records, further answers, the generating model itself, an entailment model."""
+
+Needs = frozenset[Need]
+
+
+def readable(example: Example) -> bool:
+    """Whether there is anything to score: a claim and, where signals are given, a token.
+
+    A generation that failed has neither, and stays without a score.
+    """
+    return bool(example.claims) and (example.signals is None or len(example.signals.logprobs) > 0)
+
+
+def require(examples: Iterable[Example], needs: Needs, name: str) -> None:
+    """Checks that examples have what a scorer reads of them; those without claims, such as failed
+    generations, need nothing.
+
+    Raises:
+        SymboUQError: Names the first example that lacks something, and what.
+    """
+    for example in examples:
+        fault = lacking(example, needs)
+        if fault is not None:
+            raise SymboUQError(f"trace {example.id}: {name} needs {fault}")
+
+
+def lacking(example: Example, needs: Needs) -> str | None:
+    """The first need that an example does not meet, in words; None if it meets all."""
+    if not example.claims:
+        return None
+    faults = (_CHECKS[need](example) for need in sorted(needs & _CHECKS.keys()))
+    return next(filter(None, faults), None)
+
+
+def _tokens(example: Example) -> str | None:
+    signals = example.signals
+    if signals is None or not len(signals.logprobs):
+        return "the probabilities of its tokens"
+    if len(signals.spans) != len(example.claims):
+        return f"a span for each of {len(example.claims)} claims, not {len(signals.spans)}"
+    length = len(signals.logprobs)
+    if any(not 0 <= start <= stop <= length for start, stop in signals.spans):
+        return f"spans within its {length} tokens"
+    return None
+
+
+def _signal(name: str, words: str, example: Example) -> str | None:
+    there = example.signals is not None and getattr(example.signals, name).size
+    return None if there else words
+
+
+def _audit(example: Example) -> str | None:
+    if example.audit is None:
+        return "an audit of it"
+    count = len(example.audit["claims"])
+    if count != len(example.claims):
+        return f"an audit of its {len(example.claims)} claims, not of {count}"
+    return None
+
+
+def _samples(example: Example) -> str | None:
+    return None if example.samples else "further answers to its question (samples)"
+
+
+_CHECKS: dict[Need, Callable[[Example], str | None]] = {
+    "tokens": _tokens,
+    "hidden": partial(_signal, "hidden", "the hidden states of its tokens"),
+    "lookback": partial(_signal, "lookback", "the lookback ratios of its tokens"),
+    "audit": _audit,
+    "samples": _samples,
+}

@@ -1,0 +1,61 @@
+"""Hyperparameters of networks, and the models that scorers ask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from symbouq.errors import SymboUQError
+
+if TYPE_CHECKING:
+    from symbouq.evidence.scorers.backbone import Backbone
+    from symbouq.evidence.scorers.equivalence import Equivalence
+
+LossName = Literal["balanced", "bce"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Hyperparameters of a network's training; the defaults are the paper's where it names one.
+
+    Attributes:
+        width: Hidden width, a multiple of 4.
+        loss: `balanced`, or `bce` without weights of classes.
+        learning_rate: Of AdamW, whose other settings are PyTorch's defaults.
+        epochs: Passes over the training split.
+        batch: Traces in a step.
+        seed: Of initial weights, dropout and the order of traces. On a CPU, equal seeds give
+            equal bits for equal data, settings and number of threads.
+        device: Where it is trained and applied, as PyTorch names it.
+    """
+
+    width: int = 256
+    loss: LossName = "balanced"
+    learning_rate: float = 2e-4
+    epochs: int = 30
+    batch: int = 32
+    seed: int = 0
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        if self.width < 4 or self.width % 4:
+            raise SymboUQError(f"hidden width {self.width}: it is a positive multiple of 4")
+        if self.loss not in ("balanced", "bce"):
+            raise SymboUQError(f"loss {self.loss!r}: it is balanced or bce")
+        if min(self.epochs, self.batch) < 1 or not self.learning_rate > 0:
+            raise SymboUQError("epochs, batch and learning rate are positive")
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Models and devices that scorers use besides the examples.
+
+    Attributes:
+        equivalence: Decides when sampled answers mean the same; the auditor where None.
+        backbone: The model that wrote the traces, for P(True).
+        device: Where networks are trained and applied.
+    """
+
+    equivalence: Equivalence | None = None
+    backbone: Backbone | None = None
+    device: str = "cpu"

@@ -1,0 +1,42 @@
+"""Dataclasses that are kept as JSON objects."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from symbouq.errors import SymboUQError
+
+
+class Stored:
+    """Base of dataclasses that are kept as JSON objects: their fields decide what is read.
+
+    Attributes:
+        noun: What messages call one, with its article.
+    """
+
+    __pydantic_config__ = ConfigDict(extra="forbid")
+    noun: ClassVar[str]
+
+    def record(self) -> dict[str, Any]:
+        """The fields as JSON values."""
+        values: dict[str, Any] = TypeAdapter(type(self)).dump_python(self, mode="json")
+        return values
+
+    @classmethod
+    def of(cls, record: Any) -> Self:
+        """The object that a record holds.
+
+        Raises:
+            SymboUQError: If it is none.
+        """
+        try:
+            stored: Self = TypeAdapter(cls).validate_python(record)
+        except ValidationError as error:
+            problem = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(map(str, problem["loc"]))
+            fault = f"it has no '{place}'" if problem["type"] == "missing" else problem["msg"]
+            where = f"{place}: " if place and problem["type"] != "missing" else ""
+            raise SymboUQError(f"not {cls.noun}: {where}{fault}") from error
+        return stored

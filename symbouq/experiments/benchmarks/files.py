@@ -1,0 +1,284 @@
+"""The files of a benchmark's release as rows: JSON, JSON Lines, CSV, TSV, and hub datasets."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from symbouq.errors import RecordError
+from symbouq.experiments.benchmarks.items import BenchmarkError
+from symbouq.io.adapters import limits
+from symbouq.io.adapters.inputs import opened
+from symbouq.io.adapters.tables import spelled
+
+EXTRA = "formats"
+"""The extra that brings the `datasets` library."""
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_ENDINGS = (".json", ".jsonl", ".txt", *_DELIMITERS)
+_SPLITS = {
+    "train": {"train", "training"},
+    "validation": {"valid", "validation", "val", "dev"},
+    "test": {"test"},
+}
+_OTHER = re.compile(
+    r"(llm_traces_|label_audit|relation_phrasings|gold_tables|manifest|readme|word2id"
+    r"|annotation|sprl|licen[cs]e|config)|.*(_annotation|_sprl|problem_patterns)"
+)
+"""Names of files that lie beside a benchmark's and are none of its."""
+
+
+class Placed(NamedTuple):
+    """A row of a file with its place there.
+
+    Attributes:
+        row: The row.
+        line: Its line, from 1.
+        key: Its name, where the file is an object of rows; else its number.
+    """
+
+    row: Any
+    line: int
+    key: str
+
+
+def files_of(path: Path) -> tuple[list[Path], list[Path]]:
+    """The files that are read, and those of a folder that are not.
+
+    Args:
+        path: A file, which is read in any case, or a folder, of which traces
+            (`llm_traces_*`), annotations and other formats are left out.
+
+    Raises:
+        BenchmarkError: If there is nothing to read.
+    """
+    if path.is_file():
+        return [path], []
+    every = sorted(p for p in path.rglob("*") if p.is_file())
+    read = [p for p in every if suffix(p) in _ENDINGS and not _OTHER.match(p.name.casefold())]
+    if not read:
+        endings = ", ".join(_ENDINGS)
+        raise BenchmarkError(
+            f"no file of a benchmark in it (expected {endings}, also with .gz; found "
+            f"{', '.join(p.name for p in every[:5]) or 'nothing'})",
+            str(path),
+        )
+    return read, [p for p in every if p not in read]
+
+
+def suffix(path: Path) -> str:
+    """The ending of a file's name in lower case, that of compression apart."""
+    return Path(path.name.removesuffix(".gz")).suffix.casefold()
+
+
+def split_named(name: str) -> str | None:
+    """The split that a file, or a field, is named after."""
+    words = set(re.findall(r"[a-z]+", name.casefold()))
+    return next((split for split, names in _SPLITS.items() if names & words), None)
+
+
+def text_of(path: Path) -> tuple[str, str | None]:
+    """The text of a file, as far as it can be read, and why no further.
+
+    Bytes that are no UTF-8 stay as halves of characters, with which their own row fails.
+    """
+    pieces: list[bytes] = []
+    fault = None
+    try:
+        with opened(str(path.absolute())) as given:
+            size = 0
+            for piece in given.chunks():
+                size += len(piece)
+                limits.check_ends(size)  # a release is read as a whole
+                pieces.append(piece)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        fault = f"compressed file is damaged: {error}; what stands before is read"
+    except OSError as error:
+        fault = f"cannot be read: {error.strerror or error}"
+    except RecordError as error:
+        fault = error.message
+    text = b"".join(pieces).decode("utf-8", "surrogateescape")
+    # The last line is cut, unless it is all there is.
+    return (text[: text.rfind("\n") + 1] or text) if fault else text, fault
+
+
+def rows_of(
+    text: str, path: Path, is_row: Callable[[dict[str, Any]], bool]
+) -> Iterator[Placed | RecordError]:
+    """The rows of a file's text, by the ending of its name.
+
+    Args:
+        text: The text.
+        path: The file.
+        is_row: Whether an object that stands alone in a file is a row, and no object of rows.
+    """
+    if suffix(path) in _DELIMITERS:
+        yield from _table(text, str(path), _DELIMITERS[suffix(path)])
+        return
+    lines = text.splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    try:
+        value = json.loads(first)
+    except (ValueError, RecursionError):
+        value = None
+    by_line = isinstance(value, dict) and (len(lines) > 1 or is_row(value))
+    if by_line or suffix(path) == ".jsonl":
+        yield from _lines(lines, str(path))
+    else:
+        yield from _document(text, str(path))
+
+
+def hub_rows(name: str) -> Iterator[tuple[str, Placed]]:
+    """The rows of a dataset on the Hugging Face hub, each with the name of its split.
+
+    Args:
+        name: `owner/name`, or `owner/name:configuration`, with or without `hf:` before it.
+
+    Raises:
+        BenchmarkError: If the `datasets` library is missing or the dataset cannot be loaded.
+    """
+    try:
+        import datasets  # type: ignore[import-not-found, import-untyped, unused-ignore]
+    except ImportError as error:
+        raise BenchmarkError(
+            f"{name} is no file or folder here; to load it from the Hugging Face hub, install the "
+            f"`datasets` library: pip install 'symbouq[{EXTRA}]'"
+        ) from error
+    dataset, _, configuration = name.removeprefix("hf:").partition(":")
+    try:
+        loaded = datasets.load_dataset(dataset, configuration or None)
+    except Exception as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise BenchmarkError(
+            f"the Hugging Face dataset {dataset} cannot be loaded: {reason}"
+        ) from error
+    for split, rows in loaded.items():
+        for number, row in enumerate(rows, start=1):
+            yield str(split), Placed(dict(row), number, str(number))
+
+
+def _lines(lines: list[str], file: str) -> Iterator[Placed | RecordError]:
+    """The rows of JSON Lines."""
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                yield Placed(json.loads(line), number, str(number))
+            except (ValueError, RecursionError) as error:
+                yield RecordError(f"not valid JSON: {error}", file, number)
+
+
+def _document(text: str, file: str) -> Iterator[Placed | RecordError]:
+    """The rows of a JSON document, as far as it is one."""
+    line = 1
+    try:
+        for placed in _Scanner(text).rows():
+            line = placed.line
+            yield placed
+    except json.JSONDecodeError as error:
+        message = f"not valid JSON: {error.msg}; what stands before it was read"
+        yield RecordError(message, file, error.lineno)
+    except (ValueError, RecursionError) as error:
+        message = f"not readable JSON: {error}; what stands before it was read"
+        yield RecordError(message, file, line)
+
+
+class _Scanner:
+    """A reader of a JSON document, one row at a time, so that one that breaks off gives what
+    it has.
+
+    Args:
+        text: The document.
+    """
+
+    _BLANK = re.compile(r"\s*")
+    _DECODER = json.JSONDecoder()
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._place = self._counted = 0
+        self._line = 1
+        self._skip()
+
+    def rows(self) -> Iterator[Placed]:
+        """The rows of a list, of an object of rows, or of the list that `data` is."""
+        if self._takes("["):
+            yield from self._array()
+            return
+        self._needs("{", "an object or a list is expected")
+        while not self._takes("}"):
+            key = self._value()
+            self._needs(":", "':' is expected")
+            if key == "data" and self._takes("["):
+                yield from self._array()
+                return
+            line, value = self._at(), self._value()
+            if isinstance(value, dict):
+                yield Placed(value, line, str(key))
+            self._separated("}")
+
+    def _array(self) -> Iterator[Placed]:
+        number = 0
+        while not self._takes("]"):
+            line = self._at()
+            yield Placed(self._value(), line, str(number))
+            number += 1
+            self._separated("]")
+
+    def _separated(self, end: str) -> None:
+        """Passes a comma, or stays before the end."""
+        if not self._takes(",") and not self._text.startswith(end, self._place):
+            message = f"',' or '{end}' is expected"
+            raise json.JSONDecodeError(message, self._text, self._place)
+
+    def _takes(self, mark: str) -> bool:
+        if not self._text.startswith(mark, self._place):
+            return False
+        self._place += 1
+        self._skip()
+        return True
+
+    def _needs(self, mark: str, message: str) -> None:
+        if not self._takes(mark):
+            raise json.JSONDecodeError(message, self._text, self._place)
+
+    def _value(self) -> Any:
+        value, self._place = self._DECODER.raw_decode(self._text, self._place)
+        self._skip()
+        return value
+
+    def _skip(self) -> None:
+        match = self._BLANK.match(self._text, self._place)
+        assert match is not None  # it matches the empty text too
+        self._place = match.end()
+
+    def _at(self) -> int:
+        """The line of the place, from 1."""
+        self._line += self._text.count("\n", self._counted, self._place)
+        self._counted = self._place
+        return self._line
+
+
+def _table(text: str, file: str, delimiter: str) -> Iterator[Placed | RecordError]:
+    """The rows of a table with a header."""
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+    while True:
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            yield RecordError(f"not a valid table: {error}", file, reader.line_num)
+            continue
+        if row is None:
+            return
+        if None in row or None in row.values():
+            message = f"the row does not have the header's {len(reader.fieldnames or ())} columns"
+            yield RecordError(message, file, reader.line_num)
+            continue
+        cells = {spelled(str(k)): v for k, v in row.items()}
+        yield Placed(cells, reader.line_num, str(reader.line_num))

@@ -1,0 +1,339 @@
+"""Runner of an experiment's stages: each is a folder, named by what it was made from.
+
+The key of a stage is the hash of its name, version, settings and the content of its input
+files. So a stage that is there is not run again, a stopped run goes on at the stage that it
+stopped in, and what changes, an ontology or a setting, remakes only what depends on it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+from symbouq.errors import SymboUQError
+from symbouq.evidence.scorers.bank import TIMING
+
+DONE = "stage.json"
+"""Written last into a stage's folder: what it was made from, and how long that took."""
+
+
+class StageError(SymboUQError):
+    """A stage cannot be run: an input file is missing, or it wrote less than it must."""
+
+
+class Stage(ABC):
+    """One step of a run, with what it reads, what it writes and what decides its outputs.
+
+    A subclass says what it does in `run`; its own arguments are the stages and the parts of the
+    configuration that it depends on.
+
+    Args:
+        about: The rest of its name, such as backbone and dataset; None is left out.
+        inputs: What it reads: paths, stages for their first output, or `(stage, output)`.
+        settings: What decides its outputs besides its inputs; JSON values.
+        cost: Estimated seconds on two CPU cores, for the plan.
+        size: Pieces of work in it, such as traces; 0 where they are not counted.
+
+    Attributes:
+        kind: The first part of its name.
+        version: Raised where a stage of this kind would write something else from the same inputs.
+        outputs: The files or folders that it must leave in its folder.
+        on_gpu: Whether a GPU does most of it, where there is one.
+        name: What it is called in the run's folder.
+    """
+
+    kind: ClassVar[str]
+    version: ClassVar[int] = 1
+    outputs: ClassVar[tuple[str, ...]]
+    on_gpu: bool = False
+
+    def __init__(
+        self,
+        about: Iterable[str | None] = (),
+        inputs: Iterable[Path | Stage | Output] = (),
+        settings: Mapping[str, Any] | None = None,
+        cost: float = 0.0,
+        size: int = 0,
+    ) -> None:
+        self.name = "-".join(filter(None, (self.kind, *about))).replace("/", "_").replace(" ", "_")
+        self.inputs: tuple[Path | Output, ...] = tuple(
+            dict.fromkeys(
+                (item, item.outputs[0]) if isinstance(item, Stage) else item for item in inputs
+            )
+        )
+        self.settings = {**(settings or {}), "version": self.version}
+        self.cost = cost
+        self.size = size
+
+    @abstractmethod
+    def run(self, work: Work) -> None:
+        """Writes the outputs into `work.out`, which may hold what a stopped attempt left."""
+
+
+Output = tuple[Stage, str]
+"""A stage and the name of one of its outputs."""
+
+
+def silent(_count: int) -> None:
+    """Reports no progress."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """The folder, the input files and the means that a stage's `run` has.
+
+    Attributes:
+        out: Folder of the outputs.
+        files: Paths of the declared inputs that other stages made.
+        processes: For jobs on many records; all cores where None.
+        advance: Is told how many of the stage's `size` pieces more are done.
+    """
+
+    out: Path
+    files: Mapping[Output, Path]
+    processes: int | None = None
+    advance: Callable[[int], None] = silent
+
+    def input(self, stage: Stage, name: str = "") -> Path:
+        """The path of a stage's output, the first by default; it must be a declared input."""
+        return self.files[stage, name or stage.outputs[0]]
+
+
+def carry_out(stage: Stage, work: Work) -> float:
+    """Runs a stage and makes sure of its outputs.
+
+    Returns:
+        Seconds that it took.
+
+    Raises:
+        StageError: If the stage does not leave its outputs.
+    """
+    work.out.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    stage.run(work)
+    missing = [name for name in stage.outputs if not (work.out / name).exists()]
+    if missing:
+        raise StageError(f"stage {stage.name} did not write {', '.join(missing)}")
+    return round(time.monotonic() - started, 2)
+
+
+Submit = Callable[[Stage, Callable[[], float]], "Future[float]"]
+"""Has the work on a stage done somewhere; it can be pickled, by cloudpickle."""
+
+
+def run_here(_stage: Stage, task: Callable[[], float]) -> Future[float]:
+    """Does the work on a stage at once, in this process."""
+    future: Future[float] = Future()
+    try:
+        future.set_result(task())
+    except Exception as error:
+        future.set_exception(error)
+    return future
+
+
+@dataclass(frozen=True)
+class State:
+    """Progress of a stage.
+
+    Attributes:
+        stage: The stage.
+        folder: Its folder; None while an input is not made yet, so that the key is unknown.
+        done: Whether it is made.
+        seconds: How long that took.
+    """
+
+    stage: Stage
+    folder: Path | None
+    done: bool
+    seconds: float = 0.0
+
+
+class Run:
+    """A folder of stages.
+
+    Args:
+        folder: Where the stages lie.
+        stages: All stages, each after those that it reads.
+        processes: For jobs on many records; all cores by default.
+    """
+
+    def __init__(self, folder: Path, stages: Sequence[Stage], processes: int | None = None) -> None:
+        self.folder = folder
+        self.stages = tuple(stages)
+        self._processes = processes
+        self._digests: dict[tuple[Path, float, int], str] = {}
+        self._made: dict[Stage, State] = {}
+
+    def states(self) -> list[State]:
+        """Progress of every stage; runs none."""
+        return [self._state(stage) for stage in self.stages]
+
+    def output(self, stage: Stage, name: str = "") -> Path:
+        """The path of a stage's output, the first by default.
+
+        Raises:
+            StageError: If it is not made.
+        """
+        path = self._input((stage, name or stage.outputs[0]))
+        if path is None:
+            raise StageError(f"stage {stage.name} is not made")
+        return path
+
+    def make(
+        self,
+        begun: Callable[[Stage], None] | None = None,
+        advance: Callable[[int], None] = silent,
+        submit: Submit = run_here,
+        room: int = 1,
+        gpus: int = 0,
+    ) -> None:
+        """Runs what is not made yet, each stage once those that it reads are made.
+
+        Args:
+            begun: Told of each stage before it is submitted.
+            advance: Told by a stage at work how many of its `size` pieces more are done.
+            submit: Has a stage worked on.
+            room: Stages that are worked on side by side.
+            gpus: How many of them may be on a GPU; 0 where there is none.
+
+        Raises:
+            StageError: If an input is missing, or a stage does not leave its outputs.
+            Exception: The first that a stage raises, once the others that were begun are made.
+        """
+        waiting = [stage for stage in self.stages if not self._state(stage).done]
+        running: dict[Future[float], State] = {}
+        failed: list[BaseException] = []
+        while True:
+            while not failed and len(running) < room:
+                at_work = sum(state.stage.on_gpu for state in running.values())
+                state = self._next(waiting, on_gpu=not gpus or at_work < gpus)
+                if state is None:
+                    break
+                stage, folder = state.stage, state.folder
+                assert folder is not None  # what it reads is made
+                if begun:
+                    begun(stage)
+                outputs = [item for item in stage.inputs if not isinstance(item, Path)]
+                files = {output: self.output(*output) for output in outputs}
+                work = Work(folder, files, self._processes, advance)
+                running[submit(stage, partial(carry_out, stage, work))] = state
+            if not running:
+                break
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                error = future.exception()
+                if error is None:
+                    self._record(running[future], future.result())
+                else:
+                    failed.append(error)
+                del running[future]
+        if failed:
+            raise failed[0]
+        if waiting:
+            raise StageError(f"stage {waiting[0].name}: a stage that it reads is not made")
+
+    def make_on_ray(self, begun: Callable[[Stage], None], workers: int | None) -> None:
+        """Runs what is not made yet on a Ray cluster, as many stages at once as it has workers.
+
+        Args:
+            begun: Told of each stage before it is submitted.
+            workers: How many; as many as the cluster has by default.
+
+        Raises:
+            SymboUQError: As `make`, or if there is no cluster.
+        """
+        from symbouq.io import cluster
+
+        with cluster.crew(workers) as crew:
+
+            def submit(stage: Stage, task: Callable[[], float]) -> Future[float]:
+                return crew.submit(task, min(1, crew.on_cluster) if stage.on_gpu else 0)
+
+            self.make(begun, submit=submit, room=crew.size, gpus=crew.on_cluster)
+
+    def _next(self, waiting: list[Stage], on_gpu: bool) -> State | None:
+        """Takes out the first stage that can be worked on, and those that prove to be made: where
+        an input is made anew, with the same content.
+
+        Args:
+            waiting: The stages that are left.
+            on_gpu: Whether one on a GPU can be worked on.
+        """
+        for stage in list(waiting):
+            if (on_gpu or not stage.on_gpu) and all(
+                isinstance(item, Path) or item[0] in self._made for item in stage.inputs
+            ):
+                waiting.remove(stage)
+                state = self._state(stage)
+                if not state.done:
+                    return state
+        return None
+
+    def _record(self, state: State, seconds: float) -> None:
+        """Records, in its folder and here, that a stage is made."""
+        stage, folder = state.stage, state.folder
+        assert folder is not None  # it was worked on there
+        made_from = {
+            "name": stage.name,
+            "settings": stage.settings,
+            "inputs": [str(self._input(item)) for item in stage.inputs],
+            "seconds": seconds,
+        }
+        (folder / DONE).write_text(json.dumps(made_from, indent=2) + "\n", encoding="utf-8")
+        self._made[stage] = State(stage, folder, True, seconds)
+
+    def _state(self, stage: Stage) -> State:
+        if stage in self._made:
+            return self._made[stage]
+        key = self._key(stage)
+        if key is None:
+            return State(stage, None, False)
+        folder = self.folder / f"{stage.name}-{key}"
+        mark = folder / DONE
+        if not mark.exists():
+            return State(stage, folder, False)
+        self._made[stage] = State(stage, folder, True, json.loads(mark.read_text())["seconds"])
+        return self._made[stage]
+
+    def _key(self, stage: Stage) -> str | None:
+        digest = hashlib.sha256(json.dumps([stage.name, stage.settings], sort_keys=True).encode())
+        for item in stage.inputs:
+            path = self._input(item)
+            if path is None:
+                return None
+            digest.update(self._digest(path).encode())
+        return digest.hexdigest()[:12]
+
+    def _input(self, item: Path | Output) -> Path | None:
+        """Path of an input; None while the stage that writes it is not made."""
+        if isinstance(item, Path):
+            if not item.exists():
+                raise StageError(f"{item}: no such file; it is read by this experiment")
+            return item
+        stage, name = item
+        state = self._state(stage)
+        return state.folder / name if state.folder is not None and state.done else None
+
+    def _digest(self, path: Path) -> str:
+        """Hash of a file's content, or of the files of a folder with their names, but for how long
+        something took, which decides nothing.
+        """
+        if path.is_dir():
+            files = sorted(
+                file for file in path.rglob("*") if file.is_file() and file.name != TIMING
+            )
+            listed = [[str(file.relative_to(path)), self._digest(file)] for file in files]
+            return hashlib.sha256(json.dumps(listed).encode()).hexdigest()
+        status = path.stat()
+        version = (path, status.st_mtime, status.st_size)
+        if version not in self._digests:
+            with path.open("rb") as stream:
+                self._digests[version] = hashlib.file_digest(stream, "sha256").hexdigest()
+        return self._digests[version]

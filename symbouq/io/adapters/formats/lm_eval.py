@@ -1,0 +1,72 @@
+"""The samples of lm-evaluation-harness (`samples_*.jsonl`, from `--log_samples`).
+
+The harness writes a row per filter and document with the same responses; a document
+becomes one trace, read from the unfiltered first response.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symbouq.errors import RecordError
+from symbouq.io.adapters.base import JsonAdapter
+from symbouq.io.adapters.inputs import Input, ReadOptions
+from symbouq.io.adapters.values import expect
+
+
+class _LmEval(JsonAdapter):
+    """Rows of `samples_*.jsonl`."""
+
+    expected = "a row of lm-evaluation-harness (doc_id, arguments, resps)"
+
+    def __init__(self, source: Input, options: ReadOptions) -> None:
+        super().__init__(source, options)
+        self._filters: dict[str, str] = {}  # by document, of the row that was read
+
+    @classmethod
+    def detects(cls, source: Input) -> bool:
+        first = source.first
+        return "doc_id" in first and not first.keys().isdisjoint(("doc", "arguments", "resps"))
+
+    def trace(self, record: dict[str, Any], number: int) -> dict[str, Any] | None:
+        if "doc_id" not in record or "resps" not in record:
+            raise self.unexpected(record)
+        document, rule = str(record["doc_id"]), str(record.get("filter"))
+        if self._filters.get(document, rule) != rule:
+            return None
+        trace = super().trace(record, number)
+        self._filters[document] = rule
+        return trace
+
+    def fields(self, record: dict[str, Any]) -> dict[str, Any]:
+        response, *samples = _texts(record["resps"])
+        return {
+            "id": str(record["doc_id"]),
+            "prompt": _prompt(record.get("arguments")),
+            "response": response,
+            "samples": samples or None,
+            "answer": record.get("target"),
+        }
+
+
+def _texts(resps: Any) -> list[str]:
+    """The generated texts: one list per request, of which a generation task has one."""
+    listed = resps[0] if isinstance(resps, list) and resps else resps
+    texts = listed if isinstance(listed, list) else [listed]
+    if not texts:
+        raise RecordError("resps: expected a generated text, found an empty list")
+    what = "a generated text (rows of multiple-choice tasks have none)"
+    return [expect(text, str, "resps", what) for text in texts]
+
+
+def _prompt(arguments: Any) -> Any:
+    """The prompt: `gen_args_0.arg_0`, or the first argument in rows of older versions."""
+    if isinstance(arguments, dict):
+        arguments = arguments.get("gen_args_0")
+        arguments = arguments.get("arg_0") if isinstance(arguments, dict) else None
+    while isinstance(arguments, list) and arguments and not isinstance(arguments[0], dict):
+        arguments = arguments[0]
+    return arguments
+
+
+ADAPTER = _LmEval

@@ -1,0 +1,22 @@
+"""Our own JSON Lines where fields are renamed: `--map` and `--prompt-split`.
+
+Without these options the lines are not touched at all (`symbouq.io.stream`).
+"""
+
+from __future__ import annotations
+
+from symbouq.io.adapters.base import JsonAdapter
+from symbouq.io.adapters.inputs import Input
+
+
+class _SymboUQ(JsonAdapter):
+    """Traces of our own, or of any other fields, which `--map` names."""
+
+    expected = "a trace, an object with scene and response"
+
+    @classmethod
+    def detects(cls, source: Input) -> bool:
+        return "scene" in source.first or "scene_relations" in source.first
+
+
+ADAPTER = _SymboUQ

@@ -1,0 +1,318 @@
+"""Trace files opened: a path with its options, its bytes, lines and JSON values as they come."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import re
+import select
+import sys
+from collections import deque
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import from_json
+
+from symbouq.errors import RecordError
+from symbouq.io.adapters import limits
+from symbouq.io.adapters.documents import array_items
+from symbouq.io.storage import is_uri, located
+
+_HEAD = 1 << 16
+"""Bytes from the start of a file that its format is recognised by, and of one read."""
+
+_ARRAY = re.compile(rb"\s*\[\s*[{\]]")
+
+_TRIED = 5
+"""Lines tried for a first record, where those before are no JSON."""
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """Options that say how trace files are read.
+
+    Attributes:
+        format: Name of the format; None to recognise it file by file.
+        mapping: Pairs of a trace's field and the dotted path that fills it, which go
+            before what the format says.
+        prompt_split: Regular expression with groups `scene` and (optional) `question`
+            that finds them in a prompt, in place of the convention of
+            `symbouq.io.adapters.prompts`.
+        batch_input: The input file of an OpenAI batch, whose output is read.
+    """
+
+    format: str | None = None
+    mapping: tuple[tuple[str, str], ...] = ()
+    prompt_split: str | None = None
+    batch_input: str | None = None
+
+
+class TraceFile(str):
+    """A path, a URI or `-`, with how it is to be read; a plain string is read as its content
+    suggests.
+    """
+
+    options: ReadOptions
+
+    def __new__(cls, path: str, options: ReadOptions) -> TraceFile:
+        """Joins a path and its options."""
+        file = super().__new__(cls, path)
+        file.options = options
+        return file
+
+    def __getnewargs__(self) -> tuple[str, ReadOptions]:  # type: ignore[override]
+        return str(self), self.options
+
+
+class Input:
+    """A file, a folder or standard input, opened, its first bytes known.
+
+    Args:
+        path: The path; `-` is standard input.
+        stream: Its bytes, decompressed; None for a folder.
+
+    Attributes:
+        name: What messages call it.
+        head: The first bytes: a line at least, where it is not longer than 64 KiB.
+    """
+
+    def __init__(self, path: str, stream: io.BufferedReader | None) -> None:
+        self.path = path
+        self.name = input_name(path)
+        self._stream = stream
+        self._lines: _Lines | None = None
+        self.head = _head(stream).removeprefix(codecs.BOM_UTF8) if stream is not None else b""
+
+    @property
+    def file(self) -> Path:
+        """The path, where the format needs a file of its own.
+
+        Raises:
+            RecordError: If it is standard input, or named by URI.
+        """
+        if self.path == "-":
+            raise RecordError("this format cannot be read from standard input; give a file")
+        if is_uri(self.path):
+            raise RecordError("this format cannot be read by URI; copy the file")
+        return Path(self.path)
+
+    @property
+    def suffix(self) -> str:
+        """The suffix of the name, in lower case and without `.gz`."""
+        return Path(self.path.lower().removesuffix(".gz")).suffix
+
+    @cached_property
+    def first(self) -> dict[str, Any]:
+        """The first JSON object, as far as the head has it; empty where there is none."""
+        rest = self.head.decode(errors="replace")
+        for _ in range(_TRIED):
+            try:
+                value = from_json(rest, allow_partial="trailing-strings")
+            except ValueError:
+                rest = rest.partition("\n")[2]
+                continue
+            if isinstance(value, list):
+                value = next(iter(value), None)
+            return value if isinstance(value, dict) else {}
+        return {}
+
+    @cached_property
+    def is_array(self) -> bool:
+        """Whether it is one JSON array of objects, not values a line (the first of which may be an
+        array).
+        """
+        if not _ARRAY.match(self.head):
+            return False
+        first, _, rest = self.head.lstrip().partition(b"\n")
+        try:
+            from_json(first)
+        except ValueError:
+            return True
+        return not rest.strip()
+
+    def lines(self) -> Iterator[bytes | RecordError]:
+        """The lines; one that is too long is an error."""
+        self._lines = _Lines(self.head, self._bytes())
+        return self._lines
+
+    def chunks(self) -> Iterator[bytes]:
+        """The bytes, piece by piece."""
+        stream = self._bytes()
+        yield self.head
+        while piece := stream.read1(_HEAD):
+            yield piece
+
+    def values(self) -> Iterator[tuple[int, bytes | RecordError]]:
+        """The encoded JSON values, numbered: one a line, or the items of one array."""
+        if self.is_array:
+            return enumerate(array_items(self.chunks()), start=1)
+        return (
+            (number, line)
+            for number, line in enumerate(self.lines(), start=1)
+            if isinstance(line, RecordError) or line.strip()
+        )
+
+    def idle(self) -> bool:
+        """Whether what comes next is still to come, on a pipe or a terminal."""
+        if self._lines is not None:
+            return self._lines.idle()
+        return self._stream is not None and not _at_hand(self._stream)
+
+    def _bytes(self) -> io.BufferedReader:
+        if self._stream is None:
+            raise RecordError("is a folder; this format is read from a file")
+        return self._stream
+
+
+class _Lines:
+    """The lines of a stream, as they come.
+
+    Args:
+        head: What was read of it before.
+        stream: The stream.
+    """
+
+    def __init__(self, head: bytes, stream: io.BufferedReader) -> None:
+        self._stream = stream
+        self._ready: deque[bytes | RecordError] = deque()
+        self._unfinished = limits.Assembly()
+        self._end: Exception | None = None
+        self._split(head)
+
+    def __iter__(self) -> Iterator[bytes | RecordError]:
+        return self
+
+    def __next__(self) -> bytes | RecordError:
+        while not self._ready:
+            if self._end is not None:
+                raise self._end
+            self._read()
+        return self._ready.popleft()
+
+    def idle(self) -> bool:
+        """Whether the next line is still to come."""
+        while not self._ready and self._end is None:
+            if not _at_hand(self._stream):
+                return True
+            self._read()
+        return False
+
+    def _read(self) -> None:
+        """Reads what is there, or waits for more; what goes wrong does so after the lines."""
+        try:
+            piece = self._stream.read1(_HEAD)
+            self._split(piece)
+        except Exception as error:
+            self._end = error
+            return
+        if not piece:
+            if self._unfinished.length:
+                self._ready.append(self._unfinished.take())
+            self._end = StopIteration()
+
+    def _split(self, piece: bytes) -> None:
+        """Splits a piece into lines.
+
+        Raises:
+            RecordError: If a line does not end.
+        """
+        *ends, rest = piece.split(b"\n")
+        for end in ends:
+            self._unfinished.add(end + b"\n")
+            self._ready.append(self._unfinished.take())
+        self._unfinished.add(rest)
+
+
+def _at_hand(stream: io.BufferedReader) -> bool:
+    """Whether reading would not wait; also where there is no telling."""
+    try:
+        return bool(select.select([stream], [], [], 0)[0])
+    except (OSError, ValueError, NotImplementedError):  # no file of the system
+        return True
+
+
+@contextmanager
+def opened(path: str) -> Iterator[Input]:
+    """Opens a path or URI for reading; compressed content is read transparently.
+
+    Raises:
+        OSError: If it cannot be opened.
+    """
+    with ExitStack() as stack:
+        stream: Any
+        if path == "-":
+            stream = sys.stdin.buffer
+        elif is_uri(path):
+            system, place = located(path)
+            stream = stack.enter_context(system.open_input_stream(place, None, _HEAD))
+        elif Path(path).is_dir():
+            yield Input(path, None)
+            return
+        else:
+            stream = stack.enter_context(Path(path).open("rb"))
+        yield Input(path, _decompressed(stream))
+
+
+def input_name(path: str) -> str:
+    """The name of an input in messages."""
+    return "<stdin>" if path == "-" else str(path)
+
+
+def _decompressed(raw: Any) -> io.BufferedReader:
+    """The content of a stream, compressed by gzip or not."""
+    buffered = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)
+    zipped = buffered.peek(2)[:2] == b"\x1f\x8b"
+    return io.BufferedReader(_Decompressed(buffered), _HEAD) if zipped else buffered
+
+
+class _Decompressed(io.RawIOBase):
+    """Compressed content, as far as it is honest.
+
+    Args:
+        raw: The compressed stream.
+    """
+
+    def __init__(self, raw: io.BufferedReader) -> None:
+        self._raw = raw
+        self._packed = self._unpacked = 0
+        self._zipped = gzip.GzipFile(fileobj=self)
+
+    def readable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._raw.fileno()
+
+    def read(self, size: int = -1) -> bytes:
+        """The next compressed bytes, for the decompression."""
+        piece = self._raw.read1(size)
+        self._packed += len(piece)
+        return piece
+
+    def readinto(self, buffer: Any) -> int:
+        """The next bytes of the content.
+
+        Raises:
+            RecordError: If there is more of it than of any text.
+        """
+        piece = self._zipped.read1(len(buffer))
+        self._unpacked += len(piece)
+        limits.check_honest(self._packed, self._unpacked)
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def _head(stream: io.BufferedReader) -> bytes:
+    """The first bytes: no more is awaited than the first line that is not blank."""
+    head = b""
+    while len(head) < _HEAD and b"\n" not in head.lstrip():
+        piece = stream.read1(_HEAD)
+        if not piece:
+            break
+        head += piece
+    return head

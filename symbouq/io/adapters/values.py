@@ -1,0 +1,55 @@
+"""JSON values of a record: decoded, required to be of a kind, described in messages."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any, TypeVar
+
+from pydantic_core import from_json
+
+from symbouq.errors import RecordError
+
+_SHOWN = 8
+"""Fields named when a record is described."""
+
+Kind = TypeVar("Kind")
+
+
+def decoded(encoded: bytes | RecordError) -> Any:
+    """A JSON value; NaN and the infinities, which other tools write, are let through.
+
+    Raises:
+        RecordError: If it is not JSON; what is an error already.
+    """
+    if isinstance(encoded, RecordError):
+        raise encoded
+    try:
+        return from_json(encoded.strip())
+    except ValueError as error:
+        raise RecordError(f"not valid JSON: {error}") from error
+
+
+def expect(value: Any, kind: type[Kind], place: str, what: str) -> Kind:
+    """A value that has to be of a kind.
+
+    Raises:
+        RecordError: If it is not; says what was expected and what was found where.
+    """
+    if isinstance(value, kind):
+        return value
+    raise RecordError(f"{place}: expected {what}, found {described(value)}")
+
+
+def described(value: Any) -> str:
+    """The kind of a value, in a few words."""
+    if isinstance(value, dict):
+        names = ", ".join(map(str, islice(value, _SHOWN)))
+        more = ", ..." if len(value) > _SHOWN else ""
+        return f"an object with {names}{more}" if value else "an empty object"
+    if isinstance(value, list):
+        return f"a list that starts with {described(value[0])}" if value else "an empty list"
+    if isinstance(value, str):
+        return "a text" if value else "an empty text"
+    if value is None:
+        return "nothing"
+    return "a truth value" if isinstance(value, bool) else "a number"

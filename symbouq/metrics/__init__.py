@@ -1,0 +1,45 @@
+"""Metrics of reliability scores (appendix Metrics and Statistical Analysis), by family.
+
+Scores are probabilities that an answer is right, labels 1 for right and 0 for wrong. A metric
+that a pool does not define is None, never a number that could be mistaken for one: AUROC,
+class-balanced Brier and the separation need both classes, and no metric is defined on an empty
+pool.
+"""
+
+from symbouq.metrics.agreement import micro_f1, weighted_determinacy
+from symbouq.metrics.calibration import (
+    ECE_BINS,
+    CalibrationBin,
+    balanced_brier,
+    brier,
+    calibration_bins,
+    ece,
+    nll,
+)
+from symbouq.metrics.discrimination import (
+    SEPARATION_BINS,
+    Bin,
+    auroc,
+    oracle,
+    separation,
+    separation_by_bin,
+)
+from symbouq.metrics.inference import (
+    HIGHER_IS_BETTER,
+    METRICS,
+    RESAMPLES,
+    Comparison,
+    evaluate,
+    paired_bootstrap,
+)
+from symbouq.metrics.pool import Values
+from symbouq.metrics.selective import RiskCoverage, aurc, risk_coverage
+
+__all__ = [
+    "auroc", "separation", "separation_by_bin", "oracle", "Bin", "SEPARATION_BINS",
+    "brier", "balanced_brier", "ece", "nll", "calibration_bins", "CalibrationBin", "ECE_BINS",
+    "aurc", "risk_coverage", "RiskCoverage",
+    "evaluate", "paired_bootstrap", "Comparison", "METRICS", "HIGHER_IS_BETTER", "RESAMPLES",
+    "micro_f1", "weighted_determinacy",
+    "Values",
+]  # fmt: skip

@@ -1,0 +1,108 @@
+"""Metrics of probabilities: is what a score says as often right as it says?
+
+All need scores in [0, 1].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from symbouq.errors import SymboUQError
+from symbouq.metrics.pool import Metric, Values, checked, ratio
+
+ECE_BINS = 10
+"""Bins of the expected calibration error, of equal width: [0, 0.1), ..., [0.9, 1]."""
+
+_SMALLEST = float(np.finfo(np.float64).eps)
+"""Probabilities are kept this far from 0 and 1 before their logarithm is taken."""
+
+
+def _probabilities(scores: Values) -> Values:
+    if ((scores < 0) | (scores > 1)).any():
+        raise SymboUQError("a score is not a probability: this metric needs values in [0, 1]")
+    return scores
+
+
+@Metric
+def brier(scores: Values, labels: Values, counts: Values) -> Values:
+    """Mean squared error of the probabilities."""
+    return ratio(counts @ (_probabilities(scores) - labels) ** 2, counts.sum(axis=1))
+
+
+@Metric
+def balanced_brier(scores: Values, labels: Values, counts: Values) -> Values:
+    """Mean of both classes' mean squared errors (Eq. balbrier); None with one class."""
+    p = _probabilities(scores)
+    right = ratio(counts @ (labels * (p - 1) ** 2), counts @ labels)
+    wrong = ratio(counts @ ((1 - labels) * p**2), counts @ (1 - labels))
+    return (right + wrong) / 2
+
+
+@Metric
+def ece(scores: Values, labels: Values, counts: Values) -> Values:
+    """Expected calibration error: over ECE_BINS bins of equal width, the distance between the mean
+    probability and the share that is right, weighted by how many traces a bin holds.
+
+    A bin holds its lower edge, the last one both.
+    """
+    gaps = np.zeros((len(scores), ECE_BINS))
+    gaps[np.arange(len(scores)), _bins(scores)] = labels - scores
+    return ratio(np.abs(counts @ gaps).sum(axis=1), counts.sum(axis=1))
+
+
+@Metric
+def nll(scores: Values, labels: Values, counts: Values) -> Values:
+    """Mean negative log-likelihood of the labels, in nats; 0 and 1 count as 2.2e-16 from it."""
+    clipped = np.clip(_probabilities(scores), _SMALLEST, 1 - _SMALLEST)
+    losses = -np.where(labels > 0, np.log(clipped), np.log1p(-clipped))
+    return ratio(counts @ losses, counts.sum(axis=1))
+
+
+def _bins(scores: Values) -> NDArray[np.intp]:
+    return np.minimum((_probabilities(scores) * ECE_BINS).astype(np.intp), ECE_BINS - 1)
+
+
+@dataclass(frozen=True)
+class CalibrationBin:
+    """One bin of a reliability diagram.
+
+    Attributes:
+        low: Its lower edge.
+        high: Its upper edge.
+        count: How many traces it holds.
+        confidence: Their mean probability; None without any.
+        accuracy: The share of right ones; None without any.
+    """
+
+    low: float
+    high: float
+    count: int
+    confidence: float | None
+    accuracy: float | None
+
+
+def calibration_bins(scores: ArrayLike, labels: ArrayLike) -> list[CalibrationBin]:
+    """The bins of `ece`, for a reliability diagram.
+
+    Raises:
+        SymboUQError: If lengths differ, or a score or label is none.
+    """
+    values, right = checked(scores, labels)
+    bins = _bins(values)
+
+    def mean(chosen: Values) -> float | None:
+        return float(chosen.mean()) if len(chosen) else None
+
+    return [
+        CalibrationBin(
+            number / ECE_BINS,
+            (number + 1) / ECE_BINS,
+            int((bins == number).sum()),
+            mean(values[bins == number]),
+            mean(right[bins == number]),
+        )
+        for number in range(ECE_BINS)
+    ]

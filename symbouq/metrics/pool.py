@@ -1,0 +1,81 @@
+"""Pools of scored traces, whole or resampled, and the type of the metrics on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import update_wrapper
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from symbouq.errors import SymboUQError
+
+Values = NDArray[np.float64]
+
+Weighted = Callable[[Values, Values, Values], Values]
+"""Scores `[n]`, labels `[n]` and counts `[B, n]` to B values, NaN where undefined."""
+
+
+class Metric:
+    """A metric, called with scores and labels.
+
+    It is written once, for any number of multisets of the same traces, given how often each trace
+    occurs; a single value is that of all traces once. So the bootstrap has no formula of its own.
+
+    Attributes:
+        weighted: The metric of B multisets at a time.
+    """
+
+    def __init__(self, weighted: Weighted) -> None:
+        update_wrapper(self, weighted)
+        self.weighted = weighted
+
+    def __call__(self, scores: ArrayLike, labels: ArrayLike) -> float | None:
+        """The value on a pool; None where the pool does not define it.
+
+        Args:
+            scores: One number a trace, `[n]`, larger ones for answers that are likelier right.
+            labels: 1 right, 0 wrong, `[n]`.
+
+        Raises:
+            SymboUQError: If lengths differ, or a score or label is none.
+        """
+        values, right = checked(scores, labels)
+        if not len(values):
+            return None
+        return defined(float(self.weighted(values, right, np.ones((1, len(values))))[0]))
+
+
+def checked(scores: ArrayLike, labels: ArrayLike) -> tuple[Values, Values]:
+    """Scores and labels as arrays `[n]`.
+
+    Raises:
+        SymboUQError: If lengths differ, or a score or label is none.
+    """
+    values, right = np.asarray(scores, np.float64), np.asarray(labels, np.float64)
+    if values.ndim != 1 or values.shape != right.shape:
+        raise SymboUQError(f"{values.shape} scores for {right.shape} labels: one each is needed")
+    if np.isnan(values).any():
+        raise SymboUQError("a score is not a number")
+    if not np.isin(right, (0, 1)).all():
+        raise SymboUQError("labels are 0 or 1")
+    return values, right
+
+
+def defined(value: float) -> float | None:
+    """The value, or None in place of NaN."""
+    return None if np.isnan(value) else value
+
+
+def ratio(numerator: Values, denominator: Values) -> Values:
+    """A quotient that is NaN where nothing is divided by nothing."""
+    quotient = np.full(numerator.shape, np.nan)
+    np.divide(numerator, denominator, out=quotient, where=denominator > 0)
+    return quotient
+
+
+def tied(scores: Values) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Ascending order of the scores, and where each run of equal ones begins."""
+    order = np.argsort(scores, kind="stable")
+    ranked = scores[order]
+    return order, np.flatnonzero(np.r_[True, ranked[1:] != ranked[:-1]])

@@ -1,0 +1,272 @@
+"""From the statements of an ontology to the tables of a profile, by `rules/compile.lp`."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import clingo
+from clingo import ast
+
+from symbouq.errors import OntologyError
+from symbouq.limits import LimitError, meter
+from symbouq.ontology.source import (
+    PRIVATE,
+    Place,
+    Rule,
+    Signature,
+    Source,
+    atoms_in,
+    complaint,
+    fact_of,
+    ground,
+    new_control,
+    plain,
+    public,
+    rule_statements,
+    signature,
+    table_groups,
+    vocabulary,
+)
+from symbouq.ontology.tables import Ontology, Tables
+from symbouq.ontology.wellformed import check_derived
+
+
+def tables_of(source: Source, profile: str, name: str, digest: str) -> Ontology:
+    """The tables of a profile: what `rules/compile.lp` shows, as an Ontology.
+
+    Raises:
+        OntologyError: If a rule of the ontology cannot be grounded.
+    """
+    solved = solved_tables(source, profile, name)
+    for finding in solved.findings:
+        if finding.severity == "error" and finding.place.file in source.own:
+            raise OntologyError(finding.message, *finding.place, code=finding.code)
+    return solved_ontology(source, solved, profile, name, digest)
+
+
+def solved_ontology(
+    source: Source, solved: Solved, profile: str, name: str, digest: str
+) -> Ontology:
+    """The tables of a profile, once the rules are solved."""
+    kinds = vocabulary()
+    rows: dict[Signature, list[tuple[clingo.Symbol, ...]]] = defaultdict(list)
+    for symbol in solved.rows:
+        key = symbol.name, len(symbol.arguments)
+        of = kinds.get(key, ("",) * key[1])
+        row = zip(symbol.arguments, of, strict=True)
+        rows[key].append(tuple(argument for argument, kind in row if kind != "profile"))
+    tables = Tables({key: [tuple(map(plain, row)) for row in sorted(rows[key])] for key in rows})
+    if ("eventful", 1) in tables:
+        # In the order in which they are stated: of forms that several verbs share, it decides.
+        for key, group in table_groups().items():
+            if group == "events":
+                derived = (f for f in solved.derived if (f.name, len(f.arguments)) == key)
+                more = (tuple(map(plain, fact.arguments)) for fact in derived)
+                tables[key] = [*source.rows[key], *more]
+    return Ontology.of(tables, profile, name, digest, solved.rules)
+
+
+class FoundByRule(NamedTuple):
+    """What `rules/check.lp` finds: code and severity of the check, place and message."""
+
+    code: str
+    severity: str
+    place: Place
+    message: str
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What the rules make of a profile of an ontology.
+
+    Attributes:
+        rows: What `rules/compile.lp` shows.
+        derived: The facts of the vocabulary that rules of the ontology add.
+        findings: What `rules/check.lp` finds.
+        rules: The rules that join the audit's, with the facts that they read, as text.
+    """
+
+    rows: list[clingo.Symbol]
+    derived: list[clingo.Symbol]
+    findings: list[FoundByRule]
+    rules: str
+
+
+@cache
+def compiling_rules() -> tuple[ast.AST, ...]:
+    """The statements of the rules that tables are made by."""
+    made: list[ast.AST] = []
+    defined = "".join(f"#defined {name}/{arity}." for name, arity in vocabulary())
+    ast.parse_string(defined + "".join(_shown_facts()), made.append)
+    return (*rule_statements("compile", "check"), *made)
+
+
+_CONDITIONS = {"profile": "active", "relation": "available", "family": "used"}
+"""Kind of argument to the predicate of `rules/compile/profile.lp` that says what a profile has."""
+
+
+def _shown_facts() -> Iterator[str]:
+    """What shows the facts that are tables of the readers, as `rules/vocabulary.lp` declares."""
+    for key, group in table_groups().items():
+        if group != "events":
+            arguments = {f"A{n}": kind for n, kind in enumerate(vocabulary()[key], start=1)}
+            fact = f"{key[0]}({', '.join(arguments)})"
+            has = [f"{_CONDITIONS[k]}({name})" for name, k in arguments.items() if k in _CONDITIONS]
+            has += ["described"] if group == "descriptions" else []
+            yield f"#show {fact} : {', '.join([fact, *has])}."
+
+
+MOST_RULES = 200_000
+"""Most rules of a profile's tables once they are grounded; the built-in ones have 8,000."""
+
+
+def _ground(control: clingo.Control, complaints: list[str], source: Source, name: str) -> None:
+    """Grounds a program that rules of an ontology are part of.
+
+    Raises:
+        OntologyError: If a rule cannot be grounded, or the program grows very large.
+    """
+    meter(control, MOST_RULES)
+    try:
+        ground(control, complaints, name)
+    except LimitError as error:
+        message = f"the rules make more than {MOST_RULES:,} rules once they are grounded"
+        heads = [(t, rule.place) for rule in source.rules for t in atoms_in([rule.statement.head])]
+        if not heads:
+            raise OntologyError(message, code="growth") from error
+        atoms = control.symbolic_atoms
+        many: Counter[Signature] = Counter()
+        for own, arity, _ in atoms.signatures:
+            many[own.removeprefix(PRIVATE), arity] += sum(1 for _ in atoms.by_signature(own, arity))
+        most, place = max(heads, key=lambda head: many[signature(head[0])])
+        message += f"; most of them conclude {most.name}/{len(most.arguments)}"
+        raise OntologyError(message, *place, code="growth") from error
+
+
+def compiling_program(source: Source, profile: str, name: str, further: str = "") -> clingo.Control:
+    """The program that makes the tables of a profile, ready to be solved.
+
+    Args:
+        source: The ontology's statements.
+        profile: The profile.
+        name: What the ontology is called in complaints.
+        further: Rules that observe the program.
+
+    Raises:
+        OntologyError: If a rule of the ontology cannot be grounded.
+    """
+    control, complaints = new_control()
+    with ast.ProgramBuilder(control) as builder:
+        for statement in compiling_rules():
+            builder.add(statement)
+    # As syntax trees, so that a complaint names their file and line.
+    _add(control, [rule for rule in source.rules if not rule.audit], complaints, name)
+    concluded = "".join(f"concluded({relation})." for relation in sorted(source.concluded))
+    control.add("base", [], f"{source.text} {concluded} selected({profile}). {further}")
+    _ground(control, complaints, source, name)
+    return control
+
+
+def solved_tables(source: Source, profile: str, name: str) -> Solved:
+    """What the rules make of a profile of an ontology.
+
+    Raises:
+        OntologyError: If a rule of the ontology cannot be grounded, derives what is no fact of
+            the vocabulary, or leaves open what the tables are.
+    """
+    control = compiling_program(source, profile, name)
+    control.configuration.solve.models = 2  # type: ignore[union-attr]
+    derived = source.derived
+    inputs = {key if key in vocabulary() else (PRIVATE + key[0], key[1]) for key in source.inputs}
+    models = []
+    with control.solve(yield_=True) as handle:
+        for model in handle:
+            asked = model.symbols(atoms=True) if derived or inputs else ()
+            models.append((model.symbols(shown=True), asked))
+    if len(models) != 1:
+        many = "have no model" if not models else "can be read in several ways"
+        message = f"the rules for profile {profile} {many}: negation runs in a circle"
+        raise OntologyError(message, *source.rules[0].place if source.rules else ())
+    ((shown, atoms),) = models
+    added = [
+        atom
+        for atom in atoms
+        if (atom.name, len(atom.arguments)) in derived and atom not in source.facts
+    ]
+    check_derived(source, added)
+    read = [atom for atom in atoms if (atom.name, len(atom.arguments)) in inputs]
+    tables: list[clingo.Symbol] = []
+    findings: list[clingo.Symbol] = []
+    for symbol in shown:
+        (findings if symbol.name == "finding" else tables).append(symbol)
+    return Solved(
+        tables,
+        added,
+        [_finding(source, symbol) for symbol in findings],
+        _audit_rules(source, read, name),
+    )
+
+
+def _add(control: clingo.Control, rules: Iterable[Rule], complaints: list[str], name: str) -> None:
+    """Adds rules of an ontology to a program.
+
+    Raises:
+        OntologyError: If a rule cannot be grounded.
+    """
+    try:
+        with ast.ProgramBuilder(control) as builder:
+            for rule in rules:
+                builder.add(rule.private)
+    except RuntimeError as error:
+        raise complaint(complaints, str(error), name) from error
+
+
+def _audit_rules(source: Source, read: Iterable[clingo.Symbol], name: str) -> str:
+    """The rules that join the audit's, with the facts that they read.
+
+    Raises:
+        OntologyError: If they cannot be grounded.
+    """
+    rules = [rule for rule in source.rules if rule.audit]
+    if not rules:
+        return ""
+    inputs = "".join(f"#defined {PRIVATE}{key[0]}/{key[1]}." for key in source.inputs)
+    for atom in read:
+        own = clingo.Function(PRIVATE + public(atom)[0], atom.arguments)
+        inputs += f"{own}."
+    control, complaints = new_control()
+    control.add("base", [], "".join(map(str, rule_statements("closure"))) + inputs)
+    _add(control, rules, complaints, name)
+    _ground(control, complaints, source, name)
+    return source.audit + inputs
+
+
+def _finding(source: Source, symbol: clingo.Symbol) -> FoundByRule:
+    """An atom finding/4 of `rules/check.lp`."""
+    code, at, text, arguments = symbol.arguments
+    message = text.string.format(*map(plain, arguments.arguments))
+    severity = checks()[code.string].severity
+    return FoundByRule(code.string, severity, source.place(at), message)
+
+
+class Check(NamedTuple):
+    """One check: its severity and how to mend what it finds."""
+
+    severity: str
+    mend: str
+
+
+@cache
+def checks() -> dict[str, Check]:
+    """Every check by its code (`rules/check.lp`)."""
+    found = {}
+    for statement in rule_statements("check"):
+        fact = fact_of(statement)
+        if fact is not None and fact.name == "check":
+            code, severity, mend = clingo.parse_term(str(fact)).arguments
+            found[code.string] = Check(str(severity), mend.string)
+    return found

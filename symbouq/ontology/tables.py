@@ -1,0 +1,412 @@
+"""The tables of one profile: what the readers and the audit know about relations and words.
+
+A table has the name of the predicate of `rules/vocabulary.lp` that its rows are facts of, or, where
+rules derive it, of the predicate that `rules/compile/output.lp` shows.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, TypeVar, get_type_hints
+
+from symbouq.ontology.source import ROLES, Row, Signature, table_groups
+
+Triple = tuple[int, str, int]
+"""(subject slot, relation name, object slot)."""
+
+_T = TypeVar("_T")
+
+
+class Tables(dict[Signature, list[Row]]):
+    """Predicate and arity to rows: the facts of the vocabulary that a profile has, and what rules
+    derive from them. An argument that names a profile is left out of a row.
+    """
+
+    def rows(self, predicate: str) -> list[Row]:
+        """The rows of a predicate, of any arity."""
+        return [row for (name, _), rows in self.items() if name == predicate for row in rows]
+
+    def members(self, predicate: str) -> frozenset[str]:
+        """The first arguments of a predicate: what it is said of."""
+        return frozenset(row[0] for row in self.rows(predicate))
+
+
+def _group(kind: type[_T], tables: Tables) -> _T:
+    """A group of tables. Each field is annotated with what makes it of the rows of a predicate: the
+    one of its own name, where none is named beside.
+    """
+    made = {}
+    for name, annotation in get_type_hints(kind, include_extras=True).items():
+        make, *signature = annotation.__metadata__
+        made[name] = make(tables.get(signature[0], []) if signature else tables.rows(name))
+    return kind(**made)
+
+
+def _members(rows: list[Row]) -> frozenset[str]:
+    return frozenset(row[0] for row in rows)
+
+
+def _texts(rows: list[Row]) -> frozenset[str]:
+    return frozenset(row[0].lower() for row in rows)
+
+
+def _first(rows: list[Row]) -> str:
+    return rows[0][0] if rows else ""
+
+
+def _pairs(rows: list[Row]) -> frozenset[tuple[str, str]]:
+    return frozenset((first, second) for first, second in rows)
+
+
+def _mapping(rows: list[Row]) -> dict[str, str]:
+    return {first: second for first, second in rows}  # noqa: C416 (rows of any length)
+
+
+def _by_pair(rows: list[Row]) -> dict[tuple[str, str], str]:
+    return {(first, second): third for first, second, third in rows}
+
+
+def _counts(rows: list[Row]) -> dict[str, int]:
+    return {first: int(number) for first, number in rows}
+
+
+def _by_number(rows: list[Row]) -> dict[int, str]:
+    return {int(number): second for number, second in rows}
+
+
+def _by_text(rows: list[Row]) -> dict[str, str]:
+    return {text.lower(): first for first, text in rows}
+
+
+def _numbers(rows: list[Row]) -> dict[str, int]:
+    return {text.lower(): int(number) for number, text in rows}
+
+
+def _sets(rows: Iterable[Row]) -> dict[str, frozenset[str]]:
+    members: dict[str, set[str]] = defaultdict(set)
+    for first, second in rows:
+        members[first].add(second)
+    return {first: frozenset(others) for first, others in members.items()}
+
+
+def _classes(rows: list[Row]) -> dict[str, frozenset[str]]:
+    return _sets((name, text.lower()) for name, text in rows)
+
+
+def _ranked(rows: list[Row]) -> dict[str, tuple[str, ...]]:
+    texts: dict[str, tuple[str, ...]] = {}
+    for first, _rank, text in sorted(rows, key=lambda row: int(row[1])):
+        texts[first] = (*texts.get(first, ()), text)
+    return texts
+
+
+def _nouns(rows: list[Row]) -> dict[str, tuple[str, bool]]:
+    return {
+        text.lower(): (kind, text == plural)
+        for kind, singular, plural in rows
+        for text in (plural, singular)
+    }
+
+
+def _attributes(rows: list[Row]) -> dict[str, tuple[str, str]]:
+    return {text.lower(): (dimension, value) for dimension, value, text in rows}
+
+
+@dataclass(frozen=True, eq=False)
+class Relations:
+    """How the relations of a profile behave, and what one of them says of another.
+
+    Attributes:
+        family: Relation to its family.
+        converse: Relation to its converse (a symmetric one to itself).
+        mirror: The converse, where swapping the things says exactly the same.
+        suffices: (trusted, claimed) pairs of relations of which, over one pair of
+            things, the first suffices for the second.
+        excludes: Relation to those that no pair can have with it at once.
+        implied: Relation to those that hold wherever it does, itself included.
+        negation: Relation to the one that states its absence.
+        functional: The relations of which a subject has one object at a time.
+        within: The relations of which the subject lies within the object.
+        join: Two directions to the one that has the components of both.
+        displacement: Relation that the layout alone decides to the number of axes on which
+            it is not equality.
+    """
+
+    family: Annotated[dict[str, str], _mapping]
+    converse: Annotated[dict[str, str], _mapping]
+    mirror: Annotated[dict[str, str], _mapping]
+    suffices: Annotated[frozenset[tuple[str, str]], _pairs]
+    excludes: Annotated[dict[str, frozenset[str]], _sets]
+    implied: Annotated[dict[str, frozenset[str]], _sets]
+    negation: Annotated[dict[str, str], _mapping]
+    functional: Annotated[frozenset[str], _members]
+    within: Annotated[frozenset[str], _members]
+    join: Annotated[dict[tuple[str, str], str], _by_pair]
+    displacement: Annotated[dict[str, int], _counts]
+
+    @cached_property
+    def symmetric(self) -> frozenset[str]:
+        """The relations that equal their converse."""
+        return frozenset(r for r, s in self.converse.items() if r == s)
+
+
+@dataclass(frozen=True, eq=False)
+class Lexicon:
+    """The phrases and words of a profile; texts that are looked up are in lower case.
+
+    Attributes:
+        phrase: Phrase to relation.
+        clock: Hour of a clock face to direction.
+        wording: Relation to the phrases that express it in generated text.
+        grouped: Relation whose landmarks are one thing to what that is to each of them.
+        word: Word class to its words.
+        place: Phrases that name a side; their landmark needs a linking word.
+        finite: Phrases that are finite verbs.
+        adjacent: Phrases that count only right before their landmark.
+        label: Answer label to what it means: `yes`, `no`, `open`, ...
+        relation_label: Answer label to the relation that it stands for, beside names and
+            phrases.
+        loosely: Relation to what it means where things are described by it.
+        of_container: Relation to what it is where its object is a container.
+        having: What a block "with a square" is to the square; empty where nothing says.
+        situated: What a thing introduced without a place is to the container that the text
+            is about; empty where nothing is understood.
+        noun: Noun to its kind, and whether it is a plural.
+        attribute: Adjective to its dimension and its value there.
+        covers: Kind to the kinds that its nouns may mean.
+        container: The kinds of things that other things are in.
+        numeral: Word to number.
+        ordinal: Word to the number that it counts to.
+    """
+
+    phrase: Annotated[dict[str, str], _by_text]
+    clock: Annotated[dict[int, str], _by_number]
+    wording: Annotated[dict[str, tuple[str, ...]], _ranked]
+    grouped: Annotated[dict[str, str], _mapping]
+    word: Annotated[dict[str, frozenset[str]], _classes]
+    place: Annotated[frozenset[str], _texts]
+    finite: Annotated[frozenset[str], _texts]
+    adjacent: Annotated[frozenset[str], _texts]
+    label: Annotated[dict[str, str], _by_text, ("label", 2)]
+    relation_label: Annotated[dict[str, str], _by_text, ("label", 3)]
+    loosely: Annotated[dict[str, str], _mapping]
+    of_container: Annotated[dict[str, str], _mapping]
+    having: Annotated[str, _first]
+    situated: Annotated[str, _first]
+    noun: Annotated[dict[str, tuple[str, bool]], _nouns]
+    attribute: Annotated[dict[str, tuple[str, str]], _attributes]
+    covers: Annotated[dict[str, frozenset[str]], _sets]
+    container: Annotated[frozenset[str], _members]
+    numeral: Annotated[dict[str, int], _numbers]
+    ordinal: Annotated[dict[str, int], _numbers]
+
+
+@dataclass(frozen=True, eq=False)
+class Messages:
+    """The explanations of the audit.
+
+    Attributes:
+        message: Message name to template.
+        reason: Clash code to template.
+    """
+
+    message: Annotated[dict[str, str], _mapping]
+    reason: Annotated[dict[str, str], _mapping]
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """The relations of a profile as facts for the rules of a trace.
+
+    Attributes:
+        readings: (role, relation) to its reading, a number; where a relation says the
+            same in both roles, they share it.
+        facts: Each reading as facts for `rules/layout.lp` and `rules/closure.lp`.
+        axes: The axes on which each reading bounds coordinates.
+        relational: The readings that closure, and not the layout, decides.
+        closure_facts: The relational axioms (inverse, ... incompatible) as facts.
+        rules: Rules that a user's ontology adds to the audit's.
+        coordinates: (axis, end) of each coordinate of a thing, a `point` or the `low`
+            and `high` ends of an extent; coordinate i of the rule programs is
+            `coordinates[i - 1]`.
+        extent_facts: The facts about relations for `rules/extent.lp`; empty for points.
+        ends: Axis to the fact that names its low and high coordinate; empty for points.
+    """
+
+    readings: dict[tuple[str, str], int]
+    facts: tuple[str, ...]
+    axes: tuple[frozenset[str], ...]
+    relational: frozenset[int]
+    closure_facts: str
+    rules: str
+    coordinates: tuple[tuple[str, str], ...]
+    extent_facts: str
+    ends: dict[str, str]
+
+    def closes(self, keys: Collection[int]) -> bool:
+        """Whether atoms with these readings need the relational closure."""
+        return bool(self.rules) or not self.relational.isdisjoint(keys)
+
+
+@dataclass(frozen=True, eq=False)
+class Ontology:
+    """The tables of one profile.
+
+    Attributes:
+        profile: Name of the profile, with dashes as users write it.
+        name: `builtin`, or the path of the user's folder.
+        hash: SHA-256 over the rule and ontology files, hexadecimal.
+        extent: Whether things have an extent.
+        state_updates: Whether the scene's latest statement of a functional relation of a
+            subject replaces the earlier ones.
+        describes: Whether scenes describe their things, and do not only name them.
+        eventful: Whether texts tell what happens where.
+        relations: How relations behave.
+        lexicon: Phrases and words.
+        messages: Explanations.
+        encoding: The facts for the rules of a trace.
+        events: The rows of the predicates about events; empty where texts tell of none.
+        tables: The rows of every predicate.
+    """
+
+    profile: str
+    name: str
+    hash: str
+    extent: bool
+    state_updates: bool
+    describes: bool
+    eventful: bool
+    relations: Relations
+    lexicon: Lexicon
+    messages: Messages
+    encoding: Encoding
+    events: Tables
+    tables: Tables
+
+    @classmethod
+    def of(cls, tables: Tables, profile: str, name: str, digest: str, rules: str) -> Ontology:
+        """The ontology of a profile's tables.
+
+        Args:
+            tables: The tables.
+            profile: Name of the profile.
+            name: What the ontology is called in audits.
+            digest: Its hash in audits.
+            rules: Rules that join the audit's.
+        """
+        events = (key for key, group in table_groups().items() if group == "events")
+        return cls(
+            profile=profile.replace("_", "-"),
+            name=name,
+            hash=digest,
+            extent=("extent", 1) in tables,
+            state_updates=("state_updates", 1) in tables,
+            describes=("describes", 1) in tables,
+            eventful=("eventful", 1) in tables,
+            relations=_group(Relations, tables),
+            lexicon=_group(Lexicon, tables),
+            messages=_group(Messages, tables),
+            encoding=_encoding(tables, rules),
+            events=Tables({key: tables[key] for key in events if key in tables}),
+            tables=tables,
+        )
+
+    def oriented(self, triple: Triple) -> Triple:
+        """A relation over numbered things, or its mirror image where that puts the lower
+        number first: `A left B` and `B right A` have one form.
+        """
+        u, r, v = triple
+        mirror = self.relations.mirror
+        return (v, mirror[r], u) if u > v and r in mirror else triple
+
+    def canonical(self, relation: str) -> str:
+        """The relation's name as the ontology spells it (`upper-left` is `upper_left`).
+
+        Raises:
+            KeyError: If there is none; the message suggests the nearest.
+        """
+        name = relation.strip().lower().replace("-", "_")
+        if name in self.relations.family:
+            return name
+        near = difflib.get_close_matches(name, self.relations.family, n=1, cutoff=0.0)
+        raise KeyError(
+            f"unknown relation {relation!r} in profile {self.profile}"
+            + (f"; did you mean {near[0]!r}?" if near else "")
+        )
+
+
+_AXIOMS = (
+    "inverse", "symmetric", "reflexive", "transitive", "implies", "made_of", "composition",
+    "strict", "functional", "incompatible",
+)  # fmt: skip
+"""The predicates about relations that `rules/closure.lp` reads."""
+
+
+def _facts(tables: Tables, *predicates: str) -> str:
+    """The rows of some predicates, as program text."""
+    return "".join(
+        f"{predicate}({','.join(row)})."
+        for predicate in predicates
+        for row in tables.rows(predicate)
+    )
+
+
+def _encoding(tables: Tables, rules: str) -> Encoding:
+    numbers = {(axis, end): int(number) for axis, end, number in tables.rows("coordinate")}
+
+    def bounds(predicate: str, axis: str, end: str, other: str, value: str, *of: str) -> str:
+        coordinates = (str(numbers[axis, end]), str(numbers[axis, other]))
+        return f"{predicate}({','.join((*of, *coordinates, value))})."
+
+    texts: dict[tuple[str, str], str] = defaultdict(str)
+    axes: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for predicate in ("at_least", "at_most"):
+        for role, relation, axis, *rest in tables.rows(predicate):
+            axes[role, relation].add(axis)
+            texts[role, relation] += bounds(predicate, axis, *rest, "{key}")
+    for predicate in ("relational", "needs", "bars"):
+        for relation, *others in tables.rows(predicate):
+            for role in ROLES:
+                texts[role, relation] += f"{predicate}({{key}},{','.join(others or [relation])})."
+    bounded = tables.rows("may_bound")
+    if rules:  # by which anything may follow from a relation
+        held_axes = {row[1] for end in ("least", "most") for row in tables.rows(f"held_at_{end}")}
+        bounded = [(r, axis) for r in tables.members("relational") for axis in held_axes]
+    for relation, axis in bounded:
+        for role in ROLES:
+            axes[role, relation].add(axis)
+    readings: dict[tuple[str, str], int] = {}
+    keys: dict[tuple[str, str], int] = {}
+    facts: list[str] = []
+    reading_axes: list[frozenset[str]] = []
+    for relation, _family in tables.rows("family"):
+        for role in ROLES:
+            key = keys.setdefault((relation, texts[role, relation]), len(facts))
+            readings[role, relation] = key
+            if key == len(facts):
+                facts.append(texts[role, relation].replace("{key}", str(key)))
+                reading_axes.append(frozenset(axes[role, relation]))
+    held = "".join(
+        bounds(predicate, axis, *rest, relation)
+        for predicate in ("held_at_least", "held_at_most")
+        for relation, axis, *rest in tables.rows(predicate)
+    )
+    lows = {axis: number for (axis, end), number in numbers.items() if end == "low"}
+    extent = ("extent", 1) in tables
+    return Encoding(
+        readings=readings,
+        facts=tuple(facts),
+        axes=tuple(reading_axes),
+        relational=frozenset(
+            readings[role, r] for role in ROLES for r in tables.members("relational")
+        ),
+        closure_facts=_facts(tables, *_AXIOMS) + held,
+        rules=rules,
+        coordinates=tuple(sorted(numbers, key=lambda place: numbers[place])),
+        extent_facts=_facts(tables, "nested", "hull") if extent else "",
+        ends={axis: f"ends({low},{numbers[axis, 'high']})." for axis, low in lows.items()},
+    )

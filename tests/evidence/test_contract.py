@@ -1,0 +1,32 @@
+"""The structured trace, which a model writes and the contract bounds."""
+
+from __future__ import annotations
+
+import pytest
+
+from symbouq.evidence.contract import LONGEST, Structured
+
+
+def test_longest_trace_fits() -> None:
+    longest = Structured(("x" * 96,) * 6, "y" * 64).encoded()
+    assert Structured.of(longest)
+    assert len(longest) == LONGEST == 16 + 6 * 96 + 5 * 4 + 19 + 64 + 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        '{"reasoning": ["a"]}',
+        '{"reasoning": ["a"], "conclusion": "b", "more": 1}',
+        '{"reasoning": [], "conclusion": "b"}',
+        '{"reasoning": ["a", "b", "c", "d", "e", "f", "g"], "conclusion": "b"}',
+        '{"reasoning": "a", "conclusion": "b"}',
+        '{"reasoning": [1], "conclusion": "b"}',
+        '{"reasoning": [" a"], "conclusion": "b"}',
+        '{"reasoning": ["a"], "conclusion": ""}',
+    ],
+)
+def test_what_does_not_keep_to_the_schema_is_no_trace(text: str) -> None:
+    assert Structured.of(text) is None

@@ -1,0 +1,228 @@
+"""Stages run once for what they are made from, and go on where they were stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from symbouq.evidence.scorers.bank import TIMING
+from symbouq.experiments.runner import Output, Run, Stage, StageError, Work
+
+
+class Step(Stage):
+    """A stage that calls a function."""
+
+    def __init__(
+        self,
+        name: str,
+        function: Callable[[Work], None],
+        outputs: tuple[str, ...] = ("it",),
+        settings: dict[str, int] | None = None,
+        inputs: tuple[Path | Stage | Output, ...] = (),
+        on_gpu: bool = False,
+    ) -> None:
+        self.kind, self.function, self.outputs, self.on_gpu = name, function, outputs, on_gpu
+        super().__init__((), inputs, settings)
+
+    def run(self, work: Work) -> None:
+        self.function(work)
+
+
+def touch(work: Work) -> None:
+    (work.out / "it").touch()
+
+
+class Graph:
+    """Two stages: one copies a file, one doubles the copy; runs are counted."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.ran: list[str] = []
+        self.broken = False
+        self.times = 2
+
+    def run(self) -> Run:
+        given = self.folder / "in.txt"
+
+        def copy(work: Work) -> None:
+            self.ran.append("copy")
+            (work.out / "copy.txt").write_text(given.read_text().strip())
+
+        def repeat(work: Work) -> None:
+            self.ran.append("repeat")
+            (work.out / "started").touch()
+            if self.broken:
+                raise KeyboardInterrupt
+            (work.out / "repeated.txt").write_text(work.input(first).read_text() * self.times)
+
+        first = Step("copy", copy, ("copy.txt",), inputs=(given,))
+        second = Step("repeat", repeat, ("repeated.txt",), {"times": self.times}, (first,))
+        return Run(self.folder / "run", (first, second))
+
+    def result(self) -> str:
+        run = self.run()
+        run.make()
+        return run.output(run.stages[1]).read_text()
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Graph:
+    (tmp_path / "in.txt").write_text("ab")
+    return Graph(tmp_path)
+
+
+def test_what_is_made_is_not_made_again(graph: Graph) -> None:
+    assert graph.result() == graph.result() == "abab"
+    assert graph.ran == ["copy", "repeat"]
+    assert [state.done for state in graph.run().states()] == [True, True]
+
+
+def test_a_changed_setting_remakes_what_it_decides(graph: Graph) -> None:
+    graph.result()
+    graph.times = 3
+    assert graph.result() == "ababab"
+    assert graph.ran == ["copy", "repeat", "repeat"]
+    graph.times = 2
+    assert graph.result() == "abab"
+    assert len(graph.ran) == 3
+
+
+def test_a_changed_file_remakes_what_depends_on_its_content(graph: Graph) -> None:
+    graph.result()
+    (graph.folder / "in.txt").write_text("ab\n")  # copied without the line break
+    assert graph.result() == "abab"
+    assert graph.ran == ["copy", "repeat", "copy"]
+
+
+def test_a_stopped_stage_finds_what_it_left(graph: Graph) -> None:
+    graph.broken = True
+    with pytest.raises(KeyboardInterrupt):
+        graph.result()
+    states = graph.run().states()
+    assert [state.done for state in states] == [True, False]
+    assert states[1].folder is not None and (states[1].folder / "started").exists()
+    graph.broken = False
+    assert graph.result() == "abab"
+    assert graph.ran == ["copy", "repeat", "repeat"]
+
+
+def test_before_anything_is_made_later_keys_are_unknown(graph: Graph) -> None:
+    first, second = graph.run().states()
+    assert first.folder is not None
+    assert second.folder is None
+    with pytest.raises(StageError, match="stage repeat is not made"):
+        graph.run().output(second.stage)
+
+
+def test_errors_name_what_is_missing(graph: Graph) -> None:
+    (graph.folder / "in.txt").unlink()
+    with pytest.raises(StageError, match=r"in\.txt: no such file"):
+        graph.result()
+    stage = Step("empty", lambda _: None, ("nothing.txt",))
+    with pytest.raises(StageError, match=r"stage empty did not write nothing\.txt"):
+        Run(graph.folder, (stage,)).make()
+
+
+def test_stages_are_worked_on_side_by_side_once_their_inputs_are_made(tmp_path: Path) -> None:
+    made: list[str] = []
+
+    def stage(name: str, *inputs: Stage) -> Stage:
+        def write(work: Work) -> None:
+            if name == "broken":
+                raise StageError("no")
+            made.append(name)
+            (work.out / "it").write_text(name)
+
+        return Step(name, write, inputs=inputs)
+
+    a, b = stage("a"), stage("b")
+    run = Run(tmp_path, (a, b, stage("broken", a), stage("both", a, b), stage("last", b)))
+    begun: list[str] = []
+    with ThreadPoolExecutor() as threads, pytest.raises(StageError, match=r"^no$"):
+        run.make(
+            lambda stage: begun.append(stage.name),
+            submit=lambda stage, task: threads.submit(task),
+            room=2,
+        )
+    assert begun[:2] == ["a", "b"]
+    # What was begun beside the one that failed is made; the others wait for the next run.
+    assert sorted(made) == sorted({*begun} - {"broken"})
+    assert {state.stage.name for state in run.states() if state.done} == set(made)
+
+
+def test_how_long_something_took_decides_nothing(tmp_path: Path) -> None:
+    taken = "1 s"
+
+    def fit(work: Work) -> None:
+        (work.out / "model").mkdir()
+        (work.out / "model" / "weights").write_text("0.5")
+        (work.out / "model" / TIMING).write_text(taken)
+
+    def folders(place: str) -> list[str]:
+        first = Step("fit", fit, ("model",))
+        second = Step("use", touch, inputs=((first, "model"),))
+        Run(tmp_path / place, (first, second)).make()
+        return sorted(path.name for path in (tmp_path / place).iterdir())
+
+    before = folders("a")
+    taken = "2 s"
+    assert folders("b") == before
+
+
+def test_as_many_stages_as_there_is_room_for(tmp_path: Path) -> None:
+    together = Barrier(3, timeout=30)  # nobody passes it alone
+    running: list[str] = []
+    most = 0
+
+    def meet(work: Work) -> None:
+        nonlocal most
+        running.append(work.out.name)
+        together.wait()
+        most = max(most, len(running))
+        together.wait()
+        running.remove(work.out.name)
+        touch(work)
+
+    stages = [Step(str(n), meet) for n in range(9)]
+    with ThreadPoolExecutor() as threads:
+        Run(tmp_path, stages).make(submit=lambda stage, task: threads.submit(task), room=3)
+    assert most == 3
+
+
+def test_what_waits_for_a_gpu_keeps_no_other_stage_waiting(tmp_path: Path) -> None:
+    pending: dict[str, tuple[Callable[[], float], Future[float]]] = {}
+    order: list[str] = []
+
+    def submit(stage: Stage, task: Callable[[], float]) -> Future[float]:
+        order.append(stage.name)
+        future: Future[float] = Future()
+        pending[stage.name] = task, future
+        if len(pending) == 2:  # one on the GPU, one beside it
+            assert sum(name.startswith("gpu") for name in pending) <= 1
+            for waiting, promise in pending.values():
+                promise.set_result(waiting())
+            pending.clear()
+        return future
+
+    names = ["gpu1", "gpu2", "gpu3", "cpu1", "cpu2", "cpu3"]
+    stages = [Step(name, touch, on_gpu=name.startswith("gpu")) for name in names]
+    Run(tmp_path, stages).make(submit=submit, room=2, gpus=1)
+    assert order == ["gpu1", "cpu1", "gpu2", "cpu2", "gpu3", "cpu3"]
+
+
+def test_a_stage_reads_only_what_it_declares(tmp_path: Path) -> None:
+    first = Step("first", touch)
+    second = Step("second", lambda work: touch(Work(work.input(first), {})))
+    with pytest.raises(KeyError):
+        Run(tmp_path, (first, second)).make()
+
+
+def test_a_stage_whose_inputs_come_later_cannot_be_made(tmp_path: Path) -> None:
+    never = Step("never", lambda _: None)
+    stage = Step("stage", lambda _: None, inputs=(never,))
+    with pytest.raises(StageError, match="stage stage: a stage that it reads is not made"):
+        Run(tmp_path, (stage,)).make()

@@ -1,0 +1,26 @@
+"""Commands as their users give them, and the files of records that they read and write."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner, Result
+from symbouq_cli.main import main
+
+
+def run(*arguments: str | Path | int) -> Result:
+    """Runs the `symbouq` command."""
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def write_lines(path: Path, *records: Any) -> Path:
+    """Writes a file of JSON Lines."""
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The records of a file of JSON Lines."""
+    return [json.loads(line) for line in path.read_text().splitlines()]

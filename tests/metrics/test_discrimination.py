@@ -1,0 +1,36 @@
+"""AUROC, separation and the oracle on hand-derived values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers.pools import LABELS, SCORES
+
+from symbouq import metrics
+
+
+def test_auroc_counts_ties_half() -> None:
+    # Pairs right-wrong: 0.9 > 0.6, 0.9 > 0.2, 0.6 = 0.6, 0.6 > 0.2.
+    assert metrics.auroc(SCORES, LABELS) == 3.5 / 4
+    assert metrics.auroc([1, 2, 3], [1, 0, 0]) == 0
+    assert metrics.auroc([np.inf, -np.inf], [1, 0]) == 1
+
+
+def test_separation_by_bin_by_hand() -> None:
+    values = [0.1, 0.1, 0.9, 0.9, 1, 2, 3, 4]
+    scores = [0.5, 0.5, 0.8, 0.2, 0.1, 0.2, 0.4, 0.3]
+    labels = [1, 0, 1, 0, 1, 0, 1, 0]
+    datasets = ["a"] * 4 + ["b"] * 4
+    low, high = metrics.separation_by_bin(values, scores, labels, datasets, bins=2)
+    # Dataset a: a tie, then a clear pair; dataset b: 0.1 below 0.2, then 0.4 above 0.3.
+    assert low == metrics.Bin(4, pytest.approx((0.1 + 0.1 + 1 + 2) / 4), pytest.approx(-0.5), 2)
+    assert high.separation == pytest.approx(1)
+    # Equal values share a bin, so the others may stay empty.
+    bins = metrics.separation_by_bin([1, 1], [0.2, 0.1], [1, 0], ["a", "a"], bins=3)
+    assert [b.traces for b in bins] == [0, 2, 0]
+    assert bins[0].mean is None and bins[1].separation == 1
+
+
+def test_oracle_chooses_by_test_labels() -> None:
+    name, scores = metrics.oracle({"a": [0.1, 0.9], "b": [0.6, 0.4]}, [1, 0])
+    assert name == "b" and scores is not None and list(scores) == [0.6, 0.4]

@@ -1,0 +1,184 @@
+"""The house is in order: every module stands in CONTRIBUTING's map and has a test that mirrors it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from symbouq import __version__
+
+ROOT = Path(__file__).parents[1]
+MODULES = {
+    str(file.relative_to(ROOT))
+    for folder in ("symbouq", "cli/symbouq_cli")
+    for file in (ROOT / folder).rglob("*.py")
+    if file.name != "__init__.py"
+}
+TESTS = {str(file.relative_to(ROOT / "tests")) for file in (ROOT / "tests").rglob("test_*.py")}
+
+TESTED_ELSEWHERE = {
+    "auditing/answering/test_answering.py": """
+        auditing/answering/answer auditing/answering/described auditing/answering/questions""",
+    "auditing/test_auditor.py": "logic/programs logic/scene",
+    "auditing/test_stepgame.py": "auditing/counterfactual",
+    "authoring/test_show.py": "authoring/reference",
+    "authoring/test_specs.py": "authoring/scaffold",
+    "evidence/generation/test_generate_command.py": "cli/generate",
+    "evidence/generation/test_run.py": """
+        evidence/generation/contract evidence/generation/engine evidence/generation/engines
+        records/generated""",
+    "evidence/generation/test_transformers_engine.py": "evidence/generation/models",
+    "evidence/labels/test_agreement.py": "evidence/labels/merging evidence/labels/records",
+    "evidence/labels/test_commands.py": "cli/labels",
+    "evidence/scorers/test_commands.py": "cli/scores",
+    "evidence/scorers/test_sampling.py": "evidence/signals/example",
+    "evidence/signals/test_cache.py": "evidence/signals/writing",
+    "evidence/signals/test_extract.py": "cli/signals",
+    "experiments/backbones/test_commands.py": "cli/backbone cli/scenes",
+    "experiments/backbones/test_training.py": "experiments/backbones/tokenizer",
+    "experiments/benchmarks/test_importing.py": """
+        cli/data experiments/benchmarks/catalog experiments/benchmarks/items
+        experiments/benchmarks/layouts experiments/benchmarks/splits""",
+    "experiments/scenes/test_families.py": "experiments/scenes/truth experiments/scenes/wording",
+    "experiments/test_config.py": "experiments/questions",
+    "experiments/test_experiment.py": "cli/experiment experiments/figures experiments/tables",
+    "io/adapters/test_formats.py": """
+        io/adapters/base io/adapters/choice io/adapters/fields io/adapters/hf_folder
+        io/adapters/own""",
+    "io/adapters/test_openai_chat.py": "io/adapters/chat",
+    "io/adapters/test_parquet.py": "io/adapters/parquet_table",
+    "io/adapters/test_tables.py": "io/adapters/csv_table io/adapters/limits",
+    "io/test_output.py": "cli/process",
+    "io/test_stream.py": "auditing/jobs auditing/summary cli/run io/pool report/jobs",
+    "ontology/test_source.py": "ontology/wellformed",
+    "ontology/test_word_classes.py": "ontology/words reading/lexicon",
+    "reading/events/test_grammar.py": "reading/events/reader",
+    "reading/named/test_reader.py": "reading/named/grammar reading/named/mentions reading/traces",
+    "records/test_records.py": """
+        records/answer records/audit records/base records/features records/reliability
+        records/schema records/trace""",
+    "reliability/test_commands.py": "cli/fit reliability/jobs",
+    "report/test_page.py": "report/compared report/html",
+    "test_cli.py": """
+        api auditing/explain auditing/pipeline cli/answer cli/main cli/options cli/report cli/rules
+        cli/schema errors version""",
+}
+"""Modules without a test file of their own, by the file that tests them."""
+
+ACROSS = {
+    "auditing/test_paper.py": "the paper's examples",
+    "auditing/test_real_traces.py": "delivered traces",
+    "experiments/benchmarks/test_benchmarks.py": "the scripts of experiments/",
+    "experiments/test_fuzz.py": "spoilt records",
+    "ontology/test_profiles.py": "the built-in profiles",
+    "ontology/test_rules.py": "the rules, against a plain reading of them",
+    "reading/named/test_metamorphic.py": "texts changed in ways that change no meaning",
+    "reading/test_wordings.py": "wordings, each with what is to be read",
+    "report/test_browser.py": "the report's page in a browser",
+    "test_docs.py": "README and documentation",
+    "test_house.py": "this file",
+}
+"""Test files that test no module in particular, and what they test."""
+
+
+def mirror(module: str) -> str:
+    """The test file that mirrors a module, below `tests/`."""
+    file = Path(module)
+    return str(Path(*file.parts[1:-1]) / f"test_{file.name}").replace("symbouq_cli/", "")
+
+
+def module(short: str) -> str:
+    """The file of a module as `TESTED_ELSEWHERE` writes it."""
+    return f"cli/symbouq_{short}.py" if short.startswith("cli/") else f"symbouq/{short}.py"
+
+
+def listed(heading: str, rows: set[str]) -> str:
+    return "".join(f"\n  {heading}: {row}" for row in sorted(rows))
+
+
+def test_tests_mirror_the_tree() -> None:
+    elsewhere = {module(short) for names in TESTED_ELSEWHERE.values() for short in names.split()}
+    mirrored = {module for module in MODULES if mirror(module) in TESTS}
+    mirrors = {mirror(module) for module in mirrored}
+    faults = (
+        listed("no test file, and not in TESTED_ELSEWHERE", MODULES - mirrored - elsewhere)
+        + listed("in TESTED_ELSEWHERE, but has a test file", mirrored & elsewhere)
+        + listed("in TESTED_ELSEWHERE, but is no module", elsewhere - MODULES)
+        + listed("test file that is gone", (TESTED_ELSEWHERE.keys() | ACROSS.keys()) - TESTS)
+        + listed(
+            "test file that mirrors no module, and is not in TESTED_ELSEWHERE or ACROSS",
+            TESTS - mirrors - TESTED_ELSEWHERE.keys() - ACROSS.keys(),
+        )
+    )
+    assert not faults, faults
+
+
+def mapped(text: str) -> set[str]:
+    """The files and patterns that CONTRIBUTING names; a row of a table is below its heading's folder."""
+    names = set()
+    folder = ""
+    for line in text.splitlines():
+        if line.startswith("#"):
+            heading = re.search(r"`((?:symbouq|cli)/.*?)`", line)
+            folder = heading[1] if heading else ""
+        row = re.match(r"\| `([^`]+)`", line) if folder else None
+        if row:
+            names.add(folder + row[1])
+        else:
+            names.update(
+                re.findall(r"`((?:[\w.*-]+/)+[\w.*-]*|[\w-]+\.(?:md|toml|txt|yml))`", line)
+            )
+    return names
+
+
+def test_the_map_shows_every_module_and_nothing_else() -> None:
+    names = mapped((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    dead = {name for name in names if not any(ROOT.glob(name))}
+    faults = listed("no row in CONTRIBUTING.md for", MODULES - names)
+    faults += listed("CONTRIBUTING.md names what does not exist", dead)
+    assert not faults, faults
+
+
+def test_a_row_that_is_missing_or_dead_is_found() -> None:
+    text = (
+        "### `symbouq/logic/`\n\n| `scene.py` | `x/y.py` |\n\n## Else\n\n`docs/none.md` `rules/`\n"
+    )
+    assert mapped(text) == {"symbouq/logic/", "symbouq/logic/scene.py", "docs/none.md", "rules/"}
+
+
+def requirements() -> list[Requirement]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return [Requirement(line) for line in project["dependencies"]]
+
+
+def lowest() -> dict[str, str]:
+    lines = (ROOT / "constraints-lowest.txt").read_text(encoding="utf-8").splitlines()
+    return dict(line.split("==") for line in lines if not line.startswith("#"))
+
+
+def test_the_lowest_versions_are_those_that_are_declared() -> None:
+    bounds = {
+        requirement.name: next(
+            bound.version for bound in requirement.specifier if bound.operator == ">="
+        )
+        for requirement in requirements()
+    }
+    assert lowest() == bounds
+
+
+@pytest.mark.parametrize("requirement", requirements(), ids=lambda requirement: requirement.name)
+def test_every_requirement_is_pinned_in_the_constraints(requirement: Requirement) -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = dict(line.split("==") for line in lines if "==" in line and not line.startswith("#"))
+    assert requirement.specifier.contains(pins[requirement.name])
+
+
+def test_the_citation_has_the_version_and_the_licence() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {__version__}\n" in citation
+    assert f"\nlicense: {project['license']}\n" in citation
