@@ -22,50 +22,64 @@ TESTS = {str(file.relative_to(ROOT / "tests")) for file in (ROOT / "tests").rglo
 
 TESTED_ELSEWHERE = {
     "auditing/answering/test_answering.py": """
-        auditing/answering/answer auditing/answering/described auditing/answering/questions""",
-    "auditing/test_auditor.py": "logic/programs logic/scene",
+        auditing/answering/answer auditing/answering/described auditing/answering/judge
+        auditing/answering/named auditing/answering/questions""",
+    "auditing/test_matching.py": "auditing/answer_text auditing/answer_words",
+    "auditing/test_relations.py": "auditing/verdicts logic/programs logic/scene",
     "auditing/test_stepgame.py": "auditing/counterfactual",
     "authoring/test_show.py": "authoring/reference",
     "authoring/test_specs.py": "authoring/scaffold",
     "evidence/generation/test_generate_command.py": "cli/generate",
     "evidence/generation/test_run.py": """
-        evidence/generation/contract evidence/generation/engine evidence/generation/engines
-        records/generated""",
-    "evidence/generation/test_transformers_engine.py": "evidence/generation/models",
+        evidence/generation/engine evidence/generation/engines records/generated""",
+    "evidence/generation/test_transformers_engine.py": "evidence/devices evidence/generation/models",
     "evidence/labels/test_agreement.py": "evidence/labels/merging evidence/labels/records",
     "evidence/labels/test_commands.py": "cli/labels",
+    "evidence/scorers/methods/test_sampling.py": "evidence/scorers/backbone evidence/signals/example",
+    "evidence/scorers/test_bank.py": """
+        evidence/scorers/bank/fitted evidence/scorers/bank/scores evidence/scorers/bank/split
+        evidence/scorers/needs evidence/scorers/registry evidence/scorers/stored""",
     "evidence/scorers/test_commands.py": "cli/scores",
-    "evidence/scorers/test_sampling.py": "evidence/signals/example",
-    "evidence/signals/test_cache.py": "evidence/signals/writing",
+    "evidence/scorers/test_learned.py": """
+        evidence/scorers/batches evidence/scorers/loss evidence/scorers/methods/neural
+        evidence/scorers/settings""",
+    "evidence/signals/test_cache.py": "evidence/signals/writer",
     "evidence/signals/test_extract.py": "cli/signals",
     "experiments/backbones/test_commands.py": "cli/backbone cli/scenes",
     "experiments/backbones/test_training.py": "experiments/backbones/tokenizer",
     "experiments/benchmarks/test_importing.py": """
-        cli/data experiments/benchmarks/catalog experiments/benchmarks/items
-        experiments/benchmarks/layouts experiments/benchmarks/splits""",
+        cli/data experiments/benchmarks/catalog experiments/benchmarks/files
+        experiments/benchmarks/items experiments/benchmarks/rows experiments/benchmarks/splits""",
     "experiments/scenes/test_families.py": "experiments/scenes/truth experiments/scenes/wording",
     "experiments/test_config.py": "experiments/questions",
-    "experiments/test_experiment.py": "cli/experiment experiments/figures experiments/tables",
+    "experiments/test_experiment.py": """
+        cli/experiment experiments/figures experiments/stages experiments/tables""",
     "io/adapters/test_formats.py": """
-        io/adapters/base io/adapters/choice io/adapters/fields io/adapters/hf_folder
-        io/adapters/own""",
-    "io/adapters/test_openai_chat.py": "io/adapters/chat",
-    "io/adapters/test_parquet.py": "io/adapters/parquet_table",
-    "io/adapters/test_tables.py": "io/adapters/csv_table io/adapters/limits",
+        io/adapters/base io/adapters/choice io/adapters/fields io/adapters/inputs io/adapters/values
+        io/adapters/formats/hf io/adapters/formats/symbouq""",
+    "io/adapters/test_inspect.py": "io/adapters/formats/inspect",
+    "io/adapters/test_lm_eval.py": "io/adapters/formats/lm_eval",
+    "io/adapters/test_openai.py": "io/adapters/chat io/adapters/formats/openai",
+    "io/adapters/test_parquet.py": "io/adapters/formats/parquet",
+    "io/adapters/test_tables.py": "io/adapters/formats/csv io/adapters/limits",
+    "io/adapters/test_vllm.py": "io/adapters/formats/vllm",
     "io/test_output.py": "cli/process",
     "io/test_stream.py": "auditing/jobs auditing/summary cli/run io/pool report/jobs",
+    "ontology/test_library.py": "ontology/compilation ontology/tables",
     "ontology/test_source.py": "ontology/wellformed",
     "ontology/test_word_classes.py": "ontology/words reading/lexicon",
-    "reading/events/test_grammar.py": "reading/events/reader",
+    "reading/events/test_grammar.py": "reading/clauses reading/events/reader",
     "reading/named/test_reader.py": "reading/named/grammar reading/named/mentions reading/traces",
     "records/test_records.py": """
         records/answer records/audit records/base records/features records/reliability
         records/schema records/trace""",
     "reliability/test_commands.py": "cli/fit reliability/jobs",
+    "reliability/test_reading.py": "reliability/decoding reliability/worlds",
     "report/test_page.py": "report/compared report/html",
     "test_cli.py": """
-        api auditing/explain auditing/pipeline cli/answer cli/main cli/options cli/report cli/rules
-        cli/schema errors version""",
+        api auditing/auditor auditing/description auditing/explain auditing/messages cli/answer
+        cli/main cli/options cli/report cli/rules cli/schema errors reading/parsed reading/parser
+        reading/structured version""",
 }
 """Modules without a test file of their own, by the file that tests them."""
 
