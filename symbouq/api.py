@@ -1,4 +1,4 @@
-"""What `import symbouq` offers: one trace audited, the worlds of a scene, audits as records that
+"""The public functions of `symbouq`: one trace audited, the worlds of a scene, audits as records that
 a notebook shows.
 """
 
@@ -131,7 +131,7 @@ def relations_between(
     dataset: str | None = None,
     ontology: str | os.PathLike[str] | None = None,
 ) -> Worlds | None:
-    """What a scene leaves open between two things, and what it settles.
+    """The relations that a scene leaves open between two things, and those that it settles.
 
     >>> import symbouq
     >>> found = symbouq.relations_between("A is above B. B is left of C.", "A", "C")

@@ -1,4 +1,4 @@
-"""What can go wrong that is the user's to mend, with the place where it went wrong."""
+"""Errors that are the user's to mend, with the place where it went wrong."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def missing_extra(name: str, error: ImportError) -> SymboUQError:
 
 
 def internal(error: Exception) -> str:
-    """What is said of a fault of ours that costs one record, in one line."""
+    """The message about a fault of ours that costs one record, in one line."""
     return f"internal error, please report it: {type(error).__name__}: {one_line(error)}"
 
 

@@ -31,7 +31,7 @@ _LATE = "the time limit was reached"
 
 
 class LimitError(SymboUQError):
-    """What was being worked out takes longer, or is larger, than the limit allows."""
+    """A computation takes longer, or grows larger, than its limit allows."""
 
     def __init__(self, message: object = _LATE) -> None:
         # What a callback raises comes out of clingo as an error of its type made of itself.
@@ -56,7 +56,7 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 
 @contextmanager
 def untimed() -> Iterator[None]:
-    """What is done inside, once for many traces, does not count against the time of one."""
+    """Takes work that is done once for many traces out of the time of one."""
     begin = monotonic()
     deadline = _deadline.get()
     _deadline.set(math.inf)

@@ -1,1 +1,1 @@
-"""What models leave behind: traces, signals, labels, scores."""
+"""The evidence of language models: traces, signals, labels, scores."""

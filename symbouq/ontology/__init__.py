@@ -1,1 +1,1 @@
-"""What exists and how it is said: the `.lp` files of an ontology, checked and compiled."""
+"""The `.lp` files of an ontology, checked and compiled into the tables of its profiles."""

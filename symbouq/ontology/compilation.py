@@ -71,7 +71,7 @@ def solved_ontology(
 
 
 class FoundByRule(NamedTuple):
-    """What `rules/check.lp` finds: code and severity of the check, place and message."""
+    """A finding of `rules/check.lp`: code and severity of the check, place and message."""
 
     code: str
     severity: str
@@ -81,7 +81,7 @@ class FoundByRule(NamedTuple):
 
 @dataclass(frozen=True)
 class Solved:
-    """What the rules make of a profile of an ontology.
+    """The outcome of compiling a profile of an ontology.
 
     Attributes:
         rows: What `rules/compile.lp` shows.
@@ -110,7 +110,7 @@ _CONDITIONS = {"profile": "active", "relation": "available", "family": "used"}
 
 
 def _shown_facts() -> Iterator[str]:
-    """What shows the facts that are tables of the readers, as `rules/vocabulary.lp` declares."""
+    """Statements that show the facts that are tables of the readers, as `rules/vocabulary.lp` declares."""
     for key, group in table_groups().items():
         if group != "events":
             arguments = {f"A{n}": kind for n, kind in enumerate(vocabulary()[key], start=1)}
@@ -172,7 +172,7 @@ def compiling_program(source: Source, profile: str, name: str, further: str = ""
 
 
 def solved_tables(source: Source, profile: str, name: str) -> Solved:
-    """What the rules make of a profile of an ontology.
+    """The outcome of compiling a profile of an ontology.
 
     Raises:
         OntologyError: If a rule of the ontology cannot be grounded, derives what is no fact of

@@ -110,7 +110,7 @@ class Source:
 
     @property
     def inputs(self) -> list[Signature]:
-        """What the rules that join the audit's read of the tables' facts: predicates of the
+        """The facts of the tables that rules of the audit read: predicates of the
         vocabulary, and helpers derived from them.
         """
         audit = [rule.statement for rule in self.rules if rule.audit]
@@ -292,7 +292,7 @@ _COMMENT = re.compile(r"(?P<open>%\*)|(?P<close>\*%)|%[^\n]*")
 
 
 def _code(text: str) -> Iterator[re.Match[str]]:
-    """What matters of a text, in order, comments left out; they nest."""
+    """The code of a text, in order, without comments; they nest."""
     at = 0
     while found := _CODE.search(text, at):
         yield found
@@ -306,7 +306,7 @@ def _code(text: str) -> Iterator[re.Match[str]]:
 
 
 def _check_text(file: Path, text: str) -> None:
-    """What clingo's parser would stumble over, or follow out of the folder.
+    """Refuses what clingo's parser would stumble over, or follow out of the folder.
 
     Raises:
         OntologyError: At a byte order mark, a NUL, another kind of program, what leads out of

@@ -236,7 +236,7 @@ MOST_ALTERNATIVES = 100_000
 
 
 def _check_terms(statement: ast.AST) -> None:
-    """What the terms of a statement may be.
+    """Checks the terms of a statement.
 
     Raises:
         OntologyError: At a call of a program's function, a long interval, or a classical
@@ -423,7 +423,7 @@ def _reached(rules: Sequence[ast.AST]) -> dict[Signature, set[Signature]]:
 
 
 def _check_definite(rule: ast.AST, of_traces: Collection[Signature]) -> None:
-    """What depends on the trace stands in a body as it is: the closure has to stay definite,
+    """Checks that what depends on the trace stands in a body as it is: the closure has to stay definite,
     and a further premise never takes away what followed before.
 
     Raises:
@@ -448,7 +448,7 @@ def _check_definite(rule: ast.AST, of_traces: Collection[Signature]) -> None:
 
 
 def _check_conclusion(rule: ast.AST, audit: bool) -> None:
-    """What a rule concludes for the audit is about things, and a clash has a name; what it
+    """Checks that what a rule concludes for the audit is about things, and a clash has a name; what it
     concludes for the tables depends on no trace.
 
     Raises:
@@ -512,7 +512,7 @@ _BELOW = (ast.ComparisonOperator.GreaterThan, ast.ComparisonOperator.GreaterEqua
 
 
 class _Bounds:
-    """What the variables of a rule may be, where the rule is used to derive its own conclusions.
+    """Bounds of a rule's variables, where the rule is used to derive its own conclusions.
 
     A variable is fixed where what does not depend on the conclusions binds it. One that is
     carried over from them has one of their terms. What is calculated from it is new: it needs a
@@ -637,7 +637,7 @@ def _undefined(statement: ast.AST, key: Signature, known: Iterable[Signature]) -
 
 
 class _Values:
-    """What the arguments of each kind may be.
+    """The values that arguments of each kind may have.
 
     Args:
         rows: The facts, which declare relations, axes, profiles and readings.
@@ -723,7 +723,7 @@ class _Values:
     def _wrong(
         self, key: Signature, position: int, kind: str, value: clingo.Symbol
     ) -> list[tuple[str, str]]:
-        """What is wrong with a value of some kind: a message and its code, or nothing."""
+        """The fault of a value of some kind: a message and its code, or nothing."""
         is_text = value.type is clingo.SymbolType.String
         if kind == "text":
             wrong = not is_text or not value.string.strip()
@@ -758,7 +758,7 @@ _FEW = 3
 
 
 def _spelled(kind: str) -> str:
-    """What the values of a kind are, in words; nothing where they are names of an author's."""
+    """The values of a kind in words; nothing where they are names of an author's."""
     for name, text in declarations()["spelled"]:
         if str(name) == kind:
             return text.string
@@ -771,7 +771,7 @@ def _spelled(kind: str) -> str:
 def _not_a(
     kind: str, value: clingo.Symbol, position: int, key: Signature, allowed: Iterable[str]
 ) -> str:
-    """What is wrong with a value that is none of its kind, and what to write."""
+    """The message about a value that is none of its kind, and what to write."""
     place = f"argument {position} of {key[0]}/{key[1]}"
     is_text = value.type is clingo.SymbolType.String
     text = value.string if is_text else ""

@@ -545,7 +545,7 @@ class Sentence:
     def predicates(
         self, position: int, verbless: bool = False, single: bool = False
     ) -> list[tuple[tuple[Predicate, ...], int]]:
-        """What is said of a subject that ends at a position.
+        """The predicates of a subject that ends at a position.
 
         Args:
             position: Where it begins.
