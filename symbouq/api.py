@@ -1,5 +1,5 @@
-"""The public functions of `symbouq`: one trace audited, the worlds of a scene, audits as records that
-a notebook shows.
+"""The public functions of `symbouq`: one trace audited, the worlds of a scene, audits as records
+that a notebook shows.
 """
 
 from __future__ import annotations

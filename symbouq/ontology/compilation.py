@@ -110,7 +110,7 @@ _CONDITIONS = {"profile": "active", "relation": "available", "family": "used"}
 
 
 def _shown_facts() -> Iterator[str]:
-    """Statements that show the facts that are tables of the readers, as `rules/vocabulary.lp` declares."""
+    """Statements that show the facts which `rules/vocabulary.lp` declares as readers' tables."""
     for key, group in table_groups().items():
         if group != "events":
             arguments = {f"A{n}": kind for n, kind in enumerate(vocabulary()[key], start=1)}

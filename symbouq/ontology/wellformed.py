@@ -423,8 +423,8 @@ def _reached(rules: Sequence[ast.AST]) -> dict[Signature, set[Signature]]:
 
 
 def _check_definite(rule: ast.AST, of_traces: Collection[Signature]) -> None:
-    """Checks that what depends on the trace stands in a body as it is: the closure has to stay definite,
-    and a further premise never takes away what followed before.
+    """Checks that what depends on the trace stands in a body as it is: the closure has to stay
+    definite, and a further premise never takes away what followed before.
 
     Raises:
         OntologyError: If a rule uses it negated, in an aggregate or in a condition.
@@ -448,8 +448,8 @@ def _check_definite(rule: ast.AST, of_traces: Collection[Signature]) -> None:
 
 
 def _check_conclusion(rule: ast.AST, audit: bool) -> None:
-    """Checks that what a rule concludes for the audit is about things, and a clash has a name; what it
-    concludes for the tables depends on no trace.
+    """Checks that what a rule concludes for the audit is about things, and a clash has a name;
+    what it concludes for the tables depends on no trace.
 
     Raises:
         OntologyError: At a thing that is no variable or a relation that is computed (they would
