@@ -158,7 +158,7 @@ def rewritten(rule: str) -> str:
 @pytest.mark.parametrize(
     ("name", "least"),
     [
-        ("compile", 250), ("check", 70), ("layout", 6), ("refutation", 9), ("closure", 35),
+        ("compile", 230), ("check", 70), ("layout", 6), ("refutation", 9), ("closure", 35),
         ("extent", 19), ("repair", 5), ("premises", 9), ("events", 400),
     ],
 )  # fmt: skip
