@@ -29,6 +29,7 @@ from symbouq.ontology.source import (
     QUERIED,
     Place,
     Source,
+    declared,
     place_of,
     plain,
     public,
@@ -185,10 +186,11 @@ def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], C
         facts.add(clingo.Function("profile", [clingo.Function(selected)]))
     facts |= _stated_facts_used(source, tests, outcomes, facts)
     own = Path(folder).resolve() if folder is not None else None
+    of_answers = declared("of_answers")  # which no test here reads
     items = [
         Item(place, f"{fact}.", fact in facts)
         for fact, place in source.facts.items()
-        if fact.name not in _OF_DELIVERED_ANSWERS
+        if fact.name not in of_answers
     ]
     items += [
         Item(place_of(rule), str(rule), _spot(rule) in fired)
@@ -419,9 +421,6 @@ def _used_rows(
         for name in _NAMES.get(atom.name, ()):
             yield clingo.Function("has", [clingo.Function(name, atom.arguments)])
 
-
-_OF_DELIVERED_ANSWERS = ("cue", "asks_possible")
-"""Predicates that only the matching of delivered answers reads, which no test here does."""
 
 _UNPROVOKED = {"timed_out"}
 """Messages that no test can bring about: tests have no time limit."""
