@@ -57,12 +57,8 @@ TESTED_ELSEWHERE = {
     "io/adapters/test_formats.py": """
         io/adapters/base io/adapters/choice io/adapters/fields io/adapters/inputs io/adapters/values
         io/adapters/formats/hf io/adapters/formats/symbouq""",
-    "io/adapters/test_inspect.py": "io/adapters/formats/inspect",
-    "io/adapters/test_lm_eval.py": "io/adapters/formats/lm_eval",
-    "io/adapters/test_openai.py": "io/adapters/chat io/adapters/formats/openai",
-    "io/adapters/test_parquet.py": "io/adapters/formats/parquet",
+    "io/adapters/formats/test_openai.py": "io/adapters/chat",
     "io/adapters/test_tables.py": "io/adapters/formats/csv io/adapters/limits",
-    "io/adapters/test_vllm.py": "io/adapters/formats/vllm",
     "io/test_output.py": "cli/process",
     "io/test_stream.py": "auditing/jobs auditing/summary cli/run io/pool report/jobs",
     "ontology/test_library.py": "ontology/compilation ontology/tables",
