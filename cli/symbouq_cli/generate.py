@@ -33,7 +33,7 @@ NETWORK = options_of(
         "--chat-template",
         metavar="FILE",
         type=click.Path(exists=True, dir_okay=False),
-        help="Jinja chat template, in place of the tokenizer's own.",
+        help="Jinja chat template in place of the tokenizer's own; for signals that of generation.",
     ),
 )
 """The options that say how a network is loaded and asked."""

@@ -32,7 +32,12 @@ def cues() -> Mapping[str, tuple[str, ...]]:
 @cache
 def meanings() -> Mapping[str, str]:
     """Answer labels, and what else answers call them, to their meanings."""
-    return {plain(text): meaning for meaning, text in builtin().source.rows["label", 2]}
+    rows = builtin().source.rows
+    return {plain(text): m for key in ("label", "synonym") for m, text in rows[key, 2]}
+
+
+_NAMING = (("phrase", 2), ("phrase", 3), ("label", 3), ("synonym", 3))
+"""Predicates that give a relation a text, their last two arguments."""
 
 
 @cache
@@ -40,7 +45,7 @@ def senses() -> Mapping[str, tuple[str, ...]]:
     """Texts to the relations that they are in some profile."""
     rows = builtin().source.rows
     found: dict[str, dict[str, None]] = defaultdict(dict)
-    named = [row[-2:] for key in (("phrase", 2), ("phrase", 3), ("label", 3)) for row in rows[key]]
+    named = [row[-2:] for key in _NAMING for row in rows[key]]
     named += [(relation, text) for relation, _, text in rows["wording", 3]]
     named += [(relation, relation) for relation, _ in rows["family", 2]]
     for relation, text in named:

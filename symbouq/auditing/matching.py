@@ -25,6 +25,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 from symbouq.auditing.answer_text import answering_sentences
@@ -111,6 +112,9 @@ def delivered(text: str, space: AnswerSpace | Iterable[str], question: str = "")
         commits to no answer.
     """
     matcher = _matcher(space if isinstance(space, AnswerSpace) else space_of(space))
+    lines = [matcher.events(line) for line in text.splitlines() if line.strip()]
+    if matcher.space.kind == "set" and len(lines) > 1 and all(map(_is_bare, lines)):
+        return matcher.labels(text, list(chain.from_iterable(lines)), question)
     *earlier, last = answering_sentences(text) or ("",)
     for sentence in earlier:
         events = matcher.events(sentence)
@@ -355,13 +359,19 @@ class _Matcher:
             follows = tokens[place] if place < len(tokens) else ""
             if size == 1:
                 event = self._single(event, tokens[before], follows, before == 0, strict)
+                if event.labels == () and words[before] in cues()["denial"]:
+                    # "neither A nor B" denies both; by itself, "neither" is none of them.
+                    named = (self._events.get((word,), _WORD).labels for word in words[place:])
+                    event = _Event("denial") if any(named) else event
             yield event
 
     def _single(self, event: _Event, token: str, follows: str, first: bool, strict: bool) -> _Event:
         """An event of one word, which may be a determiner or an article, and no label."""
         word = token.casefold()
         if word in cues()["determiner"] and follows.isalpha():
-            return _Event("denial") if self._ontology is not None else _WORD
+            following = self._events.get((follows.casefold(),), _WORD)
+            denies = self._ontology is not None or following.labels
+            return _Event("denial") if denies else _WORD
         if strict and len(word) == 1 and event.role == "label":
             linking = (*cues()["link"], *cues()["choice"], "and")
             article = first and word in cues()["article"] and follows not in linking
@@ -390,7 +400,9 @@ class _Matcher:
         named = self._committed(events)
         unsettled = self._of_meaning.get("open")
         if "open" in roles:
-            return (unsettled,) if unsettled and (self._judged or not named) else None
+            order = [event.role for event in events if event.role in ("open", "label")]
+            settled = named and not self._judged and order[0] == "label"
+            return None if settled or not unsettled else (unsettled,)
         if named is None:
             return None
         mentioned = {e.labels for e in events if e.role == "label"}

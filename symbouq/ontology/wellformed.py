@@ -29,6 +29,7 @@ from symbouq.ontology.source import (
     atoms_in,
     audited,
     check_file,
+    data_folder,
     declarations,
     declared,
     domains,
@@ -654,6 +655,8 @@ class _Values:
         self._allowed["word_class"] = set(CLASSES)
         self._allowed |= {kind: set(values) for kind, values in domains().items()}
         self._closure_only = frozenset(declared("closure_only"))
+        self._of_answers = frozenset(declared("of_answers"))
+        self._builtin = data_folder("ontology")
         self._directions = {row[0] for row in rows["component", 3] if row[2] in ("-1", "0", "1")}
         self._axioms = {
             value: name
@@ -674,6 +677,14 @@ class _Values:
         wrong: list[tuple[str, str]] = []
         for position, (kind, value) in enumerate(zip(vocabulary()[fact.key], row, strict=True), 1):
             wrong += self._wrong(fact.key, position, kind, value)
+        if predicate in self._of_answers and not Path(fact.place.file).is_relative_to(
+            self._builtin
+        ):
+            message = (
+                f"{predicate}/{arity} has no effect here: delivered answers are matched by the "
+                "built-in ontology, whatever the folder"
+            )
+            wrong.append((message, "of-answers"))
         if predicate in self._closure_only and self._directions.intersection(map(str, row)):
             message = (
                 f"{predicate}/{arity} is for relations without components; directions exclude "

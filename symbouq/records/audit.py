@@ -96,9 +96,7 @@ class ProfileRecord(Record):
 
 
 class FeatureRecord(Record):
-    """The auditor's features; `names` gives their order, `symbouq.records.features` their
-    definitions.
-    """
+    """The auditor's features; `names` is their order, `symbouq.records.features` defines them."""
 
     claims: list[list[float]] = Field(json_schema_extra={"names": list(CLAIM_FEATURES)})
     """One list of 23 numbers per claim."""

@@ -230,6 +230,27 @@ def test_all_that_a_meaning_is_called(text: str, meaning: str) -> None:
     assert delivered(text, labels) == (named,)
 
 
+@pytest.mark.parametrize(
+    ("text", "labels", "expected"),
+    [
+        ("It is in neither A nor B.", ("A", "B", "C"), None),
+        ("neither", ("A", "B", "C"), ()),
+        (
+            "There is no satisfiable assignment.",
+            ("satisfiable", "unsatisfiable"),
+            ("unsatisfiable",),
+        ),
+        ("There is no entailment.", ("entailment", "contradiction", "neutral"), None),
+        ("It cannot be determined whether left.", ("left", "right", "above", "DK"), ("DK",)),
+        ("PO\nTPP\nNTPP", ("DC", "EC", "PO", "EQ", "TPP", "NTPP"), ("PO", "TPP", "NTPP")),
+    ],
+)
+def test_what_is_denied_open_or_listed(
+    text: str, labels: tuple[str, ...], expected: tuple[str, ...] | None
+) -> None:
+    assert delivered(text, labels) == expected
+
+
 @pytest.mark.parametrize("name", SPACES)
 def test_every_label_is_itself(name: str) -> None:
     space = SPACES[name]

@@ -86,6 +86,10 @@ MISTAKES: list[tuple[str, list[tuple[int, str]]]] = [
     (f"opposed(U, V) :- {NEAR}.", [(1, "vocabulary")]),
     ("family(R, distance) :- family(R, topology).", [(1, "vocabulary")]),
     ("place(A) :- axis(A).", [(1, "unknown-value")]),
+    # Words of delivered answers.
+    ('cue(denial, "hardly").', [(1, "of-answers")]),
+    ('synonym(yes, "aye").', [(1, "of-answers")]),
+    ('synonym(half_plane, left, "to port").', [(1, "of-answers")]),
     # Directions that imply more than places tell.
     ("implies(above, near).", [(1, "direction-implies")]),
     # What the rules leave open, or never end to derive.

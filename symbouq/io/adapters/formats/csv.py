@@ -33,7 +33,7 @@ class _Csv(Adapter):
 
     @classmethod
     def detects(cls, source: Input) -> bool:
-        return source.suffix in (".csv", ".tsv")
+        return source.suffix in (".csv", ".tsv") and not source.first
 
     def records(self) -> Iterator[Record]:
         csv.field_size_limit(max(csv.field_size_limit(), _LONGEST))

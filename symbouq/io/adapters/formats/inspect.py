@@ -28,8 +28,9 @@ class _Inspect(JsonAdapter):
 
     @classmethod
     def detects(cls, source: Input) -> bool:
-        log = isinstance(source.first.get("eval"), dict) and "status" in source.first
-        return log or source.suffix == ".eval"
+        first = source.first
+        log = isinstance(first.get("eval"), dict) and "status" in first and "doc_id" not in first
+        return log or (source.suffix == ".eval" and not first)
 
     @classmethod
     def prepare(cls, source: Input) -> None:

@@ -29,7 +29,8 @@ class _Parquet(TableAdapter):
 
     @classmethod
     def detects(cls, source: Input) -> bool:
-        return source.suffix == ".parquet" or source.head.startswith(b"PAR1")
+        named = source.suffix == ".parquet" and not source.first
+        return named or source.head.startswith(b"PAR1")
 
     @classmethod
     def prepare(cls, source: Input) -> None:
