@@ -38,11 +38,12 @@ def builtin() -> Iterator[None]:
     state: dict[str, Any] = {}
 
     def remembered(self: OntologyLibrary, folder: str | os.PathLike[str] | None = None) -> None:
-        if folder is None and state:
+        shared = folder is None and type(self) is OntologyLibrary
+        if shared and state:
             vars(self).update(state)
         else:
             read(self, folder)
-            if folder is None:
+            if shared:
                 state.update(vars(self))
 
     with pytest.MonkeyPatch.context() as patch:
