@@ -47,19 +47,7 @@ class Audit(records.Audit):
 
 
 class TraceAuditor(auditing.TraceAuditor):
-    """Audits traces under one set of options.
-
-    Args:
-        profile: Profile for every trace; else each trace's own, its dataset's, or the
-            default one.
-        ontology: Folder of a user's ontology, or an ontology that is already read.
-        context: Which context's verdicts feed profile, features and Constraint-Rule.
-        partial: Whether the audit of a trace that reaches a limit (`symbouq.limits`) has what
-            was decided by then; else there is none.
-
-    Raises:
-        OntologyError: If the ontology or the profile cannot be used.
-    """
+    """Audits traces as records; takes the arguments of `symbouq.auditing.auditor.TraceAuditor`."""
 
     def audit(self, trace: Trace) -> Audit:
         """The audit of a trace as a record.

@@ -5,11 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-from symbouq.ontology.library import OntologyLibrary
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -29,26 +26,6 @@ def data() -> Path:
     if not path.is_dir():
         pytest.fail(f"SYMBOUQ_DATA names {folder}, which is not a folder")
     return path
-
-
-@pytest.fixture(scope="session", autouse=True)
-def builtin() -> Iterator[None]:
-    """Reads the built-in ontology once in each process of the tests, not once in each audit."""
-    read = OntologyLibrary.__init__
-    state: dict[str, Any] = {}
-
-    def remembered(self: OntologyLibrary, folder: str | os.PathLike[str] | None = None) -> None:
-        shared = folder is None and type(self) is OntologyLibrary
-        if shared and state:
-            vars(self).update(state)
-        else:
-            read(self, folder)
-            if shared:
-                state.update(vars(self))
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(OntologyLibrary, "__init__", remembered)
-        yield
 
 
 @pytest.fixture(scope="session")

@@ -7,17 +7,11 @@ from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 
-from symbouq.ontology.library import OntologyLibrary
+from symbouq.ontology.library import builtin
 from symbouq.ontology.tables import Ontology
 
 Words = tuple[str, ...]
 """A text's words in lower case."""
-
-
-@cache
-def builtin() -> OntologyLibrary:
-    """The built-in ontology, read once."""
-    return OntologyLibrary()
 
 
 @cache

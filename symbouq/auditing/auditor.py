@@ -16,7 +16,7 @@ from symbouq.auditing.relations import audit_relations
 from symbouq.auditing.verdicts import TraceResult
 from symbouq.errors import RecordError
 from symbouq.limits import late, untimed
-from symbouq.ontology.library import VERSION, OntologyLibrary
+from symbouq.ontology.library import VERSION, OntologyLibrary, builtin
 from symbouq.ontology.tables import Ontology, Triple
 from symbouq.reading.parsed import ParsedTrace
 from symbouq.reading.parser import TraceParser
@@ -47,7 +47,9 @@ class TraceAuditor:
         context: Context = "assumed",
         partial: bool = False,
     ) -> None:
-        if not isinstance(ontology, OntologyLibrary):
+        if ontology is None:
+            ontology = builtin()
+        elif not isinstance(ontology, OntologyLibrary):
             ontology = OntologyLibrary(ontology)
         self.library = ontology
         self.context: Context = context

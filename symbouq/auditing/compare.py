@@ -11,6 +11,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any
 
+from symbouq.auditing.messages import relation_text
 from symbouq.auditing.overview import Point
 from symbouq.auditing.verdicts import reads_assumed
 from symbouq.errors import RecordError
@@ -165,7 +166,9 @@ def same_response(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     ]
     if any(texts):
         return texts[0] == texts[1]
-    stated = [[list(map(_spelled, c["relations"])) for c in a["claims"]] for a in (first, second)]
+    stated = [
+        [list(map(relation_text, c["relations"])) for c in a["claims"]] for a in (first, second)
+    ]
     return stated[0] == stated[1]
 
 
@@ -213,16 +216,12 @@ def _flip(
     return Flip(
         *common,
         shown["index"],
-        shown["text"] or "; ".join(map(_spelled, shown["relations"])),
+        shown["text"] or "; ".join(map(relation_text, shown["relations"])),
         before,
         after,
         contexts == ("grounded", "grounded"),
         *messages,
     )
-
-
-def _spelled(relation: Mapping[str, str]) -> str:
-    return f"{relation['subject']} {relation['relation']} {relation['object']}"
 
 
 def _matched(

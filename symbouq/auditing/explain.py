@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symbouq.auditing.auditor import TraceAuditor
+from symbouq.auditing.messages import relation_text
 from symbouq.errors import RecordError, SymboUQError
 from symbouq.io.stream import read_lines
 from symbouq.logic.programs import layout
@@ -101,18 +102,14 @@ def _claim(claim: dict[str, Any]) -> ExplainedClaim:
     if claim["repair_cost"]:
         exact = claim["repair_cost_exact"]
         notes += f", repaired by removing {exact}" if exact is not None else ", beyond repair"
-    text = claim["text"] or "; ".join(map(_spelled, claim["relations"])) or "(no answer)"
+    text = claim["text"] or "; ".join(map(relation_text, claim["relations"])) or "(no answer)"
     return ExplainedClaim(claim["index"], text, claim["verdict"], notes, claim["message"])
-
-
-def _spelled(relation: dict[str, Any]) -> str:
-    return f"{relation['subject']} {relation['relation']} {relation['object']}"
 
 
 def _scene_lines(auditor: TraceAuditor, trace: Trace, record: dict[str, Any]) -> list[str]:
     read: dict[int, list[str]] = {}
     for number, relation in enumerate(record["scene"]["relations"], start=1):
-        read.setdefault(relation["sentence"] or number, []).append(_spelled(relation))
+        read.setdefault(relation["sentence"] or number, []).append(relation_text(relation))
     if trace.structured and not trace.scene:
         lines = [f"  {number}. {'; '.join(texts)}" for number, texts in read.items()]
     else:

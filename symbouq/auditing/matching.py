@@ -32,7 +32,6 @@ from symbouq.auditing.answer_text import answering_sentences
 from symbouq.auditing.answer_words import (
     Words,
     asking_possible,
-    builtin,
     cues,
     form,
     implications,
@@ -44,6 +43,7 @@ from symbouq.auditing.answer_words import (
     tokenized,
     words_of,
 )
+from symbouq.ontology.library import builtin
 from symbouq.ontology.tables import Ontology
 
 Kind = Literal["single", "set", "sequence"]
@@ -356,21 +356,32 @@ class _Matcher:
             else:
                 event, size = _WORD, 1
             before, place = place, place + size
-            follows = tokens[place] if place < len(tokens) else ""
             if size == 1:
-                event = self._single(event, tokens[before], follows, before == 0, strict)
-                if event.labels == () and words[before] in cues()["denial"]:
-                    # "neither A nor B" denies both; by itself, "neither" is none of them.
-                    named = (self._events.get((word,), _WORD).labels for word in words[place:])
-                    event = _Event("denial") if any(named) else event
+                event = self._single(event, tokens[before], tokens[place:], before == 0, strict)
             yield event
 
-    def _single(self, event: _Event, token: str, follows: str, first: bool, strict: bool) -> _Event:
-        """An event of one word, which may be a determiner or an article, and no label."""
+    def _is_label(self, token: str) -> bool:
+        """Whether a word by itself stands for labels."""
+        return bool(self._events.get((token.casefold(),), _WORD).labels)
+
+    def _single(
+        self, event: _Event, token: str, rest: Sequence[str], first: bool, strict: bool
+    ) -> _Event:
+        """An event of one word, which may be a denial, a determiner or an article, and no label.
+
+        Args:
+            event: The event.
+            token: The word.
+            rest: The words after it.
+            first: Whether it is the first one.
+            strict: Whether single letters are labels only as they are spelled.
+        """
         word = token.casefold()
+        follows = rest[0] if rest else ""
+        if word in cues()["denial"] and any(map(self._is_label, rest)):
+            return _Event("denial")  # "neither A nor B"; alone, "neither" is none of them
         if word in cues()["determiner"] and follows.isalpha():
-            following = self._events.get((follows.casefold(),), _WORD)
-            denies = self._ontology is not None or following.labels
+            denies = self._ontology is not None or self._is_label(follows)
             return _Event("denial") if denies else _WORD
         if strict and len(word) == 1 and event.role == "label":
             linking = (*cues()["link"], *cues()["choice"], "and")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from symbouq.auditing.verdicts import ClaimResult, Clashes, Premise, TraceResult
 from symbouq.ontology.tables import Ontology, Triple
@@ -68,6 +68,11 @@ class Messages:
                 reason = template.replace("{first}", first).replace("{second}", second)
                 return f"{text.removesuffix('.')}: {reason.replace('_', ' ')}."
         return text
+
+
+def relation_text(relation: Mapping[str, str]) -> str:
+    """A relation record as a line: `A above B`."""
+    return f"{relation['subject']} {relation['relation']} {relation['object']}"
 
 
 def _spoken(premise: Premise) -> str:

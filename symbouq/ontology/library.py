@@ -6,11 +6,12 @@ Everything that the audit and the readers know about relations comes from here.
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 
 from symbouq.errors import OntologyError
 from symbouq.limits import untimed
 from symbouq.ontology.compilation import tables_of
-from symbouq.ontology.source import Source, data_folder, digest, lp_files
+from symbouq.ontology.source import Source, data_folder, digest, files_stamp, lp_files
 from symbouq.ontology.tables import Ontology
 from symbouq.ontology.wellformed import read_source
 
@@ -95,3 +96,13 @@ class OntologyLibrary:
 
     def _compile(self, profile: str) -> Ontology:
         return tables_of(self.source, profile, self.name, self._hash)
+
+
+def builtin() -> OntologyLibrary:
+    """The built-in ontology, read once a process, and again after an edit of its files."""
+    return _builtin(files_stamp(None))
+
+
+@lru_cache(maxsize=1)
+def _builtin(_stamp: object) -> OntologyLibrary:
+    return OntologyLibrary()

@@ -290,7 +290,12 @@ class TraceReader(ABC, Generic[N]):
                 # Again without it: it may have left the things half changed.
                 faults[error.part] = str(error)
                 continue
-            return Text(stated, tuple(claims), asked, tuple(faults.values()))
+            text = Text(stated, tuple(claims), asked, tuple(faults.values()))
+            return self._completed(text, scene, question)
+
+    def _completed(self, text: Text, scene: Sequence[str], question: str) -> Text:
+        """A text that is read, with what a reader finds only when all of it is there."""
+        return text
 
     def split(self, scene: str) -> list[str]:
         """The sentences of a scene given as one string."""

@@ -42,21 +42,12 @@ class EventReader(NamedReader):
         with reading("a sentence", sentence):
             return self._read(sentence, meaning)
 
-    def read(
-        self,
-        scene: Sequence[str],
-        question: str,
-        reasoning: Sequence[str] | None = None,
-        conclusion: str | None = None,
-        response: str | None = None,
-    ) -> Text:
-        """Reads one trace, as `TraceReader.read` does; its relations are as its clauses have
-        them.
+    def _completed(self, text: Text, scene: Sequence[str], question: str) -> Text:
+        """The text with its clauses, and with its relations as the clauses have them.
 
         Raises:
             ReadingError: At an internal error in the scene or the question.
         """
-        text = super().read(scene, question, reasoning, conclusion, response)
         scene_clauses = tuple(map(self.clauses, scene))
         asked = self.clauses(question) if question else ()
         named = {n.lower() for clauses in (*scene_clauses, asked) for n in things(clauses)}
