@@ -317,6 +317,7 @@ def coloured(*arguments: str, tmp_path: Path, **variables: str) -> bool:
     return re.search(rb"\x1b\[[0-9;]*3[0-9]m", done.stdout) is not None
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("script") is None, reason="needs a terminal, by script(1)")
 def test_colours_are_for_terminals_and_heed_no_color(tmp_path: Path) -> None:
     (tmp_path / "wrong.test").write_text(
@@ -359,6 +360,7 @@ def test_relations_load_no_spacy_and_nothing_needs_torch(tmp_path: Path) -> None
     assert done.stdout.split("\n")[:2] == ["False", "entailed"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_full_disk_is_a_clear_error() -> None:
     result = subprocess.run(

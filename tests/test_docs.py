@@ -104,6 +104,7 @@ def pages(*kinds: str) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", pages("python", *COMMANDS))
 def test_commands_print_what_the_page_says(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -228,6 +228,7 @@ def test_report_must_not_overwrite(files: tuple[Path, Path]) -> None:
     assert "is one of the input files" in result.stderr
 
 
+@pytest.mark.slow
 def test_rules_diff_writes_the_same_page(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "x.lp").write_text('extends(nine_way).\nphrase(above, "atop").\n')

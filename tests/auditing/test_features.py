@@ -183,6 +183,7 @@ def test_the_non_committal_context_admits_nothing_unresolved_and_tells_self_cont
     assert found["non-committal"].features.claims[2][index("context_feasible")] == 1
 
 
+@pytest.mark.slow
 def test_no_feature_is_constant_over_the_real_traces(data: Path) -> None:
     auditor = TraceAuditor()
     claim_values: list[set[float]] = [set() for _ in CLAIM_FEATURES]

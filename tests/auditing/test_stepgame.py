@@ -189,6 +189,7 @@ COT = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COT)
 def test_real_chain_of_thought(data: Path, name: str) -> None:
     auditor = TraceAuditor()

@@ -123,6 +123,7 @@ def test_an_error_is_what_loading_refuses(tmp_path: Path, text: str) -> None:
     assert refused in {finding.code for finding in found} if found else refused is None
 
 
+@pytest.mark.slow
 def test_an_inverse_has_the_opposite_signs(tmp_path: Path) -> None:
     text = """\
 axis(depth).
@@ -148,6 +149,7 @@ def test_an_ontology_that_reads_nothing(tmp_path: Path) -> None:
     assert findings(tmp_path, flat + alone, header="") == [(1, "reads-nothing")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -179,6 +181,7 @@ def test_a_helper_s_name_is_its_author_s(tmp_path: Path) -> None:
     assert "_own_" not in message
 
 
+@pytest.mark.slow
 def test_a_relation_wants_phrase_and_wording(tmp_path: Path) -> None:
     assert findings(tmp_path, "family(adjoining, topology).") == [
         (1, "no-phrase"),
@@ -222,6 +225,7 @@ def test_a_syntax_error_hides_what_follows_from_it(tmp_path: Path) -> None:
     assert [f.code for f in check(str(tmp_path))] == ["syntax"]
 
 
+@pytest.mark.slow
 def test_profiles_are_named_where_not_all_have_it(tmp_path: Path) -> None:
     (tmp_path / "a.lp").write_text("extends(nine_way).\nincompatible(n, n).\n", encoding="utf-8")
     only = [f.message for f in check(str(tmp_path)) if f.code == "direction"]
@@ -251,6 +255,7 @@ def test_sarif_names_rule_and_place(tmp_path: Path) -> None:
     assert region["artifactLocation"]["uri"].endswith("a.lp")
 
 
+@pytest.mark.slow
 def test_exit_codes_and_formats(tmp_path: Path) -> None:
     run = CliRunner().invoke
     assert run(main, ["rules", "check"]).exit_code == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 from symbouq_cli.main import main
 
@@ -76,6 +77,7 @@ scene:
     assert missed(tmp_path, tests) == set()
 
 
+@pytest.mark.slow
 def test_threshold(tmp_path: Path) -> None:
     missed(tmp_path, ADJOINS)
     command = ["rules", "test", str(tmp_path), "--fail-under"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 from symbouq_cli.main import main
 
@@ -40,6 +41,7 @@ def diff(tmp_path: Path, old: str, new: str, *options: str) -> Result:
 NEAR = 'implies(touching, near).\nphrase(above, "atop").\nphrase(below, "beneath it").\n'
 
 
+@pytest.mark.slow
 def test_flips_with_what_is_responsible(tmp_path: Path) -> None:
     told = diff(tmp_path, "", NEAR, "--format", "json")
     assert told.exit_code == 1
@@ -61,6 +63,7 @@ def test_flips_with_what_is_responsible(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_removed_rule_is_responsible_too(tmp_path: Path) -> None:
     told = diff(tmp_path, NEAR, 'phrase(above, "atop").\n')
     assert told.exit_code == 1
@@ -69,6 +72,7 @@ def test_a_removed_rule_is_responsible_too(tmp_path: Path) -> None:
     assert "implies(touching,near)." in told.output
 
 
+@pytest.mark.slow
 def test_two_changes_together(tmp_path: Path) -> None:
     """Neither the relation's implication nor its phrase flips anything alone."""
     text = """\
@@ -95,6 +99,7 @@ implies(adjoining, near).
     ]
 
 
+@pytest.mark.slow
 def test_no_difference(tmp_path: Path) -> None:
     told = diff(tmp_path, NEAR, NEAR)
     assert told.exit_code == 0
@@ -107,6 +112,7 @@ def test_wrong_rules_cannot_run(tmp_path: Path) -> None:
     assert "rules.lp:2: unknown relation abov" in told.output
 
 
+@pytest.mark.slow
 def test_another_default_profile_is_responsible_alone(tmp_path: Path) -> None:
     told = diff(tmp_path, 'phrase(near, "by the side of").\n', "", "--format", "json")
     assert told.exit_code == 0

@@ -6,6 +6,7 @@ import csv
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 from symbouq_cli.main import main
 
@@ -56,6 +57,7 @@ def test_show_prints_and_refuses() -> None:
     assert "did you mean 'above'?" in result.output
 
 
+@pytest.mark.slow
 def test_table_formats() -> None:
     cells = json.loads(told("table", "--profile", "rcc8", "--format", "json"))["rcc8"]
     assert len(cells) == 64

@@ -243,6 +243,7 @@ def test_scores_keep_the_calibration_of_the_source_where_no_target_label_is_know
     assert found.composer.aurocs["MLP"] == made.auroc
 
 
+@pytest.mark.slow
 def test_only_labelled_validation_decides_and_a_missing_score_is_the_mean() -> None:
     pytest.importorskip("sklearn")
     known, new = seen("v", LABELS, 0.1, 1, ["MLP"]), seen("t", LABELS, 0.1, 2, ["MLP"])

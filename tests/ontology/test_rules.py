@@ -155,6 +155,7 @@ def rewritten(rule: str) -> str:
     return "".join(map(str, lines))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "least"),
     [

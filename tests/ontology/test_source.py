@@ -276,6 +276,7 @@ def test_what_is_no_file_of_the_folder(
     assert words in wrong.message
 
 
+@pytest.mark.slow
 def test_folders_and_links_within(tmp_path: Path) -> None:
     """A folder may be called `x.lp`; a link within the folder is a file like any other."""
     deep = tmp_path / "x.lp"

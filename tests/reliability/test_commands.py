@@ -144,6 +144,7 @@ def test_no_model_ends_with_2(folder: Path) -> None:
     assert "not a reliability model" in result.stderr
 
 
+@pytest.mark.slow
 def test_predicting_and_auditing_import_no_scikit_learn(folder: Path) -> None:
     code = (
         "import sys\nfrom symbouq_cli.main import main\n"

@@ -440,6 +440,7 @@ def test_phone(browser: Browser, folder: Path) -> None:
     assert browser.one(".finder").is_displayed()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1400, 390])
 def test_axe_finds_nothing(

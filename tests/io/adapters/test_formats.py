@@ -323,6 +323,7 @@ ROWS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ROWS)
 def test_any_values_are_read_or_refused(
     form: str, tmp_path_factory: pytest.TempPathFactory
@@ -349,6 +350,7 @@ def test_any_bytes_are_survived(tmp_path_factory: pytest.TempPathFactory, conten
         faults(str(path), ReadOptions(form))
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_an_array(tmp_path: Path) -> None:
     path = tmp_path / "big.json"
     sample = json.dumps({**vllm_output(TRACES[0]), "pad": "x" * 20_000})
@@ -487,6 +489,7 @@ class _Without:
             raise ModuleNotFoundError(f"No module named {name!r}", name=self.package)
 
 
+@pytest.mark.slow
 def test_a_pipe_is_opened_once(tmp_path: Path) -> None:
     path = lines(tmp_path / "dump.jsonl", *map(vllm_output, TRACES))
     code = "import sys; from symbouq_cli.main import main; main(sys.argv[1:])"
