@@ -78,7 +78,7 @@ def test_a_complete_core_is_exit_code_0(computer: dict[str, str]) -> None:
     assert lines[lacks + 1] == f"  {python} -m pip install 'symbouq[fit]'"
     assert "extra notebook: complete (pandas 3.0.0)" in lines
     assert "GPU: not looked for, torch is not installed" in lines
-    assert lines[-1] == "core: works, a trace was read and audited"
+    assert lines[-1] == "core: works, a trace was audited"
 
 
 def test_a_required_package_that_is_missing_is_exit_code_2(computer: dict[str, str]) -> None:

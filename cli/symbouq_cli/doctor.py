@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 PACKAGE = "symbouq"
 
 
+CLAIM = [["A", "upper_right", "C"]]
+"""A claim that follows from a scene of two relations."""
+
+
 class Extra(NamedTuple):
     """An extra of the package.
 
@@ -55,9 +59,10 @@ def doctor() -> None:
     base, extras = installed()
     for extra in (base, *extras):
         click.echo(_line(extra))
+    click.echo(f"English pipeline: {english()}")
     click.echo(f"GPU: {gpu()}")
     fault = trial()
-    click.echo(f"core: {fault or 'works, a trace was read and audited'}")
+    click.echo(f"core: {fault or 'works, a trace was audited'}")
     if base.missing or fault:
         finish(UNUSABLE)
 
@@ -139,6 +144,19 @@ def _line(extra: Extra) -> str:
     return f"{title}: lacks {', '.join(extra.missing)}{has}\n  {command_for(extra.name)}"
 
 
+def english() -> str:
+    """The trained pipeline that parses open text, and how to get the official one."""
+    from symbouq.reading.syntax.pipeline import PIPELINES, installed
+
+    found = installed()
+    official = f"{shlex.quote(sys.executable)} -m spacy download {PIPELINES[0]}"
+    if found is None:
+        return f"none, so that open text is not read\n  {command_for('english')}\n  {official}"
+    name, version = found
+    more = "" if name == PIPELINES[0] else f"; the official one: {official}"
+    return f"{name} {version}{more}"
+
+
 def gpu() -> str:
     """The GPUs that torch can use; torch is imported only where the driver finds one."""
     if version_of("torch") is None:
@@ -167,7 +185,7 @@ def trial() -> str | None:
     try:
         import symbouq
 
-        audit = symbouq.audit("A is above B. B is right of C.", ["A is upper right of C."])
+        audit = symbouq.audit([["A", "above", "B"], ["B", "right", "C"]], [CLAIM])
         verdict, premises = audit.claims[-1].verdict, audit.claims[-1].premises
     except Exception as error:  # whatever it is, it is what the doctor has to tell
         return f"does not work: {type(error).__name__}: {error}"

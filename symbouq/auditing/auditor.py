@@ -129,6 +129,7 @@ class TraceAuditor:
                 "version": VERSION,
                 "hash": ontology.hash,
             },
+            "reader": parser.pipeline_of(trace),
         }
         return {
             context: {**head, "context": context, **describe(ontology, parsed, result, context)}

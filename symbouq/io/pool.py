@@ -19,6 +19,8 @@ from multiprocessing.process import BaseProcess
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
+from symbouq.errors import SymboUQError
+
 _AHEAD = 4
 """Batches for each process that may be begun before the first of them is fetched."""
 
@@ -200,4 +202,9 @@ def _serve(line: Connection, make: Callable[[], Callable[[Any], Any]], parent: i
         return
     gc.freeze()  # what is set up stays: the collector need not look at it again
     while True:
-        line.send([function(item) for item in line.recv()])
+        batch = line.recv()
+        try:
+            line.send([function(item) for item in batch])
+        except SymboUQError as error:
+            line.send(error)
+            return

@@ -203,6 +203,8 @@ class Worker:
             message = error.message
         except LimitError as error:
             message = f"not finished: {error}"
+        except SymboUQError:
+            raise  # what every record needs is missing
         except Exception as error:
             # A fault of ours must not cost the other records; it is reported like any other.
             message = internal(error)

@@ -116,6 +116,7 @@ def _shown_facts() -> Iterator[str]:
             arguments = {f"A{n}": kind for n, kind in enumerate(vocabulary()[key], start=1)}
             fact = f"{key[0]}({', '.join(arguments)})"
             has = [f"{_CONDITIONS[k]}({name})" for name, k in arguments.items() if k in _CONDITIONS]
+            has = [] if group == "reading" else has
             has += ["described"] if group == "descriptions" else []
             yield f"#show {fact} : {', '.join([fact, *has])}."
 

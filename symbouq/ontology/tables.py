@@ -97,6 +97,20 @@ def _classes(rows: list[Row]) -> dict[str, frozenset[str]]:
     return _sets((name, text.lower()) for name, text in rows)
 
 
+def _by_data_set(rows: list[Row]) -> dict[str, dict[str, str]]:
+    of: dict[str, dict[str, str]] = defaultdict(dict)
+    for data_set, relation, text in rows:
+        of[data_set][text.lower()] = relation
+    return dict(of)
+
+
+def _expressions(rows: list[Row]) -> dict[str, dict[str, str]]:
+    of: dict[str, dict[str, str]] = defaultdict(dict)
+    for relation, category, text in rows:
+        of[category][text.lower()] = relation
+    return dict(of)
+
+
 def _ranked(rows: list[Row]) -> dict[str, tuple[str, ...]]:
     texts: dict[str, tuple[str, ...]] = {}
     for first, _rank, text in sorted(rows, key=lambda row: int(row[1])):
@@ -160,6 +174,7 @@ class Lexicon:
 
     Attributes:
         phrase: Phrase to relation.
+        phrase_of: Data set to the phrases that have a sense of their own in its texts.
         clock: Hour of a clock face to direction.
         wording: Relation to the phrases that express it in generated text.
         grouped: Relation whose landmarks are one thing to what that is to each of them.
@@ -181,9 +196,11 @@ class Lexicon:
         container: The kinds of things that other things are in.
         numeral: Word to number.
         ordinal: Word to the number that it counts to.
+        templated: Data sets whose texts are made from templates.
     """
 
     phrase: Annotated[dict[str, str], _by_text]
+    phrase_of: Annotated[dict[str, dict[str, str]], _by_data_set]
     clock: Annotated[dict[int, str], _by_number]
     wording: Annotated[dict[str, tuple[str, ...]], _ranked]
     grouped: Annotated[dict[str, str], _mapping]
@@ -203,6 +220,24 @@ class Lexicon:
     container: Annotated[frozenset[str], _members]
     numeral: Annotated[dict[str, int], _numbers]
     ordinal: Annotated[dict[str, int], _numbers]
+    templated: Annotated[frozenset[str], _texts]
+
+
+@dataclass(frozen=True, eq=False)
+class Wording:
+    """The words of the reader of parsed sentences, of every relation; texts in lower case.
+
+    Attributes:
+        expression: Category to its texts, with the relations that they express.
+        lexeme: Class of words that express no relation by themselves to its words.
+        denied_as: Relation to what is meant where it is denied.
+        partly_as: Relation to that of a thing of which a part has it.
+    """
+
+    expression: Annotated[dict[str, dict[str, str]], _expressions]
+    lexeme: Annotated[dict[str, frozenset[str]], _classes]
+    denied_as: Annotated[dict[str, str], _mapping]
+    partly_as: Annotated[dict[str, str], _mapping]
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,6 +302,7 @@ class Ontology:
         eventful: Whether texts tell what happens where.
         relations: How relations behave.
         lexicon: Phrases and words.
+        wording: Phrases and words of the reader of parsed sentences.
         messages: Explanations.
         encoding: The facts for the rules of a trace.
         events: The rows of the predicates about events; empty where texts tell of none.
@@ -282,6 +318,7 @@ class Ontology:
     eventful: bool
     relations: Relations
     lexicon: Lexicon
+    wording: Wording
     messages: Messages
     encoding: Encoding
     events: Tables
@@ -309,6 +346,7 @@ class Ontology:
             eventful=("eventful", 1) in tables,
             relations=_group(Relations, tables),
             lexicon=_group(Lexicon, tables),
+            wording=_group(Wording, tables),
             messages=_group(Messages, tables),
             encoding=_encoding(tables, rules),
             events=Tables({key: tables[key] for key in events if key in tables}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from symbouq.limits import untimed
@@ -13,6 +13,7 @@ from symbouq.reading.structured import structured_trace
 from symbouq.records import ClauseRecord, Instance, Trace
 
 if TYPE_CHECKING:  # spaCy loads only where there is text to parse
+    from symbouq.reading.syntax.reader import SyntaxReader
     from symbouq.reading.traces import Mention, Text, TraceReader
 
 
@@ -25,25 +26,68 @@ class TraceParser:
 
     def __init__(self, ontology: Ontology) -> None:
         self.ontology = ontology
+        self._readers: dict[tuple[str | None, bool], TraceReader[Any] | SyntaxReader] = {}
 
-    @cached_property
-    def reader(self) -> TraceReader[Any]:
-        """The reader of the profile's texts, made when it is first needed."""
-        with untimed():
-            from symbouq.reading.described.reader import DescribedReader
-            from symbouq.reading.events.reader import EventReader
-            from symbouq.reading.named.reader import NamedReader
+    def reader_for(self, instance: Instance) -> TraceReader[Any] | SyntaxReader:
+        """The reader of an instance's text.
 
-            if self.ontology.eventful:
-                return EventReader(self.ontology)
-            if self.ontology.describes:
-                return DescribedReader(self.ontology)
-            return NamedReader(self.ontology)
+        Raises:
+            PipelineError: If it is open text, and no trained English pipeline is installed.
+        """
+        return self._reader_of(instance.dataset)
+
+    def _reader_of(self, dataset: str | None) -> TraceReader[Any] | SyntaxReader:
+        own = dataset in self.ontology.lexicon.phrase_of
+        templated = dataset in self.ontology.lexicon.templated
+        key = dataset if own else None, templated
+        if key not in self._readers:
+            with untimed():
+                self._readers[key] = self._reader(*key)
+        return self._readers[key]
+
+    def _reader(self, dataset: str | None, templated: bool) -> TraceReader[Any] | SyntaxReader:
+        """A reader.
+
+        Args:
+            dataset: The data set whose phrases have a sense of their own, if there is one.
+            templated: Whether its texts are made from templates.
+        """
+        from symbouq.reading.described.reader import DescribedReader
+        from symbouq.reading.events.reader import EventReader
+        from symbouq.reading.named.reader import NamedReader
+        from symbouq.reading.syntax.pipeline import pipeline
+        from symbouq.reading.syntax.reader import SyntaxReader
+        from symbouq.reading.syntax.sentences import Sentences
+
+        ontology = self.ontology
+        if dataset is not None:
+            own = ontology.lexicon.phrase_of[dataset]
+            phrase = {**ontology.lexicon.phrase, **own}
+            ontology = replace(ontology, lexicon=replace(ontology.lexicon, phrase=phrase))
+        if ontology.eventful:
+            return EventReader(ontology)
+        if ontology.describes:
+            return DescribedReader(ontology)
+        if templated:
+            return NamedReader(ontology)
+        return SyntaxReader(ontology, Sentences(ontology, pipeline()))
+
+    def pipeline_of(self, trace: Trace) -> dict[str, str] | None:
+        """Package and version of the pipeline that parses a trace's text, if one does."""
+        if trace.structured:
+            return trace.reader.model_dump() if trace.reader else None
+        pipeline = getattr(self.reader_for(trace), "pipeline", None)
+        return {"pipeline": pipeline.name, "version": pipeline.version} if pipeline else None
+
+    @property
+    def reader(self) -> TraceReader[Any] | SyntaxReader:
+        """The reader of texts of no data set."""
+        return self._reader_of(None)
 
     def sentences(self, instance: Instance) -> list[str]:
         """The scene's sentences; none where it is given in relations alone."""
         if isinstance(instance.scene, str):
-            return self.reader.split(instance.scene)
+            return self.reader_for(instance).split(instance.scene)
         return instance.scene or []
 
     def parse(self, trace: Trace) -> ParsedTrace:
@@ -54,12 +98,12 @@ class TraceParser:
         """
         if trace.structured:
             return structured_trace(self.ontology, trace)
-        scene = self.sentences(trace)
+        scene, reader = self.sentences(trace), self.reader_for(trace)
         if trace.conclusion is None:
-            text = self.reader.read(scene, trace.question, response=trace.response)
+            text = reader.read(scene, trace.question, response=trace.response)
         else:
             steps = trace.reasoning or ()
-            text = self.reader.read(scene, trace.question, steps, trace.conclusion)
+            text = reader.read(scene, trace.question, steps, trace.conclusion)
         return _parsed(text)
 
     def record(self, trace: Trace) -> dict[str, Any]:
@@ -88,6 +132,7 @@ class TraceParser:
             for claim, clauses in zip(record["claims"], parsed.events.claims, strict=True):
                 claim["events"] = _clause_records(clauses)
         record["faults"] = list(parsed.faults)
+        record["reader"] = self.pipeline_of(trace)
         return record
 
 

@@ -146,6 +146,21 @@ class Text:
     events: Events | None = None
 
 
+@dataclass(frozen=True)
+class Question:
+    """A question, read.
+
+    Attributes:
+        scene: What each scene sentence states.
+        pair: The pair that it asks about, subject and object, if it names two things.
+        states: What it states or asks to be confirmed: "Is A left of B?".
+    """
+
+    scene: tuple[tuple[Mention, ...], ...]
+    pair: tuple[str, str] | None
+    states: tuple[Mention, ...]
+
+
 class Things(Protocol):
     """The things of a trace, as a reader keeps them."""
 

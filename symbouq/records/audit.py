@@ -8,7 +8,7 @@ from pydantic import Field
 
 from symbouq.records.base import Record
 from symbouq.records.features import CLAIM_FEATURES, TRACE_FEATURES
-from symbouq.records.trace import ClaimType, RelationRecord
+from symbouq.records.trace import ClaimType, ReaderRecord, RelationRecord
 
 SCHEMA_VERSION = 1
 """Version of the output records."""
@@ -115,6 +115,8 @@ class Audit(Record):
     """Version of this record."""
     ontology: OntologyRecord
     """Which rules made it."""
+    reader: ReaderRecord | None = None
+    """The pipeline that parsed the text; null where none was needed."""
     context: Context
     """The context that feeds profile, features and Constraint-Rule."""
     scene: SceneAudit

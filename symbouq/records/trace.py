@@ -124,6 +124,15 @@ class Instance(Record):
         return self
 
 
+class ReaderRecord(Record):
+    """The trained pipeline that parsed a trace's text."""
+
+    pipeline: str
+    """Its package."""
+    version: str
+    """Its version."""
+
+
 class Trace(Instance):
     """One reasoning trace, in text or in relations."""
 
@@ -137,6 +146,8 @@ class Trace(Instance):
     """The claims in relations, in order; the last one is the conclusion."""
     faults: list[str] = Field(default_factory=list)
     """What of its text could not be read, where the trace comes in relations."""
+    reader: ReaderRecord | None = None
+    """The pipeline that parsed its text, where the trace comes in relations."""
     model: str | None = None
     """Which model wrote the trace."""
     answer_space: Any = None

@@ -581,6 +581,7 @@ def test_a_fault_in_one_claim_costs_that_claim(
     monkeypatch.setattr(NamedReader, "_mentions", mentions)
     claims = ["A is above B.", "A zork is above B.", "B is below A."]
     trace = {"id": "t", "scene": ["A is above B."], "reasoning": claims, "conclusion": "above"}
+    trace["dataset"] = "stepgame"
     (outcome,) = limited(tmp_path, None, trace)
     (fault,) = outcome.faults
     assert fault.startswith("claim 2 is not read, because of an internal error (KeyError: 'zork')")

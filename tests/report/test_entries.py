@@ -49,7 +49,13 @@ def test_sheet() -> None:
     first = sheet["sentences"][0]
     assert first["parts"] == [["The ", []], ["oven is above the sink", [0]], [".", []]]
     assert first["relations"] == [
-        {"subject": "oven", "relation": "above", "words": "above", "object": "sink"}
+        {
+            "subject": "oven",
+            "relation": "above",
+            "words": "above",
+            "object": "sink",
+            "confidence": 0.98,
+        }
     ]
     assert sheet["source"] == "f.jsonl:3"
     assert sheet["claims"][2]["premises"] == ["scene:1", "scene:2"]

@@ -8,6 +8,7 @@ from symbouq.logic.worlds import worlds
 from symbouq.reading.named.reader import NamedReader
 from symbouq.reading.parsed import Slots
 from symbouq.reading.parser import TraceParser
+from symbouq.reading.syntax.reader import SyntaxReader
 from symbouq.records import Instance
 
 
@@ -19,8 +20,8 @@ def answer_named(parser: TraceParser, instance: Instance, labels: Labels) -> Ans
         instance: Scene and question.
         labels: The labels of the answer space.
     """
-    reader, ontology = parser.reader, parser.ontology
-    assert isinstance(reader, NamedReader)
+    reader, ontology = parser.reader_for(instance), parser.ontology
+    assert isinstance(reader, (NamedReader, SyntaxReader))
     question = reader.question(parser.sentences(instance), instance.question)
     stated = stated_relations(ontology, instance)
     if stated is None:

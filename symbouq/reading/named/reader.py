@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from symbouq.ontology.tables import Ontology
@@ -14,6 +14,7 @@ from symbouq.reading.named.mentions import Names, discover, follows_name, key_of
 from symbouq.reading.traces import (
     NAMED_BY_QUESTION,
     Mention,
+    Question,
     Scene,
     TraceReader,
     reading,
@@ -22,21 +23,6 @@ from symbouq.reading.traces import (
 
 _STOPS = frozenset((".", "!", ";", "\n"))
 _UNKNOWN = Item("other")
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question, read.
-
-    Attributes:
-        scene: What each scene sentence states.
-        pair: The pair that it asks about, subject and object, if it names two things.
-        states: What it states or asks to be confirmed: "Is A left of B?".
-    """
-
-    scene: tuple[tuple[Mention, ...], ...]
-    pair: tuple[str, str] | None
-    states: tuple[Mention, ...]
 
 
 class NamedReader(TraceReader[Names]):

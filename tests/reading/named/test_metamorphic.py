@@ -64,7 +64,14 @@ def audit(rows: list[tuple[str, int, int]], names: list[str], profile: str) -> A
     scene, claims = texts[:4], texts[4:] or texts[:1]
     question = f"What is the relation of {names[0]} to {names[1]}?"
     return AUDITORS[profile].audit(
-        Trace(id="t", scene=scene, question=question, reasoning=claims[:-1], conclusion=claims[-1])
+        Trace(
+            id="t",
+            dataset="stepgame",
+            scene=scene,
+            question=question,
+            reasoning=claims[:-1],
+            conclusion=claims[-1],
+        )
     )
 
 

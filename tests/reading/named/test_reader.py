@@ -107,7 +107,7 @@ SENTENCES = {
         ("path", "start", "gate"),
         ("path", "end", "tower"),
     ],
-    "D overlaps B.": [("D", "same_position", "B")],
+    "D overlaps B.": [("D", "overlap", "B")],
     # What stands between a thing and its relation
     "The book on the table is left of the lamp.": [("book", "left", "lamp")],
     "The ball near the window is left of the lamp.": [
@@ -188,7 +188,7 @@ CLAIMS = {
     "P = E + offset(left) + offset(below) = (-1,-1).": [("P", "lower_left", "E")],
     "Then, P can be calculated as P= E+ offset(left) = (0,0)+(-1,0)=(-1,0).": [("P", "left", "E")],
     "So, considering E(0,0) and F(1,1), F is to the upper-right of E.": [("F", "upper_right", "E")],
-    "So, considering E(0,0) and F(0,0), E and F overlap.": [("E", "same_position", "F")],
+    "So, considering E(0,0) and F(0,0), E and F overlap.": [("E", "overlap", "F")],
     "This means E is at 4 or 5 relative to F.": [("E", "lower_right", "F")],
     "Considering the clock-wise information, 10 denotes upper-left.": [],
     "Let's suppose E is at (0,0).": [],
@@ -235,7 +235,7 @@ def test_free_text_is_segmented() -> None:
         ("**Answer:** below and slightly to the left", "lower_left"),
         ("Answer: south-west", "lower_left"),
         ("Answer:\nbottom-left", "lower_left"),
-        ("Answer: overlap", "same_position"),
+        ("Answer: overlap", "overlap"),
         ("Answer: above and to the left (or upper-left)", "upper_left"),
         ("The final answer is: D is to the right of F.", "right"),
         ("Answer: left\nNo, wait.\nAnswer: right", "right"),

@@ -1,0 +1,149 @@
+"""A text sentence by sentence: which things its noun phrases and pronouns mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from symbouq.reading.syntax.extraction import CONTEXT, Phrase, Statement
+from symbouq.reading.syntax.sentences import Sentence
+from symbouq.reading.syntax.things import Things
+
+
+@dataclass(frozen=True)
+class Said:
+    """A relation between things, as a sentence says it.
+
+    Attributes:
+        placed: The thing placed.
+        relation: The relation.
+        landmark: The thing that it is placed by.
+        statement: How the sentence says it.
+        span: Character offsets in the text.
+    """
+
+    placed: int
+    relation: str
+    landmark: int
+    statement: Statement
+    span: tuple[int, int]
+
+
+class Discourse:
+    """What a text has spoken of so far.
+
+    Args:
+        things: The things of the trace, to which those of the text are added.
+        together: Relations that are said together as one, None if there is no such one.
+
+    Attributes:
+        topic: The thing that the last sentence was about.
+        question: What the last sentence asked, if it did.
+    """
+
+    def __init__(self, things: Things, together: Callable[[Sequence[str]], str | None]) -> None:
+        self.things = things
+        self._together = together
+        self.topic: int | None = None
+        self.landmark: int | None = None
+        self.question: tuple[Said, ...] = ()
+
+    def take(self, sentence: Sentence) -> tuple[Said, ...]:
+        """What a sentence says of things; what it speaks of may be meant by pronouns later."""
+        said = tuple(self._joined(self._said(sentence)))
+        self._remember(sentence, said)
+        self.question = said if sentence.asked else ()
+        return said
+
+    def _joined(self, said: Iterable[Said]) -> list[Said]:
+        """What a sentence says, with directions of one pair as one: "above B and left of it"."""
+        found: list[Said] = []
+        for each in said:
+            for n, other in enumerate(found):
+                alike = (other.placed, other.landmark) == (each.placed, each.landmark)
+                alike = alike and other.statement.negative == each.statement.negative is False
+                alike = alike and other.statement.force == each.statement.force
+                whole = self._together([other.relation, each.relation]) if alike else None
+                if whole is not None:
+                    span = min(other.span[0], each.span[0]), max(other.span[1], each.span[1])
+                    found[n] = replace(other, relation=whole, span=span)
+                    break
+            else:
+                found.append(each)
+        return found
+
+    def _said(self, sentence: Sentence) -> Iterator[Said]:
+        for statement in sentence.says.statements:
+            placed = self._meant(sentence, statement.placed, statement.landmark)
+            landmark = self._meant(sentence, statement.landmark, statement.placed)
+            if placed is None or landmark is None or placed == landmark:
+                continue
+            heads = [n for n in (statement.placed, statement.landmark) if n != CONTEXT]
+            words = [sentence.words[n] for n in (*heads, statement.trigger)]
+            start, end = min(w.start for w in words), max(w.end for w in words)
+            span = sentence.start + start, sentence.start + end
+            for relation in statement.relations:
+                yield Said(placed, relation, landmark, statement, span)
+
+    def _meant(self, sentence: Sentence, head: int, other: int) -> int | None:
+        """The thing that a noun phrase of a sentence means.
+
+        Args:
+            sentence: The sentence.
+            head: The head of the noun phrase.
+            other: The head of what it is related to, and does not mean.
+        """
+        if head == CONTEXT:
+            return self.topic
+        phrase = sentence.says.phrases[head]
+        if phrase.kind == "pronoun":
+            return self._referent(sentence, head, other)
+        if phrase.kind == "plural" and self.things.find(*sentence.named(head)) is None:
+            return None
+        return self.things.thing(*sentence.named(head))
+
+    def _referent(self, sentence: Sentence, head: int, other: int) -> int | None:
+        """What a pronoun means: in its sentence a subject before it, if it is one itself or owns
+        something, else the nearest other thing before; else what the text is about; else a
+        subject after it.
+        """
+        phrases = sentence.says.phrases
+        named = [p for p in phrases.values() if p.kind != "pronoun" and p.head != other]
+        before = [p for p in named if p.head < head]
+        subjects = [p for p in before if p.role != "other"]
+        others = [p for p in before if p.role == "other"]
+        oblique = phrases[head].role == "oblique"
+        found = (others or subjects) if oblique else (subjects or others)
+        if found:
+            return self.things.thing(*sentence.named(found[-1].head))
+        partner = self._meant(sentence, other, head) if self._is_named(phrases, other) else None
+        for thing in (self.topic, self.landmark):
+            if thing is not None and thing != partner:
+                return thing
+        after = [p for p in named if p.head > head and p.role != "other"]
+        return self.things.thing(*sentence.named(after[0].head)) if after else None
+
+    @staticmethod
+    def _is_named(phrases: Mapping[int, Phrase], head: int) -> bool:
+        return head != CONTEXT and phrases[head].kind != "pronoun"
+
+    def _remember(self, sentence: Sentence, said: Sequence[Said]) -> None:
+        phrases = [p for p in sentence.says.phrases.values() if p.kind != "pronoun"]
+        subject = self._topic(phrases, sentence)
+        if subject is not None:
+            topic = self.things.thing(*sentence.named(subject.head))
+            rest = [s.landmark for s in said if s.placed == topic]
+            rest += [s.placed for s in said if s.landmark == topic]
+            self.landmark = rest[-1] if rest else self.topic
+            self.topic = topic
+        elif said:
+            self.topic = said[-1].placed
+
+    @staticmethod
+    def _topic(phrases: Sequence[Phrase], sentence: Sentence) -> Phrase | None:
+        """What a sentence is about: what it introduces, its subject, else the last thing."""
+        for role in ("introduced", "subject"):
+            of_role = [p for p in phrases if p.role == role]
+            if of_role and not sentence.asked:
+                return of_role[0]
+        return phrases[-1] if phrases else None

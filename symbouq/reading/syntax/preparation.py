@@ -1,0 +1,672 @@
+"""Text prepared for the parser: names and expressions as single words that it tags well.
+
+A trained parser mistakes single letters ("A" is a determiner to it), sides ("is left of" a
+passive) and labels ("Box 14"). So every expression of a relation becomes one word, shown to the
+parser as one that it always takes for a preposition or a noun, and every label as a first name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import cycle
+from typing import NamedTuple
+
+from symbouq.ontology.tables import Ontology
+
+STAND_INS = ("Anna", "Bob", "Carol", "Dave", "Emma", "Frank", "Grace", "Henry", "Kate", "Paul")
+"""First names that labels are shown as."""
+
+SHOWN = {
+    "preposition": "at",
+    "reference": "at",
+    "side": "side",
+    "between": "border",
+    "noun": "container",
+    "pairing": "distance",
+    "order": "orderly",
+    "mutual": "adjacent",
+}
+"""What expressions are shown as."""
+
+_AMBIGUOUS = frozenset(("mutual", "between", "noun", "pairing"))
+"""Categories whose single words are shown as they are: they may be verbs or names."""
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word as the parser sees it.
+
+    Attributes:
+        text: The text that it stands for.
+        shown: What the parser is shown.
+        start: Character offset in the sentence.
+        end: Offset after it.
+        category: How it expresses relations, if it does.
+        relations: The relations that it expresses together.
+        label: Whether it names a thing by itself.
+        measure: Whether it belongs to a measure.
+        denied: Whether it is said in contrast to what holds: "rather than INSIDE".
+    """
+
+    text: str
+    shown: str
+    start: int
+    end: int
+    category: str = ""
+    relations: tuple[str, ...] = ()
+    label: bool = False
+    measure: bool = False
+    denied: bool = False
+
+
+class Piece(NamedTuple):
+    """A token of a text: its text and its character offset."""
+
+    text: str
+    start: int
+
+
+class _Item(NamedTuple):
+    """A run of tokens with one code for the patterns of compound expressions."""
+
+    code: str
+    first: int
+    last: int
+    relation: str = ""
+    category: str = ""
+
+
+# Codes of items: S side, P preposition, L link, T goal, I opening, D article, C and, O or,
+# X instead, Q beside, F degree, N part, H hyphen, M measure, R reference, A label, Z skipped,
+# 0 negation of several words, = equals, E other expression, W other word.
+_SIDE = "(?:[FM]*Q?[IT]?D?[FM]*Q?S(?:(?:H|[IT]D?)?[FM]*S)*(?:H?Q|H?N)*)"
+_ONE = f"(?:{_SIDE}|[FM]*P)"
+_COMPOUND = re.compile(f"({_ONE}(?:[,COXHF]{{1,4}}{_ONE})*)(,?F*[LTR])?")
+"""Sides and prepositions that are said together, and what ties them to a landmark: "two steps
+up and to the left of"."""
+_PART = re.compile(f"([,COXHF]*)({_ONE})")
+_ORDER = re.compile("([LW])?D?(S)(?:Q|N)?H?[TL]H?D?(S)N?")
+
+_PIECES = re.compile(r"(?<![^\W_])[A-Za-z](?=\.$)|[*#_`|]+|[^\s*#_`|:]+|:")
+_CODE = re.compile(r"[A-HJ-Z]|\d+[A-Za-z]?|[A-Z]{1,2}-?\d+|[IVX]{2,4}|I[VX]|[A-Z]\d*")
+_CODED_NAME = re.compile(r"[A-Z]\d{1,3}")
+_MARKUP = frozenset(("*", "**", "***", "`", "_", "__", "#", "##", "###", "|", '"', "``", "''"))
+_COMMAS = frozenset((",", "\u2014", "\u2013", ";"))
+_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_HOURS = {word: n for n, word in enumerate((*_NUMBERS, "eleven", "twelve"), start=1)}
+_SINGULAR_UNITS = frozenset(("a", "an", "one"))
+_LONGEST_DISTANCE = 9
+"""Most words of a distance: "no more than a few minutes' walk away"."""
+
+
+class Expressions:
+    """The expressions of a profile: those of the ontology, and its own phrases.
+
+    Args:
+        ontology: The tables of the profile.
+        tokenized: The words of a text, as the parser's tokenizer has them.
+
+    Attributes:
+        of: Category to phrases, word by word, with their relations.
+    """
+
+    def __init__(self, ontology: Ontology, tokenized: Callable[[str], Iterable[str]]) -> None:
+        self.of: dict[str, dict[tuple[str, ...], str]] = {}
+        known: dict[str, str] = {}
+        for category, texts in ontology.wording.expression.items():
+            for text, relation in texts.items():
+                self.of.setdefault(category, {})[tuple(tokenized(text))] = relation
+                if category != "verb":
+                    known.setdefault(text, category)
+        for text, relation in ontology.lexicon.phrase.items():
+            category = known.get(text) or _category(text, ontology)
+            self.of.setdefault(category, {})[tuple(tokenized(text))] = relation
+
+    def __getitem__(self, category: str) -> Mapping[tuple[str, ...], str]:
+        return self.of.get(category, {})
+
+
+def _category(text: str, ontology: Ontology) -> str:
+    """How a phrase is used, by what the ontology says of it."""
+    if text in ontology.lexicon.place:
+        return "side"
+    return "verb" if text in ontology.lexicon.finite else "preposition"
+
+
+class Preparation:
+    """Prepares sentences.
+
+    Args:
+        ontology: The tables of the profile.
+        tokenized: The words of a text, as the parser's tokenizer has them.
+    """
+
+    def __init__(self, ontology: Ontology, tokenized: Callable[[str], Iterable[str]]) -> None:
+        self.expressions = Expressions(ontology, tokenized)
+        self._join = ontology.relations.join
+        self._classes = ontology.wording.lexeme
+        self._units = ontology.lexicon.word.get("unit", frozenset()) | self._classes.get(
+            "unit", frozenset()
+        )
+        self._quantities = ontology.lexicon.word.get("quantity", frozenset())
+        self._clock = ontology.lexicon.clock
+        self._citing = ontology.lexicon.word.get("citation", frozenset())
+        self._phrases: dict[str, list[tuple[tuple[str, ...], str, str]]] = {}
+        for category in SHOWN:
+            for words, relation in self.expressions[category].items():
+                self._phrases.setdefault(words[0], []).append((words, category, relation))
+        coded = {
+            tuple(tokenized(text)): code
+            for name, code in reversed(_CODES)
+            for text in self._classes.get(name, ())
+        }
+        self._coded: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        for words, code in coded.items():
+            self._coded.setdefault(words[0], []).append((words, code))
+        for phrases in self._phrases.values():
+            phrases.sort(key=lambda option: -len(option[0]))
+        for codes in self._coded.values():
+            codes.sort(key=lambda option: -len(option[0]))
+        self._verbs = {words[0] for words in self.expressions["verb"]}
+        self._functions = {
+            words[0]
+            for table in (coded, self.expressions["preposition"], self.expressions["side"])
+            for words in table
+        }
+        for name in _FUNCTIONS:
+            self._functions |= self._classes.get(name, frozenset())
+        self._functions -= self._classes.get("part", frozenset())
+
+    def words(self, tokens: Sequence[Piece], heads: frozenset[str] = frozenset()) -> list[Word]:
+        """A sentence as the parser is to see it.
+
+        Args:
+            tokens: Its tokens.
+            heads: Nouns that are known to open labels: "box" of "Box 14".
+        """
+        pieces = [
+            Piece(piece.group(), token.start + piece.start())
+            for token in tokens
+            for piece in _PIECES.finditer(token.text)
+        ]
+        kept = [piece for piece in pieces if piece.text not in _MARKUP]
+        return _Sentence(self, kept, heads).words()
+
+    def together(self, relations: Sequence[str]) -> str | None:
+        """Relations that are said together as one, None where there is no such one."""
+        whole: str | None = None
+        for relation in relations:
+            whole = (
+                relation if whole in (None, relation) else self._join.get((str(whole), relation))
+            )
+            if whole is None:
+                return None
+        return whole
+
+
+_CODES = (
+    ("skipped", "Z"),
+    ("denying", "0"),
+    ("reference", "R"),
+    ("link", "L"),
+    ("goal", "T"),
+    ("opening", "I"),
+    ("instead", "X"),
+    ("article", "D"),
+    ("beside", "Q"),
+    ("and", "C"),
+    ("or", "O"),
+    ("degree", "F"),
+    ("part", "N"),
+    ("hyphen", "H"),
+    ("equals", "="),
+)
+"""Classes of words to their codes; the first of a word's classes counts."""
+
+
+_FUNCTIONS = (
+    "auxiliary", "with", "relative", "asking", "pronoun", "possessive", "between", "condition",
+    "negation", "denial", "inferring",
+)  # fmt: skip
+"""Classes of words, beside those of codes, that are no part of a label."""
+
+
+class _Sentence:
+    """The preparation of one sentence."""
+
+    def __init__(self, of: Preparation, pieces: Sequence[Piece], heads: frozenset[str]) -> None:
+        self.of = of
+        self.texts = [piece.text for piece in pieces]
+        self.lower = [text.lower() for text in self.texts]
+        self.spans = [(piece.start, piece.start + len(piece.text)) for piece in pieces]
+        self.heads = heads
+
+    def words(self) -> list[Word]:
+        self.items: list[_Item] = []
+        at = 0
+        while at < len(self.texts):
+            item = self._item(at)
+            self.items.append(item)
+            at = item.last + 1
+        self._openings()
+        self._particles()
+        self._orders()
+        return self._collapsed()
+
+    def _is(self, word: str, name: str) -> bool:
+        return word in self.of._classes.get(name, ())
+
+    def _at(self, position: int) -> str:
+        return self.lower[position] if 0 <= position < len(self.lower) else ""
+
+    # Items ---------------------------------------------------------------------------
+
+    def _item(self, at: int) -> _Item:
+        distance = self._distance(at)
+        if distance is not None:
+            return distance
+        same = self._same(at)
+        if same is not None:
+            return same
+        hour = self._hour(at) or self._bearing(at)
+        if hour is not None:
+            return hour
+        end = self._measure_end(at)
+        if end > at:
+            return _Item("M", at, end - 1)
+        phrase, coded = self._phrase(at), self._code(at)
+        label = self._label_end(at)
+        longest = max((item.last for item in (phrase, coded) if item), default=at - 1)
+        if label and (label > longest + 1 or len(self.texts[at]) == 1):
+            return _Item("A", at, label - 1)
+        if phrase is not None and (coded is None or coded.last <= phrase.last):
+            return phrase
+        if coded is not None:
+            return coded
+        return _Item("," if self.lower[at] in _COMMAS else "W", at, at)
+
+    def _phrase(self, at: int) -> _Item | None:
+        """The longest expression that begins at a token."""
+        for words, category, relation in self.of._phrases.get(self.lower[at], ()):
+            end = at + len(words)
+            if tuple(self.lower[at:end]) != words:
+                continue
+            if category == "noun" and self._is(" ".join(words), "beside"):
+                continue
+            if category == "side" and self._is_named(at, end):
+                continue
+            short = len(words) == 1 and len(words[0]) < 3 and words[0] not in ("up", "in")
+            if short and (not self.texts[at].isupper() or self._at(at + 1) == "."):
+                continue  # "NE", not "ne"
+            code = {"preposition": "P", "side": "S"}.get(category, "E")
+            return _Item(code, at, end - 1, relation, category)
+        return None
+
+    def _is_named(self, first: int, end: int) -> bool:
+        """Whether a side belongs to a proper name: "South Street"."""
+        after = self.texts[end] if end < len(self.texts) else ""
+        capitals = self.texts[first][:1].isupper() and after[:1].isupper() and len(after) > 1
+        return (
+            capitals and not after.isupper() and (first > 0 or self._at(end + 1) not in ("", ","))
+        )
+
+    def _code(self, at: int) -> _Item | None:
+        for words, code in self.of._coded.get(self.lower[at], ()):
+            if tuple(self.lower[at : at + len(words)]) == words:
+                return _Item(code, at, at + len(words) - 1)
+        return None
+
+    def _same(self, at: int) -> _Item | None:
+        """A place that is another's, too: "at exactly the same spot as"."""
+        end = at
+        while self._code_at(end) in tuple("IDFT") or self._at(end) in ("one", "and", "single"):
+            end += 1
+        if self._at(end) != "same" or not self._is(self._at(end + 1), "spot"):
+            return None
+        if self._at(end + 2) == "as":
+            return _Item("P", at, end + 2, "same_position", "preposition")
+        return _Item("E", at, end + 1, "same_position", "between")
+
+    def _code_at(self, at: int) -> str:
+        item = self._code(at) if at < len(self.lower) else None
+        return item.code if item is not None and item.first == item.last else ""
+
+    def _hour(self, at: int) -> _Item | None:
+        """The direction of an hour: "3 o'clock", "3:00"."""
+        word = self.lower[at]
+        hour = int(word) if word.isdecimal() and len(word) <= 2 else _HOURS.get(word)
+        relation = self.of._clock.get(hour) if hour is not None else None
+        if relation is None:
+            return None
+        end = at + 1
+        timed = self.lower[end : end + 2] == [":", "00"]
+        end += 2 if timed else 0
+        if self._at(end) in ("o'clock", "oclock"):
+            return _Item("S", at, end, relation, "side")
+        return _Item("S", at, end - 1, relation, "side") if timed else None
+
+    def _bearing(self, at: int) -> _Item | None:
+        """The direction of a bearing, counted clockwise from above: "a bearing of 090 degrees"."""
+        word = self.lower[at]
+        if not word.isdecimal() or len(word) > 3 or int(word) % 45 or int(word) > 360:
+            return None
+        if self._at(at + 1) not in ("degrees", "\u00b0", "deg"):
+            return None
+        relation = self.of._clock.get(round(int(word) / 30 + 0.01) % 12)
+        if relation is None:
+            return None
+        begin = len(self.items)
+        while begin and self._is(" ".join(self.lower[self.items[begin - 1].first : at]), "bearing"):
+            begin -= 1
+        first = self.items[begin].first if begin < len(self.items) else at
+        del self.items[begin:]
+        return _Item("S", first, at + 1, relation, "side")
+
+    def _measure_end(self, at: int) -> int:
+        """The end of a measure: "two steps"; the position where none begins."""
+        end = at
+        while end < len(self.lower) and self._counts(end):
+            end += 1
+        if end == at or not self._unit(end):
+            return at
+        if self.lower[at] in _SINGULAR_UNITS and self._phrase(end + 1) is None:
+            follows = self._code(end + 1) if end + 1 < len(self.lower) else None
+            if follows is None or follows.code not in "FIT":
+                return at  # "a block" may be a thing
+        return end + 1
+
+    def _counts(self, at: int) -> bool:
+        word = self.lower[at]
+        return word.replace(".", "").isdecimal() or word in self.of._quantities
+
+    def _unit(self, at: int) -> bool:
+        return self._at(at) in self.of._units
+
+    def _distance(self, at: int) -> _Item | None:
+        """A distance by measure or effort: "a stone's throw from", "within walking distance
+        of", "at a great distance from".
+        """
+        if not (self._leads(at) or self._measures(at)):
+            return None
+        before = self._at(at - 1)
+        if before in ("not", "n't", "than") and self._at(at) != "within":
+            return None  # "not a yard from" is near, "not a mile from" may be
+        if at and self._leads(at - 1):
+            return None  # what begins before is no distance, nor is its rest
+        words: list[str] = []
+        for end in range(at, min(len(self.lower), at + _LONGEST_DISTANCE)):
+            word = self.lower[end]
+            if word == "from" or (word == "of" and "within" in words):
+                relation = self._distance_of(words)
+                if relation:
+                    return _Item("P", at, end, relation, "preposition")
+            if not self._scales(end):
+                return None
+            words.append(word)
+        return None
+
+    def _distance_of(self, words: Sequence[str]) -> str:
+        """What a measure of distance or effort comes to; empty if that is not clear."""
+
+        def of(name: str) -> bool:
+            return any(self._is(word, name) for word in words)
+
+        if any(word.isdecimal() and len(word) > 2 for word in words):
+            return ""
+        distant = not {"distance", "remove", "way"}.isdisjoint(words)
+        within = "within" in words and not {"distance", "reach", "range"}.isdisjoint(words)
+        if of("many"):
+            return "far" if of("far_measure") else ""
+        if of("far_measure") and of("approximate"):
+            return ""
+        if of("far_measure") or (of("great") and of("trip")):
+            return "far"
+        if of("near_measure") or within or (of("small") and (distant or of("trip"))):
+            return "near"
+        return "far" if of("great") and distant else ""
+
+    def _measures(self, at: int) -> bool:
+        word = self._at(at)
+        return self._is(word, "near_measure") or self._is(word, "far_measure")
+
+    def _leads(self, at: int) -> bool:
+        word = self._at(at)
+        return self._is(word, "leading") or word.isdecimal() or self._is(word, "great")
+
+    def _scales(self, at: int) -> bool:
+        word = self._at(at)
+        return self._leads(at) or self._measures(at) or self._is(word, "small")
+
+    # Labels --------------------------------------------------------------------------
+
+    def _label_end(self, at: int) -> int:
+        """The end of a label: "A", "Box 14", "tile X"; 0 where none begins."""
+        text, after = self.texts[at], self.texts[at + 1] if at + 1 < len(self.texts) else ""
+        if len(text) == 1 and text.isalpha():
+            return at + 1 if self._is_letter(at) else 0
+        if _CODED_NAME.fullmatch(text):
+            return at + 1
+        if not text.isalpha() or (
+            self._is_function(self.lower[at]) and self.lower[at] not in self.heads
+        ):
+            return 0
+        if self._is_move(self.lower[at]) or self._is(self.lower[at], "have"):
+            return 0
+        if not after[-1:].isdecimal() and not self._opens_label(at):
+            return 0
+        lettered = after.isalpha() and len(after) == 1 and self._is(self.lower[at], "lettered")
+        if not (_CODE.fullmatch(after) or lettered):
+            return 0
+        follows = self._at(at + 2)
+        if follows in self.of._units or follows == "o'clock" or self.lower[at] in self.of._citing:
+            return 0
+        if follows == ":" and self._at(at + 3).isdecimal():
+            return 0
+        if after == "A" and follows.isalpha() and not self._is_function(follows):
+            return 0
+        return at + 2
+
+    def _opens_label(self, at: int) -> bool:
+        """Whether a noun can open a label here: not right after another noun or a name, where
+        it may be a verb.
+        """
+        if self.lower[at] in self.heads or at == 0 or not self.items:
+            return True
+        before = self.items[-1]
+        text = self.texts[before.last]
+        if before.code == "A":
+            return False
+        if not text.isalpha() or before.code != "W":
+            return True
+        return self._is_function(text.lower()) or self._is_verb(text.lower())
+
+    def _is_letter(self, at: int) -> bool:
+        """Whether a single letter is a name."""
+        text, after = self.texts[at], self._at(at + 1)
+        if text.islower() and (text in "aist" or self._at(at - 1) in ("'", "\u2019")):
+            return False
+        if text == "I":
+            return after in ("is", "lies", "sits", ",", ".", "and")
+        if text == "A":
+            return not after.isalpha() or self._is_function(after) or self._is_verb(after)
+        return True
+
+    def _is_function(self, word: str) -> bool:
+        return word in self.of._functions
+
+    def _is_move(self, word: str) -> bool:
+        return self._is(word, "arriving") or self._is(word, "motion")
+
+    def _is_verb(self, word: str) -> bool:
+        stems = {word, word.removesuffix("s"), word.removesuffix("es"), word.removesuffix("ed")}
+        return bool(stems & self.of._verbs)
+
+    # Words ---------------------------------------------------------------------------
+
+    def _openings(self) -> None:
+        """Takes "in" for what opens a side, where it does: "in the upper left"."""
+        code = "".join(item.code for item in self.items)
+        for n, item in enumerate(self.items):
+            text = " ".join(self.lower[item.first : item.last + 1])
+            opens = item.code == "P" and self._is(text, "opening")
+            if opens and re.match("D?[FM]*S", code[n + 1 :]):
+                self.items[n] = _Item("I", *item[1:3])
+
+    def _particles(self) -> None:
+        """Takes "up" and "down" of "takes up the middle", and "right" of "right above", for
+        what they are.
+        """
+        for n, item in enumerate(self.items):
+            if item.code != "S" or item.first != item.last:
+                continue
+            word = self.lower[item.first]
+            follows = self.items[n + 1].code if n + 1 < len(self.items) else ""
+            before = self.items[n - 1] if n else None
+            if word in ("right", "up", "down") and follows == "P":
+                self.items[n] = _Item("F", *item[1:3])
+            elif (
+                word in ("up", "down", "back")
+                and before is not None
+                and before.code == "W"
+                and (follows == "D" or self._phrasal(self.lower[before.last]))
+            ):
+                self.items[n] = _Item("W", *item[1:3])
+
+    def _phrasal(self, word: str) -> bool:
+        """Whether a verb goes with "up" or "down" that says nothing of a place."""
+        endings = ("", "s", "es", "ed", "d", "ing")
+        return any(self._is(word.removesuffix(ending), "phrasal") for ending in endings)
+
+    def _orders(self) -> None:
+        """Puts "from left to right" together: one item, with what the first side says."""
+        code = "".join(item.code for item in self.items)
+        for run in reversed(list(_ORDER.finditer(code))):
+            first, second = self.items[run.start(2)], self.items[run.start(3)]
+            if (first.relation, second.relation) in self.of._join:
+                continue
+            fronted = run.group(1) and self.lower[self.items[run.start()].first] == "from"
+            begin = run.start() if fronted else run.start(2)
+            spans = self.items[begin].first, self.items[run.end() - 1].last
+            self.items[begin : run.end()] = [_Item("E", *spans, first.relation, "order")]
+
+    def _collapsed(self) -> list[Word]:
+        self.made: list[Word] = []
+        code = "".join(item.code for item in self.items)
+        names = cycle(STAND_INS)
+        stand_ins: dict[str, str] = {}
+        position = 0
+        while position < len(self.items):
+            compound = _COMPOUND.match(code, position)
+            if compound is not None:
+                contrasted = position > 0 and self._contrasts(self.items[position - 1])
+                position = self._compound(compound)
+                if contrasted:
+                    self.made[-1] = replace(self.made[-1], denied=True)
+                continue
+            item = self.items[position]
+            position += 1
+            text = " ".join(self.texts[item.first : item.last + 1])
+            if item.code == "Z":
+                continue
+            if item.code == "0":
+                self._add(item, item, "not")
+                continue
+            if item.code == "A":
+                name = stand_ins.get(text) or stand_ins.setdefault(text, next(names))
+                self._add(item, item, name, label=True)
+            elif item.category:
+                shown = SHOWN[item.category]
+                if item.category in _AMBIGUOUS and item.first == item.last:
+                    shown = text
+                self._add(item, item, shown, category=item.category, relations=(item.relation,))
+            elif item.code == "Q":
+                relation = self.of.expressions["noun"].get((text.lower(),))
+                said = (relation,) if relation else ()
+                self._add(
+                    item, item, SHOWN["noun"], category="noun" if said else "", relations=said
+                )
+            elif item.code == "R":
+                self._add(item, item, SHOWN["reference"], category="reference")
+            elif item.code == "=":
+                self._add(item, item, "is")
+            else:
+                self._each(item, measure=item.code == "M")
+        return self.made
+
+    def _contrasts(self, item: _Item) -> bool:
+        """Whether an item denies what follows in favour of what precedes: "rather than"."""
+        return item.code == "X" and item.last > item.first
+
+    def _add(
+        self,
+        first: _Item,
+        last: _Item,
+        shown: str,
+        category: str = "",
+        relations: tuple[str, ...] = (),
+        label: bool = False,
+        measure: bool = False,
+    ) -> None:
+        start, end = self.spans[first.first][0], self.spans[last.last][1]
+        text = " ".join(self.texts[first.first : last.last + 1])
+        shown = shown.capitalize() if not self.made and not label else shown
+        self.made.append(Word(text, shown, start, end, category, relations, label, measure))
+
+    def _each(self, item: _Item, measure: bool = False) -> None:
+        for n in range(item.first, item.last + 1):
+            text, (start, end) = self.texts[n], self.spans[n]
+            self.made.append(Word(text, text, start, end, measure=measure))
+
+    def _compound(self, compound: re.Match[str]) -> int:
+        """Adds a compound expression as one word, and returns the position after it."""
+        first, last = compound.span(1)
+        relations: list[str] = []
+        choice = False
+        for part in _PART.finditer(compound.string, first, last):
+            inner = self.items[part.start(2) : part.end(2)]
+            said = [item.relation for item in inner if item.code in "SP"]
+            choice = choice or "O" in part.group(1)
+            if "X" not in part.group(1) or not relations:
+                relations.append(self._joined(said))
+        joined = () if choice else self._all_joined(relations)
+        link = compound.group(2)
+        if link and "T" in link:
+            if self.lower[self.items[last - 1].last] in ("up", "down", "back"):
+                link = None  # "walks up to B"
+            elif self._is_move(self._at(self.items[compound.end() - 1].last + 1)):
+                link = None  # "walk north to reach B"
+        prepositional = compound.string[last - 1] == "P"
+        if prepositional or link:
+            stop = last if prepositional else compound.end()
+            ends = self.items[first], self.items[stop - 1]
+            self._add(*ends, SHOWN["preposition"], category="preposition", relations=joined)
+            return stop
+        begin = first
+        while compound.string[begin] in "ITDFM" and "S" in compound.string[begin:last]:
+            self._each(self.items[begin], measure=compound.string[begin] == "M")
+            begin += 1
+        ends = self.items[begin], self.items[last - 1]
+        self._add(*ends, SHOWN["side"], category="side", relations=joined)
+        return last
+
+    def _joined(self, relations: Sequence[str]) -> str:
+        """Sides said in one, "upper left", as one direction; the last where none is both."""
+        whole = relations[0]
+        for relation in relations[1:]:
+            whole = self.of._join.get((whole, relation), relation)
+        return whole
+
+    def _all_joined(self, relations: Sequence[str]) -> tuple[str, ...]:
+        """Relations said together: directions as one, others side by side."""
+        found: list[str] = []
+        for relation in relations:
+            for n, other in enumerate(found):
+                whole = self.of._join.get((other, relation))
+                if whole:
+                    found[n] = whole
+                    break
+            else:
+                found.append(relation)
+        return tuple(found)

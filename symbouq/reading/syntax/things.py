@@ -1,0 +1,81 @@
+"""The things of a trace: which noun phrases mean the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+_OTHERS = frozenset(("another", "other", "second", "third", "fourth", "last", "next", "different"))
+"""Words of a name that tell a thing from another of the same name."""
+
+
+@dataclass
+class Things:
+    """The things that a trace has spoken of, by their names.
+
+    A name is the words of a noun phrase without its article, compared without case; single
+    letters are compared as they are. A noun phrase that has some of the words of exactly one
+    known name, its last one among them, means that thing.
+
+    Attributes:
+        spellings: The name of each thing, as it was first written.
+        known: How many of them scene and question have.
+    """
+
+    spellings: list[str] = field(default_factory=list)
+    known: int = 0
+    _of: dict[tuple[str, ...], int] = field(default_factory=dict)
+    _by_head: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+
+    def copy(self) -> Things:
+        """The same, to be added to independently."""
+        return Things(list(self.spellings), self.known, dict(self._of), dict(self._by_head))
+
+    def __len__(self) -> int:
+        return len(self.spellings)
+
+    def find(self, words: Sequence[str], head: str, proper: bool = False) -> int | None:
+        """The thing that a noun phrase means, None if it is none so far or may be several.
+
+        Args:
+            words: The words that name it.
+            head: The head of the noun phrase.
+            proper: Whether it is a proper name, whose words all count.
+        """
+        key = _key(words)
+        if key in self._of:
+            return self._of[key]
+        given = set(_folded(key))
+        alike = {
+            self._of[other]
+            for other in self._by_head.get(_head(head), ())
+            if given == (known := set(_folded(other)))
+            or (given < known and not proper)
+            or (known < given and not given & _OTHERS and not proper)
+        }
+        return alike.pop() if len(alike) == 1 else None
+
+    def thing(self, words: Sequence[str], head: str, proper: bool = False) -> int:
+        """The thing that a noun phrase means, which may be new."""
+        found = self.find(words, head, proper)
+        if found is None:
+            key = _key(words)
+            found = self._of[key] = len(self.spellings)
+            self._by_head[_head(head)] = (*self._by_head.get(_head(head), ()), key)
+            self.spellings.append(" ".join(words).replace(" 's", "'s").replace(" - ", "-"))
+        return found
+
+
+def _head(text: str) -> str:
+    return text.lower().split()[-1]
+
+
+def _folded(key: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(word.lower() for word in key)
+
+
+def _key(words: Iterable[str]) -> tuple[str, ...]:
+    given = [word for text in words for word in text.split()]
+    if len(given) == 1 and len(given[0]) == 1:
+        return (given[0],)
+    return tuple(word.lower() for word in given)

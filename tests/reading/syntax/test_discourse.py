@@ -1,0 +1,40 @@
+"""What pronouns and fragments mean."""
+
+from __future__ import annotations
+
+import pytest
+
+from symbouq.ontology.library import builtin
+from symbouq.reading.syntax.discourse import Discourse
+from symbouq.reading.syntax.pipeline import pipeline
+from symbouq.reading.syntax.sentences import Sentences
+from symbouq.reading.syntax.things import Things
+
+SENTENCES = Sentences(builtin().ontology("nine-way"), pipeline())
+
+
+def said(text: str) -> list[tuple[str, str, str]]:
+    discourse = Discourse(Things(), SENTENCES.preparation.together)
+    of = discourse.things.spellings
+    return [
+        (of[s.placed], s.relation, of[s.landmark])
+        for sentence in SENTENCES.read([text])[0]
+        for s in discourse.take(sentence)
+    ]
+
+
+MEANT = {
+    "There is a lamp. It hangs above the desk.": [("lamp", "above", "desk")],
+    "The lamp is red. The desk is below it.": [("desk", "below", "lamp")],
+    "The fridge has the stove on its left.": [("stove", "left", "fridge")],
+    "A is above B and to the left of it.": [("A", "upper_left", "B")],
+    "Where is the glue? To the right of the tape.": [("glue", "right", "tape")],
+    "What about the lamp? It's left of the desk.": [("lamp", "left", "desk")],
+    "Box U has box V within it.": [("box V", "inside", "Box U")],
+    "These are above the desk.": [],
+}
+
+
+@pytest.mark.parametrize("text", MEANT)
+def test_pronouns(text: str) -> None:
+    assert said(text) == MEANT[text]

@@ -1,0 +1,51 @@
+"""Texts cut into sentences, and the same shape read once."""
+
+from __future__ import annotations
+
+import pytest
+
+from symbouq.ontology.library import builtin
+from symbouq.reading.syntax.pipeline import pipeline
+from symbouq.reading.syntax.sentences import Sentences
+
+SENTENCES = Sentences(builtin().ontology("nine-way"), pipeline())
+
+CUTS = {
+    "A is above B. C is left of D.": ["A is above B.", "C is left of D."],
+    "A is above B.\n- C is left of D": ["A is above B.", "- C is left of D"],
+    "Is A above B? Yes!": ["Is A above B?", "Yes!"],
+    "**Step 1.** A is above B.": ["**Step 1.**", "A is above B."],
+    "A is 3.5 m above B.": ["A is 3.5 m above B."],
+    "\\boxed{\\text{left}}": ["left"],
+    "...": [],
+}
+
+
+@pytest.mark.parametrize("text", CUTS)
+def test_cuts(text: str) -> None:
+    assert [text[start:end] for start, end in SENTENCES.cut(text)] == CUTS[text]
+
+
+def test_sentences_of_one_shape_are_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    SENTENCES.read(["P sits right above Q."])
+    monkeypatch.setattr(SENTENCES.pipeline, "parsed", lambda sentences: iter(list(sentences)))
+    (read,) = SENTENCES.read(["K sits right above L."])
+    (statement,) = read[0].says.statements
+    assert read[0].named(statement.placed) == (["K"], "K", False)
+
+
+def test_offsets_are_those_of_the_text() -> None:
+    text = "Hm. A is above B."
+    *_, last = SENTENCES.read([text])[0]
+    assert text[last.start :] == last.text == "A is above B."
+
+
+def test_what_is_longer_than_any_that_is_read_says_nothing() -> None:
+    (sentence,) = SENTENCES.read(["A is above B " * 200])[0]
+    assert sentence.too_long
+    assert not sentence.says.statements
+
+
+def test_a_verb_that_the_parser_takes_for_a_noun() -> None:
+    (sentence,) = SENTENCES.read(["The tooltip renders below the cursor."])[0]
+    assert [sentence.named(s.placed)[0] for s in sentence.says.statements] == [["tooltip"]]

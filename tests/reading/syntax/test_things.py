@@ -1,0 +1,33 @@
+"""Which noun phrases mean the same thing."""
+
+from __future__ import annotations
+
+from symbouq.reading.syntax.things import Things
+
+
+def test_a_name_with_fewer_or_more_words_means_the_only_such_thing() -> None:
+    things = Things()
+    lamp = things.thing(["red", "lamp"], "lamp")
+    assert things.find(["lamp"], "lamp") == lamp
+    assert things.find(["big", "red", "lamp"], "lamp") == lamp
+    assert things.find(["blue", "lamp"], "lamp") is None
+    assert things.find(["red"], "red") is None
+    other = things.thing(["blue", "lamp"], "lamp")
+    assert other != lamp
+    assert things.find(["lamp"], "lamp") is None  # which of the two?
+
+
+def test_letters_keep_their_case_unless_there_is_but_one_such_thing() -> None:
+    things = Things()
+    big, small = things.thing(["X"], "X"), things.thing(["Y"], "Y")
+    assert things.find(["x"], "x") == big
+    assert things.thing(["y"], "y") == small
+    assert things.thing(["Marker B"], "Marker B") == things.find(["B"], "Marker B")
+
+
+def test_a_copy_is_independent() -> None:
+    things = Things()
+    things.thing(["A"], "A")
+    twin = things.copy()
+    twin.thing(["B"], "B")
+    assert (len(things), len(twin)) == (1, 2)
