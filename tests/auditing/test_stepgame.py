@@ -148,6 +148,7 @@ def test_gold_is_entailed_and_the_others_contradicted(data: Path) -> None:
     for instance in rows(data / "stepgame" / "test.jsonl.gz"):
         first, second = re.findall(r"agent ([A-Z])", instance["question"])
         trace = Trace(
+            dataset="stepgame",
             id=instance["id"],
             scene=instance["scene"],
             question=instance["question"],
