@@ -67,7 +67,13 @@ def share(count: int, total: int) -> str:
 
 def parsed(auditor: TraceAuditor, row: Row) -> ParsedTrace:
     """A scene's sentences and its question, read with a profile; no claims."""
-    trace = Trace(id=row["id"], scene=row["scene"], question=row["question"], conclusion="")
+    trace = Trace(
+        id=row["id"],
+        dataset=row["dataset"],
+        scene=row["scene"],
+        question=row["question"],
+        conclusion="",
+    )
     return auditor.parser_for(trace).parse(trace)
 
 

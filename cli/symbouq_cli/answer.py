@@ -23,7 +23,7 @@ def answer(files: tuple[str, ...], out: str, **options: Any) -> None:
 
     Example: symbouq answer questions.jsonl.gz --out answers.jsonl
     """
-    from symbouq.auditing.answering.questions import answering
+    from symbouq.auditing.jobs import answering
     from symbouq.io.stream import Job, Outcome
     from symbouq.records import Instance
     from symbouq_cli.run import run

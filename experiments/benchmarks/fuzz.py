@@ -33,8 +33,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from symbouq.auditing.answering.questions import answering
-from symbouq.auditing.jobs import auditing, parsing
+from symbouq.auditing.jobs import answering, auditing, parsing
 from symbouq.errors import SymboUQError
 from symbouq.experiments.benchmarks import BenchmarkError, import_benchmark
 from symbouq.experiments.scenes.families import problems

@@ -11,6 +11,13 @@ from typing import Any
 from symbouq.auditing.answer_words import cues
 
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|\n+")
+_LIST = re.compile(r":\s*\n(?P<items>(?:\s*(?:[-*\u2022]|\d+[.)])\s+\S[^\n]*(?:\n|$)){2,})")
+_ITEM = re.compile(
+    r"^\s*(?:[-*\u2022]|\d+[.)])[ \t]+(.*?)(?:[ \t]*(?::|[ \t][-\u2013\u2014][ \t]).*)?$",
+    re.MULTILINE,
+)
+_BOX = re.compile(r"\\boxed\s*\{([^{}]*)\}")
+_BOXES = re.compile(rf"{_BOX.pattern}(?:(?:\W|\\quad|and)*{_BOX.pattern})*")
 _SHORT = 3
 """Words of a last line that is taken for the answer, whatever was concluded before it."""
 _KEYS = ("final_answer", "answer", "conclusion", "label", "prediction")
@@ -20,7 +27,7 @@ _PLAINER = {ord(k): v for k, v in zip("‘’“”‐‑−", "''\"\"---", stri
 
 _FRAMES = {
     "announced": r"\b(?:%(noun)s)\b(?:\s+(?!(?:%(link)s)\b)[\w'()\"-]+){0,9}?"
-    r"\s*(?:\d+\s*)?(?:\b(?:%(link)s)\b\s*:?|[:=])|\bI\s+(?:%(choosing)s)\b(?:\s+that\b)?",
+    r"\s*(?:\d+\s*)?(?:\b(?:%(link)s)\b(?!\s+(?:%(settled)s)\b)\s*:?|[:=])|\bI\s+(?:%(choosing)s)\b(?:\s+that\b)?",
     "concluded": r"(?:\b(?:%(conclusion)s)\b|(?:^|[.,;]\s+)(?:%(clause)s)\b)[,:]?\s*",
     "reason": r"(?s)\s*(?:[,;]|\s[-\u2013\u2014])?\s*\b(?:%(reason)s)\b.*"
     r"|\s[-\u2013\u2014]\s.*",
@@ -38,13 +45,22 @@ def _frame(name: str) -> re.Pattern[str]:
     return re.compile(_FRAMES[name] % words, re.IGNORECASE)
 
 
-def answering_sentences(text: str) -> tuple[str, ...]:
+def answering_sentences(text: str, several: bool = False) -> tuple[str, ...]:
     """The sentences of a response that may answer: the announced or concluded one, else the
     first and the last; none where there are no sentences.
+
+    Args:
+        text: The response.
+        several: Whether an answer may have several labels, one in each line of a list.
     """
     text = _unmarked(_from_json(text))
+    if several:
+        text = _LIST.sub(_in_line, text)
     marks = list(_frame("announced").finditer(text))
     marks = [m for m in marks if "answ" in m.group().casefold()] or marks[-1:]
+    conclusions = list(_frame("concluded").finditer(text))
+    if marks and conclusions and conclusions[-1].start() > marks[-1].end():
+        marks = [m for m in marks if "answ" in m.group().casefold()]
     for mark in reversed(marks):
         rest = text[mark.end() :].lstrip(" \t:\n")
         listed = re.match(r"\[([^\]]*)\]", rest)
@@ -52,17 +68,24 @@ def answering_sentences(text: str) -> tuple[str, ...]:
         # "Answer:" may also head the steps that lead to it.
         steps = not listed and re.fullmatch(r".*:\s*|\d+[.)]|[-*]", first.strip(), re.DOTALL)
         if re.search(r"\w", first) and not steps:
-            return (_without_reason(first),)
+            return (_without_reason(first, several),)
         if listed:
             return ("none",)
-    conclusions = list(_frame("concluded").finditer(text))
     short_end = text and len(re.findall(r"\w+", text.splitlines()[-1])) <= _SHORT
     if conclusions and not short_end:
         first = _SENTENCE.split(text[conclusions[-1].end() :])[0]
         if re.search(r"\w", first):
-            return (_without_reason(first),)
+            return (_without_reason(first, several),)
     sentences = [s.strip() for s in _SENTENCE.split(text) if s.strip()]
-    return tuple(_without_reason(s) for s in (sentences[:1] + sentences[-1:]))
+    return tuple(_without_reason(s, several) for s in (sentences[:1] + sentences[-1:]))
+
+
+def _in_line(found: re.Match[str]) -> str:
+    """A list as one line, without what is said of each item; one of long items as it is."""
+    items = _ITEM.findall(found["items"])
+    if any(len(item.split()) > _SHORT for item in items):
+        return found.group()
+    return f": {', '.join(items)}.\n"
 
 
 def _from_json(text: str) -> str:
@@ -94,9 +117,9 @@ def _unmarked(text: str) -> str:
     text = re.sub(r"\\(?:text|mathrm|mathbf)\s*\{([^{}]*)\}", r"\1", text)
     # "TPP^{-1}" is the inverse of TPP.
     text = re.sub(r"(?<=[A-Za-z])\s*\^?\s*\{?\s*-\s*1\b\s*\}?", " inverse", text)
-    boxes = re.findall(r"\\boxed\s*\{([^{}]*)\}", text)
+    boxes = list(_BOXES.finditer(text))
     if boxes:
-        text = f"answer: {boxes[-1]}"
+        text = f"answer: {', '.join(_BOX.findall(boxes[-1].group()))}"
     text = re.sub(r"\*+|`+|(?<!\w)_+|_+(?!\w)|^#+\s*", "", text, flags=re.MULTILINE)
     text = re.sub(r"->|→|=>|>", ",", text)
     text = re.sub(r"\"[^\"\n]{0,300}\?\"", "", text)
@@ -104,9 +127,12 @@ def _unmarked(text: str) -> str:
     return "\n".join(lines).strip() if lines else text.strip()
 
 
-def _without_reason(text: str) -> str:
-    """An answer without bracketed remarks and the reasons that follow it."""
+def _without_reason(text: str, several: bool) -> str:
+    """An answer without bracketed remarks and the reasons that follow it; of several labels, one
+    may stand in brackets: "above (N) or to the left (W)".
+    """
     inner = re.fullmatch(r"\s*\(([^()]*)\)\W*", text)
-    text = inner.group(1) if inner else re.sub(r"\([^()]*\)", " ", text)
+    remark = r"\((?!\w+\))[^()]*\)" if several else r"\([^()]*\)"
+    text = inner.group(1) if inner else re.sub(remark, " ", text)
     shorter = _frame("reason").sub("", text, count=1)
     return shorter if re.search(r"\w", shorter) else text

@@ -11,6 +11,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from symbouq.auditing.delivery import judge_answer
 from symbouq.auditing.description import describe
 from symbouq.auditing.relations import audit_relations
 from symbouq.auditing.verdicts import TraceResult
@@ -115,6 +116,7 @@ class TraceAuditor:
         ontology = parser.ontology
         parsed = parser.parse(trace)
         result = decide(ontology, parsed)
+        parsed, result = judge_answer(parser, trace, parsed, result)
         result.timed_out = result.timed_out or late()  # reading may have been cut, too
         if not self._partial:
             result.whole()

@@ -28,7 +28,10 @@ def describe(
     claims = result.claims
     assumed = [reads_assumed(c.verdict, c.grounded, context) for c in claims]
     verdicts = [c.verdict if a else c.grounded for c, a in zip(claims, assumed, strict=True)]
-    is_parsed = [bool(claim.relations) for claim in parsed.claims]
+    is_parsed = [
+        bool(claim.relations) or finding.answer is not None
+        for claim, finding in zip(parsed.claims, claims, strict=True)
+    ]
     resting = [
         [p.number for p in c.premises if p.source == "claim"] if a else []
         for c, a in zip(claims, assumed, strict=True)

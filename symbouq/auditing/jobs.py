@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
+from symbouq.auditing.answering.questions import answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.summary import Summary
 from symbouq.io.stream import Work
-from symbouq.records import Context, Trace
+from symbouq.records import Context, Instance, Trace
 
 
 def auditing(profile: str | None, ontology: str | None, context: Context) -> Work:
@@ -50,5 +51,18 @@ def parsing(profile: str | None, ontology: str | None) -> Work:
         record = auditor.parser_for(trace).record(trace)
         claims = record["claims"]
         return record, (len(claims), sum(bool(claim["relations"]) for claim in claims))
+
+    return work
+
+
+def answering(profile: str | None, ontology: str | None) -> Work:
+    """A worker that answers, in the shape of `symbouq.records.AnswerRecord`; it keeps the
+    status.
+    """
+    auditor = TraceAuditor(profile, ontology)
+
+    def work(instance: Instance, _file: str, _line: int) -> tuple[dict[str, Any], str]:
+        found = answer(auditor, instance)
+        return {"id": instance.id, **vars(found)}, found.status
 
     return work

@@ -115,7 +115,7 @@ def delivered(text: str, space: AnswerSpace | Iterable[str], question: str = "")
     lines = [matcher.events(line) for line in text.splitlines() if line.strip()]
     if matcher.space.kind == "set" and len(lines) > 1 and all(map(_is_bare, lines)):
         return matcher.labels(text, list(chain.from_iterable(lines)), question)
-    *earlier, last = answering_sentences(text) or ("",)
+    *earlier, last = answering_sentences(text, matcher.space.kind == "set") or ("",)
     for sentence in earlier:
         events = matcher.events(sentence)
         if _is_bare(events) or matcher.leads(events):

@@ -41,6 +41,7 @@ class Messages:
             relation=stated if finding.fault is None else self.relation(finding.fault),
             premises=_listed(map(_spoken, premises)),
             conflict=str(conflict),
+            answer=", ".join(finding.answer or ()),
         )
         own = finding.fault[1] if finding.fault is not None else ""
         # A clash shows up in both directions of reading; the claim's own goes first.

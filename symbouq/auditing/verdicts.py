@@ -79,6 +79,7 @@ class ClaimResult:
         reason: Name of the message that explains the verdict; `timed_out` where a limit was
             reached before there was one.
         clashes: Codes and relations of the closure's clashes, for the message.
+        answer: Where the claim is judged as an answer, the one that the scene gives.
     """
 
     verdict: Verdict
@@ -90,6 +91,7 @@ class ClaimResult:
     fault: Triple | None = None
     reason: str = "unknown"
     clashes: Clashes = field(default_factory=list)
+    answer: tuple[str, ...] | None = None
 
     @property
     def conditional(self) -> bool:

@@ -8,6 +8,7 @@ the parser and the messages read, where a test's text or message has it.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -119,6 +120,7 @@ _WATCHED = {
     "relations": ("mirror", "converse", "join", "negation"),
     "lexicon": ("clock", "grouped", "label", "relation_label", "loosely", "of_container"),
     "messages": ("message", "reason"),
+    "wording": ("denied_as", "partly_as", "understood_as"),
 }
 """Groups to their tables that are read by key."""
 
@@ -145,6 +147,7 @@ class _WatchedLibrary(OntologyLibrary):
                 situated=_Understood(ontology.lexicon.situated),
             ),
             messages=watched("messages"),
+            wording=watched("wording"),
         )
 
 
@@ -376,7 +379,10 @@ def _used_rows(
         "container": getattr(ontology.lexicon.container, "used", ()),
         **{
             name: looked_up[name]
-            for name in ("mirror", "converse", "negation", "grouped", "of_container")
+            for name in (
+                *("mirror", "converse", "negation", "grouped", "of_container"),
+                *_WATCHED["wording"],
+            )
         },
     }
     by_second: dict[str, Collection[str]] = {
@@ -455,6 +461,7 @@ def _stated_facts_used(
     written = [text for test in tests if test.spec.in_words for text in _texts(test.spec)]
     messages = [message for outcome in outcomes for message in outcome.messages]
     prose = " ".join([*written, *messages]).lower()
+    words = f" {' '.join(_WORD.findall(prose))} "
     labels, message_codes, reason_codes = (
         {key for test in tests for key in table(test.ontology).used}
         for table in (
@@ -495,9 +502,11 @@ def _stated_facts_used(
                 return not items["noun"].isdisjoint(map(_spelled, arguments[1:]))
             case "wording", _:
                 return arguments[2].lower() in prose
+            case "expression" | "lexeme" | "phrase_of", _:
+                return _is_in(last, words)
             case "label", 2:
                 return last.lower() in labels
-            case "dataset", _:
+            case "dataset" | "templated", _:
                 return any(some.get("dataset", "").lower() == first.lower() for some in options)
             case ("default_profile", _) | ("extends", 1):
                 return by_default
@@ -508,6 +517,19 @@ def _stated_facts_used(
         )
 
     return {fact for fact in source.facts if is_used(fact.name, *map(plain, fact.arguments))}
+
+
+def _is_in(entry: str, words: str) -> bool:
+    """Whether a text has an entry, the first word of which may be inflected."""
+    first, *rest = _WORD.findall(entry.lower())
+    stem = first.removesuffix("e").removesuffix("y")
+    tail = "".join(f" {word}" for word in rest)
+    forms = {first, *(stem + ending for ending in _ENDINGS)}
+    return any(f" {form}{tail} " in words for form in forms)
+
+
+_WORD = re.compile(r"\w[\w'-]*|[^\w\s]+")
+_ENDINGS = ("s", "es", "ies", "ed", "ied", "ing")
 
 
 def _texts(spec: Spec) -> list[str]:

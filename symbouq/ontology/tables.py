@@ -232,12 +232,14 @@ class Wording:
         lexeme: Class of words that express no relation by themselves to its words.
         denied_as: Relation to what is meant where it is denied.
         partly_as: Relation to that of a thing of which a part has it.
+        understood_as: Relation to the one that its words say where the profile has not itself.
     """
 
     expression: Annotated[dict[str, dict[str, str]], _expressions]
     lexeme: Annotated[dict[str, frozenset[str]], _classes]
     denied_as: Annotated[dict[str, str], _mapping]
     partly_as: Annotated[dict[str, str], _mapping]
+    understood_as: Annotated[dict[str, str], _mapping]
 
 
 @dataclass(frozen=True, eq=False)

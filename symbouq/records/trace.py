@@ -151,7 +151,7 @@ class Trace(Instance):
     model: str | None = None
     """Which model wrote the trace."""
     answer_space: Any = None
-    """The labels that an answer may have; not read by the audit."""
+    """The labels that an answer may have, by which an answer that states no relation is judged."""
     answer: Any = None
     """The gold answer, for evaluation only: the audit never reads it."""
     correct: Any = None

@@ -231,13 +231,13 @@ def test_report_must_not_overwrite(files: tuple[Path, Path]) -> None:
 @pytest.mark.slow
 def test_rules_diff_writes_the_same_page(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "x.lp").write_text('extends(nine_way).\nphrase(above, "atop").\n')
-    record = {"id": "t", "scene": SCENE, "reasoning": [], "conclusion": "A is atop B."}
+    (tmp_path / "mine" / "x.lp").write_text('extends(nine_way).\nphrase(above, "skyward from").\n')
+    record = {"id": "t", "scene": SCENE, "reasoning": [], "conclusion": "A is skyward from B."}
     corpus = write(tmp_path / "in.jsonl", record)
     command = ["rules", "diff", "builtin", tmp_path / "mine", "--corpus", corpus, "--jobs", "1"]
     assert run(*command, "--report", tmp_path / "d.html").exit_code == 1
     text = (tmp_path / "d.html").read_text(encoding="utf-8")
-    assert 'phrase(above,\\"atop\\")' in text
+    assert 'phrase(above,\\"skyward from\\")' in text
     assert '"conclusions":[{"before":"unread","after":"entailed","count":1}]' in text
 
 

@@ -13,7 +13,7 @@ TRACES = [
     {
         "id": "barn",
         "scene": ["The barn is touching the mill.", "The cup is above the jug."],
-        "reasoning": ["The barn is near the mill.", "The cup is atop the jug."],
+        "reasoning": ["The barn is near the mill.", "The cup is skyward from the jug."],
         "conclusion": "The barn is far from the mill.",
     },
     {"id": "same", "scene": ["A is above B."], "reasoning": [], "conclusion": "A is above B."},
@@ -38,7 +38,7 @@ def diff(tmp_path: Path, old: str, new: str, *options: str) -> Result:
     return CliRunner().invoke(main, command)
 
 
-NEAR = 'implies(touching, near).\nphrase(above, "atop").\nphrase(below, "beneath it").\n'
+NEAR = 'implies(touching, near).\nphrase(above, "skyward from").\nphrase(below, "beneath it").\n'
 
 
 @pytest.mark.slow
@@ -56,7 +56,7 @@ def test_flips_with_what_is_responsible(tmp_path: Path) -> None:
     why = {key: [text.split(": ", 1)[1] for text in because] for key, because in seen.items()}
     assert why == {
         ("barn", 1, "unknown", "entailed"): ["implies(touching,near)."],
-        ("barn", 2, "unread", "entailed"): ['phrase(above,"atop").'],
+        ("barn", 2, "unread", "entailed"): ['phrase(above,"skyward from").'],
         ("barn", 3, "unknown", "contradicted"): ["implies(touching,near)."],
         ("scene", 0, "feasible", "contradictory"): ["implies(touching,near)."],
         ("scene", 1, "entailed", "not-evaluable"): ["implies(touching,near)."],
@@ -65,7 +65,7 @@ def test_flips_with_what_is_responsible(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_removed_rule_is_responsible_too(tmp_path: Path) -> None:
-    told = diff(tmp_path, NEAR, 'phrase(above, "atop").\n')
+    told = diff(tmp_path, NEAR, 'phrase(above, "skyward from").\n')
     assert told.exit_code == 1
     assert "entailed -> unknown: 1" in told.output
     assert "- " in told.output.split("because of")[1]

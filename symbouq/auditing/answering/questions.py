@@ -9,16 +9,18 @@ can be true at all.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from symbouq.auditing.answer_words import relation_named
 from symbouq.auditing.answering.answer import Answer, Labels
-from symbouq.auditing.auditor import TraceAuditor
 from symbouq.errors import RecordError
-from symbouq.io.stream import Work
 from symbouq.limits import untimed
 from symbouq.ontology.tables import Ontology
+from symbouq.reading.parser import TraceParser
 from symbouq.records import Instance
+
+if TYPE_CHECKING:
+    from symbouq.auditing.auditor import TraceAuditor
 
 
 def answer(auditor: TraceAuditor, instance: Instance) -> Answer:
@@ -32,9 +34,17 @@ def answer(auditor: TraceAuditor, instance: Instance) -> Answer:
         RecordError: If there is no answer space, or it has labels that mean nothing in
             the profile.
     """
-    parser = auditor.parser_for(instance)
+    return answered(auditor.parser_for(instance), instance, _space(instance))
+
+
+def answered(parser: TraceParser, instance: Instance, space: Sequence[str]) -> Answer:
+    """The answer to a question about a scene, among some labels.
+
+    Raises:
+        RecordError: If a label means nothing in the profile.
+    """
     ontology = parser.ontology
-    labels = _labels(ontology, _space(instance))
+    labels = _labels(ontology, space)
     with untimed():  # spaCy loads with the readers
         from symbouq.auditing.answering.described import answer_described
         from symbouq.auditing.answering.events import answer_events
@@ -72,16 +82,3 @@ def _labels(ontology: Ontology, space: Sequence[str]) -> Labels:
             f"{ontology.profile}; a label is a relation, a phrase, or stated with label/2"
         )
     return Labels(meanings, relations, tuple(things))
-
-
-def answering(profile: str | None, ontology: str | None) -> Work:
-    """A worker that answers, in the shape of `symbouq.records.AnswerRecord`; it keeps the
-    status.
-    """
-    auditor = TraceAuditor(profile, ontology)
-
-    def work(instance: Instance, _file: str, _line: int) -> tuple[dict[str, Any], str]:
-        found = answer(auditor, instance)
-        return {"id": instance.id, **vars(found)}, found.status
-
-    return work

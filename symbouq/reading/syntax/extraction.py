@@ -189,6 +189,7 @@ class _Facts:
         self._triggers: list[int] = []
         self._things: list[int] = []
         self._light: dict[int, int] = {}  # objects that belong to a verb: "share a BORDER"
+        self._brought: set[int] = set()  # prepositions that belong to a verb: "extend INTO"
         self._facts: list[str] = [f"asked({base // STRIDE})."] if asked else []
         for word, token in sorted(
             zip(words, doc, strict=True), key=lambda pair: pair[1].pos_ not in ("VERB", "AUX")
@@ -229,6 +230,8 @@ class _Facts:
             self._say(f"root({t}).")
         else:
             self._say(f"dep({t},{self._base + token.head.i},{_quoted(token.dep_)}).")
+        if token.i in self._brought:
+            return
         if word.category and token.i not in self._light and not self._is_plain(word, token):
             # "the upper shelf": the side belongs to a name.
             modifying = token.dep_ in ("amod", "compound", "nmod") and token.head.pos_ in NOMINAL
@@ -236,6 +239,9 @@ class _Facts:
             naming = naming and not self._words[token.head.i].category
             if (word.relations or word.category == "reference") and not naming:
                 self._trigger(t, word.category, word.relations)
+                if word.category == "term":
+                    placed, landmark = (self._words[token.i + n].text for n in (-1, 1))
+                    self._say(f"formula({t},{_quoted(placed)},{_quoted(landmark)}).")
                 if word.denied:
                     self._say(f"set_against({t}).")
             return
@@ -248,7 +254,7 @@ class _Facts:
                 *(
                     f"companion({t},{self._base + c.i})."
                     for c in token.children
-                    if c.lower_ in brought
+                    if self._text(c) in brought
                 ),
                 *([f"bound({t})."] if companion else []),
             )
@@ -282,26 +288,34 @@ class _Facts:
             return None
         if token.pos_ not in ("VERB", "AUX") and token.dep_ not in ("ROOT", "relcl", "acl"):
             return None
-        lemma = token.lemma_.lower()
-        if token.pos_ != "VERB" and lemma not in self._of._verbs:
-            lemma = lemma.removesuffix("s")
-        children = {name: c for c in token.children for name in (c.lemma_.lower(), c.lower_)}
-        below: set[str] | None = None
-        for words, relation in self._of._verbs.get(lemma, ()):
+        below = {self._text(t): t for t in reversed(list(token.subtree)) if t.i != token.i}
+        below |= {child.lemma_.lower(): child for child in token.children}
+        for words, relation in self._options(token):
+            parts = [below[name] for name in words[1:] if name in below]
             if len(words) == 1:
                 return relation, ""
-            child = children.get(words[1])
-            if child is None:
+            if len(parts) < len(words) - 1 or parts[0].head.i != token.i:
                 continue
-            if len(words) > 2:
-                below = below or {t.lower_ for t in token.subtree}
-                if not below.issuperset(words[2:]):
-                    continue
-            if child.pos_ in NOMINAL:
-                self._light[child.i] = token.i
-                return relation, ""
-            return relation, "" if child.pos_ == "ADV" else words[1]
+            if parts[0].pos_ in NOMINAL:
+                self._light[parts[0].i] = token.i
+            self._brought.update(part.i for part in parts if self._words[part.i].category)
+            tied = parts[-1].pos_ == "ADP" and parts[0].pos_ not in NOMINAL
+            return relation, words[-1] if tied else ""
         return None
+
+    def _options(self, token: Token) -> list[tuple[tuple[str, ...], str]]:
+        """The expressions that a verb may belong to, the longest first."""
+        text, lemma = self._text(token), token.lemma_.lower()
+        lemmas = [lemma]
+        if token.lower_ != text:  # shown as another verb, for the parser does not know it
+            lemmas = [text.removesuffix(ending) for ending in ("s", "es", "ed", "d")]
+        elif token.pos_ != "VERB":
+            lemmas.append(lemma.removesuffix("s"))
+        return next((self._of._verbs[name] for name in lemmas if name in self._of._verbs), [])
+
+    def _text(self, token: Token) -> str:
+        """What a token stands for, in lower case."""
+        return self._words[token.i].text.lower()
 
     def _noun(self, word: Word, token: Token, names: set[str]) -> None:
         t = self._base + token.i
@@ -317,6 +331,8 @@ class _Facts:
                 return  # "drive south"
             if word.measure or names & {"abstract", "neutral", "reciprocal"}:
                 return
+            if word.text.count("(") != word.text.count(")"):
+                return  # a part of a formula: "sup(x"
             nominal = token.pos_ in NOMINAL or (
                 token.pos_ in ("ADJ", "VERB", "ADV", "NUM")
                 and token.dep_ in _NOMINAL_ROLES
@@ -342,6 +358,11 @@ class _Facts:
                 inner += [t.i for t in child.subtree if t.dep_ != "det" and t.pos_ != "PUNCT"]
             if child.i > token.i or child.dep_ not in _MODIFIERS:
                 continue
+            if (
+                self._words[child.i].category == "term"
+                or self._words[child.i + 1].category == "term"
+            ):
+                continue
             if child.dep_ == "det":
                 articles.add(child.lower_)
                 inner += [child.i] if child.lower_ == "another" else []
@@ -350,7 +371,7 @@ class _Facts:
                 owner = self._words[child.i]
                 names = self._of._classes.get("" if owner.label else owner.text.lower(), ())
                 if not {"possessive", "article"} & set(names):
-                    inner += pieces
+                    inner += [n for n in pieces if token.doc[n].dep_ != "det"]
         kind = "name" if word.label or token.pos_ == "PROPN" else "definite"
         if articles & {"a", "an", "another", "some", "any"}:
             kind = "indefinite"
@@ -402,6 +423,8 @@ class _Facts:
                 self._say(f"opening({t}).")
             if n and doc[n - 1].text == "(":
                 self._say(f"bracketed({t}).")
+            if n > 1 and doc[n - 1].text in (":", "\u2013", "\u2014") and t - 2 in things:
+                self._say(f"headed({t},{t - 2}).")
             if n + 1 < len(doc) and "relative" in self._of._classes.get(doc[n + 1].lower_, ()):
                 self._say(f"then_relative({t}).")
         for token in doc:

@@ -8,7 +8,7 @@ parser as one that it always takes for a preposition or a noun, and every label 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import NamedTuple
@@ -27,6 +27,7 @@ SHOWN = {
     "pairing": "distance",
     "order": "orderly",
     "mutual": "adjacent",
+    "term": "Smith",
 }
 """What expressions are shown as."""
 
@@ -62,10 +63,26 @@ class Word:
 
 
 class Piece(NamedTuple):
-    """A token of a text: its text and its character offset."""
+    """A token of a text.
+
+    Attributes:
+        text: Its text.
+        start: Its character offset.
+        relation: The relation that it is the name of, in a formula.
+        argument: Whether it is an argument of a formula.
+    """
 
     text: str
     start: int
+    relation: str = ""
+    argument: bool = False
+
+
+_TERM = re.compile(
+    r"(?P<name>[A-Za-z][A-Za-z_]*)(?P<inverse>\^?\{?-1\}?|\u207b\u00b9)?\(\s*(?P<placed>\w+)"
+    r"\s*,\s*(?P<landmark>\w+)\s*\)"
+)
+"""A relation written as a formula: "DC(x,y)"."""
 
 
 class _Item(NamedTuple):
@@ -92,6 +109,7 @@ _ORDER = re.compile("([LW])?D?(S)(?:Q|N)?H?[TL]H?D?(S)N?")
 _PIECES = re.compile(r"(?<![^\W_])[A-Za-z](?=\.$)|[*#_`|]+|[^\s*#_`|:]+|:")
 _CODE = re.compile(r"[A-HJ-Z]|\d+[A-Za-z]?|[A-Z]{1,2}-?\d+|[IVX]{2,4}|I[VX]|[A-Z]\d*")
 _CODED_NAME = re.compile(r"[A-Z]\d{1,3}")
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
 _MARKUP = frozenset(("*", "**", "***", "`", "_", "__", "#", "##", "###", "|", '"', "``", "''"))
 _COMMAS = frozenset((",", "\u2014", "\u2013", ";"))
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -152,6 +170,8 @@ class Preparation:
         )
         self._quantities = ontology.lexicon.word.get("quantity", frozenset())
         self._clock = ontology.lexicon.clock
+        self._converse = ontology.relations.converse
+        self._terms = {name.replace("_", ""): name for name in ontology.relations.family}
         self._citing = ontology.lexicon.word.get("citation", frozenset())
         self._phrases: dict[str, list[tuple[tuple[str, ...], str, str]]] = {}
         for category in SHOWN:
@@ -186,13 +206,35 @@ class Preparation:
             tokens: Its tokens.
             heads: Nouns that are known to open labels: "box" of "Box 14".
         """
-        pieces = [
-            Piece(piece.group(), token.start + piece.start())
-            for token in tokens
-            for piece in _PIECES.finditer(token.text)
-        ]
-        kept = [piece for piece in pieces if piece.text not in _MARKUP]
-        return _Sentence(self, kept, heads).words()
+        text = ""
+        for token in tokens:
+            text += " " * (token.start - len(text)) + token.text
+        pieces: list[Piece] = []
+        end = 0
+        for term in _TERM.finditer(text):
+            relation = self._named(term["name"], bool(term["inverse"]))
+            if relation:
+                pieces += self._plain(tokens, end, term.start())
+                pieces.append(Piece(term["placed"], term.start("placed"), argument=True))
+                pieces.append(Piece(term["name"], term.start(), relation))
+                pieces.append(Piece(term["landmark"], term.start("landmark"), argument=True))
+                end = term.end()
+        pieces += self._plain(tokens, end, len(text))
+        return _Sentence(self, pieces, heads).words()
+
+    @staticmethod
+    def _plain(tokens: Sequence[Piece], first: int, end: int) -> Iterator[Piece]:
+        """The pieces of the tokens, or their parts, between two character offsets."""
+        for token in tokens:
+            text = token.text[: max(0, end - token.start)]
+            for piece in _PIECES.finditer(text, max(0, first - token.start)):
+                if piece.group() not in _MARKUP:
+                    yield Piece(piece.group(), token.start + piece.start())
+
+    def _named(self, name: str, inverse: bool = False) -> str:
+        """The relation that a formula names; empty if it names none."""
+        relation = "" if name in _LETTERS else self._terms.get(name.replace("_", "").lower(), "")
+        return self._converse.get(relation, "") if inverse else relation
 
     def together(self, relations: Sequence[str]) -> str | None:
         """Relations that are said together as one, None where there is no such one."""
@@ -240,6 +282,7 @@ class _Sentence:
         self.of = of
         self.texts = [piece.text for piece in pieces]
         self.lower = [text.lower() for text in self.texts]
+        self.pieces = pieces
         self.spans = [(piece.start, piece.start + len(piece.text)) for piece in pieces]
         self.heads = heads
 
@@ -264,6 +307,11 @@ class _Sentence:
     # Items ---------------------------------------------------------------------------
 
     def _item(self, at: int) -> _Item:
+        relation = self.pieces[at].relation or self._infix(at)
+        if relation:
+            return _Item("E", at, at, relation, "term")
+        if self.pieces[at].argument:
+            return _Item("A", at, at)
         distance = self._distance(at)
         if distance is not None:
             return distance
@@ -279,13 +327,22 @@ class _Sentence:
         phrase, coded = self._phrase(at), self._code(at)
         label = self._label_end(at)
         longest = max((item.last for item in (phrase, coded) if item), default=at - 1)
-        if label and (label > longest + 1 or len(self.texts[at]) == 1):
+        letter = len(self.texts[at]) == 1 and not (phrase and self._at(at + 1) == "of")
+        if label and (label > longest + 1 or letter):
             return _Item("A", at, label - 1)
         if phrase is not None and (coded is None or coded.last <= phrase.last):
             return phrase
         if coded is not None:
             return coded
         return _Item("," if self.lower[at] in _COMMAS else "W", at, at)
+
+    def _infix(self, at: int) -> str:
+        """The relation that stands between two names: "x NE y"."""
+        text = self.texts[at]
+        between = bool(self.items) and self.items[-1].code == "A" and at + 1 < len(self.texts)
+        if between and text[0].isupper() and self._label_end(at + 1):
+            return self.of._named(text)
+        return ""
 
     def _phrase(self, at: int) -> _Item | None:
         """The longest expression that begins at a token."""
@@ -300,6 +357,8 @@ class _Sentence:
             short = len(words) == 1 and len(words[0]) < 3 and words[0] not in ("up", "in")
             if short and (not self.texts[at].isupper() or self._at(at + 1) == "."):
                 continue  # "NE", not "ne"
+            if short and len(words[0]) == 1 and self._at(end) != "of":
+                continue
             code = {"preposition": "P", "side": "S"}.get(category, "E")
             return _Item(code, at, end - 1, relation, category)
         return None
@@ -459,6 +518,8 @@ class _Sentence:
         lettered = after.isalpha() and len(after) == 1 and self._is(self.lower[at], "lettered")
         if not (_CODE.fullmatch(after) or lettered):
             return 0
+        if after == "I" and self.texts[at].islower() and not lettered:
+            return 0
         follows = self._at(at + 2)
         if follows in self.of._units or follows == "o'clock" or self.lower[at] in self.of._citing:
             return 0
@@ -570,6 +631,9 @@ class _Sentence:
             text = " ".join(self.texts[item.first : item.last + 1])
             if item.code == "Z":
                 continue
+            if self._is(text.lower(), "shortened") and self._places(code, position):
+                self._add(item, item, "is")
+                continue
             if item.code == "0":
                 self._add(item, item, "not")
                 continue
@@ -594,6 +658,12 @@ class _Sentence:
             else:
                 self._each(item, measure=item.code == "M")
         return self.made
+
+    @staticmethod
+    def _places(code: str, position: int) -> bool:
+        """Whether what follows places something: "'s left of", not "'s left"."""
+        compound = _COMPOUND.match(code, position)
+        return compound is not None and bool(compound[2] or compound[1].endswith("P"))
 
     def _contrasts(self, item: _Item) -> bool:
         """Whether an item denies what follows in favour of what precedes: "rather than"."""

@@ -197,6 +197,8 @@ class SyntaxReader:
             relation: str | None = each.relation
             if statement.negative:
                 relation = self._denied(each.relation)
+            if relation is not None and relation not in self.ontology.relations.family:
+                relation = self.ontology.wording.understood_as.get(relation)
             if relation is None or relation not in self.ontology.relations.family:
                 continue
             yield Mention(

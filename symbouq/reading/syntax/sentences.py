@@ -92,7 +92,7 @@ class Sentences:
             ]
 
     def _cut(self, text: str) -> Iterator[list[Piece]]:
-        plain = _UNREAD.sub(lambda found: " " * len(found.group()), text)
+        plain = _UNREAD.sub(_blank, text)
         tokens = list(self.pipeline.nlp.tokenizer(plain))
         current: list[Piece] = []
         ended = False
@@ -132,7 +132,7 @@ class Sentences:
                 moved = [Piece(piece.text, piece.start - start) for piece in tokens]
                 words: tuple[Word, ...] = ()
                 if len(moved) <= LONGEST_SENTENCE:
-                    words = tuple(self.preparation.words(moved, heads))
+                    words = _ended(self.preparation.words(moved, heads))
                 asked = "?" in text[max(start, end - 2) : end]
                 rows.append((number, text[start:end], start, words, asked))
         self._parse([(row[3], row[4]) for row in rows if row[3]])
@@ -183,6 +183,21 @@ class Sentences:
             self._shapes[key] = says
 
 
+def _blank(found: re.Match[str]) -> str:
+    """Spaces for what is not read, but a sign for the commands that compare."""
+    compares = found.group() in ("\\le", "\\leq", "\\ge", "\\geq")
+    return ("\u2264" if compares else "").ljust(len(found.group()))
+
+
+def _ended(words: Sequence[Word]) -> tuple[Word, ...]:
+    """The words of a sentence with a full stop where it has none, without which the parser takes
+    its last words for something else.
+    """
+    if not words or words[-1].text in _ENDS or words[-1].text == ":":
+        return tuple(words)
+    return (*words, Word(".", ".", words[-1].end, words[-1].end))
+
+
 def _with_verb(words: Sequence[Word], doc: Doc) -> list[str] | None:
     """What is shown to the parser where it took a verb for a noun: "the title wraps below B" has
     a verb that it does not know, shown as one that it does. None where there is a verb.
@@ -191,10 +206,11 @@ def _with_verb(words: Sequence[Word], doc: Doc) -> list[str] | None:
         return None
     for token in doc[1:-1]:
         word, before, after = words[token.i], words[token.i - 1], words[token.i + 1]
+        known = word.category not in ("", "between", "mutual")
         inflected = word.text.isalpha() and word.text.islower() and word.text.endswith(("s", "ed"))
         placing = after.category in ("preposition", "side") or doc[token.i + 1].pos_ == "ADP"
         named = before.label or doc[token.i - 1].pos_ in NOMINAL
-        if inflected and placing and named and token.pos_ in NOMINAL and not word.category:
+        if inflected and placing and named and token.pos_ in NOMINAL and not known:
             shown = [w.shown for w in words]
             shown[token.i] = "stands"
             return shown

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from symbouq.auditing.answering.questions import answer, answering
+from symbouq.auditing.answering.questions import answer
 from symbouq.auditing.auditor import TraceAuditor
+from symbouq.auditing.jobs import answering
 from symbouq.errors import RecordError
 from symbouq.records import AnswerRecord, Instance
 

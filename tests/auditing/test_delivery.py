@@ -1,0 +1,100 @@
+"""Answers that state no relation, judged by the answer that the scene gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from symbouq.api import TraceAuditor
+from symbouq.auditing.verdicts import Verdict
+from symbouq.records import Trace
+
+AUDITOR = TraceAuditor()
+
+RCC8 = {
+    "dataset": "qsr_rcc8_composition",
+    "scene": ["NTPP(x,y).", "DC(y,z)."],
+    "question": "Which relations are possible between x and z?",
+    "answer_space": ["DC", "EC", "PO", "TPP", "NTPP", "TPPi", "NTPPi", "EQ"],
+}  # x is inside y, which is apart from z: DC alone
+OPEN = RCC8 | {"scene": ["TPP(x,y).", "EC(y,z)."]}  # x may reach the border or not: DC or EC
+POINTS = {
+    "dataset": "consistency2d",
+    "scene": ["A is to the north of B.", "B is to the north of C.", "C is to the north of A."],
+    "question": "Can all of these statements be true together?",
+    "answer_space": ["satisfiable", "unsatisfiable"],
+}
+NAMED = {
+    "scene": ["The lamp is above the desk.", "The desk is above the rug."],
+    "question": "Is the lamp above the rug?",
+    "answer_space": ["yes", "no", "unknown"],
+}
+BESIDE = NAMED | {"question": "Is the lamp near the rug?"}
+
+
+def conclusion(of: dict[str, Any], response: str) -> Any:
+    trace = Trace.model_validate({"id": "t", **of, "response": response})
+    return AUDITOR.audit(trace).claims[-1]
+
+
+@pytest.mark.parametrize(
+    ("of", "response", "verdict"),
+    [
+        (RCC8, "### Answer: DC", Verdict.ENTAILED),
+        (RCC8, "The possible relations are DC and EC.", Verdict.CONTRADICTED),
+        (OPEN, "So the possible relations are:\n- DC(x,z): apart\n- EC(x,z)", Verdict.ENTAILED),
+        (OPEN, "\\boxed{DC} \\quad \\boxed{EC}", Verdict.ENTAILED),
+        (OPEN, "Thus the relations are DC(x,z) and EC(x,z).", Verdict.ENTAILED),
+        (OPEN, "They touch (EC) or are apart (DC).", Verdict.ENTAILED),
+        (OPEN, "Answer: DC", Verdict.CONTRADICTED),
+        (OPEN, "I do not know.", Verdict.UNKNOWN),
+        (POINTS, "No, they cannot all be true.", Verdict.ENTAILED),
+        (POINTS, "Yes.", Verdict.CONTRADICTED),
+        (POINTS | {"scene": POINTS["scene"][:2]}, "Yes", Verdict.ENTAILED),
+        (NAMED, "Yes.", Verdict.ENTAILED),
+        (NAMED, "The answer is no.", Verdict.CONTRADICTED),
+        (BESIDE, "It cannot be determined.", Verdict.ENTAILED),
+        (NAMED, "It cannot be determined.", Verdict.CONTRADICTED),
+    ],
+)
+def test_answers(of: dict[str, Any], response: str, verdict: Verdict) -> None:
+    judged = conclusion(of, response)
+    assert (judged.verdict, judged.grounded_verdict) == (verdict, verdict), judged.message
+
+
+def test_the_message_names_the_answer_of_the_scene() -> None:
+    assert conclusion(OPEN, "Answer: DC").message == "The scene gives another answer: DC, EC."
+    assert conclusion(OPEN, "Answer: DC, EC").message == "As the scene has it: DC, EC."
+
+
+def test_a_closed_world_is_not_what_the_scene_settles() -> None:
+    """Without a label for what is open, "no" is said for want of proof: it decides nothing."""
+    open_as_no = BESIDE | {"answer_space": ["yes", "no"]}
+    assert conclusion(open_as_no, "No.").verdict == Verdict.UNKNOWN
+    assert conclusion(open_as_no, "Yes.").verdict == Verdict.UNKNOWN
+
+
+def test_an_answer_after_a_conflict_is_judged_by_the_scene_alone() -> None:
+    response = "A is to the north of B. B is to the north of A. Answer: yes"
+    judged = conclusion(POINTS | {"scene": POINTS["scene"][:2]}, response)
+    assert judged.verdict == "not-evaluable"
+    assert judged.grounded_verdict == "entailed"
+
+
+def test_an_answer_of_relations_stays_a_claim_of_relations() -> None:
+    of = NAMED | {"question": "Where is the lamp relative to the rug?"}
+    of |= {"answer_space": ["above", "below", "left", "right"]}
+    judged = conclusion(of, "Answer: above")
+    assert [r.relation for r in judged.relations] == ["above"]
+    assert judged.verdict == "entailed"
+    assert judged.premises == ["scene:1", "scene:2"]
+
+
+def test_an_answer_that_was_decided_counts_as_symbolizable() -> None:
+    trace = Trace.model_validate({"id": "t", **POINTS, "response": "No."})
+    assert AUDITOR.audit(trace).profile.symbolizability == 1.0
+
+
+def test_without_an_answer_space_nothing_is_judged() -> None:
+    assert conclusion(POINTS | {"answer_space": None}, "No.").verdict == "unknown"
