@@ -331,8 +331,6 @@ class _Facts:
                 return  # "drive south"
             if word.measure or names & {"abstract", "neutral", "reciprocal"}:
                 return
-            if word.text.count("(") != word.text.count(")"):
-                return  # a part of a formula: "sup(x"
             nominal = token.pos_ in NOMINAL or (
                 token.pos_ in ("ADJ", "VERB", "ADV", "NUM")
                 and token.dep_ in _NOMINAL_ROLES
