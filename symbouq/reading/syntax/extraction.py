@@ -254,7 +254,7 @@ class _Facts:
                 *(
                     f"companion({t},{self._base + c.i})."
                     for c in token.children
-                    if self._text(c) in brought
+                    if self._text(c).split()[-1] in brought
                 ),
                 *([f"bound({t})."] if companion else []),
             )
@@ -291,10 +291,10 @@ class _Facts:
         below = {self._text(t): t for t in reversed(list(token.subtree)) if t.i != token.i}
         below |= {child.lemma_.lower(): child for child in token.children}
         for words, relation in self._options(token):
-            parts = [below[name] for name in words[1:] if name in below]
             if len(words) == 1:
                 return relation, ""
-            if len(parts) < len(words) - 1 or parts[0].head.i != token.i:
+            parts = _parts(words[1:], below)
+            if not parts or parts[0].head.i != token.i:
                 continue
             if parts[0].pos_ in NOMINAL:
                 self._light[parts[0].i] = token.i
@@ -451,6 +451,17 @@ class _Facts:
 def reading_rules() -> str:
     """The text of `rules/reading.lp`."""
     return "".join(file.read_text("utf-8") for file in rule_files("reading"))
+
+
+def _parts(names: Sequence[str], below: Mapping[str, Token]) -> list[Token]:
+    """The tokens of the words that follow a verb in its expression, the last of which may be one
+    token: "apart from". None if there are not all of them.
+    """
+    for n in range(len(names)):
+        texts = [*names[: len(names) - n - 1], " ".join(names[len(names) - n - 1 :])]
+        if all(text in below for text in texts):
+            return [below[text] for text in texts]
+    return []
 
 
 def _quoted(text: str) -> str:

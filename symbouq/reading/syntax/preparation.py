@@ -106,7 +106,7 @@ up and to the left of"."""
 _PART = re.compile(f"([,COXHF]*)({_ONE})")
 _ORDER = re.compile("([LW])?D?(S)(?:Q|N)?H?[TL]H?D?(S)N?")
 
-_PIECES = re.compile(r"(?<![^\W_])[A-Za-z](?=\.$)|[*#_`|]+|[^\s*#_`|:]+|:")
+_PIECES = re.compile(r"(?<![^\W_])\d*[A-Za-z](?=\.$)|[*#_`|]+|[^\s*#_`|:]+|:")
 _CODE = re.compile(r"[A-HJ-Z]|\d+[A-Za-z]?|[A-Z]{1,2}-?\d+|[IVX]{2,4}|I[VX]|[A-Z]\d*")
 _CODED_NAME = re.compile(r"[A-Z]\d{1,3}")
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
@@ -457,6 +457,10 @@ class _Sentence:
         words: list[str] = []
         for end in range(at, min(len(self.lower), at + _LONGEST_DISTANCE)):
             word = self.lower[end]
+            if word == "apart" and self._at(end + 1) != "from":
+                relation = self._distance_of(words)
+                if relation:
+                    return _Item("E", at, end, relation, "mutual")
             if word == "from" or (word == "of" and "within" in words):
                 relation = self._distance_of(words)
                 if relation:
@@ -585,13 +589,18 @@ class _Sentence:
             word = self.lower[item.first]
             follows = self.items[n + 1].code if n + 1 < len(self.items) else ""
             before = self.items[n - 1] if n else None
-            if word in ("right", "up", "down") and follows == "P":
+            upward = follows == "S" and self._at(item.last + 1) in ("up", "down")
+            if (word in ("right", "up", "down") and follows == "P") or (word == "right" and upward):
                 self.items[n] = _Item("F", *item[1:3])
             elif (
                 word in ("up", "down", "back")
                 and before is not None
                 and before.code == "W"
-                and (follows == "D" or self._phrasal(self.lower[before.last]))
+                and (
+                    follows == "D"
+                    or (word == "back" and follows in tuple("PIT"))
+                    or self._phrasal(self.lower[before.last])
+                )
             ):
                 self.items[n] = _Item("W", *item[1:3])
 
@@ -620,6 +629,13 @@ class _Sentence:
         position = 0
         while position < len(self.items):
             compound = _COMPOUND.match(code, position)
+            if (
+                compound is not None
+                and compound[1].startswith(("ID", "TD"))
+                and ",C" in compound[1]
+            ):
+                # "at the bottom, and above it": the side has no landmark yet.
+                compound = _COMPOUND.match(code, position, code.index(",C", position))
             if compound is not None:
                 contrasted = position > 0 and self._contrasts(self.items[position - 1])
                 position = self._compound(compound)

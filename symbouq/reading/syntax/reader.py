@@ -177,10 +177,10 @@ class SyntaxReader:
         asked = discourse.question
         said = list(discourse.take(sentence))
         if asked and not sentence.asked:
-            opening = sentence.words[0].text.lower() if sentence.words else ""
-            alone = len(sentence.words) < 2 or not sentence.words[1].text.isalpha()
+            comma = (n for n, word in enumerate(sentence.words) if not word.text[-1:].isalpha())
+            opening = " ".join(w.text.lower() for w in sentence.words[: next(comma, None)])
             told = opening in self._affirming or opening in self._refusing
-            if alone and told and not any(s.statement.negative for s in asked):
+            if told and not any(s.statement.negative for s in asked):
                 turned = opening in self._refusing
                 span = sentence.start, sentence.start + len(sentence.text)
                 confirmed = (replace(replace_force(s, turned), span=span) for s in asked)

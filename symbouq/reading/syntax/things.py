@@ -45,13 +45,10 @@ class Things:
         key = _key(words)
         if key in self._of:
             return self._of[key]
-        given = set(_folded(key))
         alike = {
             self._of[other]
             for other in self._by_head.get(_head(head), ())
-            if given == (known := set(_folded(other)))
-            or (given < known and not proper)
-            or (known < given and not given & _OTHERS and not proper)
+            if _is_alike(_folded(key), _folded(other), proper)
         }
         return alike.pop() if len(alike) == 1 else None
 
@@ -64,6 +61,20 @@ class Things:
             self._by_head[_head(head)] = (*self._by_head.get(_head(head), ()), key)
             self.spellings.append(" ".join(words).replace(" 's", "'s").replace(" - ", "-"))
         return found
+
+
+def _is_alike(given: tuple[str, ...], known: tuple[str, ...], proper: bool) -> bool:
+    """Whether two names of one head may mean the same thing: one has all words of the other, and
+    they do not belong to different things: "my field", "the field of my cousin".
+    """
+    words, others = set(given), set(known)
+    if words == others:
+        return True
+    if proper or (
+        "of" in others and "of" not in words and not words <= set(known[: known.index("of")])
+    ):
+        return False
+    return words < others or (others < words and not words & _OTHERS)
 
 
 def _head(text: str) -> str:
