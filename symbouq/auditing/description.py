@@ -69,6 +69,7 @@ def describe(
                 "repair_cost": finding.bounded_repair,
                 "repair_cost_exact": finding.repair,
                 "first_conflict": finding.first_conflict,
+                "reason": _reason(claim, finding),
                 "premises": [str(premise) for premise in finding.premises],
                 "message": words.message(claim, finding, result, conflict),
             }
@@ -83,6 +84,24 @@ def describe(
         "timed_out": result.timed_out,
         "faults": [*parsed.faults, *_lacking(result)],
     }
+
+
+_OPEN = {
+    "self_conflict": "self-conflict",
+    "timed_out": "timed-out",
+    "scene_unread": "scene-unread",
+}
+"""Reasons of findings to those of claims; of others, the context leaves the claim open."""
+
+
+def _reason(claim: ParsedClaim, finding: ClaimResult) -> str:
+    """Why the verdict on a claim is unknown; empty where it is not."""
+    if finding.verdict is not Verdict.UNKNOWN:
+        return ""
+    if finding.reason != "unparsed":
+        return _OPEN.get(finding.reason, "open")
+    stance = "" if claim.stance == "asserted" else claim.stance
+    return stance or claim.reason or "no-relation"
 
 
 def _lacking(result: TraceResult) -> list[str]:

@@ -94,7 +94,7 @@ def _explanation(auditor: TraceAuditor, trace: Trace) -> Explanation:
 
 
 def _claim(claim: dict[str, Any]) -> ExplainedClaim:
-    notes = ""
+    notes = f" ({claim['reason']})" if claim["reason"] not in ("", "open") else ""
     if claim["conditional"] or claim["verdict"] != claim["grounded_verdict"]:
         notes += f", {claim['grounded_verdict']} by the scene alone"
     if claim["first_conflict"]:

@@ -30,6 +30,7 @@ class ParsedClaim:
     text: str
     relations: tuple[Stated, ...]
     stance: str = "asserted"
+    reason: str = ""
 
 
 @dataclass(frozen=True)

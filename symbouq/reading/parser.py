@@ -165,6 +165,7 @@ def _parsed(text: Text) -> ParsedTrace:
             claim.text,
             tuple(stated(m, number) for m in claim.relations),
             claim.stance,
+            claim.reason,
         )
         for number, claim in enumerate(text.claims, start=1)
     )

@@ -117,13 +117,15 @@ class Claim:
 
     Its stance is `asserted`, `supposed` (under an "if" or "suppose"), `quoted` (nothing but
     somebody's words) or `retracted` (taken
-    back by what follows); only what is asserted states anything.
+    back by what follows); only what is asserted states anything. Where nothing is stated, its
+    reason may say why: `unread`, `uncertain`, `not-in-profile`.
     """
 
     type: str
     text: str
     relations: tuple[Mention, ...]
     stance: str = ASSERTED
+    reason: str = ""
 
 
 @dataclass(frozen=True)

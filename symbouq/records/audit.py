@@ -48,6 +48,22 @@ class SceneAudit(Record):
     """The same in plain words."""
 
 
+Reason = Literal[
+    "",
+    "open",
+    "self-conflict",
+    "timed-out",
+    "scene-unread",
+    "no-relation",
+    "unread",
+    "uncertain",
+    "not-in-profile",
+    "supposed",
+    "quoted",
+    "retracted",
+]
+
+
 class ClaimAudit(Record):
     """The auditor's findings on one claim."""
 
@@ -74,6 +90,11 @@ class ClaimAudit(Record):
     that has `timed_out`, where none was found in time."""
     first_conflict: bool
     """Whether adding this claim first makes the context infeasible."""
+    reason: Reason = ""
+    """Why the verdict is unknown: the context leaves it open; the claim's relations cannot hold
+    together, were not decided in time, or rest on what was not read of the scene; no relation is
+    stated; one is, but is not read, not surely read, not in the profile; or the claim is
+    supposed, quoted or retracted. Empty for other verdicts."""
     premises: list[str]
     """What a determinate verdict rests on: `scene:N` and `claim:N`."""
     message: str

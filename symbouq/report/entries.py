@@ -152,6 +152,7 @@ _CLAIM = (
     "repair_cost",
     "repair_cost_exact",
     "first_conflict",
+    "reason",
     "premises",
     "message",
 )

@@ -324,12 +324,13 @@ class _Facts:
         pronoun = bool(names & {"pronoun", "possessive"})
         if pronoun:
             self._things.append(t)
-            self.phrases[token.i] = Phrase(token.i, (token.i,), "pronoun", _role(token))
+            role = "other" if "animate" in names and token.dep_ == "pobj" else _role(token)
+            self.phrases[token.i] = Phrase(token.i, (token.i,), "pronoun", role)
             return
         if not word.label:
             if "motion" in names and not any(child.dep_ == "det" for child in token.children):
                 return  # "drive south"
-            if word.measure or names & {"abstract", "neutral", "reciprocal"}:
+            if word.measure or names & {"abstract", "neutral", "reciprocal", "many", "far_measure"}:
                 return
             nominal = token.pos_ in NOMINAL or (
                 token.pos_ in ("ADJ", "VERB", "ADV", "NUM")

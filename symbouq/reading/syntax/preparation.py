@@ -97,7 +97,7 @@ class _Item(NamedTuple):
 
 # Codes of items: S side, P preposition, L link, T goal, I opening, D article, C and, O or,
 # X instead, Q beside, F degree, N part, H hyphen, M measure, R reference, A label, Z skipped,
-# 0 negation of several words, = equals, E other expression, W other word.
+# 0 negation of several words, J others of several words, = equals, E other expression, W other word.
 _SIDE = "(?:[FM]*Q?[IT]?D?[FM]*Q?S(?:(?:H|[IT]D?)?[FM]*S)*(?:H?Q|H?N)*)"
 _ONE = f"(?:{_SIDE}|[FM]*P)"
 _COMPOUND = re.compile(f"({_ONE}(?:[,COXHF]{{1,4}}{_ONE})*)(,?F*[LTR])?")
@@ -177,7 +177,14 @@ class Preparation:
         for category in SHOWN:
             for words, relation in self.expressions[category].items():
                 self._phrases.setdefault(words[0], []).append((words, category, relation))
-        coded = {
+        joined = {
+            tuple(tokenized(text)): shown
+            for name, shown in _JOINED.items()
+            for text in self._classes.get(name, ())
+            if " " in text
+        }
+        self._joined_as = {" ".join(words): shown for words, shown in joined.items()}
+        coded = dict.fromkeys(joined, "J") | {
             tuple(tokenized(text)): code
             for name, code in reversed(_CODES)
             for text in self._classes.get(name, ())
@@ -194,6 +201,7 @@ class Preparation:
             words[0]
             for table in (coded, self.expressions["preposition"], self.expressions["side"])
             for words in table
+            if table is not coded or len(words) == 1
         }
         for name in _FUNCTIONS:
             self._functions |= self._classes.get(name, frozenset())
@@ -247,6 +255,9 @@ class Preparation:
                 return None
         return whole
 
+
+_JOINED = {"condition": "if", "between": "between"}
+"""Classes whose texts of several words are one word to the parser, and what it is shown."""
 
 _CODES = (
     ("skipped", "Z"),
@@ -404,7 +415,9 @@ class _Sentence:
         end += 2 if timed else 0
         if self._at(end) in ("o'clock", "oclock"):
             return _Item("S", at, end, relation, "side")
-        return _Item("S", at, end - 1, relation, "side") if timed else None
+        plain = self._at(at - 1) in ("at", "the") and not self._at(end).isalpha()
+        dialled = plain and any(self._is(other, "dial") for other in self.lower)
+        return _Item("S", at, end - 1, relation, "side") if timed or dialled else None
 
     def _bearing(self, at: int) -> _Item | None:
         """The direction of a bearing, counted clockwise from above: "a bearing of 090 degrees"."""
@@ -583,7 +596,11 @@ class _Sentence:
         """Takes "up" and "down" of "takes up the middle", and "right" of "right above", for
         what they are.
         """
+        code = "".join(item.code for item in self.items)
         for n, item in enumerate(self.items):
+            graded = item.category == "mutual" and self._code_at(item.first) == "F"
+            if graded and re.match("[IT]?D?[FM]*S", code[n + 1 :]):
+                self.items[n] = _Item("F", *item[1:3])  # "far left of"
             if item.code != "S" or item.first != item.last:
                 continue
             word = self.lower[item.first]
@@ -652,6 +669,9 @@ class _Sentence:
                 continue
             if item.code == "0":
                 self._add(item, item, "not")
+                continue
+            if item.code == "J":
+                self._add(item, item, self.of._joined_as[text.lower()])
                 continue
             if item.code == "A":
                 name = stand_ins.get(text) or stand_ins.setdefault(text, next(names))

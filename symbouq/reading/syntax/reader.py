@@ -210,6 +210,14 @@ class SyntaxReader:
                 max(each.placed, each.landmark) < things.known,
             )
 
+    def unread(self, said: Sequence[Said], sentence: Sentence) -> str:
+        """Why nothing is stated by a sentence that asserts something, if it speaks of a place."""
+        asserted = [s for s in said if s.statement.force in ("asserted", "necessary")]
+        if not asserted:
+            return "unread" if any(word.relations for word in sentence.words) else ""
+        sure = [s for s in asserted if s.statement.cost in CONFIDENCE]
+        return "not-in-profile" if sure else "uncertain"
+
     def _denied(self, relation: str) -> str | None:
         """What holds where a relation is said not to hold, if one relation says it."""
         negation = self.ontology.relations.negation.get(relation)
@@ -323,14 +331,14 @@ class _Claims:
         read = self._sentences("the claims", steps)
         for step, sentences in zip(steps, read, strict=True):
             relations: list[Mention] = []
-            stance = ASSERTED
+            stance, reason = ASSERTED, ""
             for sentence in sentences:
                 if self._in_time(f"claim {len(self.made) + 1}"):
-                    found, stance = self._read(sentence, 0)
+                    found, stance, reason = self._read(sentence, 0)
                     relations += found
             if not relations and any(self._retracts(s.text) for s in sentences):
                 self._take_back()
-            self._add("reasoning", step, relations, stance)
+            self._add("reasoning", step, relations, stance, reason)
         self._conclude(conclusion)
 
     def segment(self, response: str) -> None:
@@ -376,22 +384,22 @@ class _Claims:
 
     # Sentences -----------------------------------------------------------------------
 
-    def _read(self, sentence: Sentence, offset: int) -> tuple[list[Mention], str]:
-        """The relations that a sentence asserts, and its stance."""
+    def _read(self, sentence: Sentence, offset: int) -> tuple[list[Mention], str, str]:
+        """The relations that a sentence asserts, its stance, and why it asserts none."""
         if sentence.too_long:
             part = f"claim {len(self.made) + 1}"
             error = ReadingError(part, "for it is longer than any that is read", sentence.text)
             self.faults.append(str(error))
-            return [], ASSERTED
+            return [], ASSERTED, "unread"
         said = self._of.said(self._discourse, sentence)
         if self._suppose(sentence, said):
-            return [], SUPPOSED
+            return [], SUPPOSED, ""
         mentions = list(self._of.mentions(said, self._things, offset))
         forces = [s.statement.force for s in said]
         stance = ASSERTED
         if forces and not mentions:
             stance = next((_STANCES[f] for f in forces if f in _STANCES), ASSERTED)
-        return mentions, stance
+        return mentions, stance, "" if mentions else self._of.unread(said, sentence)
 
     def _suppose(self, sentence: Sentence, said: Sequence[Said]) -> bool:
         """Whether a sentence belongs to a supposition, which goes on while it is drawn on."""
@@ -414,13 +422,13 @@ class _Claims:
         text, offset = sentence.text[skipped:], sentence.start + skipped
         if self._retracts(text):
             self._take_back()
-        relations, stance = self._read(sentence, offset)
+        relations, stance, reason = self._read(sentence, offset)
         cuts = self._cuts(sentence, relations, skipped)
         begin = 0
         for cut in (*cuts, len(text)):
             part = [m for m in relations if begin <= m.span[1] - 1 < cut]
             moved = [replace(m, span=(max(0, m.span[0] - begin), m.span[1] - begin)) for m in part]
-            self._add("reasoning", text[begin:cut].strip(), moved, stance)
+            self._add("reasoning", text[begin:cut].strip(), moved, stance, reason)
             begin = cut
 
     def _cuts(self, sentence: Sentence, relations: Sequence[Mention], skipped: int) -> list[int]:
@@ -434,10 +442,14 @@ class _Claims:
         ends = sorted(m.span[1] for m in relations)
         return [s for s in starts if ends and ends[0] <= s < ends[-1]]
 
-    def _add(self, kind: str, text: str, relations: Sequence[Mention], stance: str) -> None:
+    def _add(
+        self, kind: str, text: str, relations: Sequence[Mention], stance: str, reason: str
+    ) -> None:
         if relations or stance != ASSERTED:
             self._bearing.append(len(self.made))
-        self.made.append(Claim(kind, text, tuple(relations), ASSERTED if relations else stance))
+        if relations:
+            stance, reason = ASSERTED, ""
+        self.made.append(Claim(kind, text, tuple(relations), stance, reason))
 
     def _retracts(self, text: str) -> bool:
         lower = text.lower()
@@ -485,10 +497,13 @@ class _Claims:
         given = _after(self._of._announcing, text)
         begin = text.rindex(given) if given else len(text)
         relations: list[Mention] = []
+        sentences: Sequence[Sentence] = ()
         if given and self._in_time("the conclusion"):
             (sentences,) = self._sentences("the conclusion", [given])
             relations = self._stated(sentences, given, begin)
-        self.made.append(Claim("conclusion", text, tuple(relations)))
+        unread = any(word.relations for sentence in sentences for word in sentence.words)
+        reason = "unread" if unread and not relations else ""
+        self.made.append(Claim("conclusion", text, tuple(relations), reason=reason))
 
     def _stated(self, sentences: Sequence[Sentence], given: str, begin: int) -> list[Mention]:
         stated: list[Mention] = []

@@ -378,7 +378,7 @@ function sentence(line, n, sheet) {
 }
 
 function claimItem(claim, n, sheet) {
-  const verdict = claim.relations.length ? claim.verdict : "unread";
+  const verdict = claim.relations.length || claim.verdict !== "unknown" || claim.reason === "open" ? claim.verdict : "unread";
   const empty = !claim.parts.length && !claim.relations.length;
   const regions = sheet.picture.regions[n] || [];
   return make("li", { role: "option", tabindex: "-1", "aria-selected": "false", class: `${verdict} ${claim.type === "conclusion" ? "final" : ""}` },
@@ -390,6 +390,7 @@ function claimItem(claim, n, sheet) {
       (claim.relations.length > 1 || claim.relations.some((relation) => relation.confidence !== undefined)) && readAs(claim),
       claim.type === "conclusion" && make("span", { class: "tag" }, "conclusion"),
       claim.stance !== "asserted" && make("span", { class: "tag" }, claim.stance),
+      claim.stance === "asserted" && claim.reason && claim.reason !== "open" && make("span", { class: "tag" }, claim.reason),
       claim.conditional && make("span", { class: `tag outline ${claim.grounded_verdict}` }, `conditional: ${NAMES[claim.grounded_verdict]} by the scene alone`),
       !claim.conditional && claim.relations.length > 0 && claim.verdict !== claim.grounded_verdict && make("span", { class: `tag outline ${claim.grounded_verdict}` }, `${NAMES[claim.grounded_verdict]} by the scene alone`),
       claim.first_conflict && make("span", { class: "tag contradicted" }, "first conflict"),
