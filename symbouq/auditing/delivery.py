@@ -18,6 +18,7 @@ from symbouq.auditing.verdicts import ClaimResult, Premise, TraceResult, Verdict
 from symbouq.errors import RecordError
 from symbouq.reading.parsed import ParsedTrace
 from symbouq.reading.parser import TraceParser
+from symbouq.reading.syntax.pipeline import PipelineError
 from symbouq.records import Trace
 
 _OF_RELATIONS = ("directions", "relations")
@@ -39,7 +40,7 @@ def judge_answer(
         LimitError: If a surrounding `time_limit` is over.
     """
     space = _space(trace)
-    if trace.structured or parsed.events is not None or not parsed.claims or space is None:
+    if parsed.events is not None or not parsed.claims or space is None:
         return parsed, result
     *claims, last = parsed.claims
     possible = space.name == "composition"
@@ -53,6 +54,10 @@ def judge_answer(
         found = answered(parser, trace, space.labels)
     except RecordError:  # the profile has no meaning for a label
         return parsed, result
+    except PipelineError:
+        if not trace.structured:
+            raise
+        return parsed, result  # whose question cannot be read
     judged = _judged(labels, found, possible)
     if result.feasible and any(claim.first_conflict for claim in result.claims[:-1]):
         judged = replace(judged, verdict=Verdict.NOT_EVALUABLE, reason="answer_blocked")

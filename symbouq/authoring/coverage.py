@@ -462,6 +462,7 @@ def _stated_facts_used(
     messages = [message for outcome in outcomes for message in outcome.messages]
     prose = " ".join([*written, *messages]).lower()
     words = f" {' '.join(_WORD.findall(prose))} "
+    texts_of_words = [set(_WORD.findall(text.lower())) for text in written]
     labels, message_codes, reason_codes = (
         {key for test in tests for key in table(test.ontology).used}
         for table in (
@@ -502,6 +503,8 @@ def _stated_facts_used(
                 return not items["noun"].isdisjoint(map(_spelled, arguments[1:]))
             case "wording", _:
                 return arguments[2].lower() in prose
+            case "expression", _ if arguments[1] == "verb":
+                return any(_holds(last, text) for text in texts_of_words)
             case "expression" | "lexeme" | "phrase_of", _:
                 return _is_in(last, words)
             case "label", 2:
@@ -526,6 +529,12 @@ def _is_in(entry: str, words: str) -> bool:
     tail = "".join(f" {word}" for word in rest)
     forms = {first, *(stem + ending for ending in _ENDINGS)}
     return any(f" {form}{tail} " in words for form in forms)
+
+
+def _holds(entry: str, words: set[str]) -> bool:
+    """Whether a text has the words of a verb's expression, the verb in any of its forms."""
+    first, *rest = entry.split()
+    return words >= set(rest) and any(word[:2] == first[:2] for word in words)
 
 
 _WORD = re.compile(r"\w[\w'-]*|[^\w\s]+")

@@ -19,7 +19,8 @@ in order, each after those before it, as those of a trace are: the verdict is th
 assumed context, `(grounded VERDICT)` may follow, and a premise may be a claim. `pairs:` holds
 lines such as `possible x z: dc ec` and `certain x z: dc`. A scene that contradicts itself
 says so with `clash: scene 1, scene 2`. With `answers:` (the labels, divided by commas) and
-`answer:` (the one expected, or several, or `nothing`), the question is answered too.
+`answer:` (the one expected, or several, or `nothing`), the question is answered too; the last
+claim is then the delivered answer.
 """
 
 from __future__ import annotations
@@ -130,6 +131,8 @@ class Spec:
         """
         options = {k: v for k, v in self.options.items() if k not in ("answers", "answer")}
         record: dict[str, Any] = {"id": self.name, **options}
+        if "answers" in self.options:
+            record["answer_space"] = _listed(self.options["answers"])
         texts = [claim.text for claim in self.claims]
         if self.in_words:
             for line in [*self.scene, *texts]:
@@ -387,7 +390,8 @@ def _clash_miss(spec: Spec, record: dict[str, Any]) -> str | None:
 def _claim_results(spec: Spec, record: dict[str, Any]) -> _Results:
     # A test in words without claims has the empty conclusion.
     for expected, claim in zip(spec.claims, record["claims"], strict=False):
-        verdict = claim["verdict"] if claim["relations"] else "unread"
+        judged = claim["relations"] or claim["verdict"] != "unknown" or claim["reason"] == "open"
+        verdict = claim["verdict"] if judged else "unread"
         miss = ""
         if verdict != expected.verdict:
             miss = f"expected {expected.verdict}, got {verdict}: {claim['message']}"
@@ -399,15 +403,15 @@ def _claim_results(spec: Spec, record: dict[str, Any]) -> _Results:
         yield expected, f"{expected.text}: {miss}" if miss else None
 
 
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
 def _answer_miss(spec: Spec, auditor: TraceAuditor, trace: Trace) -> str | None:
     if "answer" not in spec.options:
         return None
-    labels, expected = (
-        [part.strip() for part in spec.options.get(name, "").split(",") if part.strip()]
-        for name in ("answers", "answer")
-    )
-    given = answer(auditor, trace.model_copy(update={"answer_space": labels})).answer
-    if set(given) == set(expected) - {"nothing"}:
+    given = answer(auditor, trace).answer
+    if set(given) == set(_listed(spec.options["answer"])) - {"nothing"}:
         return None
     return f"expected the answer {spec.options['answer']}, got {', '.join(given) or 'nothing'}"
 

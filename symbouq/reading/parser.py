@@ -121,6 +121,7 @@ class TraceParser:
                 "type": claim.type,
                 "text": claim.text,
                 "stance": claim.stance,
+                "reason": claim.reason,
                 "relations": [stated.record for stated in claim.relations],
             }
             for claim in parsed.claims

@@ -66,6 +66,7 @@ def structured_trace(ontology: Ontology, trace: Trace) -> ParsedTrace:
                 for n, r in enumerate(claim.relations, start=1)
             ),
             claim.stance,
+            claim.reason,
         )
         for number, claim in enumerate(given, start=1)
     )

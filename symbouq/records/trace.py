@@ -91,6 +91,8 @@ class ClaimRecord(Record):
     """The claim in words, for the report only."""
     stance: Literal["asserted", "supposed", "quoted", "retracted"] = "asserted"
     """What is `supposed`, `quoted`, or `retracted` by what follows, states nothing."""
+    reason: Literal["", "unread", "uncertain", "not-in-profile"] = ""
+    """Why text that speaks of a place states nothing."""
     relations: list[Relation] = Field(default_factory=list)
     """What it states; empty where nothing supported."""
     events: list[ClauseRecord] = Field(default_factory=list)

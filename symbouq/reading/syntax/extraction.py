@@ -253,8 +253,8 @@ class _Facts:
             self._say(
                 *(
                     f"companion({t},{self._base + c.i})."
-                    for c in token.children
-                    if self._text(c).split()[-1] in brought
+                    for c in (token.subtree if companion else token.children)
+                    if self._text(c).split()[-1] in brought and c.i > token.i
                 ),
                 *([f"bound({t})."] if companion else []),
             )

@@ -97,7 +97,8 @@ class _Item(NamedTuple):
 
 # Codes of items: S side, P preposition, L link, T goal, I opening, D article, C and, O or,
 # X instead, Q beside, F degree, N part, H hyphen, M measure, R reference, A label, Z skipped,
-# 0 negation of several words, J others of several words, = equals, E other expression, W other word.
+# 0 negation of several words, J others of several words, = equals, E other expression, W other
+# word.
 _SIDE = "(?:[FM]*Q?[IT]?D?[FM]*Q?S(?:(?:H|[IT]D?)?[FM]*S)*(?:H?Q|H?N)*)"
 _ONE = f"(?:{_SIDE}|[FM]*P)"
 _COMPOUND = re.compile(f"({_ONE}(?:[,COXHF]{{1,4}}{_ONE})*)(,?F*[LTR])?")
@@ -329,7 +330,7 @@ class _Sentence:
         same = self._same(at)
         if same is not None:
             return same
-        hour = self._hour(at) or self._bearing(at)
+        hour = self._hour(at) or self._between_hours(at) or self._bearing(at)
         if hour is not None:
             return hour
         end = self._measure_end(at)
@@ -403,11 +404,28 @@ class _Sentence:
         item = self._code(at) if at < len(self.lower) else None
         return item.code if item is not None and item.first == item.last else ""
 
-    def _hour(self, at: int) -> _Item | None:
-        """The direction of an hour: "3 o'clock", "3:00"."""
-        word = self.lower[at]
+    def _direction_of(self, at: int) -> str | None:
+        """The direction of a number as an hour."""
+        word = self._at(at)
         hour = int(word) if word.isdecimal() and len(word) <= 2 else _HOURS.get(word)
-        relation = self.of._clock.get(hour) if hour is not None else None
+        return self.of._clock.get(hour) if hour is not None else None
+
+    def _between_hours(self, at: int) -> _Item | None:
+        """The direction between two hours: "between 1 and 2 o'clock", "between 1 and 2"."""
+        first, second = self._direction_of(at + 1), self._direction_of(at + 3)
+        if self.lower[at] != "between" or self._at(at + 2) != "and" or not (first and second):
+            return None
+        timed = self._at(at + 4) in ("o'clock", "oclock")
+        relation = first if first == second else self.of._join.get((first, second))
+        if relation is None or not (timed or any(self._is(word, "dial") for word in self.lower)):
+            return None
+        last = at + 4 if timed else at + 3
+        code, category = ("S", "side") if self._at(last + 1) == "of" else ("P", "preposition")
+        return _Item(code, at, last, relation, category)
+
+    def _hour(self, at: int) -> _Item | None:
+        """The direction of an hour: "3 o'clock", "3:00"; beside a word for a clock, "at 3"."""
+        relation = self._direction_of(at)
         if relation is None:
             return None
         end = at + 1
@@ -664,6 +682,8 @@ class _Sentence:
             text = " ".join(self.texts[item.first : item.last + 1])
             if item.code == "Z":
                 continue
+            if text in ("a", "an") and code[position : position + 1] == "P":
+                continue  # "is a part of"
             if self._is(text.lower(), "shortened") and self._places(code, position):
                 self._add(item, item, "is")
                 continue

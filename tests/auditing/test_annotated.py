@@ -1,0 +1,90 @@
+"""Claims of real traces against what readers who had not seen the audit say of them.
+
+A row of `annotations.jsonl` is a sentence of a response, by file, id and character span: whether it
+is a claim about the scene, a possibility, a supposition, a denial, a question, a definition or none
+of these (`kind`), and what the scene makes of it (`verdict`). Of 50, a second reader says it again.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from symbouq.api import TraceAuditor
+from symbouq.records import Trace
+
+ROWS = [
+    json.loads(line)
+    for line in Path(__file__).with_name("annotations.jsonl").read_text("utf-8").splitlines()
+]
+
+
+def test_readers_agree() -> None:
+    """45 of 50 kinds and 47 of 50 verdicts."""
+    both = [row for row in ROWS if "second" in row]
+    assert (len(ROWS), len(both)) == (150, 50)
+    assert sum(row["kind"] == row["second"]["kind"] for row in both) == 45
+    assert sum(row["verdict"] == row["second"]["verdict"] for row in both) == 47
+
+
+def letters(text: str) -> str:
+    return "".join(c for c in text if c.isalnum())
+
+
+def traces(file: Path, ids: set[str]) -> dict[str, dict[str, Any]]:
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        found = {row["id"]: row for row in map(json.loads, lines) if row["id"] in ids}
+    assert found.keys() == ids
+    return found
+
+
+def counted(data: Path, part: str) -> Counter[str]:
+    """Counts over the annotated sentences of the files that have a part in their names."""
+    rows = [row for row in ROWS if part in row["file"]]
+    auditor, count = TraceAuditor(), Counter[str]()
+    for name in sorted({row["file"] for row in rows}):
+        own = [row for row in rows if row["file"] == name]
+        found = traces(data / name, {row["id"] for row in own})
+        for row in own:
+            trace = found[row["id"]]
+            sentence = letters(trace["response"][slice(*row["span"])])
+            claims = [
+                claim
+                for claim in auditor.audit(Trace.model_validate(trace)).claims
+                if claim.relations and len(text := letters(claim.text)) > 3
+                if text in sentence or sentence in text
+            ]
+            for claim in claims:
+                count[claim.grounded_verdict] += 1
+                count[f"{claim.grounded_verdict} rightly"] += (
+                    claim.grounded_verdict == row["verdict"]
+                )
+            if row["kind"] == "claim":
+                count["claims"] += 1
+                count["claims read"] += any(c.grounded_verdict == row["verdict"] for c in claims)
+            else:
+                count["others"] += 1
+                count["others silent"] += not claims
+    return count
+
+
+@pytest.mark.slow
+def test_claims_about_compositions(data: Path) -> None:
+    """RCC-8 and cardinal directions: a possibility that is named is not said to hold."""
+    count = counted(data, "qsr_composition")
+    assert count["contradicted"] - count["contradicted rightly"] <= 1, count
+    assert count["entailed rightly"] >= 0.9 * count["entailed"], count
+    assert count["others silent"] >= 0.9 * count["others"], count
+
+
+@pytest.mark.slow
+def test_claims_about_described_scenes(data: Path) -> None:
+    """SpartQA and SpaRTUN, by the readers of described scenes."""
+    count = counted(data, "spart")
+    assert count["contradicted"] - count["contradicted rightly"] <= 1, count
+    assert count["claims read"] >= 0.65 * count["claims"], count
