@@ -215,20 +215,22 @@ class Preparation:
             tokens: Its tokens.
             heads: Nouns that are known to open labels: "box" of "Box 14".
         """
+        first = tokens[0].start if tokens else 0
         text = ""
         for token in tokens:
-            text += " " * (token.start - len(text)) + token.text
+            text += " " * (token.start - first - len(text)) + token.text
         pieces: list[Piece] = []
-        end = 0
+        end = first
         for term in _TERM.finditer(text):
             relation = self._named(term["name"], bool(term["inverse"]))
             if relation:
-                pieces += self._plain(tokens, end, term.start())
-                pieces.append(Piece(term["placed"], term.start("placed"), argument=True))
-                pieces.append(Piece(term["name"], term.start(), relation))
-                pieces.append(Piece(term["landmark"], term.start("landmark"), argument=True))
-                end = term.end()
-        pieces += self._plain(tokens, end, len(text))
+                placed, named, landmark = (first + term.start(n) for n in ("placed", 0, "landmark"))
+                pieces += self._plain(tokens, end, named)
+                pieces.append(Piece(term["placed"], placed, argument=True))
+                pieces.append(Piece(term["name"], named, relation))
+                pieces.append(Piece(term["landmark"], landmark, argument=True))
+                end = first + term.end()
+        pieces += self._plain(tokens, end, first + len(text))
         return _Sentence(self, pieces, heads).words()
 
     @staticmethod
