@@ -618,7 +618,7 @@ class _Sentence:
         """
         code = "".join(item.code for item in self.items)
         for n, item in enumerate(self.items):
-            graded = item.category == "mutual" and self._code_at(item.first) == "F"
+            graded = bool(item.category) and self._code_at(item.first) == "F"
             if graded and re.match("[IT]?D?[FM]*S", code[n + 1 :]):
                 self.items[n] = _Item("F", *item[1:3])  # "far left of"
             if item.code != "S" or item.first != item.last:

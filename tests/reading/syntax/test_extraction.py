@@ -35,6 +35,34 @@ def stated(text: str) -> list[tuple[str, ...]]:
 
 
 SAYS = {
+    # formulas
+    "So left(A, B).": [("a", "left", "b")],
+    "We conclude that left(A, B).": [("a", "left", "b")],
+    "Since left(A, B), A is above D.": [("a", "left", "b"), ("a", "above", "d")],
+    "left(A, B): A is to the left of B.": [
+        ("a", "left", "b", "doubted"),
+        ("a", "left", "b", "supposed"),
+    ],
+    "left(A, B) is possible.": [("a", "left", "b", "doubted")],
+    "left(A, B) or right(A, B).": [
+        ("a", "left", "b", "doubted"),
+        ("a", "right", "b", "doubted"),
+    ],
+    # verbs and what belongs to them
+    "The field extends into the wood.": [("field", "overlap", "wood")],
+    "The field spills over into the wood.": [("field", "overlap", "wood")],
+    "The field partly coincides with the wood.": [("field", "overlap", "wood")],
+    "A hedge separates the field from the wood.": [("field", "disconnected", "wood")],
+    "A hedge separates the field and the wood.": [("field", "disconnected", "wood")],
+    "A hedge keeps the field from touching the wood.": [("field", "touching", "wood", "not")],
+    "The card under the king is the ten.": [("ten", "below", "king")],
+    # time is no condition
+    "The mug was above the tray when I came.": [("mug", "above", "tray")],
+    "As long as the mug is above the tray, all is well.": [("mug", "above", "tray", "supposed")],
+    "The mug is above the tray, as is the jug.": [
+        ("mug", "above", "tray"),
+        ("jug", "above", "tray"),
+    ],
     # order of words
     "The mug is above the tray.": [("mug", "above", "tray")],
     "Above the tray stands the mug.": [("mug", "above", "tray")],

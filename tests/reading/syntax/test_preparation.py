@@ -56,6 +56,20 @@ COMPOUNDS = {
     "A is within walking distance of B.": [
         ("within walking distance of", "preposition", ("near",))
     ],
+    "A and B are twenty leagues apart.": [("twenty leagues apart", "mutual", ("far",))],
+    "On the dial, A is at 3.": [("3", "side", ("right",))],
+    "A is between 1 and 2 o'clock of B.": [
+        ("between 1 and 2 o'clock of", "preposition", ("upper_right",))
+    ],
+    "A sits at the bottom, and above it B.": [
+        ("bottom", "side", ("below",)),
+        ("above", "preposition", ("above",)),
+    ],
+    "A is far left of B.": [("far left of", "preposition", ("left",))],
+    "So above(A, B).": [("above", "term", ("above",))],
+    "above^{-1}(A, B)": [("above", "term", ("below",))],
+    "Thus A Left B.": [("Left", "term", ("left",))],
+    "max(A, B)": [],
     "A takes up the room.": [],
     "A is in South Street.": [("in", "preposition", ("inside",))],
     "From left to right: A, B.": [("From left to right", "order", ("left",))],

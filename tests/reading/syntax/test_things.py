@@ -17,6 +17,13 @@ def test_a_name_with_fewer_or_more_words_means_the_only_such_thing() -> None:
     assert things.find(["lamp"], "lamp") is None  # which of the two?
 
 
+def test_what_belongs_to_different_things_is_different() -> None:
+    things = Things()
+    field = things.thing(["field", "of", "my", "cousin"], "field")
+    assert things.find(["my", "field"], "field") is None
+    assert things.find(["field"], "field") == field
+
+
 def test_letters_keep_their_case_unless_there_is_but_one_such_thing() -> None:
     things = Things()
     big, small = things.thing(["X"], "X"), things.thing(["Y"], "Y")
