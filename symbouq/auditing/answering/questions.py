@@ -9,7 +9,7 @@ can be true at all.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from symbouq.auditing.answer_words import relation_named
 from symbouq.auditing.answering.answer import Answer, Labels
@@ -19,22 +19,26 @@ from symbouq.ontology.tables import Ontology
 from symbouq.reading.parser import TraceParser
 from symbouq.records import Instance
 
-if TYPE_CHECKING:
-    from symbouq.auditing.auditor import TraceAuditor
+
+class Parsers(Protocol):
+    """Gives the parser of an instance's profile, as a `TraceAuditor` does."""
+
+    def parser_for(self, instance: Instance) -> TraceParser:
+        """The parser."""
 
 
-def answer(auditor: TraceAuditor, instance: Instance) -> Answer:
+def answer(parsers: Parsers, instance: Instance) -> Answer:
     """Answers a question about a scene.
 
     Args:
-        auditor: Gives the profile and its parser.
+        parsers: Gives the profile and its parser: an auditor.
         instance: Scene and question, with an `answer_space`.
 
     Raises:
         RecordError: If there is no answer space, or it has labels that mean nothing in
             the profile.
     """
-    return answered(auditor.parser_for(instance), instance, _space(instance))
+    return answered(parsers.parser_for(instance), instance, _space(instance))
 
 
 def answered(parser: TraceParser, instance: Instance, space: Sequence[str]) -> Answer:
