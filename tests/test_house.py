@@ -80,6 +80,7 @@ TESTED_ELSEWHERE = {
 """Modules without a test file of their own, by the file that tests them."""
 
 ACROSS = {
+    "auditing/test_annotated.py": "claims of real traces as readers annotated them",
     "auditing/test_paper.py": "the paper's examples",
     "auditing/test_real_traces.py": "delivered traces",
     "experiments/benchmarks/test_benchmarks.py": "the scripts of experiments/",
