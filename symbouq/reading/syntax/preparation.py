@@ -360,7 +360,7 @@ class _Sentence:
 
     def _phrase(self, at: int) -> _Item | None:
         """The longest expression that begins at a token."""
-        for words, category, relation in self.of._phrases.get(self.lower[at], ()):
+        for words, category, relation in self.of._phrases.get(self._at(at), ()):
             end = at + len(words)
             if tuple(self.lower[at:end]) != words:
                 continue

@@ -21,6 +21,10 @@ def expressions(text: str) -> list[tuple[str, str, tuple[str, ...]]]:
     return [(w.text, w.category, w.relations) for w in prepared(text) if w.category]
 
 
+def test_a_measure_may_end_a_text() -> None:
+    assert expressions("A touches B at a point") == []
+
+
 def labels(text: str) -> list[str]:
     return [word.text for word in prepared(text) if word.label]
 
