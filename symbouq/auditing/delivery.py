@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from symbouq.auditing.answer_words import meaning_of
 from symbouq.auditing.answering.answer import Answer
 from symbouq.auditing.answering.questions import answered
 from symbouq.auditing.matching import AnswerSpace, delivered, space_of
@@ -48,7 +49,9 @@ def judge_answer(
         return parsed, result
     text = trace.conclusion if trace.response is None else trace.response
     labels = delivered(text or "", space, trace.question)
-    if labels is None or (space.name in _OF_RELATIONS and not _is_open(labels, space, parser)):
+    if labels is None:
+        return parsed, result
+    if space.name in _OF_RELATIONS and [*map(meaning_of, labels)] != ["open"]:
         return parsed, result
     try:
         found = answered(parser, trace, space.labels)
@@ -70,12 +73,6 @@ def _space(trace: Trace) -> AnswerSpace | None:
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
         return None
     return space_of(labels, dataset=trace.dataset or "") if labels else None
-
-
-def _is_open(labels: Sequence[str], space: AnswerSpace, parser: TraceParser) -> bool:
-    """Whether an answer says that the question cannot be decided."""
-    known = parser.ontology.lexicon.label
-    return [known.get(" ".join(x.lower().replace("_", " ").split())) for x in labels] == ["open"]
 
 
 def _judged(labels: Sequence[str], found: Answer, possible: bool) -> ClaimResult:

@@ -135,7 +135,7 @@ class SyntaxReader:
             states: list[Said] = []
             for sentence in asked:
                 said_here = discourse.take(sentence)
-                states += [replace_force(s) for s in said_here if s.statement.force == "asked"]
+                states += [_confirmed(s) for s in said_here if s.statement.force == "asked"]
                 states += [s for s in said_here if s.statement.force != "asked"]
                 order += self._asked(sentence, discourse)
         things.known = len(things)
@@ -183,7 +183,7 @@ class SyntaxReader:
             if told and not any(s.statement.negative for s in asked):
                 turned = opening in self._refusing
                 span = sentence.start, sentence.start + len(sentence.text)
-                confirmed = (replace(replace_force(s, turned), span=span) for s in asked)
+                confirmed = (replace(_confirmed(s, turned), span=span) for s in asked)
                 said = [*confirmed, *said]
         return said
 
@@ -245,7 +245,7 @@ class SyntaxReader:
         return (Mention(asked[0], relation, asked[1], span, NAMED_BY_QUESTION, True),)
 
 
-def replace_force(said: Said, turned: bool = False) -> Said:
+def _confirmed(said: Said, turned: bool = False) -> Said:
     """What a question asks, as asserted; the other way round if it is turned."""
     statement = said.statement
     negative = statement.negative != turned
