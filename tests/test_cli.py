@@ -142,6 +142,29 @@ def test_explain_shows_verdicts_reasons_and_a_sketch() -> None:
     assert rows == ["    .     oven", "  fridge  sink"]
 
 
+def test_explain_shows_how_each_sentence_is_read() -> None:
+    text = run("explain", EXAMPLES, "--id", "kitchen-wrong", "--reading").stdout
+    reading = text[text.index("'The oven is above the sink.'") :]
+    assert "1:oven/NN nsubj>2" in reading
+    assert "'above' (preposition): above [ontology/reading/expressions.lp:" in reading
+    assert "says oven - sink, cost 0 [rules/reading/output.lp:" in reading
+    assert "--reading" not in run("explain", EXAMPLES, "--id", "kitchen-wrong").stdout
+
+
+def test_there_is_no_parse_of_relations() -> None:
+    result = run("explain", EXAMPLES, "--id", "in-relations", "--reading")
+    assert result.exit_code == 2
+    assert "the trace is in relations, of which there is no parse to show" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["audit", "parse"])
+def test_a_pipeline_that_is_not_installed(command: str) -> None:
+    result = run(command, EXAMPLES, "--pipeline", "en_nowhere")
+    assert result.exit_code == 2
+    assert "the pipeline 'en_nowhere' cannot be loaded" in result.stderr
+    assert "symbouq doctor" in result.stderr
+
+
 def test_explain_of_relations_and_of_a_clash() -> None:
     assert "1. hall left library" in run("explain", EXAMPLES, "--id", "in-relations").stdout
     text = run("explain", EXAMPLES, "--id", "contradictory-scene").stdout

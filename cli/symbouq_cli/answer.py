@@ -7,12 +7,20 @@ from typing import Any
 
 import click
 
-from symbouq_cli.options import engine_options, finish, reading_options, records_command, traced
+from symbouq_cli.options import (
+    PIPELINE,
+    engine_options,
+    finish,
+    reading_options,
+    records_command,
+    traced,
+)
 from symbouq_cli.terminal import tell
 
 
 @click.command()
 @records_command
+@PIPELINE
 @reading_options
 @engine_options
 def answer(files: tuple[str, ...], out: str, **options: Any) -> None:
@@ -29,7 +37,8 @@ def answer(files: tuple[str, ...], out: str, **options: Any) -> None:
     from symbouq_cli.run import run
 
     statuses: Counter[str] = Counter()
-    job = Job(answering, (options["profile"], options["ontology"]), Instance, Counter)
+    arguments = (options["profile"], options["ontology"], options["pipeline"])
+    job = Job(answering, arguments, Instance, Counter)
 
     def count(outcome: Outcome) -> None:
         statuses[outcome.summary] += 1

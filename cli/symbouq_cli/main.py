@@ -29,6 +29,7 @@ from symbouq_cli.options import (
     EXAMPLES,
     JOBS,
     ONTOLOGY,
+    PIPELINE,
     PROFILE,
     REPORT,
     TIMEOUT,
@@ -163,6 +164,7 @@ def main(context: click.Context, debug: bool) -> None:
 @main.command()
 @records_command
 @CONTEXT
+@PIPELINE
 @reading_options
 @engine_options
 @REPORT
@@ -183,7 +185,8 @@ def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) 
     from symbouq_cli.report import SummaryTable
     from symbouq_cli.run import refuse_overwriting, run, same_file
 
-    arguments = (options["profile"], options["ontology"], options["context"])
+    names = ("profile", "ontology", "context", "pipeline")
+    arguments = tuple(options[name] for name in names)
     table = SummaryTable()
     sources = traced(files, options)
     if report is None:
@@ -212,6 +215,7 @@ def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) 
 
 @main.command()
 @records_command
+@PIPELINE
 @reading_options
 @engine_options
 def parse(files: tuple[str, ...], out: str, **options: Any) -> None:
@@ -224,7 +228,8 @@ def parse(files: tuple[str, ...], out: str, **options: Any) -> None:
     from symbouq.records import Trace
     from symbouq_cli.run import run
 
-    job = Job(parsing, (options["profile"], options["ontology"]), Trace)
+    arguments = (options["profile"], options["ontology"], options["pipeline"])
+    job = Job(parsing, arguments, Trace)
     failed = run(traced(files, options), out, job, options)
     finish(failed > 0)
 
@@ -279,11 +284,24 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
 @main.command()
 @TRACE
 @click.option("--id", "identity", required=True, metavar="ID", help="Which trace.")
+@click.option(
+    "--reading",
+    is_flag=True,
+    help="Print how each sentence is read, too: its parse, candidates with costs, and the rules "
+    "and facts that they come from.",
+)
 @PROFILE
 @ONTOLOGY
+@PIPELINE
 @reading_options
 def explain(
-    file: str, identity: str, profile: str | None, ontology: str | None, **options: Any
+    file: str,
+    identity: str,
+    reading: bool,
+    profile: str | None,
+    ontology: str | None,
+    pipeline: str | None,
+    **options: Any,
 ) -> None:
     """Print one trace of FILE claim by claim, with verdicts, reasons and a sketch.
 
@@ -293,7 +311,7 @@ def explain(
     from symbouq_cli.report import show_explanation
 
     (source,) = traced((file,), options)
-    show_explanation(explained(source, identity, profile, ontology))
+    show_explanation(explained(source, identity, profile, ontology, pipeline, reading))
 
 
 @main.command()

@@ -53,6 +53,12 @@ ONTOLOGY = click.option(
     type=click.Path(exists=True, file_okay=False),
     help="Folder of .lp files that extends or replaces the built-in ontology.",
 )
+PIPELINE = click.option(
+    "--pipeline",
+    metavar="NAME",
+    help="Package of the English spaCy pipeline that parses open text; `symbouq doctor` says which "
+    "one serves unless named.",
+)
 CONTEXT = click.option(
     "--context",
     type=click.Choice(["assumed", "grounded", "non-committal"]),

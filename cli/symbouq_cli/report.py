@@ -111,6 +111,10 @@ def show_explanation(explanation: Explanation) -> None:
     console.print(f"[bold]{_text(explanation.title)}[/bold]")
     for line in explanation.scene:
         console.print(_text(line))
+    if explanation.reading:
+        console.print()
+    for line in explanation.reading:
+        console.print(_text(line))
     for claim in explanation.claims:
         colour = _COLOURS[Verdict(claim.verdict)]
         console.print(

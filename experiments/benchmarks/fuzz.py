@@ -27,7 +27,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
@@ -393,8 +393,11 @@ class Fuzzing:
             jobs["predict"] = Job(predicting, (model, None, None), Trace)
         self._workers = {name: Worker(replace(job, timeout=limit)) for name, job in jobs.items()}
 
-    def __call__(self, number: int) -> Found:
-        """Makes a file, reads it and does to each record what its command does."""
+    def __call__(self, numbers: Iterable[int]) -> Iterator[Found]:
+        """Makes files, reads each and does to its records what its command does."""
+        return map(self._found, numbers)
+
+    def _found(self, number: int) -> Found:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)  # which ends the process
         found = Found()
         command = COMMANDS[number % len(COMMANDS)]
@@ -415,7 +418,7 @@ class Fuzzing:
             given += 1
             signal.setitimer(signal.ITIMER_REAL, _DIE * self._limit)
             start = time.perf_counter()
-            outcome = worker(item)
+            (outcome,) = worker([item])
             seconds = time.perf_counter() - start
             signal.setitimer(signal.ITIMER_REAL, 0)
             place = f"record {outcome.number}"
@@ -516,7 +519,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         make = partial(Fuzzing, given.seed, given.limit, fitted(Path(folder)))
         if given.file is not None:
-            total.add(make()(given.file))
+            total.add(next(make()([given.file])))
         else:
             files = range(-(-given.records // RECORDS))
             with Pool(given.jobs, make, lost) as pool:

@@ -11,12 +11,16 @@ from typing import Any
 from symbouq.auditing.answer_words import cues
 
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|\n+")
-_LIST = re.compile(r":\s*\n(?P<items>(?:\s*(?:[-*\u2022]|\d+[.)])\s+\S[^\n]*(?:\n|$)){2,})")
+# What repeats beside what may be the same has a bound: long runs cost no more than short ones.
+_LIST = re.compile(
+    r":[ \t]{0,9}\n\s{0,9}"
+    r"(?P<items>(?:\s{0,9}(?:[-*\u2022]|\d+[.)])\s+\S[^\n]*(?:\n|$)){2,})"
+)
 _ITEM = re.compile(
-    r"^\s*(?:[-*\u2022]|\d+[.)])[ \t]+(.*?)(?:[ \t]*(?::|[ \t][-\u2013\u2014][ \t]).*)?$",
+    r"^\s*(?:[-*\u2022]|\d+[.)])[ \t]+(.*?)(?:[ \t]{0,3}(?::|[ \t][-\u2013\u2014][ \t]).*)?$",
     re.MULTILINE,
 )
-_BOX = re.compile(r"\\boxed\s*\{([^{}]*)\}")
+_BOX = re.compile(r"\\boxed\s{0,3}\{([^{}]{0,300})\}")
 _BOXES = re.compile(rf"{_BOX.pattern}(?:(?:\W|\\quad|and)*{_BOX.pattern})*")
 _SHORT = 3
 """Words of a last line that is taken for the answer, whatever was concluded before it."""
@@ -29,7 +33,7 @@ _FRAMES = {
     "announced": r"\b(?:%(noun)s)\b(?:\s+(?!(?:%(link)s)\b)[\w'()\"-]+){0,9}?"
     r"\s*(?:\d+\s*)?(?:\b(?:%(link)s)\b(?!\s+(?:%(settled)s)\b)\s*:?|[:=])|\bI\s+(?:%(choosing)s)\b(?:\s+that\b)?",
     "concluded": r"(?:\b(?:%(conclusion)s)\b|(?:^|[.,;]\s+)(?:%(clause)s)\b)[,:]?\s*",
-    "reason": r"(?s)\s*(?:[,;]|\s[-\u2013\u2014])?\s*\b(?:%(reason)s)\b.*"
+    "reason": r"(?s)\s{0,3}(?:[,;]|\s[-\u2013\u2014])?\s{0,3}\b(?:%(reason)s)\b.*"
     r"|\s[-\u2013\u2014]\s.*",
     "confidence": r"^\W*(?:(?:my\s+)?(?:%(confidence)s)\b.*|\d+(?:[./]\d+)?\s*%%?\W*)$",
 }
@@ -114,9 +118,9 @@ def _from_json(text: str) -> str:
 def _unmarked(text: str) -> str:
     """A response without markup, quoted questions and lines that state a confidence."""
     text = unicodedata.normalize("NFKC", text).translate(_PLAINER)
-    text = re.sub(r"\\(?:text|mathrm|mathbf)\s*\{([^{}]*)\}", r"\1", text)
+    text = re.sub(r"\\(?:text|mathrm|mathbf)\s{0,3}\{([^{}]{0,300})\}", r"\1", text)
     # "TPP^{-1}" is the inverse of TPP.
-    text = re.sub(r"(?<=[A-Za-z])\s*\^?\s*\{?\s*-\s*1\b\s*\}?", " inverse", text)
+    text = re.sub(r"(?<=[A-Za-z]) ?\^? ?\{? ?- ?1\b ?\}?", " inverse", text)
     boxes = list(_BOXES.finditer(text))
     if boxes:
         text = f"answer: {', '.join(_BOX.findall(boxes[-1].group()))}"
@@ -132,7 +136,7 @@ def _without_reason(text: str, several: bool) -> str:
     may stand in brackets: "above (N) or to the left (W)".
     """
     inner = re.fullmatch(r"\s*\(([^()]*)\)\W*", text)
-    remark = r"\((?!\w+\))[^()]*\)" if several else r"\([^()]*\)"
+    remark = r"\((?!\w{1,300}\))[^()]{0,300}\)" if several else r"\([^()]{0,300}\)"
     text = inner.group(1) if inner else re.sub(remark, " ", text)
     shorter = _frame("reason").sub("", text, count=1)
     return shorter if re.search(r"\w", shorter) else text

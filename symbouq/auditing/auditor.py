@@ -8,10 +8,11 @@ A trace is read (`symbouq.reading.parser`), decided (`symbouq.auditing.relations
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from typing import Any
 
-from symbouq.auditing.delivery import judge_answer
+from symbouq.auditing.delivery import asks_what_is_possible, judge_answer
 from symbouq.auditing.description import describe
 from symbouq.auditing.relations import audit_relations
 from symbouq.auditing.verdicts import TraceResult
@@ -19,7 +20,7 @@ from symbouq.errors import RecordError
 from symbouq.limits import late, untimed
 from symbouq.ontology.library import VERSION, OntologyLibrary, builtin
 from symbouq.ontology.tables import Ontology, Triple
-from symbouq.reading.parsed import ParsedTrace
+from symbouq.reading.parsed import ParsedClaim, ParsedTrace
 from symbouq.reading.parser import TraceParser
 from symbouq.records import SCHEMA_VERSION, Context, Instance, Trace
 
@@ -36,6 +37,8 @@ class TraceAuditor:
         context: Which context's verdicts feed profile, features and Constraint-Rule.
         partial: Whether the audit of a trace that reaches a limit (`symbouq.limits`) has what
             was decided by then; else there is none.
+        pipeline: Package of the English pipeline that parses open text; whichever is installed
+            unless named.
 
     Raises:
         OntologyError: If the ontology or the profile cannot be used.
@@ -47,6 +50,7 @@ class TraceAuditor:
         ontology: str | os.PathLike[str] | OntologyLibrary | None = None,
         context: Context = "assumed",
         partial: bool = False,
+        pipeline: str | None = None,
     ) -> None:
         if ontology is None:
             ontology = builtin()
@@ -55,8 +59,9 @@ class TraceAuditor:
         self.library = ontology
         self.context: Context = context
         self._partial = partial
+        self._pipeline = pipeline
         self._profile = self.library.ontology(profile).profile if profile else None
-        self._parsers: dict[str, TraceParser] = {}
+        self._parsers: dict[tuple[str, str], TraceParser] = {}
 
     def parser_for(self, instance: Instance) -> TraceParser:
         """The parser of an instance's profile, which has its ontology.
@@ -65,9 +70,12 @@ class TraceAuditor:
             RecordError: If the instance names a profile that does not exist.
         """
         profile = self._profile or self._profile_of(instance)
-        if profile not in self._parsers:
-            self._parsers[profile] = TraceParser(self.library.ontology(profile))
-        return self._parsers[profile]
+        of = self.library.ontology
+        described = of(profile).reads(instance.dataset) == "described"
+        own = self.library.profile_of(instance.dataset) if described else profile
+        if (profile, own) not in self._parsers:
+            self._parsers[profile, own] = TraceParser(of(profile), of(own), self._pipeline)
+        return self._parsers[profile, own]
 
     def _profile_of(self, instance: Instance) -> str:
         if instance.profile is None:
@@ -77,6 +85,17 @@ class TraceAuditor:
             names = ", ".join(p.replace("_", "-") for p in self.library.profiles)
             raise RecordError(f"unknown profile {instance.profile!r}; there are: {names}")
         return wanted.replace("_", "-")
+
+    def ahead(self, instances: Sequence[Instance]) -> None:
+        """Reads the text of some instances in the same batches, which costs much less; what is done
+        with each of them next finds it read.
+        """
+        given: dict[TraceParser, list[Instance]] = {}
+        for instance in instances:
+            with suppress(RecordError):
+                given.setdefault(self.parser_for(instance), []).append(instance)
+        for parser, some in given.items():
+            parser.ahead(some)
 
     def audited(
         self, trace: Trace, file: str | None = None, line: int | None = None
@@ -115,7 +134,7 @@ class TraceAuditor:
         parser = self.parser_for(trace)
         ontology = parser.ontology
         parsed = parser.parse(trace)
-        result = decide(ontology, parsed)
+        result = decide(ontology, parsed, asks_what_is_possible(parser, trace))
         parsed, result = judge_answer(parser, trace, parsed, result)
         result.timed_out = result.timed_out or late()  # reading may have been cut, too
         if not self._partial:
@@ -139,15 +158,28 @@ class TraceAuditor:
         }
 
 
-def decide(ontology: Ontology, parsed: ParsedTrace) -> TraceResult:
+SURE = 0.75
+"""The least confidence of relations that are surely read."""
+
+
+def decide(ontology: Ontology, parsed: ParsedTrace, cases: bool = False) -> TraceResult:
     """The verdicts on a trace: by its clauses, where the profile reads events, else by its
     relations.
+
+    Args:
+        ontology: The tables of the profile.
+        parsed: The trace, parsed.
+        cases: Whether the trace goes through cases, as where the question is which relations are
+            possible: what it asserts of things that the scene does not relate holds in one.
     """
     if parsed.events is not None:
         with untimed():
             from symbouq.auditing.events import audit_events
 
         return audit_events(ontology, parsed.events.scene, parsed.events.claims)
+    related: set[frozenset[int]] | None = None
+    if cases:
+        related = {frozenset(stated.triple[::2]) for _, stated in parsed.scene}
     scene: dict[int, list[Triple]] = {}
     for number, stated in parsed.scene:
         scene.setdefault(number, []).append(stated.triple)
@@ -155,4 +187,24 @@ def decide(ontology: Ontology, parsed: ParsedTrace) -> TraceResult:
         ontology,
         list(scene.items()),
         [tuple(stated.triple for stated in claim.relations) for claim in parsed.claims],
+        [claim.stance for claim in parsed.claims],
+        [
+            parsed.complete and all(stated.record["grounded"] for stated in claim.relations)
+            for claim in parsed.claims
+        ],
+        [_sure(claim, related) for claim in parsed.claims],
     )
+
+
+def _sure(claim: ParsedClaim, related: Collection[frozenset[int]] | None) -> bool:
+    """Whether a claim surely says of the scene what was read.
+
+    Args:
+        claim: The claim.
+        related: The pairs that the scene relates, where the trace goes through cases.
+    """
+    if any(stated.record["confidence"] < SURE for stated in claim.relations):
+        return False
+    if related is None or claim.stance != "asserted":
+        return True
+    return all(frozenset(stated.triple[::2]) in related for stated in claim.relations)

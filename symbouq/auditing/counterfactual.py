@@ -34,7 +34,7 @@ def countering(profile: str | None, ontology: str | None) -> Work:
         refuted = sum(pair["incompatible"]["verdict"] == Verdict.CONTRADICTED for pair in pairs)
         return record, (len(pairs), entailed, refuted)
 
-    return work
+    return Work(work, auditor.ahead)
 
 
 def counterfactuals(auditor: TraceAuditor, instance: Instance) -> list[dict[str, Any]]:

@@ -8,22 +8,35 @@ determined states none: it is compared with the answer that the scene gives
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
 
-from symbouq.auditing.answer_words import meaning_of
+from symbouq.auditing.answer_words import cues, meaning_of
 from symbouq.auditing.answering.answer import Answer
 from symbouq.auditing.answering.questions import answered
 from symbouq.auditing.matching import AnswerSpace, delivered, space_of
 from symbouq.auditing.verdicts import ClaimResult, Premise, TraceResult, Verdict
 from symbouq.errors import RecordError
+from symbouq.limits import untimed
 from symbouq.reading.parsed import ParsedTrace
 from symbouq.reading.parser import TraceParser
 from symbouq.reading.syntax.pipeline import PipelineError
 from symbouq.records import Trace
 
+if TYPE_CHECKING:
+    from symbouq.reading.syntax.reader import SyntaxReader
+
 _OF_RELATIONS = ("directions", "relations")
 """Spaces whose labels are relations of the pair asked about, which state what they name."""
+
+
+def asks_what_is_possible(parser: TraceParser, trace: Trace) -> bool:
+    """Whether a trace's question is which relations are possible, by its answer space."""
+    space = _space(parser, trace) if trace.answer_space else None
+    return space is not None and space.name == "composition"
 
 
 def judge_answer(
@@ -40,18 +53,24 @@ def judge_answer(
     Raises:
         LimitError: If a surrounding `time_limit` is over.
     """
-    space = _space(trace)
+    text = trace.conclusion if trace.response is None else trace.response
+    several = _set_of_possible(parser, trace, text or "")
+    space = several[0] if several else _space(parser, trace)
     if parsed.events is not None or not parsed.claims or space is None:
         return parsed, result
     *claims, last = parsed.claims
     possible = space.name == "composition"
-    if last.type != "conclusion" or (last.relations and not possible):
+    if last.type != "conclusion":
         return parsed, result
-    text = trace.conclusion if trace.response is None else trace.response
-    labels = delivered(text or "", space, trace.question)
-    if labels is None:
+    labels = delivered(several[1] if several else text or "", space, trace.question)
+    if labels is None or (several and len(labels) < 2):
         return parsed, result
-    if space.name in _OF_RELATIONS and [*map(meaning_of, labels)] != ["open"]:
+    declined = [*map(meaning_of, labels)] == ["open"]
+    # Without an announcement, the last claim about the pair is the conclusion: not where the
+    # response ends by saying that nothing is settled, or says yes or no to what may be.
+    final = trace.answer_space is None and (declined or _asks_what_may_be(parser, trace))
+    stands = bool(last.relations) and not possible and not final
+    if stands or (space.name in _OF_RELATIONS and not declined):
         return parsed, result
     try:
         found = answered(parser, trace, space.labels)
@@ -62,14 +81,104 @@ def judge_answer(
             raise
         return parsed, result  # whose question cannot be read
     judged = _judged(labels, found, possible)
+    opened = [*map(meaning_of, found.answer)] == ["open"]
+    inference = not _INFERENCE.isdisjoint(map(meaning_of, labels))
+    if opened and not inference and judged.verdict is Verdict.CONTRADICTED:
+        # What is answered where the scene settles nothing neither follows nor conflicts.
+        judged = replace(
+            judged, verdict=Verdict.UNKNOWN, grounded=Verdict.UNKNOWN, reason="answer_open"
+        )
     if result.feasible and any(claim.first_conflict for claim in result.claims[:-1]):
         judged = replace(judged, verdict=Verdict.NOT_EVALUABLE, reason="answer_blocked")
     parsed = replace(parsed, claims=(*claims, replace(last, relations=())))
     return parsed, replace(result, claims=[*result.claims[:-1], judged])
 
 
-def _space(trace: Trace) -> AnswerSpace | None:
+_LONGEST = 1000
+"""Characters of the end of a response in which its last sentence is looked for."""
+
+_INFERENCE = frozenset(("entailment", "contradiction"))
+"""Meanings of labels that say whether something follows, and not that it is so."""
+
+_YES_NO = ("yes", "no", "cannot be determined")
+"""What a question may be answered that asks whether something holds, where no space is given."""
+
+
+def _usual_labels(parser: TraceParser, trace: Trace) -> Sequence[str] | None:
+    """The labels that answer a question without an answer space: yes and no, or the directions of
+    the profile, and that it cannot be determined. None where the question asks for something
+    else, or the answer says neither yes nor no nor that.
+    """
+    text = trace.conclusion if trace.response is None else trace.response
+    if not trace.question or not text:
+        return None
+    # A trace in relations has no reader yet, and text of other readers needs no more of a look.
+    if not trace.structured and _syntax_reader(parser, trace) is None:
+        return None
+    if delivered(text, _YES_NO, trace.question) is None:
+        return None
+    reader = _syntax_reader(parser, trace)
+    if reader is None:
+        return None
+    asked = reader.question([], trace.question)
+    if asked.states:
+        return _YES_NO
+    directions = parser.ontology.relations.displacement
+    return (*directions, _YES_NO[-1]) if asked.pair is not None and directions else None
+
+
+def _asks_what_may_be(parser: TraceParser, trace: Trace) -> bool:
+    """Whether a question asks what can be, or has to be: "Could A be left of B?"."""
+    reader = None if trace.structured else _syntax_reader(parser, trace)
+    return reader is not None and reader.question([], trace.question).stance != "asserted"
+
+
+@cache
+def _possible() -> re.Pattern[str]:
+    """What says which are possible, up to what is concluded from that."""
+    possible, then = (
+        "|".join(sorted(map(re.escape, cues()[role]), key=len, reverse=True))
+        for role in ("possible", "clause")
+    )
+    return re.compile(rf"\b(?:{possible})\b(?:(?![,;]\s+(?:{then})\b).)*", re.IGNORECASE)
+
+
+def _set_of_possible(
+    parser: TraceParser, trace: Trace, text: str
+) -> tuple[AnswerSpace, str] | None:
+    """The directions of the profile, and the last sentence of an answer, if without an answer space
+    it says which of them are possible: "so the possible relations are left and upper left".
+    """
+    last = re.split(r"(?<=[.!?])\s+|\n+", text[-_LONGEST:].rstrip())[-1]
+    said = _possible().search(last)
+    if trace.answer_space is not None or said is None:
+        return None
+    reader = None if trace.structured else _syntax_reader(parser, trace)
+    if reader is None or reader.question([], trace.question).pair is None:
+        return None
+    labels = tuple(parser.ontology.relations.displacement)
+    return (AnswerSpace("composition", labels, "set"), said.group()) if labels else None
+
+
+def _syntax_reader(parser: TraceParser, trace: Trace) -> SyntaxReader | None:
+    """The reader of a trace's text, if that is the one of parsed sentences; None without a
+    pipeline, which a trace in relations does not need.
+    """
+    with untimed():  # spaCy loads with the reader
+        from symbouq.reading.syntax.reader import SyntaxReader
+
+        try:
+            reader = parser.reader_for(trace)
+        except PipelineError:
+            return None
+    return reader if isinstance(reader, SyntaxReader) else None
+
+
+def _space(parser: TraceParser, trace: Trace) -> AnswerSpace | None:
     labels = trace.answer_space
+    if labels is None:
+        labels = _usual_labels(parser, trace)
+        return space_of(labels, dataset=trace.dataset or "") if labels else None
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
         return None
     return space_of(labels, dataset=trace.dataset or "") if labels else None
@@ -94,7 +203,9 @@ def _judged(labels: Sequence[str], found: Answer, possible: bool) -> ClaimResult
     else:
         verdict, reason = Verdict.CONTRADICTED, "answer_wrong"
     premises = tuple(Premise(*_numbered(premise)) for premise in found.premises)
-    return ClaimResult(verdict, verdict, premises=premises, reason=reason, answer=tuple(own))
+    return ClaimResult(
+        verdict, verdict, premises=premises, reason=reason, answer=tuple(own), given=(*labels,)
+    )
 
 
 def _numbered(premise: str) -> tuple[str, int]:

@@ -89,6 +89,7 @@ def describe(
 _OPEN = {
     "self_conflict": "self-conflict",
     "timed_out": "timed-out",
+    "uncertain": "uncertain",
     "scene_unread": "scene-unread",
 }
 """Reasons of findings to those of claims; of others, the context leaves the claim open."""

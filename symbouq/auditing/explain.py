@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.messages import relation_text
 from symbouq.errors import RecordError, SymboUQError
 from symbouq.io.stream import read_lines
 from symbouq.logic.programs import layout
-from symbouq.ontology.source import ASSERTED
+from symbouq.ontology.source import ASSERTED, Place, shown
 from symbouq.records import Trace, parse_record
+
+if TYPE_CHECKING:  # which loads spaCy
+    from symbouq.reading.syntax.derivation import Derivation
 
 _SKETCH_WIDTH = 100
 """Columns that a sketch may take; a wider layout is described by its coordinates."""
@@ -46,6 +50,7 @@ class Explanation:
         claims: The claims.
         profile: The profile and the score.
         sketch: A layout of the scene; empty where there is none.
+        reading: How each sentence is read; empty unless asked for.
     """
 
     title: str
@@ -53,16 +58,32 @@ class Explanation:
     claims: list[ExplainedClaim]
     profile: list[str]
     sketch: list[str]
+    reading: list[str] = field(default_factory=list)
 
 
-def explained(file: str, identity: str, profile: str | None, ontology: str | None) -> Explanation:
+def explained(
+    file: str,
+    identity: str,
+    profile: str | None,
+    ontology: str | None,
+    pipeline: str | None = None,
+    reading: bool = False,
+) -> Explanation:
     """Explains the trace of a file that has an id.
+
+    Args:
+        file: The file.
+        identity: The id.
+        profile: As `TraceAuditor` has it.
+        ontology: The same.
+        pipeline: The same.
+        reading: Whether to say how each sentence is read, too.
 
     Raises:
         SymboUQError: If no record of the file has the id.
         RecordError: If the record cannot be audited.
     """
-    auditor = TraceAuditor(profile, ontology)
+    auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
     for item in read_lines(file):
         if isinstance(item, RecordError):
             continue
@@ -72,7 +93,13 @@ def explained(file: str, identity: str, profile: str | None, ontology: str | Non
             continue
         if trace.id == identity:
             try:
-                return _explanation(auditor, trace)
+                explanation = _explanation(auditor, trace)
+                if reading:
+                    facts = auditor.library.source.facts
+                    derivations = auditor.parser_for(trace).derivations(trace, facts)
+                    lines = [line for each in derivations for line in _reading_lines(each)]
+                    explanation = replace(explanation, reading=lines)
+                return explanation
             except RecordError as error:
                 raise RecordError(error.message, item.file, item.number) from error
     raise SymboUQError(f"no readable record has the id {identity!r}", file)
@@ -91,6 +118,24 @@ def _explanation(auditor: TraceAuditor, trace: Trace) -> Explanation:
         ],
         sketch=sketch(auditor, trace),
     )
+
+
+def _reading_lines(derivation: Derivation) -> Iterator[str]:
+    """A sentence with its parse, what expresses relations in it, and what the rules make of it."""
+    yield f"{derivation.text!r}"
+    yield f"  {' '.join(derivation.parse)}"
+    for trigger in derivation.triggers:
+        said = ", ".join(trigger.relations) or "no relation"
+        yield f"  {trigger.text!r} ({trigger.category}): {said}{_places(trigger.places)}"
+        for step in trigger.steps:
+            said = " ".join(filter(None, (step.name, " - ".join(step.words))))
+            cost = "" if step.cost is None else f", cost {step.cost}"
+            yield f"    {said}{cost}{_places(step.places)}"
+
+
+def _places(places: Iterable[Place]) -> str:
+    listed = ", ".join(f"{shown(place.file)}:{place.line}" for place in places)
+    return f" [{listed}]" if listed else ""
 
 
 def _claim(claim: dict[str, Any]) -> ExplainedClaim:

@@ -13,15 +13,17 @@ from symbouq.io.stream import Work
 from symbouq.records import Context, Instance, Trace
 
 
-def auditing(profile: str | None, ontology: str | None, context: Context) -> Work:
+def auditing(
+    profile: str | None, ontology: str | None, context: Context, pipeline: str | None = None
+) -> Work:
     """A worker that audits; it keeps a `Summary`."""
-    auditor = TraceAuditor(profile, ontology, context, partial=True)
+    auditor = TraceAuditor(profile, ontology, context, partial=True, pipeline=pipeline)
 
     def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], Summary]:
         record = auditor.audited(trace, file, line)
         return record, Summary.of(record)
 
-    return work
+    return Work(work, auditor.ahead)
 
 
 def auditing_in(profile: str | None, contexts: Sequence[Context]) -> Work:
@@ -40,29 +42,29 @@ def auditing_in(profile: str | None, contexts: Sequence[Context]) -> Work:
         }
         return audits[0] | {"features": features}, None
 
-    return work
+    return Work(work, auditor.ahead)
 
 
-def parsing(profile: str | None, ontology: str | None) -> Work:
+def parsing(profile: str | None, ontology: str | None, pipeline: str | None = None) -> Work:
     """A worker that parses; it keeps how many claims there are and how many were read."""
-    auditor = TraceAuditor(profile, ontology)
+    auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
 
     def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], tuple[int, int]]:
         record = auditor.parser_for(trace).record(trace)
         claims = record["claims"]
         return record, (len(claims), sum(bool(claim["relations"]) for claim in claims))
 
-    return work
+    return Work(work, auditor.ahead)
 
 
-def answering(profile: str | None, ontology: str | None) -> Work:
+def answering(profile: str | None, ontology: str | None, pipeline: str | None = None) -> Work:
     """A worker that answers, in the shape of `symbouq.records.AnswerRecord`; it keeps the
     status.
     """
-    auditor = TraceAuditor(profile, ontology)
+    auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
 
     def work(instance: Instance, _file: str, _line: int) -> tuple[dict[str, Any], str]:
         found = answer(auditor, instance)
         return {"id": instance.id, **vars(found)}, found.status
 
-    return work
+    return Work(work, auditor.ahead)

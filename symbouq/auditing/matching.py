@@ -175,11 +175,7 @@ def _usual(labels: tuple[str, ...], dataset: str) -> tuple[str, Kind]:
             return name, "single"
     ontology, relations = _relations([x for x in labels if not meaning_of(x)], dataset)
     letters = all(re.fullmatch(r"[A-Z]+|[a-z]", label) for label in labels)
-    steps = (
-        {r for r, axes in ontology.relations.displacement.items() if axes == 1}
-        if ontology
-        else set()
-    )
+    steps = _steps(ontology, relations.values()) if ontology else set()
     if letters and all(len(label) == 1 for label in labels):
         return ("moves", "sequence") if steps and set(relations.values()) == steps else _BLOCKS
     if ontology is None:
@@ -190,6 +186,15 @@ def _usual(labels: tuple[str, ...], dataset: str) -> tuple[str, Kind]:
         ontology.relations.displacement.get(relation) == 2 for relation in relations.values()
     )
     return ("directions", "single") if diagonal else ("relations", "set")
+
+
+def _steps(ontology: Ontology, relations: Iterable[str]) -> set[str]:
+    """The directions along one axis, of the families that some relations are of."""
+    families = {ontology.relations.family[relation] for relation in relations}
+    moves = ontology.relations.displacement
+    return {
+        r for r, axes in moves.items() if axes == 1 and ontology.relations.family[r] in families
+    }
 
 
 _BLOCKS: tuple[str, Kind] = ("blocks", "set")

@@ -42,6 +42,7 @@ class Messages:
             premises=_listed(map(_spoken, premises)),
             conflict=str(conflict),
             answer=", ".join(finding.answer or ()),
+            given=", ".join(finding.given) or "none",
         )
         own = finding.fault[1] if finding.fault is not None else ""
         # A clash shows up in both directions of reading; the claim's own goes first.

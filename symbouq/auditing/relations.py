@@ -106,15 +106,54 @@ def audit_relations(
     ontology: Ontology,
     scene: Sequence[tuple[int, Sequence[Triple]]],
     claims: Sequence[Sequence[Triple]],
+    stances: Sequence[str] = (),
+    told: Sequence[bool] = (),
+    sure: Sequence[bool] = (),
 ) -> TraceResult:
     """Audits relations: Eqs. trusted to repair over slots.
+
+    A claim that something is necessary, possible or impossible is about the worlds that its
+    context leaves, all of them, some or none, and is admitted to no context. Nor is a claim that
+    was not surely read, and where its relations are contradicted it is unknown: claims are wrong
+    less often than they are misread.
 
     Args:
         ontology: The tables of the profile.
         scene: For each premise of the scene its number and its relations.
         claims: For each claim its relations, possibly none.
+        stances: The stance of each claim; asserted, where none are given.
+        told: For each claim whether the scene is all that is said of its things, which is taken
+            to be so where nothing is given: else what it leaves open decides nothing.
+        sure: For each claim whether it was surely read, as all are where nothing is given.
     """
-    return _RelationAudit(ontology, scene, claims).run()
+    return _RelationAudit(ontology, scene, claims, stances, told, sure).run()
+
+
+_OVER_WORLDS = {
+    "necessary": {
+        Verdict.ENTAILED: Verdict.ENTAILED,
+        Verdict.UNKNOWN: Verdict.CONTRADICTED,
+        Verdict.CONTRADICTED: Verdict.CONTRADICTED,
+    },
+    "possible": {
+        Verdict.ENTAILED: Verdict.ENTAILED,
+        Verdict.UNKNOWN: Verdict.ENTAILED,
+        Verdict.CONTRADICTED: Verdict.CONTRADICTED,
+    },
+    "impossible": {
+        Verdict.ENTAILED: Verdict.CONTRADICTED,
+        Verdict.UNKNOWN: Verdict.CONTRADICTED,
+        Verdict.CONTRADICTED: Verdict.ENTAILED,
+    },
+}
+"""Stance to the verdicts on relations that hold in all worlds of a context, in some, in none."""
+
+_IN_WORLDS = {
+    Verdict.ENTAILED: "in_all",
+    Verdict.UNKNOWN: "in_some",
+    Verdict.CONTRADICTED: "in_none",
+}
+"""The same verdicts to the messages that say so."""
 
 
 class _RelationAudit:
@@ -127,8 +166,14 @@ class _RelationAudit:
         ontology: Ontology,
         scene: Sequence[tuple[int, Sequence[Triple]]],
         claims: Sequence[Sequence[Triple]],
+        stances: Sequence[str],
+        told: Sequence[bool],
+        sure: Sequence[bool],
     ) -> None:
         self.ontology = ontology
+        self.stances = tuple(stances) or ("asserted",) * len(claims)
+        self.told = tuple(told) or (True,) * len(claims)
+        self.sure = tuple(sure) or (True,) * len(claims)
         oriented = ontology.oriented
         readings = ontology.encoding.readings
         current = current_scene(ontology, scene) if ontology.state_updates else scene
@@ -303,22 +348,25 @@ class _RelationAudit:
             ground = self.memory.claims.get(frozenset(claim))
             if ground is None or not decided:
                 decided = False  # nor are those after it, whose context it belongs to
-                grounded = ground.verdict if ground is not None else Verdict.UNKNOWN
+                grounded = (
+                    Verdict.UNKNOWN if ground is None else self.judged(number, ground.verdict)
+                )
                 results.append(ClaimResult.undecided(grounded, feasible))
                 continue
             if not feasible:
-                results.append(ClaimResult.blocked("blocked", ground.verdict))
+                blocked = ClaimResult.blocked("blocked", self.judged(number, ground.verdict))
+                results.append(blocked)
                 continue
             try:
                 decision, result = self.step(number, claim, ground, admitted, instances)
             except LimitError:
                 self.timed_out = True
                 decided = False
-                results.append(ClaimResult.undecided(ground.verdict))
+                results.append(ClaimResult.undecided(self.judged(number, ground.verdict)))
                 continue
             feasible = result.feasible_after
             results.append(result)
-            if decision.verdict.determinate:
+            if decision.verdict.determinate and result.reason != "uncertain":
                 explanations.append(
                     partial(self.explain, number, result, decision, tuple(instances))
                 )
@@ -354,6 +402,14 @@ class _RelationAudit:
         units = [*self.scene_units, *admitted]
         if admitted and not ground.verdict.determinate:
             decision = self.decide(frozenset(claim), units)
+        if self.stances[number - 1] in _OVER_WORLDS:
+            return decision, self.over_worlds(number, decision.verdict, ground.verdict)
+        if not self.sure[number - 1]:
+            verdict = self.judged(number, decision.verdict)
+            doubtful = decision.verdict is not verdict
+            result = ClaimResult(verdict, self.judged(number, ground.verdict))
+            result.reason = "uncertain" if doubtful else "unknown"
+            return decision, result
         result = ClaimResult(decision.verdict, ground.verdict)
         if decision.verdict is Verdict.CONTRADICTED:
             result.feasible_after = False
@@ -368,6 +424,41 @@ class _RelationAudit:
             instances.extend(map(self.atom, claim))
         result.first_conflict = not result.feasible_after
         return decision, result
+
+    def over_worlds(self, number: int, status: Verdict, grounded: Verdict) -> ClaimResult:
+        """The result for a claim about the worlds that its context leaves.
+
+        Args:
+            number: Its number, from 1.
+            status: The verdict on its relations as an assertion.
+            grounded: The same under the scene alone.
+        """
+        verdict, ground = self.judged(number, status), self.judged(number, grounded)
+        doubtful = verdict is not self.of_stance(number, status)
+        result = ClaimResult(
+            verdict, ground, reason="uncertain" if doubtful else _IN_WORLDS[status]
+        )
+        if result.verdict is Verdict.CONTRADICTED:
+            result.repair = None
+        return result
+
+    def judged(self, number: int, status: Verdict) -> Verdict:
+        """The verdict on a claim, by that on its relations as an assertion.
+
+        Args:
+            number: Its number, from 1.
+            status: The verdict on its relations.
+        """
+        verdict = self.of_stance(number, status)
+        doubtful = verdict is Verdict.CONTRADICTED and not self.sure[number - 1]
+        return Verdict.UNKNOWN if doubtful else verdict
+
+    def of_stance(self, number: int, status: Verdict) -> Verdict:
+        """The verdict on a claim of its stance, were it surely read."""
+        table = _OVER_WORLDS.get(self.stances[number - 1])
+        if table is None or (status is Verdict.UNKNOWN and not self.told[number - 1]):
+            return status
+        return table[status]
 
     # Explanations -----------------------------------------------------------------------
 
@@ -384,6 +475,9 @@ class _RelationAudit:
         """
         grounds = self.grounds(decision)
         result.premises = grounds.premises
+        if self.stances[number - 1] in _OVER_WORLDS:
+            result.clashes = grounds.clashes
+            return
         if decision.verdict is Verdict.ENTAILED:
             if decision.immediate:
                 result.reason = "restated"

@@ -80,6 +80,7 @@ class ClaimResult:
             reached before there was one.
         clashes: Codes and relations of the closure's clashes, for the message.
         answer: Where the claim is judged as an answer, the one that the scene gives.
+        given: The one that is judged.
     """
 
     verdict: Verdict
@@ -92,6 +93,7 @@ class ClaimResult:
     reason: str = "unknown"
     clashes: Clashes = field(default_factory=list)
     answer: tuple[str, ...] | None = None
+    given: tuple[str, ...] = ()
 
     @property
     def conditional(self) -> bool:

@@ -120,7 +120,7 @@ _WATCHED = {
     "relations": ("mirror", "converse", "join", "negation"),
     "lexicon": ("clock", "grouped", "label", "relation_label", "loosely", "of_container"),
     "messages": ("message", "reason"),
-    "wording": ("denied_as", "partly_as", "understood_as"),
+    "wording": ("bound_as", "denied_as", "partly_as", "understood_as"),
 }
 """Groups to their tables that are read by key."""
 
@@ -144,6 +144,7 @@ class _WatchedLibrary(OntologyLibrary):
                 "lexicon",
                 covers=covers,
                 container=_WatchedSet(ontology.lexicon.container),
+                vague=_WatchedSet(ontology.lexicon.vague),
                 situated=_Understood(ontology.lexicon.situated),
             ),
             messages=watched("messages"),
@@ -181,7 +182,8 @@ def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], C
         selected = ontology.profile.replace("-", "_")
         why, spots = _provenance(source, selected)
         fired |= spots
-        rows = solved_tables(source, selected, library.name).rows
+        ready = [f for f in source.facts if (f.name, len(f.arguments)) in source.ready]
+        rows = [*solved_tables(source, selected, library.name).rows, *ready]
         here = [test for test in tests if test.ontology is ontology]
         # A noun is read, or not, whatever else of its kind is spoken of.
         leaves = _leaves(_used_rows(ontology, rows, here, used), why)
@@ -388,6 +390,7 @@ def _used_rows(
     by_second: dict[str, Collection[str]] = {
         "situated": {relation for relation in scene if isinstance(relation, _Understood)},
         "loosely": looked_up["loosely"],
+        "vague": getattr(ontology.lexicon.vague, "used", ()),
     }
     by_pair = {"at_least": relations, "at_most": relations, "join": looked_up["join"]}
 
@@ -509,7 +512,7 @@ def _stated_facts_used(
                 return _is_in(last, words)
             case "label", 2:
                 return last.lower() in labels
-            case "dataset" | "templated", _:
+            case "dataset" | "texts", _:
                 return any(some.get("dataset", "").lower() == first.lower() for some in options)
             case ("default_profile", _) | ("extends", 1):
                 return by_default

@@ -144,7 +144,11 @@ def differing(old: str, new: str, profile: str | None) -> Work:
         ends = endings(first, second)
         return {}, (len(second["claims"]), ends, points, here, trace if here else None)
 
-    return work
+    def ahead(traces: Sequence[Trace]) -> None:
+        for auditor in auditors:
+            auditor.ahead(traces)
+
+    return Work(work, ahead)
 
 
 def changes(old: Source, new: Source) -> tuple[Change, ...]:

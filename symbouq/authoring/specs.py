@@ -29,6 +29,7 @@ import re
 import shlex
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,9 @@ _CLAIM = re.compile(
     r"(?P<todo>todo\s+)?(?P<verdict>[a-z-]+)(?:\s+\(grounded\s+(?P<grounded>[a-z-]+)\))?\s*:\s*"
     r"(?P<text>.*?)(?:\s+by\s+(?P<premises>(?:scene|claim)\s+\d+(?:\s*,\s*(?:scene|claim)\s+\d+)*))?"
 )
+_TOGETHER = 64
+"""Tests whose sentences are read together."""
+
 _PAIR = re.compile(
     r"(?P<todo>todo\s+)?(?P<mode>possible|certain)\s+(?P<pair>.*?)\s*:\s*(?P<relations>.*)"
 )
@@ -331,7 +335,9 @@ def run(specs: Sequence[Spec], auditor: TraceAuditor) -> Iterator[Outcome]:
     Raises:
         SpecError: If a test cannot be run as it is written.
     """
-    for spec in specs:
+    for number, spec in enumerate(specs):
+        if number % _TOGETHER == 0:
+            _ahead(specs[number : number + _TOGETHER], auditor)
         started = time.perf_counter()
         outcome = Outcome(spec)
         try:
@@ -342,6 +348,12 @@ def run(specs: Sequence[Spec], auditor: TraceAuditor) -> Iterator[Outcome]:
             raise SpecError(error.message, spec.file, spec.line) from error
         outcome.seconds = time.perf_counter() - started
         yield outcome
+
+
+def _ahead(specs: Sequence[Spec], auditor: TraceAuditor) -> None:
+    """Reads the sentences of some tests in the same batches."""
+    with suppress(SymboUQError):  # it comes again where it belongs
+        auditor.ahead([spec.trace() for spec in specs])
 
 
 def _run(outcome: Outcome, auditor: TraceAuditor) -> None:

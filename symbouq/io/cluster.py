@@ -327,7 +327,7 @@ def _batches(file: str) -> Iterator[Batch]:
 
 def _batching(job: Job) -> Callable[[Batch], list[Outcome]]:
     worker = Worker(job)
-    return lambda batch: [worker(item) for item in batch]
+    return lambda batch: list(worker(batch))
 
 
 def _sharding(job: Job, folder: str, stamped: str) -> Callable[[str], dict[str, Any]]:

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
@@ -55,7 +55,7 @@ class Pool(Generic[_Item, _Result]):
 
     Args:
         processes: How many.
-        make: Called once by each process; gives the function that is called with each item. It
+        make: Called once by each process; gives the function that is called with each batch. It
             can be pickled.
         lost: Gives the result of an item over which a process died, and how it died.
     """
@@ -63,7 +63,7 @@ class Pool(Generic[_Item, _Result]):
     def __init__(
         self,
         processes: int,
-        make: Callable[[], Callable[[_Item], _Result]],
+        make: Callable[[], Callable[[Sequence[_Item]], Iterable[_Result]]],
         lost: Callable[[_Item, str], _Result],
     ) -> None:
         self._size = processes
@@ -204,7 +204,7 @@ def _serve(line: Connection, make: Callable[[], Callable[[Any], Any]], parent: i
     while True:
         batch = line.recv()
         try:
-            line.send([function(item) for item in batch])
+            line.send(list(function(batch)))
         except SymboUQError as error:
             line.send(error)
             return

@@ -11,6 +11,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from pydantic_core import from_json, to_json
 from symbouq.errors import RecordError
 from symbouq.io.adapters.inputs import input_name
 from symbouq.io.storage import located
-from symbouq.io.stream import Job, Line, Outcome, Worker, distinct, read_lines
+from symbouq.io.stream import BATCH, Job, Line, Outcome, Worker, distinct, read_lines
 from symbouq.ontology.source import data_folder, digest, lp_files
 from symbouq.version import __version__
 
@@ -76,7 +77,9 @@ def write_shard(file: str, folder: str, job: Job, worker: Worker, stamped: str) 
         system.open_output_stream(f"{place}.jsonl.gz", None) as raw,
         gzip.GzipFile("", "wb", 6, raw, mtime=0) as stream,
     ):
-        outcomes = distinct(map(worker, _hashed(file, key)))
+        items = _hashed(file, key)
+        batches = iter(lambda: list(islice(items, BATCH)), [])
+        outcomes = distinct(chain.from_iterable(map(worker, batches)))
         note["total"] = job.total(_written(outcomes, stream.write, note))
     note["key"] = key.hexdigest()
     with system.open_output_stream(f"{place}.json") as stream:

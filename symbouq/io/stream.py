@@ -12,7 +12,8 @@ import os
 import traceback
 import zlib
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -146,10 +147,23 @@ def _line(
     return Line(file, number, encoded)
 
 
-Work = Callable[[Any, str, int], tuple[dict[str, Any], Any]]
-"""The work on one record: takes it with its file and line; gives the result to write and the part
-of it to keep for a summary.
-"""
+def _alone(_records: Sequence[Any]) -> None:
+    """Makes nothing ready."""
+
+
+class Work(NamedTuple):
+    """The work on records.
+
+    Attributes:
+        each: Takes a record with its file and line; gives the result to write and the part of it to
+            keep for a summary.
+        ahead: Takes the records of a batch before the first of them is worked on, for what costs
+            less when it is done for all of them at once. What fails in it fails again with the
+            record that is to blame.
+    """
+
+    each: Callable[[Any, str, int], tuple[dict[str, Any], Any]]
+    ahead: Callable[[Sequence[Any]], None] = _alone
 
 
 def no_total(summaries: Iterable[Any]) -> None:
@@ -178,38 +192,55 @@ class Job:
 
 
 class Worker:
-    """A job made ready in one process: gives the outcome of each line."""
+    """A job made ready in one process: gives the outcomes of batches of lines, one by one."""
 
     def __init__(self, job: Job) -> None:
         self._work = job.setup(*job.arguments)
         self._kind = job.kind
         self._timeout = job.timeout
 
-    def __call__(self, item: Line | RecordError) -> Outcome:
-        """Does the job on one line; what could not be read is an outcome as well."""
+    def __call__(self, batch: Sequence[Line | RecordError]) -> Iterator[Outcome]:
+        """Does the job on some lines; what could not be read is an outcome as well."""
+        read = [self._read(item) for item in batch]
+        with suppress(Exception), time_limit(self._timeout):  # it comes again where it belongs
+            self._work.ahead([given[1] for given in read if not isinstance(given, Outcome)])
+        for given in read:
+            yield given if isinstance(given, Outcome) else self._done(*given)
+
+    def _read(self, item: Line | RecordError) -> tuple[Line, Instance] | Outcome:
+        """A line with its record, or the outcome where there is none."""
         if isinstance(item, RecordError):
             return _failed(item, item.message)
-        file, number, content = item
-        identity = ""
-        trace = None
         try:
-            record = parse_record(self._kind, content, file, number)
-            identity = record.id
-            with time_limit(self._timeout):
-                result, summary = self._work(record, file, number)
-            output, faults = to_json(result), tuple(result.get("faults", ()))
-            return Outcome(file, number, identity, output, None, summary, faults=faults)
-        except RecordError as error:
-            message = error.message
-        except LimitError as error:
-            message = f"not finished: {error}"
-        except SymboUQError:
-            raise  # what every record needs is missing
+            return item, parse_record(self._kind, item.content, item.file, item.number)
         except Exception as error:
-            # A fault of ours must not cost the other records; it is reported like any other.
-            message = internal(error)
-            trace = traceback.format_exc()
-        return _failed(item, message, identity, trace)
+            return _faulty(item, error)
+
+    def _done(self, line: Line, record: Instance) -> Outcome:
+        try:
+            with time_limit(self._timeout):
+                result, summary = self._work.each(record, line.file, line.number)
+            output, faults = to_json(result), tuple(result.get("faults", ()))
+            return Outcome(line.file, line.number, record.id, output, None, summary, faults=faults)
+        except Exception as error:
+            return _faulty(line, error, record.id)
+
+
+def _faulty(line: Line, error: Exception, identity: str = "") -> Outcome:
+    """The outcome of a line whose work raised an error.
+
+    Raises:
+        SymboUQError: If it is what every record needs that is missing.
+    """
+    if isinstance(error, RecordError):
+        return _failed(line, error.message, identity)
+    if isinstance(error, LimitError):
+        return _failed(line, f"not finished: {error}", identity)
+    if isinstance(error, SymboUQError):
+        raise error
+    # A fault of ours must not cost the other records; it is reported like any other.
+    trace = "".join(traceback.format_exception(error))
+    return _failed(line, internal(error), identity, trace)
 
 
 def process(
@@ -256,7 +287,7 @@ def _in_order(files: Iterable[str], job: Job, processes: int) -> Iterator[Outcom
     first = list(islice(rest, 2))
     every = chain(first, rest)
     if processes == 1 or len(first) < 2:
-        yield from map(Worker(job), chain.from_iterable(every))
+        yield from chain.from_iterable(map(Worker(job), every))
         return
     job.setup(*job.arguments)  # what is loaded here, every process has that is forked
     with Pool(processes, partial(Worker, job), _lost) as pool:

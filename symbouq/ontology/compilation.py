@@ -59,7 +59,8 @@ def solved_ontology(
         of = kinds.get(key, ("",) * key[1])
         row = zip(symbol.arguments, of, strict=True)
         rows[key].append(tuple(argument for argument, kind in row if kind != "profile"))
-    tables = Tables({key: [tuple(map(plain, row)) for row in sorted(rows[key])] for key in rows})
+    made = {key: [tuple(map(plain, row)) for row in sorted(rows[key])] for key in rows}
+    tables = Tables(made | {key: found for key, found in source.ready.items() if found})
     if ("eventful", 1) in tables:
         # In the order in which they are stated: of forms that several verbs share, it decides.
         for key, group in table_groups().items():
@@ -117,7 +118,6 @@ def _shown_facts() -> Iterator[str]:
             fact = f"{key[0]}({', '.join(arguments)})"
             has = [f"{_CONDITIONS[k]}({name})" for name, k in arguments.items() if k in _CONDITIONS]
             has = [] if group == "reading" else has
-            has += ["described"] if group == "descriptions" else []
             yield f"#show {fact} : {', '.join([fact, *has])}."
 
 

@@ -99,9 +99,27 @@ class Source:
         return rows
 
     @cached_property
+    def ready(self) -> Rows:
+        """The facts that are tables as they stand, sorted: of every profile, and no rule reads or
+        derives them. They need not be solved for each profile.
+        """
+        ruled = {
+            signature(term)
+            for rule in self.rules
+            for term in atoms_in([rule.statement.head, *rule.statement.body])
+        }
+        keys = {key for key, group in table_groups().items() if group == "reading"} - ruled
+        rows: Rows = {key: [] for key in keys}
+        for fact in sorted(self.facts):
+            if (key := (fact.name, len(fact.arguments))) in keys:
+                rows[key].append(tuple(map(plain, fact.arguments)))
+        return rows
+
+    @cached_property
     def text(self) -> str:
-        """The facts as program text."""
-        return "".join(f"{fact}." for fact in self.facts)
+        """The facts as program text, but for those that are tables as they stand."""
+        solved = (f for f in self.facts if (f.name, len(f.arguments)) not in self.ready)
+        return "".join(f"{fact}." for fact in solved)
 
     @property
     def audit(self) -> str:

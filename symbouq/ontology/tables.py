@@ -78,6 +78,10 @@ def _by_number(rows: list[Row]) -> dict[int, str]:
     return {int(number): second for number, second in rows}
 
 
+def _by_name(rows: list[Row]) -> dict[str, str]:
+    return {name.lower(): value for name, value in rows}
+
+
 def _by_text(rows: list[Row]) -> dict[str, str]:
     return {text.lower(): first for first, text in rows}
 
@@ -100,7 +104,7 @@ def _classes(rows: list[Row]) -> dict[str, frozenset[str]]:
 def _by_data_set(rows: list[Row]) -> dict[str, dict[str, str]]:
     of: dict[str, dict[str, str]] = defaultdict(dict)
     for data_set, relation, text in rows:
-        of[data_set][text.lower()] = relation
+        of[data_set.lower()][text.lower()] = relation
     return dict(of)
 
 
@@ -186,6 +190,7 @@ class Lexicon:
         relation_label: Answer label to the relation that it stands for, beside names and
             phrases.
         loosely: Relation to what it means where things are described by it.
+        vague: Relations whose words may mean something narrower.
         of_container: Relation to what it is where its object is a container.
         having: What a block "with a square" is to the square; empty where nothing says.
         situated: What a thing introduced without a place is to the container that the text
@@ -196,7 +201,7 @@ class Lexicon:
         container: The kinds of things that other things are in.
         numeral: Word to number.
         ordinal: Word to the number that it counts to.
-        templated: Data sets whose texts are made from templates.
+        texts: Data set to how its texts are read: `templated`, `described` or `parsed`.
     """
 
     phrase: Annotated[dict[str, str], _by_text]
@@ -211,6 +216,7 @@ class Lexicon:
     label: Annotated[dict[str, str], _by_text, ("label", 2)]
     relation_label: Annotated[dict[str, str], _by_text, ("label", 3)]
     loosely: Annotated[dict[str, str], _mapping]
+    vague: Annotated[frozenset[str], _members]
     of_container: Annotated[dict[str, str], _mapping]
     having: Annotated[str, _first]
     situated: Annotated[str, _first]
@@ -220,7 +226,7 @@ class Lexicon:
     container: Annotated[frozenset[str], _members]
     numeral: Annotated[dict[str, int], _numbers]
     ordinal: Annotated[dict[str, int], _numbers]
-    templated: Annotated[frozenset[str], _texts]
+    texts: Annotated[dict[str, str], _by_name]
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,6 +238,7 @@ class Wording:
         lexeme: Class of words that express no relation by themselves to its words.
         denied_as: Relation to what is meant where it is denied.
         partly_as: Relation to that of a thing of which a part has it.
+        bound_as: Relation to that of a thing of which the boundary has it.
         understood_as: Relation to the one that its words say where the profile has not itself.
     """
 
@@ -239,6 +246,7 @@ class Wording:
     lexeme: Annotated[dict[str, frozenset[str]], _classes]
     denied_as: Annotated[dict[str, str], _mapping]
     partly_as: Annotated[dict[str, str], _mapping]
+    bound_as: Annotated[dict[str, str], _mapping]
     understood_as: Annotated[dict[str, str], _mapping]
 
 
@@ -300,7 +308,7 @@ class Ontology:
         extent: Whether things have an extent.
         state_updates: Whether the scene's latest statement of a functional relation of a
             subject replaces the earlier ones.
-        describes: Whether scenes describe their things, and do not only name them.
+        describes: Whether texts describe their things, and do not only name them.
         eventful: Whether texts tell what happens where.
         relations: How relations behave.
         lexicon: Phrases and words.
@@ -362,6 +370,15 @@ class Ontology:
         u, r, v = triple
         mirror = self.relations.mirror
         return (v, mirror[r], u) if u > v and r in mirror else triple
+
+    def reads(self, dataset: str | None) -> str | None:
+        """How the texts of a data set are read, if the ontology says."""
+        return self.lexicon.texts.get((dataset or "").lower())
+
+    def understood(self, relation: str) -> str | None:
+        """The relation that the words for one say in the profile, if there is one."""
+        said = (relation, self.wording.understood_as.get(relation, ""))
+        return next((r for r in said if r in self.relations.family), None)
 
     def canonical(self, relation: str) -> str:
         """The relation's name as the ontology spells it (`upper-left` is `upper_left`).

@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NoReturn
 
@@ -162,18 +162,37 @@ def _parsed(
     for file in files:
         try:
             check_file(file, folder)
-            trees = list(statements([file]))
+            state = file.stat()
+            parts, errors = _parts_of(file, (state.st_mtime_ns, state.st_size, state.st_ino))
         except OntologyError as error:
             complain(error)
             missing = True
             continue
-        for tree in trees:
-            try:
-                fact = _well_formed(tree)
-                found += _expanded(tree, fact) if fact is not None else [tree]
-            except OntologyError as error:
-                complain(error)
+        found += parts
+        for fault in errors:
+            complain(fault)
     return found, missing
+
+
+@lru_cache(maxsize=256)
+def _parts_of(
+    file: Path, _state: tuple[int, ...]
+) -> tuple[list[_Stated | ast.AST], list[OntologyError]]:
+    """Facts and rules of a file in one state, and what is wrong with others; remembered, for the
+    built-in files are read with every folder.
+
+    Raises:
+        OntologyError: If the file cannot be parsed.
+    """
+    found: list[_Stated | ast.AST] = []
+    errors: list[OntologyError] = []
+    for tree in statements([file]):
+        try:
+            fact = _well_formed(tree)
+            found += _expanded(tree, fact) if fact is not None else [tree]
+        except OntologyError as error:
+            errors.append(error)
+    return found, errors
 
 
 def _extension(facts: Sequence[_Stated]) -> tuple[bool, str | None]:

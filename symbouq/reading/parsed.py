@@ -57,6 +57,7 @@ class ParsedTrace:
         claims: The claims, the conclusion last.
         faults: What could not be read, a message each.
         events: The same as clauses about events, where the profile reads them.
+        complete: Whether something is stated by every sentence of the scene.
     """
 
     names: tuple[str, ...]
@@ -64,6 +65,7 @@ class ParsedTrace:
     claims: tuple[ParsedClaim, ...]
     faults: tuple[str, ...] = ()
     events: Events | None = None
+    complete: bool = True
 
 
 class Slots:

@@ -1,11 +1,16 @@
-"""The parser: a trace's text as relations, by the reader that its profile needs."""
+"""The parser: a trace's text as relations, by the reader that the text needs."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import clingo
+
+from symbouq.errors import RecordError
 from symbouq.limits import untimed
+from symbouq.ontology.source import Place
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.clauses import Clauses
 from symbouq.reading.parsed import ParsedClaim, ParsedTrace, Slots, Stated
@@ -13,8 +18,9 @@ from symbouq.reading.structured import structured_trace
 from symbouq.records import ClauseRecord, Instance, Trace
 
 if TYPE_CHECKING:  # spaCy loads only where there is text to parse
+    from symbouq.reading.syntax.derivation import Derivation
     from symbouq.reading.syntax.reader import SyntaxReader
-    from symbouq.reading.traces import Mention, Text, TraceReader
+    from symbouq.reading.traces import Mention, Text, Told, TraceReader
 
 
 class TraceParser:
@@ -22,11 +28,19 @@ class TraceParser:
 
     Args:
         ontology: The tables of the profile.
+        own: Those of the profile whose words described texts are read with; the same one unless
+            given.
+        pipeline: Package of the pipeline that parses open text; whichever is installed unless
+            named.
     """
 
-    def __init__(self, ontology: Ontology) -> None:
+    def __init__(
+        self, ontology: Ontology, own: Ontology | None = None, pipeline: str | None = None
+    ) -> None:
         self.ontology = ontology
-        self._readers: dict[tuple[str | None, bool], TraceReader[Any] | SyntaxReader] = {}
+        self._pipeline = pipeline
+        self._own = own or ontology
+        self._readers: dict[tuple[str | None, str], TraceReader[Any] | SyntaxReader] = {}
 
     def reader_for(self, instance: Instance) -> TraceReader[Any] | SyntaxReader:
         """The reader of an instance's text.
@@ -36,21 +50,37 @@ class TraceParser:
         """
         return self._reader_of(instance.dataset)
 
+    def described(self, instance: Instance) -> bool:
+        """Whether an instance's text describes its things."""
+        return self._kind(instance.dataset) == "described"
+
+    def _kind(self, dataset: str | None) -> str:
+        """How texts are read: as their data set has it, else as the profile has it."""
+        if self.ontology.eventful:
+            return "eventful"
+        by_profile = "described" if self.ontology.describes else "parsed"
+        return self.ontology.reads(dataset) or by_profile
+
+    def _words(self, kind: str) -> Ontology:
+        """The tables whose words a kind of text is read with."""
+        return self._own if kind == "described" else self.ontology
+
     def _reader_of(self, dataset: str | None) -> TraceReader[Any] | SyntaxReader:
-        own = dataset in self.ontology.lexicon.phrase_of
-        templated = dataset in self.ontology.lexicon.templated
-        key = dataset if own else None, templated
+        dataset = (dataset or "").lower()
+        kind = self._kind(dataset)
+        own = dataset in self._words(kind).lexicon.phrase_of
+        key = dataset if own else None, kind
         if key not in self._readers:
             with untimed():
                 self._readers[key] = self._reader(*key)
         return self._readers[key]
 
-    def _reader(self, dataset: str | None, templated: bool) -> TraceReader[Any] | SyntaxReader:
+    def _reader(self, dataset: str | None, kind: str) -> TraceReader[Any] | SyntaxReader:
         """A reader.
 
         Args:
             dataset: The data set whose phrases have a sense of their own, if there is one.
-            templated: Whether its texts are made from templates.
+            kind: How its texts are read.
         """
         from symbouq.reading.described.reader import DescribedReader
         from symbouq.reading.events.reader import EventReader
@@ -59,18 +89,19 @@ class TraceParser:
         from symbouq.reading.syntax.reader import SyntaxReader
         from symbouq.reading.syntax.sentences import Sentences
 
-        ontology = self.ontology
+        ontology = self._words(kind)
         if dataset is not None:
             own = ontology.lexicon.phrase_of[dataset]
             phrase = {**ontology.lexicon.phrase, **own}
             ontology = replace(ontology, lexicon=replace(ontology.lexicon, phrase=phrase))
-        if ontology.eventful:
-            return EventReader(ontology)
-        if ontology.describes:
-            return DescribedReader(ontology)
-        if templated:
-            return NamedReader(ontology)
-        return SyntaxReader(ontology, Sentences(ontology, pipeline()))
+        match kind:
+            case "eventful":
+                return EventReader(ontology)
+            case "described":
+                return DescribedReader(replace(ontology, describes=True))
+            case "templated":
+                return NamedReader(replace(ontology, describes=False))
+        return SyntaxReader(ontology, Sentences(ontology, pipeline(self._pipeline)))
 
     def pipeline_of(self, trace: Trace) -> dict[str, str] | None:
         """Package and version of the pipeline that parses a trace's text, if one does."""
@@ -90,6 +121,25 @@ class TraceParser:
             return self.reader_for(instance).split(instance.scene)
         return instance.scene or []
 
+    def ahead(self, instances: Iterable[Instance]) -> None:
+        """Reads the sentences of some instances in the same batches, where their reader does."""
+        told: dict[Any, list[Told]] = {}
+        for instance in instances:
+            if isinstance(instance, Trace) and instance.structured:
+                continue
+            reader = self.reader_for(instance)
+            told.setdefault(reader, []).append(self._told(instance))
+        for reader, some in told.items():
+            reader.ahead(some)
+
+    def _told(self, instance: Instance) -> Told:
+        scene = self.sentences(instance)
+        if not isinstance(instance, Trace):
+            return scene, instance.question, None, None, None
+        if instance.conclusion is None:
+            return scene, instance.question, None, None, instance.response
+        return scene, instance.question, instance.reasoning or (), instance.conclusion, None
+
     def parse(self, trace: Trace) -> ParsedTrace:
         """The trace's relations, read from its text or taken as they are given.
 
@@ -98,13 +148,34 @@ class TraceParser:
         """
         if trace.structured:
             return structured_trace(self.ontology, trace)
-        scene, reader = self.sentences(trace), self.reader_for(trace)
-        if trace.conclusion is None:
-            text = reader.read(scene, trace.question, response=trace.response)
-        else:
-            steps = trace.reasoning or ()
-            text = reader.read(scene, trace.question, steps, trace.conclusion)
+        text = self.reader_for(trace).read(*self._told(trace))
+        if self._own is not self.ontology and self.described(trace):
+            from symbouq.reading.transfer import transferred
+
+            text = transferred(text, self.ontology)
         return _parsed(text)
+
+    def derivations(self, trace: Trace, facts: Mapping[clingo.Symbol, Place]) -> list[Derivation]:
+        """How each sentence of a trace is read.
+
+        Args:
+            trace: The trace.
+            facts: The ontology's facts, with their places.
+
+        Raises:
+            RecordError: If its text, or it has none, is not read by `rules/reading/`.
+        """
+        from symbouq.reading.syntax.derivation import derivation
+        from symbouq.reading.syntax.reader import SyntaxReader
+
+        reader = None if trace.structured else self.reader_for(trace)
+        if not isinstance(reader, SyntaxReader):
+            given = "in relations" if reader is None else f"{self._kind(trace.dataset)} text"
+            raise RecordError(f"the trace is {given}, of which there is no parse to show")
+        return [
+            derivation(reader.sentences, sentence, facts)
+            for sentence in reader.sentences_of(self._told(trace))
+        ]
 
     def record(self, trace: Trace) -> dict[str, Any]:
         """The trace with its relations beside its text, in a shape that is read as a trace.
@@ -170,7 +241,8 @@ def _parsed(text: Text) -> ParsedTrace:
         )
         for number, claim in enumerate(text.claims, start=1)
     )
-    return ParsedTrace(tuple(slots.of), scene, claims, text.faults, text.events)
+    complete = all(text.scene)
+    return ParsedTrace(tuple(slots.of), scene, claims, text.faults, text.events, complete)
 
 
 def _clause_records(clauses: Clauses) -> list[dict[str, Any]]:

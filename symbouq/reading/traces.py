@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -45,6 +45,10 @@ class ReadingError(RecordError):
 _CONCLUSION = "the conclusion"
 _SHOWN = 80
 """How many characters of an unreadable text a message shows."""
+
+
+Told = tuple[Sequence[str], str, Sequence[str] | None, str | None, str | None]
+"""Scene, question, reasoning, conclusion and response of a trace, as a reader takes them."""
 
 
 @contextmanager
@@ -109,15 +113,16 @@ NAMED_BY_QUESTION = 0.8
 """Confidence of a bare label, whose things are those of the question."""
 
 ASSERTED, SUPPOSED, QUOTED, RETRACTED = "asserted", "supposed", "quoted", "retracted"
+ASKED = "asked"
 
 
 @dataclass(frozen=True)
 class Claim:
     """A claim of a response: its type, its text and what it states.
 
-    Its stance is `asserted`, `supposed` (under an "if" or "suppose"), `quoted` (nothing but
-    somebody's words) or `retracted` (taken
-    back by what follows); only what is asserted states anything. Where nothing is stated, its
+    Its stance is `asserted`; `necessary`, `possible` or `impossible`; `supposed` (under an "if" or
+    "suppose"), `asked`, `quoted` (nothing but somebody's words) or `retracted` (taken back by what
+    follows), which state nothing. Where nothing is stated, its
     reason may say why: `unread`, `uncertain`, `not-in-profile`.
     """
 
@@ -156,11 +161,13 @@ class Question:
         scene: What each scene sentence states.
         pair: The pair that it asks about, subject and object, if it names two things.
         states: What it states or asks to be confirmed: "Is A left of B?".
+        stance: The stance of that: whether it asks if something holds, can hold or has to.
     """
 
     scene: tuple[tuple[Mention, ...], ...]
     pair: tuple[str, str] | None
     states: tuple[Mention, ...]
+    stance: str = ASSERTED
 
 
 class Things(Protocol):
@@ -273,6 +280,9 @@ class TraceReader(ABC, Generic[N]):
         return False
 
     # Whole traces --------------------------------------------------------------------
+
+    def ahead(self, traces: Iterable[Told]) -> None:
+        """Does nothing: sentences cost no less together than alone."""
 
     def read(
         self,

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from symbouq.records.base import Record
 from symbouq.records.features import CLAIM_FEATURES, TRACE_FEATURES
-from symbouq.records.trace import ClaimType, ReaderRecord, RelationRecord
+from symbouq.records.trace import ClaimType, ReaderRecord, RelationRecord, Stance
 
 SCHEMA_VERSION = 1
 """Version of the output records."""
@@ -59,6 +59,7 @@ Reason = Literal[
     "uncertain",
     "not-in-profile",
     "supposed",
+    "asked",
     "quoted",
     "retracted",
 ]
@@ -73,8 +74,10 @@ class ClaimAudit(Record):
     """The last claim is the conclusion."""
     text: str
     """The claim in words."""
-    stance: Literal["asserted", "supposed", "quoted", "retracted"] = "asserted"
-    """What is `supposed`, `quoted`, or `retracted` by what follows, states nothing."""
+    stance: Stance = "asserted"
+    """What is `necessary`, `possible` or `impossible` is judged over the worlds that the context
+    leaves, and enters none; what is `supposed`, `asked`, `quoted`, or `retracted` by what follows,
+    states nothing."""
     relations: list[RelationRecord]
     """What it states in canonical relations."""
     verdict: VerdictName
@@ -94,7 +97,7 @@ class ClaimAudit(Record):
     """Why the verdict is unknown: the context leaves it open; the claim's relations cannot hold
     together, were not decided in time, or rest on what was not read of the scene; no relation is
     stated; one is, but is not read, not surely read, not in the profile; or the claim is
-    supposed, quoted or retracted. Empty for other verdicts."""
+    supposed, asked, quoted or retracted. Empty for other verdicts."""
     premises: list[str]
     """What a determinate verdict rests on: `scene:N` and `claim:N`."""
     message: str

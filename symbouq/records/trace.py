@@ -27,7 +27,7 @@ class RelationRecord(Record):
     span: Annotated[list[int], Field(min_length=2, max_length=2)] | None = None
     """Character offsets, start and end, in that sentence or claim."""
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
-    """The parser's confidence."""
+    """How sure the reading is; below 0.75 the claim contradicts nothing (docs/reading.md)."""
     grounded: bool | None = None
     """Whether scene or question name both things; worked out where it is absent."""
 
@@ -80,6 +80,20 @@ class ClauseRecord(Record):
     """How many times at least."""
 
 
+Stance = Literal[
+    "asserted",
+    "necessary",
+    "possible",
+    "impossible",
+    "supposed",
+    "asked",
+    "quoted",
+    "retracted",
+]
+"""How a claim is made: what is necessary, possible or impossible is judged over the worlds that
+the context leaves, and enters none; what is supposed, asked, quoted or retracted states nothing."""
+
+
 class ClaimRecord(Record):
     """A claim given by its relations."""
 
@@ -89,8 +103,10 @@ class ClaimRecord(Record):
     """`reasoning` or `conclusion`."""
     text: str = ""
     """The claim in words, for the report only."""
-    stance: Literal["asserted", "supposed", "quoted", "retracted"] = "asserted"
-    """What is `supposed`, `quoted`, or `retracted` by what follows, states nothing."""
+    stance: Stance = "asserted"
+    """What is `necessary`, `possible` or `impossible` is judged over the worlds that the context
+    leaves, and enters none; what is `supposed`, `asked`, `quoted`, or `retracted` by what follows,
+    states nothing."""
     reason: Literal["", "unread", "uncertain", "not-in-profile"] = ""
     """Why text that speaks of a place states nothing."""
     relations: list[Relation] = Field(default_factory=list)

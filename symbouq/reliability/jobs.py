@@ -30,7 +30,7 @@ def reading(
         gold = gold_of(trace) if labelled else None
         return {}, (reader.read(trace), gold)
 
-    return work
+    return Work(work, reader.auditor.ahead)
 
 
 def checking_worlds(profile: str | None, ontology: str | None) -> Work:
@@ -40,7 +40,7 @@ def checking_worlds(profile: str | None, ontology: str | None) -> Work:
     def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], None]:
         return {"id": trace.id, WORLDS: worlds(auditor, trace)[0]}, None
 
-    return work
+    return Work(work, auditor.ahead)
 
 
 def predicting(model: str, profile: str | None, ontology: str | None) -> Work:
@@ -52,4 +52,4 @@ def predicting(model: str, profile: str | None, ontology: str | None) -> Work:
         (record,) = fitted.predict([reader.read(trace)])
         return record, record["reliability"]
 
-    return work
+    return Work(work, reader.auditor.ahead)

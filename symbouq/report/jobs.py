@@ -11,12 +11,14 @@ from symbouq.records import Context, Trace
 from symbouq.report.entries import Entry, entry
 
 
-def reporting(profile: str | None, ontology: str | None, context: Context) -> Work:
+def reporting(
+    profile: str | None, ontology: str | None, context: Context, pipeline: str | None = None
+) -> Work:
     """A worker that audits for a report; it keeps a `Summary` and an `Entry`."""
-    auditor = TraceAuditor(profile, ontology, context, partial=True)
+    auditor = TraceAuditor(profile, ontology, context, partial=True, pipeline=pipeline)
 
     def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], tuple[Summary, Entry]]:
         record = auditor.audited(trace, file, line)
         return record, (Summary.of(record), entry(auditor, trace, record))
 
-    return work
+    return Work(work, auditor.ahead)

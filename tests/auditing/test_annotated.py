@@ -44,7 +44,9 @@ def traces(file: Path, ids: set[str]) -> dict[str, dict[str, Any]]:
 
 
 def counted(data: Path, part: str) -> Counter[str]:
-    """Counts over the annotated sentences of the files that have a part in their names."""
+    """Counts over the annotated sentences of the files that have a part in their names; what is
+    said to be possible or necessary is no claim that something holds.
+    """
     rows = [row for row in ROWS if part in row["file"]]
     auditor, count = TraceAuditor(), Counter[str]()
     for name in sorted({row["file"] for row in rows}):
@@ -56,14 +58,13 @@ def counted(data: Path, part: str) -> Counter[str]:
             claims = [
                 claim
                 for claim in auditor.audit(Trace.model_validate(trace)).claims
-                if claim.relations and len(text := letters(claim.text)) > 3
+                if claim.relations and claim.stance == "asserted"
+                if len(text := letters(claim.text)) > 3
                 if text in sentence or sentence in text
             ]
-            for claim in claims:
-                count[claim.grounded_verdict] += 1
-                count[f"{claim.grounded_verdict} rightly"] += (
-                    claim.grounded_verdict == row["verdict"]
-                )
+            for verdict in {claim.grounded_verdict for claim in claims}:
+                count[verdict] += 1
+                count[f"{verdict} rightly"] += verdict == row["verdict"]
             if row["kind"] == "claim":
                 count["claims"] += 1
                 count["claims read"] += any(c.grounded_verdict == row["verdict"] for c in claims)
@@ -77,9 +78,10 @@ def counted(data: Path, part: str) -> Counter[str]:
 def test_claims_about_compositions(data: Path) -> None:
     """RCC-8 and cardinal directions: a possibility that is named is not said to hold."""
     count = counted(data, "qsr_composition")
-    assert count["contradicted"] - count["contradicted rightly"] <= 3, count
-    assert count["entailed rightly"] >= 0.9 * count["entailed"], count
-    assert count["others silent"] >= 0.9 * count["others"], count
+    assert count["contradicted"] == count["contradicted rightly"], count
+    assert count["entailed rightly"] >= 0.85 * count["entailed"], count
+    assert count["others silent"] >= 0.95 * count["others"], count
+    assert count["claims read"] >= 0.48 * count["claims"], count
 
 
 @pytest.mark.slow

@@ -30,6 +30,15 @@ NAMED = {
     "question": "Is the lamp above the rug?",
     "answer_space": ["yes", "no", "unknown"],
 }
+ROW = {
+    "scene": [
+        "The cross is to the right of the oval.",
+        "The oval is to the lower left of the bin.",
+    ],
+    "question": "Where is the cross in relation to the bin?",
+}  # below it, and left, right or neither
+MAY_BE = ROW | {"question": "Could the cross be directly below the bin?"}
+HAS_TO_BE = ROW | {"question": "Must the cross be directly below the bin?"}
 BESIDE = NAMED | {"question": "Is the lamp near the rug?"}
 
 
@@ -56,6 +65,16 @@ def conclusion(of: dict[str, Any], response: str) -> Any:
         (NAMED, "The answer is no.", Verdict.CONTRADICTED),
         (BESIDE, "It cannot be determined.", Verdict.ENTAILED),
         (NAMED, "It cannot be determined.", Verdict.CONTRADICTED),
+        (BESIDE, "No.", Verdict.UNKNOWN),  # the scene leaves it open
+        (ROW, "The possible relations are lower left, below and lower right.", Verdict.ENTAILED),
+        (ROW, "It could be any of lower left, below or lower right.", Verdict.ENTAILED),
+        (ROW, "Possible relations are below and lower right, so I stop.", Verdict.CONTRADICTED),
+        (MAY_BE, "The cross is in some column. Yes, it could.", Verdict.ENTAILED),
+        (MAY_BE, "The cross is to the right of the oval. No, it cannot.", Verdict.CONTRADICTED),
+        (MAY_BE | {"question": "Can the cross be above the bin?"}, "No.", Verdict.ENTAILED),
+        (HAS_TO_BE, "No.", Verdict.ENTAILED),
+        (HAS_TO_BE | {"answer_space": ["yes", "no"]}, "Yes.", Verdict.CONTRADICTED),
+        (ROW, "Left is one of three possible relations. That is all.", Verdict.UNKNOWN),
     ],
 )
 def test_answers(of: dict[str, Any], response: str, verdict: Verdict) -> None:
@@ -64,7 +83,9 @@ def test_answers(of: dict[str, Any], response: str, verdict: Verdict) -> None:
 
 
 def test_the_message_names_the_answer_of_the_scene() -> None:
-    assert conclusion(OPEN, "Answer: DC").message == "The scene gives another answer: DC, EC."
+    assert conclusion(OPEN, "Answer: DC").message == (
+        "The answer given is DC, and the scene gives another: DC, EC."
+    )
     assert conclusion(OPEN, "Answer: DC, EC").message == "As the scene has it: DC, EC."
 
 
@@ -98,3 +119,17 @@ def test_an_answer_that_was_decided_counts_as_symbolizable() -> None:
 
 def test_without_an_answer_space_nothing_is_judged() -> None:
     assert conclusion(POINTS | {"answer_space": None}, "No.").verdict == "unknown"
+
+
+def test_claims_of_cases_neither_contradict_nor_build_on_each_other() -> None:
+    """Who asks what is possible is answered case by case; what is said of the scene's own pairs
+    is said of the scene.
+    """
+    response = "x is disconnected from z.\nx touches z.\nx is part of z.\ny is disconnected from x.\nAnswer: DC"
+    claims = AUDITOR.audit(Trace.model_validate({"id": "t", **OPEN, "response": response})).claims
+    assert [(claim.verdict, claim.reason) for claim in claims[:4]] == [
+        (Verdict.UNKNOWN, "open"),
+        (Verdict.UNKNOWN, "open"),  # of another case: no conflict with the first
+        (Verdict.UNKNOWN, "uncertain"),
+        (Verdict.CONTRADICTED, ""),
+    ]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from symbouq.auditing.answer_text import answering_sentences
 from symbouq.auditing.answer_words import cues, meanings
 from symbouq.auditing.matching import AnswerSpace, agrees, delivered, space_of
 from symbouq.experiments.benchmarks import BENCHMARKS
@@ -199,7 +200,7 @@ def test_a_word_has_the_sense_of_the_data_set() -> None:
 ROLES = {
     *("denial", "determiner", "hedge", "choice", "pause", "stop", "filler", "other", "article"),
     *("open", "declined", "all", "noun", "link", "choosing", "conclusion", "clause", "reason"),
-    *("confidence", "settled"),
+    *("confidence", "settled", "possible"),
 }
 
 
@@ -325,6 +326,15 @@ def test_stepgame_accuracies(data: Path, name: str) -> None:
     correct, without = STEPGAME[name]
     assert right == correct
     assert abs(sum(x is None for x in found) - without) <= 1
+
+
+@pytest.mark.parametrize(
+    "run", ["(", "a" + " " * 9, "\\boxed{", "\\text{", ":\n", "because ", "- "]
+)
+def test_the_answer_after_a_long_run(run: str) -> None:
+    """Time that grows with the square of a text's length would not end here."""
+    text = run * (100_000 // len(run))
+    assert answering_sentences(f"{text}\nAnswer: left", several=True) == ("left",)
 
 
 def test_consistency_answers_of_models(data: Path) -> None:

@@ -172,3 +172,75 @@ def test_many_things_and_few_are_judged_alike(things: int, monkeypatch: pytest.M
         _memory_of.cache_clear()
         found.append(audit_relations(ontology, scene, claims))
     assert found[0] == found[1]
+
+
+IN_ALL, IN_SOME, IN_NONE = ("A", "above", "B"), ("C", "left", "A"), ("A", "below", "B")
+OVER_WORLDS = {
+    ("necessary", IN_ALL): Verdict.ENTAILED,
+    ("necessary", IN_SOME): Verdict.CONTRADICTED,
+    ("necessary", IN_NONE): Verdict.CONTRADICTED,
+    ("possible", IN_ALL): Verdict.ENTAILED,
+    ("possible", IN_SOME): Verdict.ENTAILED,
+    ("possible", IN_NONE): Verdict.CONTRADICTED,
+    ("impossible", IN_ALL): Verdict.CONTRADICTED,
+    ("impossible", IN_SOME): Verdict.CONTRADICTED,
+    ("impossible", IN_NONE): Verdict.ENTAILED,
+}
+
+
+@pytest.mark.parametrize(("stance", "relation"), OVER_WORLDS)
+def test_claims_about_worlds(stance: str, relation: Relation) -> None:
+    slots = {"A": 0, "B": 1, "C": 2}
+    u, name, v = relation
+    scene = [(1, [(0, "above", 1)])]
+    claim = [(slots[u], name, slots[v])]
+    ontology = LIBRARY.ontology("nine-way")
+    (told,) = audit_relations(ontology, scene, [claim], [stance]).claims
+    assert told.verdict is told.grounded is OVER_WORLDS[stance, relation]
+    (untold,) = audit_relations(ontology, scene, [claim], [stance], [False]).claims
+    open_ = relation == IN_SOME
+    assert untold.verdict is (Verdict.UNKNOWN if open_ else OVER_WORLDS[stance, relation])
+
+
+def test_a_claim_about_worlds_is_admitted_to_no_context() -> None:
+    ontology = LIBRARY.ontology("nine-way")
+    possible, opposite = [(2, "left", 0)], [(2, "right", 0)]
+    scene = [(1, [(0, "above", 1)])]
+    results = audit_relations(ontology, scene, [possible, opposite], ["possible", "asserted"])
+    assert [c.verdict for c in results.claims] == [Verdict.ENTAILED, Verdict.UNKNOWN]
+    # One that is asserted is, and what it leaves is judged with it.
+    results = audit_relations(ontology, scene, [possible, opposite], ["asserted", "possible"])
+    assert [c.verdict for c in results.claims] == [Verdict.UNKNOWN, Verdict.CONTRADICTED]
+    assert [c.grounded for c in results.claims] == [Verdict.UNKNOWN, Verdict.ENTAILED]
+    assert not any(c.first_conflict for c in results.claims)
+
+
+def test_what_is_not_surely_read_contradicts_nothing_and_enters_no_context() -> None:
+    ontology = LIBRARY.ontology("nine-way")
+    scene = [(1, [(0, "above", 1)])]
+    wrong, right, open_ = [(0, "below", 1)], [(1, "below", 0)], [(2, "left", 0)]
+    claims = [wrong, right, open_, [(2, "right", 0)], wrong]
+    result = audit_relations(ontology, scene, claims, sure=[False, False, False, True, True])
+    assert [(c.verdict, c.grounded) for c in result.claims] == [
+        (Verdict.UNKNOWN, Verdict.UNKNOWN),
+        (Verdict.ENTAILED, Verdict.ENTAILED),
+        (Verdict.UNKNOWN, Verdict.UNKNOWN),
+        (Verdict.UNKNOWN, Verdict.UNKNOWN),
+        (Verdict.CONTRADICTED, Verdict.CONTRADICTED),
+    ]
+    assert [c.reason for c in result.claims[:3]] == ["uncertain", "restated", "unknown"]
+    assert [c.first_conflict for c in result.claims] == [False, False, False, False, True]
+    # The same of claims about worlds.
+    stances = ["necessary", "possible"]
+    result = audit_relations(ontology, scene, [wrong, wrong], stances, sure=[False, False])
+    assert [c.verdict for c in result.claims] == [Verdict.UNKNOWN, Verdict.UNKNOWN]
+    assert [c.reason for c in result.claims] == ["uncertain", "uncertain"]
+
+
+def test_claims_about_worlds_after_a_conflict_have_their_own_grounded_verdict() -> None:
+    ontology = LIBRARY.ontology("nine-way")
+    wrong, ruled_out = [(0, "below", 1)], [(0, "left", 1)]
+    scene = [(1, [(0, "above", 1)])]
+    results = audit_relations(ontology, scene, [wrong, ruled_out], ["asserted", "impossible"])
+    assert [c.verdict for c in results.claims] == [Verdict.CONTRADICTED, Verdict.NOT_EVALUABLE]
+    assert results.claims[1].grounded is Verdict.ENTAILED

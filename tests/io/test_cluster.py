@@ -132,9 +132,9 @@ def dying(folder: str) -> Work:
         if record.id == "50" and not flag.exists():
             flag.touch()
             os.kill(os.getpid(), signal.SIGKILL)
-        return work(record, file, line)
+        return work.each(record, file, line)
 
-    return doomed
+    return Work(doomed)
 
 
 def deadly() -> Work:
@@ -144,7 +144,7 @@ def deadly() -> Work:
         os.kill(os.getpid(), signal.SIGKILL)
         return {}, None
 
-    return work
+    return Work(work)
 
 
 @pytest.fixture

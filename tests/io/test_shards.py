@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 from symbouq.auditing.jobs import auditing
 from symbouq.auditing.summary import Summary
 from symbouq.io.shards import shard_name, stamp, write_shard
-from symbouq.io.stream import Job, Worker, process
+from symbouq.io.stream import Job, Outcome, Worker, process
 from symbouq.records import Trace
 
 GOOD = {"id": "g", "scene": ["A is above B."], "question": "", "response": "Answer: A is above B."}
@@ -89,10 +90,9 @@ def test_a_shard_whose_writing_was_broken_off_does_not_count(file: Path) -> None
     whole.pop("kept")
     content = shard(file).read_bytes()
 
-    def broken(item: Any) -> Any:
-        if item.number == 4:
-            raise KeyboardInterrupt
-        return WORKER(item)
+    def broken(batch: Sequence[Any]) -> Iterator[Outcome]:
+        yield from WORKER(batch[:3])
+        raise KeyboardInterrupt
 
     file.write_text(file.read_text() + "{}\n")
     with pytest.raises(KeyboardInterrupt):

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ from symbouq.errors import RecordError
 from symbouq.io.adapters import limits
 from symbouq.io.pool import Pool
 from symbouq.io.stream import Job, Line, Outcome, Work, distinct, process, read_lines
+from symbouq.limits import LimitError
 from symbouq.reading.named.reader import NamedReader
 from symbouq.records import Trace, parse_record
 from symbouq.report.jobs import reporting
@@ -313,7 +314,7 @@ def dying(_given: None) -> Work:
             os.kill(os.getpid(), signal.SIGKILL)
         return {"id": trace.id}, None
 
-    return work
+    return Work(work)
 
 
 def test_a_record_that_kills_its_process_costs_only_itself(tmp_path: Path) -> None:
@@ -347,8 +348,8 @@ def test_a_process_that_dies_idle_costs_no_record() -> None:
     assert multiprocessing.active_children() == []
 
 
-def doubling() -> Callable[[int], Any]:
-    return lambda number: 2 * number
+def doubling() -> Callable[[Sequence[int]], list[int]]:
+    return lambda numbers: [2 * number for number in numbers]
 
 
 def test_processes_that_all_die_at_once_end_the_work() -> None:
@@ -369,6 +370,35 @@ def test_a_process_that_cannot_be_made_ready_says_why(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="no such luck"):
         list(process([str(path)], Job(failing, (os.getpid(),), Trace), 2))
     assert multiprocessing.active_children() == []
+
+
+# Work ahead ------------------------------------------------------------------------------
+
+
+def foreseeing(fails: bool) -> Work:
+    """A worker that writes which records it was told of."""
+    known: list[str] = []
+
+    def ahead(traces: Sequence[Trace]) -> None:
+        known[:] = [trace.id for trace in traces]
+        if fails:
+            raise LimitError
+
+    def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], None]:
+        return {"id": trace.id, "known": list(known)}, None
+
+    return Work(work, ahead)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_batch_is_made_ready_before_its_records(tmp_path: Path, fails: bool) -> None:
+    path = tmp_path / "in"
+    path.write_bytes(structured(0) + b"{}\n" + b"".join(map(structured, range(1, 40))))
+    found = list(process([str(path)], Job(foreseeing, (fails,), Trace), 1))
+    known = [json.loads(o.output)["known"] for o in found if o.output is not None]
+    first = [str(n) for n in range(31)]
+    assert known == [first] * 31 + [[str(n) for n in range(31, 40)]] * 9
+    assert [o.number for o in found if o.error] == [2]
 
 
 # Limits ----------------------------------------------------------------------------------

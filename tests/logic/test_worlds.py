@@ -32,13 +32,22 @@ def found_worlds(
 
 
 def test_reference_reads_every_relation_of_the_profiles() -> None:
-    """Stated exclusion between blocks, the hull of several things, and a direction that follows
-    from another relation are left to cases worked out by hand.
+    """Stated exclusion between blocks, the hull of several things, a direction that follows
+    from another relation, and sides of things and of blocks are left to cases worked out by hand.
     """
     by_hand = {"between", "spans", "spanned_by", "superimposed_on"}
+    by_hand |= {
+        f"{of}_{side}" for of in ("at", "in") for side in ("top", "bottom", "left", "right")
+    }
+    by_hand |= {f"at_{v}_{h}_edge" for v in ("top", "bottom") for h in ("left", "right")}
     for profile, reading in READINGS.items():
-        left = set(LIBRARY.ontology(profile).relations.family) ^ set(reading.names)
-        assert left <= by_hand | (EXCLUSION if profile == "spartun" else set())
+        family = LIBRARY.ontology(profile).relations.family
+        left = set(family) ^ set(reading.names)
+        words = {r for r in family if family[r] == "direction"} if profile == "cdc" else set()
+        assert left <= by_hand | words | (EXCLUSION if profile == "spartun" else set())
+
+
+TILE_NAMES = ["n", "ne", "e", "se", "s", "sw", "w", "nw", "b"]
 
 
 # Random scenes -------------------------------------------------------------------------
@@ -116,7 +125,7 @@ def test_what_is_certain_is_true_and_what_is_true_is_possible(
 @settings(max_examples=300, deadline=None, derandomize=True)
 def test_tiles_agree_with_all_boxes(scene: list[Relation], pair: tuple[int, int]) -> None:
     expected = reference.tiles_by_enumeration(scene, pair)
-    found = worlds(LIBRARY.ontology("cdc"), scene, pair)
+    found = worlds(LIBRARY.ontology("cdc"), scene, pair, TILE_NAMES)
     assert (found and (set(found.possible), set(found.certain))) == expected
 
 
@@ -345,7 +354,7 @@ def test_regions_by_hand(scene: list[Relation], possible: set[str], certain: set
 def test_tiles_by_hand(
     scene: list[Relation], pair: tuple[int, int], possible: set[str], certain: set[str]
 ) -> None:
-    assert found_worlds("cdc", scene, pair) == (possible, certain)
+    assert found_worlds("cdc", scene, pair, TILE_NAMES) == (possible, certain)
 
 
 @pytest.mark.parametrize(
@@ -397,6 +406,30 @@ def test_latest_place_wins_in_the_worlds_of_a_story() -> None:
     ontology = LIBRARY.ontology("story")
     assert worlds(ontology, scene, (0, 2), ["at"]) == Worlds(("at",), ("at",))
     assert worlds(ontology, scene, (0, 1), ["at"]) == Worlds((), ())
+
+
+@pytest.mark.parametrize(
+    ("stated", "certain", "impossible"),
+    [
+        ("at_top", {"at_top", "above"}, {"below", "at_bottom"}),
+        ("at_left", {"at_left", "left"}, {"right", "at_right"}),
+        ("in_bottom", {"in_bottom", "proper_part"}, {"below", "ec", "eq"}),
+        (
+            "at_bottom_right_edge",
+            {"at_bottom_right_edge", "at_bottom_edge", "at_right_edge", "tpp"},
+            {"ntpp", "ec", "below"},
+        ),
+    ],
+)
+def test_sides_of_things_and_of_blocks(
+    stated: str, certain: set[str], impossible: set[str]
+) -> None:
+    found = found_worlds("spartun", [(0, stated, 1)], (0, 1), [*certain, *impossible])
+    assert found == (certain, certain)
+    converse = {"at_top": "at_bottom", "at_left": "at_right"}.get(stated)
+    if converse is not None:
+        turned = found_worlds("spartun", [(0, stated, 1)], (1, 0), [stated, converse])
+        assert turned == ({converse}, {converse})
 
 
 @pytest.mark.parametrize(

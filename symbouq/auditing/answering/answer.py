@@ -20,7 +20,8 @@ class Answer:
         possible: Those that hold in some.
         impossible: Those that hold in none.
         premises: What the answer rests on.
-        default: Whether it was given for want of proof: no where yes is not entailed.
+        default: Whether it was given for want of proof: no where yes is not entailed, or without
+            things of which nothing is said.
     """
 
     status: str

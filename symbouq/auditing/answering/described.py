@@ -15,6 +15,7 @@ from symbouq.reading.described.queries import Query, Scene, Value, all_of, any_o
 from symbouq.reading.described.reader import DescribedReader
 from symbouq.reading.described.referents import Discourse
 from symbouq.reading.parser import TraceParser
+from symbouq.reading.transfer import together
 from symbouq.records import Instance
 
 T = TypeVar("T")
@@ -28,7 +29,7 @@ def answer_described(parser: TraceParser, instance: Instance, labels: Labels) ->
         instance: Scene and question.
         labels: The labels of the answer space.
     """
-    reader, ontology = parser.reader, parser.ontology
+    reader, ontology = parser.reader_for(instance), parser.ontology
     assert isinstance(reader, DescribedReader)
     stated = stated_relations(ontology, instance)
     if stated is not None:
@@ -37,16 +38,18 @@ def answer_described(parser: TraceParser, instance: Instance, labels: Labels) ->
     else:
         discourse, statements, query = reader.asked(parser.sentences(instance), instance.question)
         scene = [
-            (n, (s.subject, s.relation, s.object))
+            (n, triple)
             for n, sentence in enumerate(statements, start=1)
-            for s in sentence
+            for triple, _ in together(
+                [(s.subject, s.relation, s.object) for s in sentence], ontology
+            )
         ]
     judge = SceneJudge(ontology, scene)
     settled = judge.answer(labels)
     if settled is not None:
         return settled
     triples = [triple for _, triple in scene]
-    return _Questioner(reader, discourse, triples, judge).answer(query, labels)
+    return _Questioner(reader, ontology, discourse, triples, judge).answer(query, labels)
 
 
 class _Questioner:
@@ -54,6 +57,7 @@ class _Questioner:
 
     Args:
         reader: Reads what answers name.
+        ontology: The tables of the profile.
         discourse: The things of the scene.
         triples: What the scene states of them; it does not contradict itself.
         judge: Audits a claim about the scene, for its premises.
@@ -62,12 +66,13 @@ class _Questioner:
     def __init__(
         self,
         reader: DescribedReader,
+        ontology: Ontology,
         discourse: Discourse,
         triples: Sequence[Triple],
         judge: SceneJudge,
     ) -> None:
         self._reader = reader
-        self._ontology: Ontology = reader.ontology
+        self._ontology = ontology
         self._discourse = discourse
         self._triples = triples
         self._judge = judge
@@ -95,7 +100,10 @@ class _Questioner:
         missing: set[Triple] = set()
 
         def holds(subject: int, relation: str, object: int) -> bool | None:
-            triple = (subject, relation, object)
+            understood = self._ontology.understood(relation)
+            if understood is None:
+                return None
+            triple = (subject, understood, object)
             if triple not in self._known:
                 missing.add(triple)
             return self._known.get(triple)
@@ -111,7 +119,12 @@ class _Questioner:
 
     def _premises(self, value: Value) -> list[str]:
         """The premises of a value in the scene."""
-        return self._judge.premises(sorted(value.support))
+        support = {
+            (u, relation, v)
+            for u, r, v in value.support
+            if (relation := self._ontology.understood(r))
+        }
+        return self._judge.premises(sorted(support))
 
     # Kinds of questions --------------------------------------------------------------------
 
@@ -146,12 +159,12 @@ class _Questioner:
         if None in phrases.values():
             return Answer("unread")
 
-        def values(scene: Scene) -> dict[str, Value]:
+        def values(scene: Scene, complete: bool = True) -> dict[str, Value]:
             found: dict[str, Value] = {}
             for label, phrase in phrases.items():
                 assert phrase is not None  # none is, see above
                 numbers = scene.picked(phrase)
-                chosen = [scene.chosen(n, query.predicates) for n in numbers]
+                chosen = [scene.chosen(n, query.predicates, complete) for n in numbers]
                 # Of several that a label may mean, one is enough; none may be denied.
                 denying = any(predicate.negated for predicate in query.predicates)
                 found[label] = all_of(chosen) if denying and chosen else any_of(chosen)
@@ -168,7 +181,9 @@ class _Questioner:
             label for label in (*labels.things, *labels.meanings.values()) if label not in given
         ]
         premises = self._premises(_together(v for v in found.values() if v.truth))
-        return Answer("answered", given, given, given, rest, premises)
+        proven = self._evaluated(lambda scene: values(scene, complete=False))
+        default = any(value.truth is None for value in proven.values())
+        return Answer("answered", given, given, given, rest, premises, default)
 
     def _judged(self, query: Query, labels: Labels) -> Answer:
         """Whether what is asked holds."""

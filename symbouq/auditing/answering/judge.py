@@ -26,13 +26,18 @@ class SceneJudge:
         for number, triple in stated:
             self._scene.setdefault(number, []).append(triple)
 
-    def audit(self, claim: Sequence[Triple]) -> TraceResult:
+    def audit(self, claim: Sequence[Triple], stance: str = "asserted") -> TraceResult:
         """The audit of one claim about the scene.
+
+        Args:
+            claim: Its relations.
+            stance: Whether they are said to hold, or to be possible, necessary or impossible.
 
         Raises:
             LimitError: If a surrounding `time_limit` is over.
         """
-        return audit_relations(self._ontology, list(self._scene.items()), [claim]).whole()
+        scene = list(self._scene.items())
+        return audit_relations(self._ontology, scene, [claim], [stance]).whole()
 
     def premises(self, triples: Iterable[Triple]) -> list[str]:
         """The premises, as `scene:N`, of relations that follow from the scene."""

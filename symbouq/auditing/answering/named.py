@@ -55,5 +55,5 @@ def answer_named(parser: TraceParser, instance: Instance, labels: Labels) -> Ans
     claim = [(slots[m.subject], m.relation, slots[m.object]) for m in question.states]
     if not claim:
         return Answer("unread")
-    (result,) = judge.audit(claim).claims
+    (result,) = judge.audit(claim, question.stance).claims
     return labels.judged(TRUTH.get(result.grounded), lambda: list(map(str, result.premises)))

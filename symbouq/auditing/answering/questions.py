@@ -48,7 +48,8 @@ def answered(parser: TraceParser, instance: Instance, space: Sequence[str]) -> A
         RecordError: If a label means nothing in the profile.
     """
     ontology = parser.ontology
-    labels = _labels(ontology, space)
+    described = parser.described(instance)
+    labels = _labels(ontology, space, described)
     with untimed():  # spaCy loads with the readers
         from symbouq.auditing.answering.described import answer_described
         from symbouq.auditing.answering.events import answer_events
@@ -56,7 +57,7 @@ def answered(parser: TraceParser, instance: Instance, space: Sequence[str]) -> A
 
     if ontology.eventful and (instance.scene_relations is None or instance.scene_events):
         return answer_events(parser, instance, labels)
-    if ontology.describes:
+    if described:
         return answer_described(parser, instance, labels)
     return answer_named(parser, instance, labels)
 
@@ -68,7 +69,7 @@ def _space(instance: Instance) -> list[str]:
     return space
 
 
-def _labels(ontology: Ontology, space: Sequence[str]) -> Labels:
+def _labels(ontology: Ontology, space: Sequence[str], described: bool) -> Labels:
     meanings: dict[str, str] = {}
     relations: dict[str, str] = {}
     things: list[str] = []
@@ -80,7 +81,7 @@ def _labels(ontology: Ontology, space: Sequence[str]) -> Labels:
             relations[relation] = label
         else:
             things.append(label)
-    if things and (relations or not ontology.describes):
+    if things and (relations or not described):
         raise RecordError(
             f"answer_space: {', '.join(map(repr, things))} means nothing in profile "
             f"{ontology.profile}; a label is a relation, a phrase, or stated with label/2"

@@ -324,14 +324,19 @@ class Scene:
             relation = self.discourse.ontology.lexicon.loosely.get(relation, relation)
         return self.related(subject, relation, object)
 
-    def chosen(self, number: int, predicates: Sequence[Predicate]) -> Value:
-        """Whether predicates pick a thing; what is not said to hold does not, for who asks
-        for the things takes the text to be complete.
+    def chosen(self, number: int, predicates: Sequence[Predicate], complete: bool = True) -> Value:
+        """Whether predicates pick a thing.
+
+        Args:
+            number: The thing.
+            predicates: The predicates.
+            complete: Whether what is not said to hold does not, for who asks for the things
+                takes the text to be complete.
         """
         values: list[Value] = []
         for predicate in predicates:
             value = self.predicated(number, replace(predicate, negated=False))
-            sure = value if value.truth else Value(False)
+            sure = value if value.truth or not complete else Value(False)
             values.append(sure.negated() if predicate.negated else sure)
         return all_of(values)
 

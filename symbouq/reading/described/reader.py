@@ -26,6 +26,8 @@ _VOID = frozenset(
     ("hedge", "condition", "supposition", "inquiry", "or", "respective", "retraction")
 )
 """Kinds of words with which a sentence states nothing."""
+_UNLABELLED = _VOID | {"negation"}
+"""Kinds of words with which a text is no label."""
 
 
 class DescribedReader(TraceReader[Discourse]):
@@ -161,9 +163,10 @@ class DescribedReader(TraceReader[Discourse]):
         visible = [token.text for token in tokens if token.text.isprintable()]
         stated = list(self._stated(tokens, names, narrating=False))
         found = tuple(m for part in stated for m in self._spoken(*part, names, known))
-        if visible[-1:] == [":"]:
-            self._head(tokens, names)
-        return found
+        if visible[-1:] != [":"]:
+            return found
+        self._head(tokens, names)
+        return ()
 
     def _unreadable(self, tokens: Sequence[Token], names: Discourse) -> str:
         full = f"for its text speaks of more than {MOST_THINGS} things"
@@ -195,7 +198,8 @@ class DescribedReader(TraceReader[Discourse]):
     def _label(
         self, tokens: Sequence[Token], names: Discourse, asked: tuple[str, str]
     ) -> tuple[Mention, ...]:
-        if any(token.kind in _VOID or token.kind == "negation" for token in tokens):
+        kinds = [token.kind for token in tokens]
+        if not _UNLABELLED.isdisjoint(kinds) or sum(kind in _BESIDE for kind in kinds) > _LABEL:
             return ()
         return tuple(
             Mention(
@@ -214,6 +218,10 @@ class DescribedReader(TraceReader[Discourse]):
 _RELATING = frozenset(("relation", "hour", "with", "observing"))
 """Kinds of words without one of which a sentence states no relation."""
 
+
+_BESIDE = frozenset(("content", "citation", "source"))
+_LABEL = 1
+"""How many words of these kinds an answer may have that is nothing but a label."""
 
 _OPEN = frozenset(("condition", "supposition"))
 """Kinds of words that reach over a whole sentence."""

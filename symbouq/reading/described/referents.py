@@ -38,12 +38,12 @@ _HULL = "(hull)"
 """The kind of a thing that spans others, which no noun means."""
 _AMBIGUOUS = 0.5
 """What is left of the confidence where several things fit a phrase."""
-_COUNTED = 0.9
+_COUNTED = 0.7
 """The same where "two squares" is taken to mean two that are known."""
 _SITUATED = 0.9
 """Of a place that the text leaves to be understood."""
-_PRONOUN = 0.95
-_SKIPPED = 0.95
+_PRONOUN = 0.7
+_SKIPPED = 0.7
 """The same for each word that was not understood."""
 
 
@@ -407,6 +407,7 @@ class _Interpretation:
         self.continued: list[int] = []
         self.tied: dict[int, list[int]] = {}
         self.place: int | None = None
+        self.topic: int | None = None
 
     def interpret(self, parse: Parse) -> list[Statement]:
         discourse = self.of
@@ -416,6 +417,7 @@ class _Interpretation:
                 self._name(clause)
             elif isinstance(clause, Topic) and clause.heading:
                 discourse.focus([clause.phrase])
+                self.topic = self._told_apart(clause.phrase)
             elif isinstance(clause, Topic):
                 self._turned(clause.phrase)
             else:
@@ -448,10 +450,15 @@ class _Interpretation:
     def _turned(self, phrase: Phrase) -> None:
         """Takes note of a thing that the text turns to: "I looked at block A"."""
         discourse = self.of
-        fits = [n for n in range(len(discourse)) if discourse.fits(phrase, n)]
-        if len(fits) == 1 and (phrase.names or phrase.kind):
+        self.topic = self._told_apart(phrase)
+        if self.topic is not None:
             discourse.centre = []
-            discourse.salient = [*dict.fromkeys([*fits, *discourse.salient])]
+            discourse.salient = [*dict.fromkeys([self.topic, *discourse.salient])]
+
+    def _told_apart(self, phrase: Phrase) -> int | None:
+        """The one thing that a phrase with a name or a noun fits, if there is just one."""
+        fits = [n for n in range(len(self.of)) if self.of.fits(phrase, n)]
+        return fits[0] if len(fits) == 1 and (phrase.names or phrase.kind) else None
 
     def _situate(self) -> None:
         """Takes what was introduced without a place to be where the things are that it was
@@ -650,6 +657,8 @@ class _Interpretation:
             pairs = [(u, v) for u, v in pairs if self.of.is_container(u)]
         for u, v in pairs:
             relation = self.of.relation_to(said, v)
+            if not self.narrating:  # a scene means its words strictly, who speaks of it does not
+                relation = ontology.lexicon.loosely.get(relation, relation)
             if relation in within and self.of.is_container(v):
                 self.of.locate(u, v)
             elif ontology.relations.converse.get(relation) in within and self.of.is_container(u):
@@ -727,7 +736,17 @@ class _Interpretation:
             )
             return made, 1.0, True
         fits = [n for n in range(len(discourse.things)) if discourse.fits(phrase, n)]
-        fits = fits or [n for n in range(len(discourse.things)) if discourse.may_fit(phrase, n)]
+        loosely = [n for n in range(len(discourse.things)) if discourse.may_fit(phrase, n)]
+        if not self.narrating:
+            # "Another is medium and blue": in its block that is the medium blue circle, whatever
+            # circles there are elsewhere.
+            block = place if place is not None else discourse.container
+            local = [
+                n for n in loosely if block is not None and discourse.things[n].container == block
+            ]
+            if local and not any(discourse.things[n].container == block for n in fits):
+                fits = local
+        fits = fits or loosely
         if not self.narrating and not fits and self._is_abstract(phrase):
             return (), 1.0, False
         if phrase.clauses:
@@ -869,7 +888,8 @@ class _Interpretation:
             fits = self._level(uses, fits)
         if not fits:
             return (), 1.0
-        sure = 1.0 if phrase.kind else _PRONOUN
+        # "As for block A, it ..." says itself what is meant.
+        sure = 1.0 if phrase.kind or fits[0] == self.topic else _PRONOUN
         if phrase.plural and not phrase.kind:
             # "They" are several things of this sentence or the last, of one kind or not.
             for group in (self.subjects, discourse.recent):

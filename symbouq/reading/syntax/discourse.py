@@ -20,6 +20,7 @@ class Said:
         landmark: The thing that it is placed by.
         statement: How the sentence says it.
         span: Character offsets in the text.
+        sure: Whether anything is based on it.
     """
 
     placed: int
@@ -27,6 +28,7 @@ class Said:
     landmark: int
     statement: Statement
     span: tuple[int, int]
+    sure: bool = True
 
 
 class Discourse:
@@ -38,7 +40,7 @@ class Discourse:
 
     Attributes:
         topic: The thing that the last sentence was about.
-        question: What the last sentence asked, if it did.
+        question: What the last sentence asked to be confirmed, if it did.
     """
 
     def __init__(self, things: Things, together: Callable[[Sequence[str]], str | None]) -> None:
@@ -47,10 +49,12 @@ class Discourse:
         self.topic: int | None = None
         self.landmark: int | None = None
         self.question: tuple[Said, ...] = ()
+        self._wanted: list[tuple[Statement, int]] = []
 
     def take(self, sentence: Sentence) -> tuple[Said, ...]:
         """What a sentence says of things; what it speaks of may be meant by pronouns later."""
-        said = tuple(self._joined(self._said(sentence)))
+        wanted, self._wanted = self._wanted, []
+        said = tuple(self._joined(self._said(sentence))) or tuple(self._supplied(sentence, wanted))
         self._remember(sentence, said)
         self.question = said if sentence.asked else ()
         return said
@@ -66,24 +70,58 @@ class Discourse:
                 whole = self._together([other.relation, each.relation]) if alike else None
                 if whole is not None:
                     span = min(other.span[0], each.span[0]), max(other.span[1], each.span[1])
-                    found[n] = replace(other, relation=whole, span=span)
+                    sure = other.sure and each.sure
+                    found[n] = replace(other, relation=whole, span=span, sure=sure)
                     break
             else:
                 found.append(each)
         return found
 
     def _said(self, sentence: Sentence) -> Iterator[Said]:
+        meant: list[tuple[Statement, int, int]] = []
         for statement in sentence.says.statements:
+            if self._is_wanted(sentence, statement.placed):
+                landmark = self._meant(sentence, statement.landmark, statement.placed)
+                if landmark is not None:
+                    self._wanted.append((statement, landmark))
+                continue
             placed = self._meant(sentence, statement.placed, statement.landmark)
             landmark = self._meant(sentence, statement.landmark, statement.placed)
-            if placed is None or landmark is None or placed == landmark:
+            if placed is not None and landmark is not None:
+                meant.append((statement, placed, landmark))
+        # "B is in A and B and C touch": what is related to itself is no part of the list.
+        misread = {
+            statement.trigger
+            for statement, placed, landmark in meant
+            if placed == landmark and sentence.words[statement.trigger].category != "side"
+        }
+        for statement, placed, landmark in meant:
+            if placed == landmark:
                 continue
             heads = [n for n in (statement.placed, statement.landmark) if n != CONTEXT]
             words = [sentence.words[n] for n in (*heads, statement.trigger)]
             start, end = min(w.start for w in words), max(w.end for w in words)
             span = sentence.start + start, sentence.start + end
+            sure = sentence.sure(statement) and statement.trigger not in misread
             for relation in statement.relations:
-                yield Said(placed, relation, landmark, statement, span)
+                yield Said(placed, relation, landmark, statement, span, sure)
+
+    def _supplied(
+        self, sentence: Sentence, wanted: Iterable[tuple[Statement, int]]
+    ) -> Iterator[Said]:
+        """What a sentence that names one thing says where the one before asked for a thing: "What
+        is above B? A is."
+        """
+        named = [p for p in sentence.says.phrases.values() if p.names]
+        if len(named) != 1 or sentence.asked or any(word.relations for word in sentence.words):
+            return
+        span = sentence.start, sentence.start + len(sentence.text)
+        thing = self.things.thing(*sentence.named(named[0].head))
+        for statement, landmark in wanted:
+            given = replace(statement, force="asserted")
+            if thing != landmark and not statement.negative:
+                for relation in statement.relations:
+                    yield Said(thing, relation, landmark, given, span)
 
     def _meant(self, sentence: Sentence, head: int, other: int) -> int | None:
         """The thing that a noun phrase of a sentence means.
@@ -94,29 +132,45 @@ class Discourse:
             other: The head of what it is related to, and does not mean.
         """
         if head == CONTEXT:
-            return self.topic
+            phrases = sentence.says.phrases
+            if other == CONTEXT or phrases[other].kind != "pronoun":
+                return self.topic
+            # "It is on the left", said of the topic: of what that was placed by.
+            partner = self._meant(sentence, other, CONTEXT)
+            return self.landmark if partner == self.topic else self.topic
         phrase = sentence.says.phrases[head]
         if phrase.kind == "pronoun":
             return self._referent(sentence, head, other)
+        if phrase.kind == "wanted":
+            return None
         if phrase.kind == "plural" and self.things.find(*sentence.named(head)) is None:
             return None
         return self.things.thing(*sentence.named(head))
 
     def _referent(self, sentence: Sentence, head: int, other: int) -> int | None:
         """What a pronoun means: in its sentence a subject before it, if it is one itself or owns
-        something, else the nearest other thing before; else what the text is about; else a
-        subject after it.
+        something, else the nearest other thing before; an object before that, if it is one itself;
+        else what the text is about; else a subject after it.
         """
         phrases = sentence.says.phrases
-        named = [p for p in phrases.values() if p.kind != "pronoun" and p.head != other]
+        named = [p for p in phrases.values() if p.names and p.head != other]
         before = [p for p in named if p.head < head]
-        subjects = [p for p in before if p.role != "other"]
-        others = [p for p in before if p.role == "other"]
-        oblique = phrases[head].role == "oblique"
-        found = (others or subjects) if oblique else (subjects or others)
+        subjects = [p for p in before if p.role in ("subject", "introduced")]
+        objects = [p for p in before if p.role == "object"]
+        others = [p for p in before if p.role not in ("subject", "introduced")]
+        role = phrases[head].role
+        oblique = role == "oblique"
+        if oblique:
+            found = others or subjects
+        elif role == "object":
+            found = objects or subjects or others
+        else:
+            found = subjects or objects or others
         if found:
             return self.things.thing(*sentence.named(found[-1].head))
         partner = self._meant(sentence, other, head) if self._is_named(phrases, other) else None
+        if oblique and other != CONTEXT and phrases[other].role == "subject":
+            partner = self.topic if partner is None else partner  # "it is above it"
         for thing in (self.topic, self.landmark):
             if thing is not None and thing != partner:
                 return thing
@@ -124,11 +178,15 @@ class Discourse:
         return self.things.thing(*sentence.named(after[0].head)) if after else None
 
     @staticmethod
+    def _is_wanted(sentence: Sentence, head: int) -> bool:
+        return head != CONTEXT and sentence.says.phrases[head].kind == "wanted"
+
+    @staticmethod
     def _is_named(phrases: Mapping[int, Phrase], head: int) -> bool:
         return head != CONTEXT and phrases[head].kind != "pronoun"
 
     def _remember(self, sentence: Sentence, said: Sequence[Said]) -> None:
-        phrases = [p for p in sentence.says.phrases.values() if p.kind != "pronoun"]
+        phrases = [p for p in sentence.says.phrases.values() if p.names]
         subject = self._topic(phrases, sentence)
         if subject is not None:
             topic = self.things.thing(*sentence.named(subject.head))

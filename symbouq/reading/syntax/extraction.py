@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
+from itertools import combinations, pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import clingo
 
+from symbouq.errors import OntologyError
 from symbouq.ontology.source import ground, new_control, rule_files
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.syntax.preparation import Word
@@ -23,11 +25,15 @@ STRIDE = 1000
 CONTEXT = -1
 """The token that stands for what the text before a sentence is about."""
 
+SURE = 3
+"""The highest cost of a reading that anything is based on."""
+
 NOMINAL = frozenset(("NOUN", "PROPN"))
 _MODIFIERS = frozenset(("compound", "amod", "nmod", "nummod", "poss", "quantmod", "det"))
 _NOMINAL_ROLES = frozenset(("pobj", "nsubj", "nsubjpass", "dobj", "attr", "conj"))
 _SMALL = frozenset(("ADP", "ADV", "DET", "PART", "ADJ", "NUM"))
 _LISTING = frozenset((",", "and", "then", ">", "<", "finally", "followed", "by", "next", "lastly"))
+_ORDER = ("trigger", "placed", "landmark", "negative")
 _COMPANIONS = frozenset(("with", "on", "onto", "upon", "to", "at", "against"))
 """Prepositions that may bring the landmark of a verb whose expression names none."""
 
@@ -44,6 +50,8 @@ class Statement:
         cost: How far the reading is from the plainest one.
         negative: Whether it is denied.
         force: Its force, `asserted` if it has no other.
+        unsure: Whether more may be meant than was read.
+        modal: Where it is asked, whether as `possible`, `necessary` or `impossible`.
     """
 
     trigger: int
@@ -53,6 +61,8 @@ class Statement:
     cost: int
     negative: bool
     force: str
+    unsure: bool = False
+    modal: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,15 +72,20 @@ class Phrase:
     Attributes:
         head: Its head.
         words: The words that name the thing, without article.
-        kind: `pronoun`, `definite`, `indefinite`, `plural` or `name`.
-        role: How it stands in its sentence: `subject`, `introduced` ("there is a lamp"),
-            `oblique` (a pronoun after a preposition) or `other`.
+        kind: `pronoun`, `definite`, `indefinite`, `plural`, `name`, or `wanted` ("what", "who").
+        role: How it stands in its sentence: `subject`, `introduced` ("there is a lamp"), `object`
+            (of a verb), `oblique` (a pronoun after a preposition) or `other`.
     """
 
     head: int
     words: tuple[int, ...]
     kind: str
     role: str
+
+    @property
+    def names(self) -> bool:
+        """Whether it says itself which thing it means, as "it" and "what" do not."""
+        return self.kind not in ("pronoun", "wanted")
 
 
 @dataclass(frozen=True)
@@ -86,7 +101,8 @@ class Extracted:
     phrases: Mapping[int, Phrase]
 
 
-_FORCES = ("asked", "supposed", "doubted", "possible", "necessary")
+_MODAL = ("impossible", "possible", "necessary")
+_FORCES = ("asked", "supposed", "doubted", "glossed", *_MODAL)
 """The forces, the first of several counts."""
 
 
@@ -99,8 +115,15 @@ class Extraction:
     """
 
     def __init__(self, ontology: Ontology, verbs: Mapping[tuple[str, ...], str]) -> None:
+        self._converse = ontology.relations.converse
         self._symmetric = {r for r, s in ontology.relations.mirror.items() if r == s}
+        self._symmetric |= {
+            r for r in ontology.wording.understood_as if ontology.understood(r) in self._symmetric
+        }
         self._partly = ontology.wording.partly_as
+        self._bound = ontology.wording.bound_as
+        self._excludes = ontology.relations.excludes
+        self._joins = ontology.relations.join
         self._directional = set(ontology.relations.displacement)
         self._classes: dict[str, list[str]] = {}
         for name, texts in ontology.wording.lexeme.items():
@@ -112,11 +135,18 @@ class Extraction:
         for options in self._verbs.values():
             options.sort(key=lambda option: -len(option[0]))
 
+    def _excluding(self, r: str, s: str) -> bool:
+        """Whether relations exclude each other, and are not said together as one."""
+        return s in self._excludes.get(r, ()) and not self._joins.get((r, s))
+
     def extracted(self, sentences: Sequence[tuple[Sequence[Word], Doc, bool]]) -> list[Extracted]:
         """What each of some sentences says.
 
         Args:
             sentences: The words of each, its parse, and whether it is a question.
+
+        Raises:
+            OntologyError: If the rules leave open what a sentence says.
         """
         batch = [
             _Facts(self, number * STRIDE, words, doc, asked)
@@ -127,15 +157,27 @@ class Extraction:
         ground(control, complaints, "reading")
         return self._statements(control, batch)
 
+    def program(self, words: Sequence[Word], doc: Doc, asked: bool) -> str:
+        """A sentence as facts for `rules/reading.lp`, its tokens numbered from 0."""
+        return _Facts(self, 0, words, doc, asked).text()
+
     def _statements(self, control: clingo.Control, batch: Sequence[_Facts]) -> list[Extracted]:
         atoms = control.symbolic_atoms
 
         def rows(name: str, arity: int) -> Iterator[list[clingo.Symbol]]:
             for atom in atoms.by_signature(name, arity):
+                if not atom.is_fact:
+                    raise OntologyError(
+                        f"{name}/{arity} of the reading rules depends on its own negation or "
+                        "aggregate, so that grounding does not decide it",
+                        "rules/reading.lp",
+                    )
                 yield atom.symbol.arguments
 
         negative = {row[0].number for row in rows("negative", 1)}
         partial = {row[0].number for row in rows("partial", 1)}
+        bounded = {row[0].number for row in rows("bounded", 1)}
+        unsure = {row[0].number for row in rows("unsure", 1)}
         turned = {row[0].number for row in rows("denies_again", 1)}
         force: dict[int, set[str]] = {}
         for trigger, kind in rows("force", 2):
@@ -148,6 +190,8 @@ class Extraction:
                 relations = batch[number].relations[t]
                 if t in partial and t not in negative:
                     relations = tuple(self._partly.get(r, "") for r in relations)
+                if t in bounded:
+                    relations = tuple(self._bound.get(r, "") for r in relations)
                 denied = (t in negative) != (name == "again" and t in turned)
                 forces = force.get(t, ())
                 base = number * STRIDE
@@ -155,12 +199,13 @@ class Extraction:
                 if not {placed, landmark} <= {CONTEXT, *batch[number].phrases}:
                     continue  # the rules took for a thing what is none
                 said = next((f for f in _FORCES if f in forces), "asserted")
+                modal = next((f for f in _MODAL if f in forces), "") if said == "asked" else ""
                 found[number][t - base, placed, landmark, denied] = Statement(
-                    t - base, placed, landmark, relations, cost, denied, said
+                    t - base, placed, landmark, relations, cost, denied, said, t in unsure, modal
                 )
         return [
             Extracted(
-                tuple(sorted(said.values(), key=lambda s: (s.trigger, s.placed, s.landmark))),
+                tuple(sorted(said.values(), key=attrgetter(*_ORDER))),
                 of.phrases,
             )
             for said, of in zip(found, batch, strict=True)
@@ -183,6 +228,7 @@ class _Facts:
     ) -> None:
         self._of = of
         self._base = base
+        self._asked = asked
         self._words = words
         self.relations: dict[int, tuple[str, ...]] = {}
         self.phrases: dict[int, Phrase] = {}
@@ -215,7 +261,10 @@ class _Facts:
 
     def _token(self, word: Word, token: Token) -> None:
         t = self._base + token.i
-        lower, lemma = word.text.lower(), token.lemma_.lower()
+        lower = word.text.lower()
+        lemma = token.lemma_.lower()
+        if word.category and word.shown.lower() != lower:
+            lemma = lower  # that of what it is shown as says nothing
         texts = () if word.label else (lower, lemma)  # "A" is no article where it is a name
         names = {name for text in texts for name in self._of._classes.get(text, ())}
         self._say(
@@ -254,7 +303,8 @@ class _Facts:
                 *(
                     f"companion({t},{self._base + c.i})."
                     for c in (token.subtree if companion else token.children)
-                    if self._text(c).split()[-1] in brought and c.i > token.i
+                    if self._text(c).split()[-1] in brought
+                    and (_is_own(c, token) if companion else c.i > token.i)
                 ),
                 *([f"bound({t})."] if companion else []),
             )
@@ -281,6 +331,10 @@ class _Facts:
             self._say(f"directional({t}).")
         if self._of._symmetric.issuperset(relations):
             self._say(f"symmetrical({t}).")
+        if all(self._of._partly.get(r) == r for r in relations):
+            self._say(f"by_part({t}).")
+        if any(self._of._excluding(r, s) for r, s in combinations(relations, 2)):
+            self._say(f"alternatives({t}).")
 
     def _verb(self, token: Token) -> tuple[str, str] | None:
         """The relation of a verb, and the preposition that its expression names, if any."""
@@ -327,10 +381,16 @@ class _Facts:
             role = "other" if "animate" in names and token.dep_ == "pobj" else _role(token)
             self.phrases[token.i] = Phrase(token.i, (token.i,), "pronoun", role)
             return
+        if self._asked and "asking" in names and token.pos_ == "PRON":
+            self.phrases[token.i] = Phrase(token.i, (token.i,), "wanted", "other")
+            return
         if not word.label:
             if "motion" in names and not any(child.dep_ == "det" for child in token.children):
                 return  # "drive south"
-            if word.measure or names & {"abstract", "neutral", "reciprocal", "many", "far_measure"}:
+            modified = any(c.dep_ == "compound" and c.pos_ == "NOUN" for c in token.children)
+            if word.measure or names & {"neutral", "reciprocal", "many", "far_measure"}:
+                return
+            if "abstract" in names and not modified:
                 return
             nominal = token.pos_ in NOMINAL or (
                 token.pos_ in ("ADJ", "VERB", "ADV", "NUM")
@@ -344,7 +404,7 @@ class _Facts:
             owner = "whereabouts" in self._of._classes.get(head.lemma_.lower(), ())
             if within and not owner and not self._words[head.i].category:
                 return
-        self._say(f"mention({t}).")
+        self._say(f"mention({t}).", *([f"label({t})."] if word.label else []))
         self._things.append(t)
         self.phrases[token.i] = self._phrase(word, token)
 
@@ -412,6 +472,8 @@ class _Facts:
                     self._say(f"adjoins({a},{b}).")
         for t in triggers:
             n = t - base
+            turned = tuple(self._of._converse.get(r, "") for r in self.relations[t])
+            self._say(*(f"opposite({t},{u})." for u in triggers if self.relations[u] == turned))
             before = next(
                 (x for x in reversed(doc[:n]) if x.pos_ not in ("ADP", "DET", "ADV", "PUNCT")), None
             )
@@ -465,6 +527,12 @@ def _parts(names: Sequence[str], below: Mapping[str, Token]) -> list[Token]:
     return []
 
 
+def _is_own(part: Token, verb: Token) -> bool:
+    """Whether no other verb stands between a verb and what depends on it."""
+    above = list(part.ancestors)
+    return not any(t.pos_ in ("VERB", "AUX") for t in above[: above.index(verb)])
+
+
 def _quoted(text: str) -> str:
     escaped = text.replace("\0", " ").replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
@@ -475,6 +543,12 @@ def _role(token: Token) -> str:
         return "subject"
     if token.dep_ in ("attr", "dobj") and any(c.dep_ == "expl" for c in token.head.children):
         return "introduced"
+    verb = token.head if token.dep_ == "dobj" else token.head.head
+    told = token.dep_ in ("dobj", "pobj") and verb.dep_ == "ROOT" and verb.tag_ == "VB"
+    if told and token.pos_ != "PRON" and not any(c.dep_ in ("nsubj", "aux") for c in verb.children):
+        return "introduced"  # "Look at the lamp."
+    if token.dep_ == "dobj":
+        return "object"
     if token.dep_ == "pobj" and token.pos_ == "PRON":
         return "oblique"
     return "other"

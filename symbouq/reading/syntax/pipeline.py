@@ -65,7 +65,10 @@ class Pipeline:
         try:
             self.nlp: Language = spacy.load(name, exclude=list(_UNUSED))
         except OSError as error:
-            raise PipelineError(f"the pipeline {name!r} cannot be loaded: {error}") from error
+            raise PipelineError(
+                f"the pipeline {name!r} cannot be loaded: {error} `symbouq doctor` says which one "
+                "serves where none is named"
+            ) from error
         if "parser" not in self.nlp.pipe_names:
             raise PipelineError(f"the pipeline {name!r} has no parser")
         self.name = name

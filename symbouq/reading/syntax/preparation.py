@@ -14,9 +14,13 @@ from itertools import cycle
 from typing import NamedTuple
 
 from symbouq.ontology.tables import Ontology
+from symbouq.reading.syntax.names import Name, Names, by_first, looks_like_verb
 
 STAND_INS = ("Anna", "Bob", "Carol", "Dave", "Emma", "Frank", "Grace", "Henry", "Kate", "Paul")
 """First names that labels are shown as."""
+
+STANDARD_NOUNS = ("table", "bottle", "basket", "piano", "candle", "ladder", "bucket", "carpet")
+"""Nouns that names with an article are shown as."""
 
 SHOWN = {
     "preposition": "at",
@@ -79,10 +83,10 @@ class Piece(NamedTuple):
 
 
 _TERM = re.compile(
-    r"(?P<name>[A-Za-z][A-Za-z_]*)(?P<inverse>\^?\{?-1\}?|\u207b\u00b9)?\(\s*(?P<placed>\w+)"
-    r"\s*,\s*(?P<landmark>\w+)\s*\)"
+    r"(?P<name>[A-Za-z][A-Za-z_]*)(?P<inverse>\^? ?\{?-1\}?|\u207b\u00b9)?(?: (?<=[A-Zi1] ))?"
+    r"\(\s*(?P<placed>\w+)\s*,\s*(?P<landmark>\w+)\s*\)"
 )
-"""A relation written as a formula: "DC(x,y)"."""
+"""A relation written as a formula: "DC(x,y)", or "EC (x,y)", where a brace of LaTeX was."""
 
 
 class _Item(NamedTuple):
@@ -96,7 +100,8 @@ class _Item(NamedTuple):
 
 
 # Codes of items: S side, P preposition, L link, T goal, I opening, D article, C and, O or,
-# X instead, Q beside, F degree, N part, H hyphen, M measure, R reference, A label, Z skipped,
+# X instead, Q beside, F degree, N part, H hyphen, M measure, R reference, A label, B name with
+# an article, Z skipped,
 # 0 negation of several words, J others of several words, = equals, E other expression, W other
 # word.
 _SIDE = "(?:[FM]*Q?[IT]?D?[FM]*Q?S(?:(?:H|[IT]D?)?[FM]*S)*(?:H?Q|H?N)*)"
@@ -207,13 +212,32 @@ class Preparation:
         for name in _FUNCTIONS:
             self._functions |= self._classes.get(name, frozenset())
         self._functions -= self._classes.get("part", frozenset())
+        self._common = frozenset().union(
+            *(self._classes.get(name, frozenset()) for name in _COMMON),
+            *(
+                words
+                for table in self.expressions.of.values()
+                for words in table
+                if len(words) == 1
+            ),
+        )
+        self._bounding = self._functions | self._classes.get("degree", frozenset())
+        self.names = Names(self._bounding, self._common)
 
-    def words(self, tokens: Sequence[Piece], heads: frozenset[str] = frozenset()) -> list[Word]:
+    def words(
+        self,
+        tokens: Sequence[Piece],
+        heads: frozenset[str] = frozenset(),
+        names: frozenset[Name] = frozenset(),
+        proper: bool = False,
+    ) -> list[Word]:
         """A sentence as the parser is to see it.
 
         Args:
             tokens: Its tokens.
             heads: Nouns that are known to open labels: "box" of "Box 14".
+            names: Names that are one word to the parser.
+            proper: Whether they are shown as first names without an article, not as nouns.
         """
         first = tokens[0].start if tokens else 0
         text = ""
@@ -231,7 +255,7 @@ class Preparation:
                 pieces.append(Piece(term["landmark"], landmark, argument=True))
                 end = first + term.end()
         pieces += self._plain(tokens, end, first + len(text))
-        return _Sentence(self, pieces, heads).words()
+        return _Sentence(self, pieces, heads, names, proper).words()
 
     @staticmethod
     def _plain(tokens: Sequence[Piece], first: int, end: int) -> Iterator[Piece]:
@@ -288,12 +312,27 @@ _FUNCTIONS = (
 )  # fmt: skip
 """Classes of words, beside those of codes, that are no part of a label."""
 
+_COMMON = (
+    "abstract", "centre", "dial", "expanse", "neutral", "part", "portion", "quantifier",
+    "reciprocal", "shell", "slot", "spot", "totality", "trip", "whereabouts",
+)  # fmt: skip
+"""Classes of words that a name does not end in: what they mean depends on what they stand in."""
+
 
 class _Sentence:
     """The preparation of one sentence."""
 
-    def __init__(self, of: Preparation, pieces: Sequence[Piece], heads: frozenset[str]) -> None:
+    def __init__(
+        self,
+        of: Preparation,
+        pieces: Sequence[Piece],
+        heads: frozenset[str],
+        names: frozenset[Name],
+        proper: bool,
+    ) -> None:
         self.of = of
+        self.proper = proper
+        self.names = by_first(names)
         self.texts = [piece.text for piece in pieces]
         self.lower = [text.lower() for text in self.texts]
         self.pieces = pieces
@@ -304,13 +343,20 @@ class _Sentence:
         self.items: list[_Item] = []
         at = 0
         while at < len(self.texts):
+            begin = at + (self.lower[at] == "the")
+            end = self._name_end(begin)
+            if end:
+                self._name(at, begin, end)
+                at = end
+                continue
             item = self._item(at)
             self.items.append(item)
             at = item.last + 1
         self._openings()
         self._particles()
+        self._departures()
         self._orders()
-        return self._collapsed()
+        return _turned(_without_asides(self._collapsed()))
 
     def _is(self, word: str, name: str) -> bool:
         return word in self.of._classes.get(name, ())
@@ -329,7 +375,7 @@ class _Sentence:
         distance = self._distance(at)
         if distance is not None:
             return distance
-        same = self._same(at)
+        same = self._same(at) or self._expanse(at)
         if same is not None:
             return same
         hour = self._hour(at) or self._between_hours(at) or self._bearing(at)
@@ -368,6 +414,8 @@ class _Sentence:
                 continue
             if category == "side" and self._is_named(at, end):
                 continue
+            if self._is(words[0], "portion") and self._is_partitive(at - 1):
+                continue  # "the part of B that ..."
             short = len(words) == 1 and len(words[0]) < 3 and words[0] not in ("up", "in")
             if short and (not self.texts[at].isupper() or self._at(at + 1) == "."):
                 continue  # "NE", not "ne"
@@ -376,6 +424,13 @@ class _Sentence:
             code = {"preposition": "P", "side": "S"}.get(category, "E")
             return _Item(code, at, end - 1, relation, category)
         return None
+
+    def _is_partitive(self, at: int) -> bool:
+        """Whether what stands before a part makes a thing of it: "the part", "with a part"."""
+        if self._at(at) in ("a", "an"):
+            at -= 1
+        before = self._at(at)
+        return not before.isalpha() or self._is(before, "partitive")
 
     def _is_named(self, first: int, end: int) -> bool:
         """Whether a side belongs to a proper name: "South Street"."""
@@ -396,11 +451,22 @@ class _Sentence:
         end = at
         while self._code_at(end) in tuple("IDFT") or self._at(end) in ("one", "and", "single"):
             end += 1
-        if self._at(end) != "same" or not self._is(self._at(end + 1), "spot"):
+        relation = self.of.expressions["spot"].get((self._at(end),))
+        if relation is None or not self._is(self._at(end + 1), "spot"):
             return None
         if self._at(end + 2) == "as":
-            return _Item("P", at, end + 2, "same_position", "preposition")
-        return _Item("E", at, end + 1, "same_position", "between")
+            return _Item("P", at, end + 2, relation, "preposition")
+        return _Item("E", at, end + 1, relation, "between")
+
+    def _expanse(self, at: int) -> _Item | None:
+        """What lies between two things and is said to be great or small: "the DISTANCE between A
+        and B is enormous".
+        """
+        if not (self._is(self._at(at), "expanse") and self._at(at + 1) == "between"):
+            return None
+        sizes = {name for name in ("great", "small") for word in self.lower if self._is(word, name)}
+        relation = self.of.expressions["extent"].get((sizes.pop(),)) if len(sizes) == 1 else None
+        return _Item("E", at, at, relation, "between") if relation else None
 
     def _code_at(self, at: int) -> str:
         item = self._code(at) if at < len(self.lower) else None
@@ -480,31 +546,47 @@ class _Sentence:
         """A distance by measure or effort: "a stone's throw from", "within walking distance
         of", "at a great distance from".
         """
-        if not (self._leads(at) or self._measures(at)):
+        denied = self._at(at) == "not"
+        if not self.lower[at][:1].isalnum():
+            return None
+        if not (denied or self._leads(at) or self._measures(at)):
             return None
         before = self._at(at - 1)
         if before in ("not", "n't", "than") and self._at(at) != "within":
-            return None  # "not a yard from" is near, "not a mile from" may be
+            return None
         if at and self._leads(at - 1):
             return None  # what begins before is no distance, nor is its rest
+        if denied:
+            least = self._distance_from(at, at + 1)
+            near = self.of.expressions["extent"].get(("small",))
+            # "not a yard from" is near, "not a mile from" may be
+            return least if least is not None and least.relation == near else None
+        return self._distance_from(at, at)
+
+    def _distance_from(self, first: int, at: int) -> _Item | None:
+        """A distance whose words begin at a position, as an item from another on."""
         words: list[str] = []
         for end in range(at, min(len(self.lower), at + _LONGEST_DISTANCE)):
             word = self.lower[end]
             if word == "apart" and self._at(end + 1) != "from":
                 relation = self._distance_of(words)
                 if relation:
-                    return _Item("E", at, end, relation, "mutual")
+                    return _Item("E", first, end, relation, "mutual")
             if word == "from" or (word == "of" and "within" in words):
                 relation = self._distance_of(words)
                 if relation:
-                    return _Item("P", at, end, relation, "preposition")
+                    return _Item("P", first, end, relation, "preposition")
             if not self._scales(end):
                 return None
             words.append(word)
         return None
 
     def _distance_of(self, words: Sequence[str]) -> str:
-        """What a measure of distance or effort comes to; empty if that is not clear."""
+        """The relation that a distance by measure or effort comes to; empty if it is not clear."""
+        return self.of.expressions["extent"].get((self._extent(words),), "")
+
+    def _extent(self, words: Sequence[str]) -> str:
+        """Whether a distance is great or small; empty if that is not clear."""
 
         def of(name: str) -> bool:
             return any(self._is(word, name) for word in words)
@@ -514,14 +596,14 @@ class _Sentence:
         distant = not {"distance", "remove", "way"}.isdisjoint(words)
         within = "within" in words and not {"distance", "reach", "range"}.isdisjoint(words)
         if of("many"):
-            return "far" if of("far_measure") else ""
+            return "great" if of("far_measure") else ""
         if of("far_measure") and of("approximate"):
             return ""
         if of("far_measure") or (of("great") and of("trip")):
-            return "far"
+            return "great"
         if of("near_measure") or within or (of("small") and (distant or of("trip"))):
-            return "near"
-        return "far" if of("great") and distant else ""
+            return "small"
+        return "great" if of("great") and distant else ""
 
     def _measures(self, at: int) -> bool:
         word = self._at(at)
@@ -536,6 +618,34 @@ class _Sentence:
         return self._leads(at) or self._measures(at) or self._is(word, "small")
 
     # Labels --------------------------------------------------------------------------
+
+    def _name_end(self, at: int) -> int:
+        """The end of a name that the text repeats; 0 where none begins."""
+        for name in self.names.get(self._at(at), ()):
+            end = at + len(name)
+            article = self._at(at - 1) == "the" or self._is(name[0], "possessive")
+            if article and tuple(self.lower[at:end]) == name and self._ends_name(end):
+                return end
+        return 0
+
+    def _ends_name(self, at: int) -> bool:
+        """Whether a name may end before a position."""
+        word, after = self._at(at), self._at(at + 1)
+        if not word.isalpha():
+            return not (word[:1].isdecimal() or word == "-")
+        if len(word) == 1 or word == "of":
+            return False
+        if word in self.of._bounding or self._is_verb(word):
+            return True
+        return looks_like_verb(word) and not self._is(after, "auxiliary")
+
+    def _name(self, at: int, begin: int, end: int) -> None:
+        """Adds a name, and its article where it is shown as a noun."""
+        if self.proper or begin == at:
+            self.items += [_Item("Z", at, at)] if begin > at else []
+            self.items.append(_Item("A", begin, end - 1))
+        else:
+            self.items += [_Item("D", at, at), _Item("B", begin, end - 1)]
 
     def _label_end(self, at: int) -> int:
         """The end of a label: "A", "Box 14", "tile X"; 0 where none begins."""
@@ -586,7 +696,7 @@ class _Sentence:
         if text.islower() and (text in "aist" or self._at(at - 1) in ("'", "\u2019")):
             return False
         if text == "I":
-            return after in ("is", "lies", "sits", ",", ".", "and")
+            return after in ("", "is", "lies", "sits", ",", ".", "and")
         if text == "A":
             return not after.isalpha() or self._is_function(after) or self._is_verb(after)
         return True
@@ -627,7 +737,10 @@ class _Sentence:
             follows = self.items[n + 1].code if n + 1 < len(self.items) else ""
             before = self.items[n - 1] if n else None
             upward = follows == "S" and self._at(item.last + 1) in ("up", "down")
-            if (word in ("right", "up", "down") and follows == "P") or (word == "right" and upward):
+            ordered = code[max(0, n - 2) : n] == "ST"  # "left to right in the bay"
+            if (word in ("right", "up", "down") and follows == "P" and not ordered) or (
+                word == "right" and upward
+            ):
                 self.items[n] = _Item("F", *item[1:3])
             elif (
                 word in ("up", "down", "back")
@@ -639,6 +752,20 @@ class _Sentence:
                     or self._phrasal(self.lower[before.last])
                 )
             ):
+                self.items[n] = _Item("W", *item[1:3])
+
+    def _departures(self) -> None:
+        """Takes "left" for the verb where nothing ties it to a landmark that has an article:
+        "the fox LEFT the henhouse".
+        """
+        code = "".join(item.code for item in self.items)
+        for n in range(1, len(self.items) - 1):
+            item, before = self.items[n], self.lower[self.items[n - 1].last]
+            if item.code != "S" or not self._is(self._at(item.first), "departure"):
+                continue
+            named = code[n - 1] == "A" or (code[n - 1] == "W" and not self._is_function(before))
+            denied = self._is(before, "negation") or self._is(before, "have")
+            if (named and code[n + 1] == "D") or (denied and code[n + 1] in "DA"):
                 self.items[n] = _Item("W", *item[1:3])
 
     def _phrasal(self, word: str) -> bool:
@@ -663,6 +790,7 @@ class _Sentence:
         code = "".join(item.code for item in self.items)
         names = cycle(STAND_INS)
         stand_ins: dict[str, str] = {}
+        nouns: dict[str, str] = {}
         position = 0
         while position < len(self.items):
             compound = _COMPOUND.match(code, position)
@@ -697,6 +825,9 @@ class _Sentence:
                 continue
             if item.code == "A":
                 name = stand_ins.get(text) or stand_ins.setdefault(text, next(names))
+                self._add(item, item, name, label=True)
+            elif item.code == "B":
+                name = nouns.setdefault(text, STANDARD_NOUNS[len(nouns) % len(STANDARD_NOUNS)])
                 self._add(item, item, name, label=True)
             elif item.category:
                 shown = SHOWN[item.category]
@@ -798,3 +929,83 @@ class _Sentence:
             else:
                 found.append(relation)
         return tuple(found)
+
+
+_CONTRASTED = 5
+"""Most words of a thing that is named in contrast: ", and not the old stork,"."""
+_GLOSS = 2
+"""Most words of a gloss in brackets: "Exhibit 5 (glove)"."""
+
+
+def _without_asides(words: Sequence[Word]) -> list[Word]:
+    """Words without things that are named in contrast, "the heron, not the stork, that stands
+    there", and without glosses, "Exhibit 5 (glove)", both of which mislead the parser.
+    """
+    kept: list[Word] = []
+    at = 0
+    while at < len(words):
+        texts = [word.text.lower() for word in words[at : at + 3]]
+        opening = 2 if texts[:2] == [",", "not"] else 3 if texts == [",", "and", "not"] else 0
+        if opening:
+            end = _aside(words, at + opening, _CONTRASTED, (",", "."), labels=True, sides=True)
+            if end:
+                at = end + (words[end].text == ",")
+                continue
+        if texts[:1] == ["("] and kept:
+            # "SE (south east) of B", "left of B (W, NW)"
+            sides = any(word.category for word in kept[-3:])
+            end = _aside(words, at + 1, _GLOSS, (")",), bool(kept[-1].category), sides)
+            if end:
+                at = end + 1
+                continue
+        kept.append(words[at])
+        at += 1
+    return kept
+
+
+def _aside(
+    words: Sequence[Word],
+    begin: int,
+    most: int,
+    ends: Sequence[str],
+    labels: bool = False,
+    sides: bool = False,
+) -> int:
+    """Where an aside ends that holds some words and no expression; 0 where there is none.
+
+    Args:
+        words: The words.
+        begin: Where its words begin.
+        most: How many it has at most.
+        ends: What ends it.
+        labels: Whether it may hold labels.
+        sides: Whether it may hold sides.
+    """
+    for end in range(begin, min(len(words), begin + most + 1)):
+        word = words[end]
+        if word.text in ends:
+            return end if end > begin else 0
+        if (labels and word.label) or (sides and word.category == "side"):
+            continue
+        if word.category or word.label or not word.text.replace("-", "").isalpha():
+            return 0
+    return 0
+
+
+def _turned(words: Sequence[Word]) -> list[Word]:
+    """Words with "not in B but beside it" at their beginning as "in B and beside it", the first
+    of them denied: the parser takes a denial in front for that of the verb.
+    """
+    texts = [word.text.lower() for word in words]
+    if texts[:1] not in (["not"], ["neither"]) or "but" not in texts:
+        return list(words)
+    but = texts.index("but")
+    if not any(w.category for w in words[1:but]) or not any(w.category for w in words[but:]):
+        return list(words)
+    made: list[Word] = []
+    for n, word in enumerate(words[:but]):
+        if n == 0 or (texts[n] in ("not", "nor") and texts[n - 1] in (",", "and")):
+            continue
+        shown = word.shown.capitalize() if not made else word.shown
+        made.append(replace(word, shown=shown, denied=bool(word.category)))
+    return [*made, replace(words[but], shown="and"), *words[but + 1 :]]

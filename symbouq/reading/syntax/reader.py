@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
@@ -12,9 +13,11 @@ from symbouq.limits import LimitError, check_time, late
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.lexicon import Lexicon
 from symbouq.reading.syntax.discourse import Discourse, Said
-from symbouq.reading.syntax.sentences import Sentence, Sentences
+from symbouq.reading.syntax.names import Name
+from symbouq.reading.syntax.sentences import Group, Sentence, Sentences
 from symbouq.reading.syntax.things import Things
 from symbouq.reading.traces import (
+    ASKED,
     ASSERTED,
     NAMED_BY_QUESTION,
     QUOTED,
@@ -25,15 +28,28 @@ from symbouq.reading.traces import (
     Question,
     ReadingError,
     Text,
+    Told,
     reading,
 )
 
-CONFIDENCE = {-2: 0.9, -1: 0.95, 0: 0.98, 1: 0.95, 2: 0.9, 3: 0.8}
-"""The cost of a reading to the share of such readings that are right; others are not asserted."""
+CONFIDENCE = {-2: 0.9, -1: 0.95, 0: 0.98, 1: 0.95, 2: 0.9, 3: 0.8, 4: 0.7, 5: 0.7, 6: 0.7, 7: 0.7}
+"""The cost of a reading to the share of such readings that are right."""
 
-_STANCES = {"asked": SUPPOSED, "supposed": SUPPOSED, "doubted": QUOTED, "possible": SUPPOSED}
+_UNSURE = 0.7
+"""The most confidence in what the rules call unsure, or the denial of what is only near to the
+words."""
+
+_STANCES = {"asked": ASKED, "supposed": SUPPOSED, "doubted": QUOTED}
+"""Forces of statements to the stance of a claim that states nothing else."""
+_MODAL = ("necessary", "impossible", "possible")
+"""Forces of statements about the worlds that a context leaves, which are stances of claims."""
+_STATED = ("asserted", "necessary", "impossible")
+"""Forces of what holds where it is part of a scene, or the answer to a question."""
 _THINKING = re.compile(r"</?(?:think|thinking|thought|reasoning|answer)>", re.IGNORECASE)
 _BULLET = re.compile(r"\s*(?:[-*#>•+]+\s+)*(?:\(?\d+[.):]\s+)?")
+_WORD = re.compile(r"[\w']+")
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
+_BETWEEN_STEPS = "\n\n"
 _MARKS = " \t\n:*_`\"'.,;$#{}()[]=\\"
 
 
@@ -45,6 +61,7 @@ class _Scene:
     things: Things
     asked: tuple[str, str] | None
     states: tuple[Mention, ...]
+    stance: str
 
 
 class SyntaxReader:
@@ -65,8 +82,9 @@ class SyntaxReader:
         self.pipeline = sentences.pipeline
         words = ontology.lexicon.word
         self._retracting = tuple(sorted(words.get("retraction", ()), key=len, reverse=True))
-        self.supposing = tuple(text for text in words.get("supposition", ()) if " " in text)
         lexemes = ontology.wording.lexeme
+        opening = words.get("supposition", frozenset()) | lexemes.get("supposition", frozenset())
+        self.supposing = tuple(text for text in opening if " " in text)
         self._announcing = _announcement(lexemes.get("announcing", ()))
         self._articles = lexemes.get("article", frozenset())
         self._inferring = lexemes.get("inferring", frozenset())
@@ -90,8 +108,8 @@ class SyntaxReader:
         """Reads a question about a scene: what it asks about, and what it asks to be
         confirmed.
         """
-        read = self._read_scene(tuple(scene), question)
-        return Question(read.stated, read.asked, read.states)
+        read = self._read_scene(tuple(scene), question, self._names([*scene, question]))
+        return Question(read.stated, read.asked, read.states, read.stance)
 
     def read(
         self,
@@ -106,20 +124,67 @@ class SyntaxReader:
         Raises:
             ReadingError: At an internal error in the scene or the question.
         """
-        read = self._read_scene(tuple(scene), question)
+        told = scene, question, reasoning, conclusion, response
+        groups = self._groups(told)
+        self._ahead(groups)
+        (_, spoken), (_, names) = groups[:2]
+        read = self._read_scene(tuple(scene), question, spoken)
         things = read.things.copy()
         things.known = len(things)
-        claims = _Claims(self, things, read.asked)
+        related = {frozenset((m.subject, m.object)) for told in read.stated for m in told}
+        claims = _Claims(self, things, read.asked, related, names)
         if response is not None:
             claims.segment(response)
         else:
             claims.take(reasoning or (), conclusion or "")
         return Text(read.stated, tuple(claims.made), read.asked, tuple(claims.faults))
 
-    def _scene(self, scene: tuple[str, ...], question: str) -> _Scene:
+    def ahead(self, traces: Iterable[Told]) -> None:
+        """Reads some traces' sentences in the same batches; `read`, which comes next, has them."""
+        self._ahead([group for told in traces for group in self._groups(told)])
+
+    def sentences_of(self, told: Told) -> list[Sentence]:
+        """The sentences of scene, question and claims, each text once."""
+        read = (
+            sentence
+            for texts, names in self._groups(told)
+            for sentences in self.sentences.read(texts, names)
+            for sentence in sentences
+        )
+        return list({sentence.text: sentence for sentence in read}.values())
+
+    def _ahead(self, groups: Sequence[Group]) -> None:
+        # What fails here fails again where it is read alone, and is reported there.
+        with suppress(Exception):
+            self.sentences.ahead(groups)
+
+    def _groups(self, told: Told) -> list[Group]:
+        """The texts of a trace that are read together, each with the names that it repeats: first
+        those of scene and question, then those of the claims.
+        """
+        scene, question, steps, conclusion, response = told
+        given = [*scene, question]
+        names = self._names([*given, *(steps or ()), conclusion or "", response or ""])
+        spoken = " ".join(given).lower()
+        groups = [(tuple(given), frozenset(n for n in names if " ".join(n) in spoken))]
+        structured = None if response is None else _structured(response)
+        if structured is not None:
+            steps, conclusion = structured
+        elif response is not None:
+            steps = [_untagged(response)]
+            conclusion = steps[0] if self._announcing.search(response) else None
+        groups.append((tuple(steps or ()), names))
+        if conclusion:
+            groups.append(((_after(self._announcing, conclusion),), names))
+        return groups
+
+    def _names(self, texts: Iterable[str]) -> frozenset[Name]:
+        return self.sentences.preparation.names.of(texts)
+
+    def _scene(self, scene: tuple[str, ...], question: str, names: frozenset[Name]) -> _Scene:
         check_time()
         with reading("the scene", " ".join(scene)):
-            *read, asked = self.sentences.read([*scene, question])
+            *read, asked = self.sentences.read([*scene, question], names)
         things = Things()
         discourse = Discourse(things, self.sentences.preparation.together)
         stated = []
@@ -133,24 +198,27 @@ class SyntaxReader:
         with reading("the question", question):
             order: list[int] = []
             states: list[Said] = []
+            modals: set[str] = set()
             for sentence in asked:
                 said_here = discourse.take(sentence)
                 states += [_confirmed(s) for s in said_here if s.statement.force == "asked"]
+                modals.update(s.statement.modal for s in said_here if s.statement.force == "asked")
                 states += [s for s in said_here if s.statement.force != "asked"]
                 order += self._asked(sentence, discourse)
         things.known = len(things)
         pair = tuple(dict.fromkeys(order))[:2]
-        names = (things.spellings[pair[0]], things.spellings[pair[1]]) if len(pair) == 2 else None
+        about = (things.spellings[pair[0]], things.spellings[pair[1]]) if len(pair) == 2 else None
         stated_things = tuple(
             tuple(replace(m, grounded=True) for m in mentions) for mentions in stated
         )
-        return _Scene(stated_things, things, names, tuple(self.mentions(states, things)))
+        stance = (modals.pop() if len(modals) == 1 else "") or ASSERTED
+        return _Scene(stated_things, things, about, tuple(self.mentions(states, things)), stance)
 
     def _asked(self, sentence: Sentence, discourse: Discourse) -> list[int]:
         """The things of a question in the order in which it asks for them."""
         order: list[int] = []
         for head, phrase in sorted(sentence.says.phrases.items()):
-            if phrase.kind == "pronoun":
+            if not phrase.names:
                 continue
             thing = discourse.things.thing(*sentence.named(head))
             if thing in order:
@@ -187,23 +255,43 @@ class SyntaxReader:
                 said = [*confirmed, *said]
         return said
 
-    def mentions(self, said: Iterable[Said], things: Things, offset: int = 0) -> Iterator[Mention]:
-        """What is asserted, as relations of the profile."""
+    def mentions(
+        self,
+        said: Iterable[Said],
+        things: Things,
+        offset: int = 0,
+        forces: Collection[str] = _STATED,
+    ) -> Iterator[Mention]:
+        """What is said with some forces, as relations of the profile.
+
+        Args:
+            said: What is said.
+            things: The things of the trace.
+            offset: What is taken off the spans.
+            forces: The forces. With one alone that is modal, what cannot be is the relation itself
+                as said, else its negation.
+        """
+        modal = len(forces) == 1 and not set(forces).isdisjoint(_MODAL)
         for each in said:
             statement = each.statement
             confidence = CONFIDENCE.get(statement.cost)
-            if confidence is None or statement.force not in ("asserted", "necessary"):
+            if confidence is None or not each.sure or statement.force not in forces:
                 continue
             relation: str | None = each.relation
-            if statement.negative:
+            if statement.negative and not modal:
                 relation = self._denied(each.relation)
-            if relation is not None and relation not in self.ontology.relations.family:
-                relation = self.ontology.wording.understood_as.get(relation)
-            if relation is None or relation not in self.ontology.relations.family:
+            understood = self.ontology.understood(relation) if relation else None
+            if understood is None:
                 continue
+            if statement.unsure:
+                confidence = min(confidence, _UNSURE)
+            if (statement.negative or statement.force == "impossible") and (
+                understood != relation or each.relation in self.ontology.lexicon.vague
+            ):
+                confidence = min(confidence, _UNSURE)  # something narrower is denied
             yield Mention(
                 things.spellings[each.placed],
-                relation,
+                understood,
                 things.spellings[each.landmark],
                 (each.span[0] - offset, each.span[1] - offset),
                 confidence,
@@ -212,10 +300,10 @@ class SyntaxReader:
 
     def unread(self, said: Sequence[Said], sentence: Sentence) -> str:
         """Why nothing is stated by a sentence that asserts something, if it speaks of a place."""
-        asserted = [s for s in said if s.statement.force in ("asserted", "necessary")]
+        asserted = [s for s in said if s.statement.force in ("asserted", *_MODAL)]
         if not asserted:
             return "unread" if any(word.relations for word in sentence.words) else ""
-        sure = [s for s in asserted if s.statement.cost in CONFIDENCE]
+        sure = [s for s in asserted if s.sure and s.statement.cost in CONFIDENCE]
         return "not-in-profile" if sure else "uncertain"
 
     def _denied(self, relation: str) -> str | None:
@@ -228,7 +316,7 @@ class SyntaxReader:
         relations: list[str] = []
         for sentence in self.sentences.read([text])[0]:
             for head, phrase in sentence.says.phrases.items():
-                if phrase.kind == "pronoun":
+                if not phrase.names:
                     continue
                 named = things.find(*sentence.named(head))
                 if named is None or things.spellings[named] not in asked:
@@ -252,6 +340,23 @@ def _confirmed(said: Said, turned: bool = False) -> Said:
     return replace(said, statement=replace(statement, force="asserted", negative=negative))
 
 
+def _item(sentence: Sentence) -> int:
+    """The length of the mark of a list's item that opens a sentence, 0 if none does."""
+    mark = _BULLET.match(sentence.text)
+    return mark.end() if mark else 0
+
+
+def _opening(sentence: Sentence) -> list[str]:
+    """The first three words of a sentence, in lower case."""
+    return _WORD.findall(sentence.text[_item(sentence) :].lower())[:3]
+
+
+def _is_term(sentence: Sentence) -> bool:
+    """Whether a sentence is nothing but a formula, "TPP(x,z)": an item of a list."""
+    words = [word for word in sentence.words if word.text[-1:].isalnum()]
+    return len(words) == 3 and words[1].category == "term"
+
+
 def _announcement(texts: Iterable[str]) -> re.Pattern[str]:
     """What announces an answer: one of some nouns before a colon or "is", or heading its line;
     and what can only do that.
@@ -271,6 +376,11 @@ def _after(announcing: re.Pattern[str], text: str) -> str:
     for word in ("is ", "are ", "that ", "text{"):
         rest = rest[len(word) :] if announced and rest.lower().startswith(word) else rest
     return rest.strip(_MARKS)
+
+
+def _untagged(response: str) -> str:
+    """A response with spaces for the tags of a model's thinking."""
+    return _THINKING.sub(lambda tag: " " * len(tag.group()), response)
 
 
 _ANSWERS = ("final_answer", "answer", "conclusion", "result", "label")
@@ -310,18 +420,30 @@ class _Claims:
         of: The reader.
         things: The things of scene and question, to which those of the claims are added.
         asked: The pair that the question asks about.
+        related: The pairs that the scene relates.
+        names: Names that the trace repeats.
 
     Attributes:
         made: The claims so far.
         faults: What could not be read.
     """
 
-    def __init__(self, of: SyntaxReader, things: Things, asked: tuple[str, str] | None) -> None:
+    def __init__(
+        self,
+        of: SyntaxReader,
+        things: Things,
+        asked: tuple[str, str] | None,
+        related: Collection[frozenset[str]],
+        names: frozenset[Name],
+    ) -> None:
         self._of = of
+        self._related = related
+        self._names = names
         self._things = things
         self._asked = asked
         self._discourse = Discourse(things, of.sentences.preparation.together)
-        self._supposing = False
+        self._supposed: frozenset[str] = frozenset()
+        self._glossed = False
         self._bearing: list[int] = []
         self.made: list[Claim] = []
         self.faults: list[str] = []
@@ -334,8 +456,11 @@ class _Claims:
             stance, reason = ASSERTED, ""
             for sentence in sentences:
                 if self._in_time(f"claim {len(self.made) + 1}"):
-                    found, stance, reason = self._read(sentence, 0)
-                    relations += found
+                    found, said, reason = self._read(sentence, 0, _BETWEEN_STEPS)
+                    if not relations or (found and said == ASSERTED != stance):
+                        relations, stance = found, said
+                    elif said == stance:
+                        relations += found
             if not relations and any(self._retracts(s.text) for s in sentences):
                 self._take_back()
             self._add("reasoning", step, relations, stance, reason)
@@ -347,7 +472,7 @@ class _Claims:
         if given is not None:
             self.take(*given)
             return
-        text = _THINKING.sub(lambda tag: " " * len(tag.group()), response)
+        text = _untagged(response)
         (sentences,) = self._sentences("the response", [text])
         answer = self._answer(sentences)
         delivered = self._delivered(sentences, answer)
@@ -356,7 +481,8 @@ class _Claims:
                 continue
             if not self._in_time(f"claim {len(self.made) + 1}"):
                 continue
-            self._sentence(sentence)
+            before = sentences[n - 1].start + len(sentences[n - 1].text) if n else 0
+            self._sentence(sentence, text[before : sentence.start])
         if delivered:
             start, last = sentences[delivered[0]].start, sentences[delivered[-1]]
             self._conclude(text[start : last.start + len(last.text)])
@@ -367,7 +493,7 @@ class _Claims:
         """The sentences of each of some texts; none of any, with a fault, where that fails."""
         try:
             with reading(part, " ".join(texts)):
-                return self._of.sentences.read(texts)
+                return self._of.sentences.read(texts, self._names)
         except ReadingError as error:
             self.faults.append(str(error))
         except LimitError:
@@ -384,45 +510,109 @@ class _Claims:
 
     # Sentences -----------------------------------------------------------------------
 
-    def _read(self, sentence: Sentence, offset: int) -> tuple[list[Mention], str, str]:
-        """The relations that a sentence asserts, its stance, and why it asserts none."""
+    def _read(self, sentence: Sentence, offset: int, gap: str) -> tuple[list[Mention], str, str]:
+        """The relations that a sentence asserts, its stance, and why it asserts none.
+
+        Args:
+            sentence: The sentence.
+            offset: Where the claim that has it begins.
+            gap: What is between it and the sentence before.
+        """
         if sentence.too_long:
             part = f"claim {len(self.made) + 1}"
             error = ReadingError(part, "for it is longer than any that is read", sentence.text)
             self.faults.append(str(error))
             return [], ASSERTED, "unread"
         said = self._of.said(self._discourse, sentence)
-        if self._suppose(sentence, said):
+        meaning = self._of.ontology.wording.lexeme.get("meaning", ())
+        first = _opening(sentence)[:1]
+        glosses = self._glossed and not set(first).isdisjoint(meaning)
+        self._glossed = glosses or any(each.statement.force == "glossed" for each in said)
+        said = [self._settled(each, glosses) for each in said]
+        if self._is_supposed(sentence, said, gap):
             return [], SUPPOSED, ""
-        mentions = list(self._of.mentions(said, self._things, offset))
+        if _is_term(sentence):
+            return [], QUOTED, ""
         forces = [s.statement.force for s in said]
-        stance = ASSERTED
-        if forces and not mentions:
-            stance = next((_STANCES[f] for f in forces if f in _STANCES), ASSERTED)
+        for stance in (ASSERTED, *(force for force in _MODAL if force in forces)):
+            mentions = list(self._of.mentions(said, self._things, offset, (stance,)))
+            if mentions:
+                return mentions, stance, ""
+        stance = next((_STANCES[f] for f in forces if f in _STANCES), ASSERTED)
         return mentions, stance, "" if mentions else self._of.unread(said, sentence)
 
-    def _suppose(self, sentence: Sentence, said: Sequence[Said]) -> bool:
-        """Whether a sentence belongs to a supposition, which goes on while it is drawn on."""
-        words = [word.text.lower() for word in sentence.words[:3]]
-        lexemes = self._of.ontology.wording.lexeme
-        opens = not lexemes.get("supposition", frozenset()).isdisjoint(words)
-        opens = opens or any(phrase in sentence.text.lower() for phrase in self._of.supposing)
-        drawn = bool(words) and (words[0] in ("then", "so") or "would" in words)
-        first = words[0].split()[0] if words else ""
-        cases = first in lexemes.get("enumerating", ()) and ":" in sentence.text
-        self._supposing = opens or cases or (self._supposing and drawn)
-        return self._supposing
+    def _settled(self, said: Said, glosses: bool) -> Said:
+        """What explains a term, as restated where the scene relates the pair, else as a case.
 
-    def _sentence(self, sentence: Sentence) -> None:
-        """Adds the claim or the claims of a sentence: "A is left of B, so C is left of B" has
-        two.
+        Args:
+            said: What is said.
+            glosses: Whether its sentence goes on with what explains one.
         """
-        bullet = _BULLET.match(sentence.text)
-        skipped = bullet.end() if bullet else 0
+        if not (
+            said.statement.force == "glossed" or (glosses and said.statement.force == "asserted")
+        ):
+            return said
+        pair = frozenset(self._things.spellings[n] for n in (said.placed, said.landmark))
+        force = "asserted" if pair in self._related else "doubted"
+        return replace(said, statement=replace(said.statement, force=force, unsure=True))
+
+    def _is_supposed(self, sentence: Sentence, said: Sequence[Said], gap: str) -> bool:
+        """Whether a sentence belongs to a supposition, which goes on while it is drawn on; over the
+        items of a list that it opens; to the end of the paragraph, if it is an example.
+
+        Args:
+            sentence: The sentence.
+            said: What it says.
+            gap: What is between it and the sentence before.
+        """
+        of_class = self._of.ontology.wording.lexeme
+        words = _opening(sentence)
+        first = words[0] if words else ""
+        opens = not of_class.get("supposition", frozenset()).isdisjoint(words)
+        opens = opens or any(phrase in sentence.text.lower() for phrase in self._of.supposing)
+        opens = opens or (first in of_class.get("enumerating", ()) and ":" in sentence.text)
+        example = first in of_class.get("exemplifying", ()) and ":" in sentence.text
+        drawn = first in of_class.get("drawing", ()) or "would" in words
+        line = "\n" not in gap
+        # What follows an item on its line belongs to it.
+        in_list = "listed" in self._supposed and (
+            bool(_item(sentence)) or (line and "item" in self._supposed)
+        )
+        goes_on = (
+            ("drawn" in self._supposed and drawn)
+            or ("meant" in self._supposed and first in of_class.get("meaning", ()))
+            or in_list
+            or ("paragraph" in self._supposed and (line or not _PARAGRAPH.search(gap)))
+        )
+        supposed = opens or example or goes_on
+        # "TPP(x, z):" and "For A to be above B, ..." say nothing of what follows from them, either.
+        forces = {s.statement.force for s in said}
+        heading = sentence.text.rstrip("* ").endswith(":")
+        headed = heading and any(word.category == "term" for word in sentence.words)
+        needed = first == "for" and forces == {"supposed"}
+        scope = set(self._supposed if goes_on else ())
+        if in_list:
+            scope.add("item")
+        if opens or example or headed or needed:
+            scope.add("drawn")
+        if not forces.isdisjoint(("supposed", "doubted")):
+            scope.add("meant")
+        if (heading and scope and "asserted" not in forces) or opens:
+            scope.add("listed")
+        if example:
+            scope.add("paragraph")
+        self._supposed = frozenset(scope)
+        return supposed
+
+    def _sentence(self, sentence: Sentence, gap: str) -> None:
+        """Adds the claim or the claims of a sentence after a gap: "A is left of B, so C is left of
+        B" has two.
+        """
+        skipped = _item(sentence)
         text, offset = sentence.text[skipped:], sentence.start + skipped
         if self._retracts(text):
             self._take_back()
-        relations, stance, reason = self._read(sentence, offset)
+        relations, stance, reason = self._read(sentence, offset, gap)
         cuts = self._cuts(sentence, relations, skipped)
         begin = 0
         for cut in (*cuts, len(text)):
@@ -447,8 +637,8 @@ class _Claims:
     ) -> None:
         if relations or stance != ASSERTED:
             self._bearing.append(len(self.made))
-        if relations:
-            stance, reason = ASSERTED, ""
+        if not relations and stance in _MODAL:
+            stance = ASSERTED
         self.made.append(Claim(kind, text, tuple(relations), stance, reason))
 
     def _retracts(self, text: str) -> bool:
@@ -497,33 +687,42 @@ class _Claims:
         given = _after(self._of._announcing, text)
         begin = text.rindex(given) if given else len(text)
         relations: list[Mention] = []
+        stance = ASSERTED
         sentences: Sequence[Sentence] = ()
         if given and self._in_time("the conclusion"):
             (sentences,) = self._sentences("the conclusion", [given])
-            relations = self._stated(sentences, given, begin)
+            relations, stance = self._stated(sentences, given, begin)
         unread = any(word.relations for sentence in sentences for word in sentence.words)
         reason = "unread" if unread and not relations else ""
-        self.made.append(Claim("conclusion", text, tuple(relations), reason=reason))
+        self.made.append(Claim("conclusion", text, tuple(relations), stance, reason))
 
-    def _stated(self, sentences: Sequence[Sentence], given: str, begin: int) -> list[Mention]:
-        stated: list[Mention] = []
+    def _stated(
+        self, sentences: Sequence[Sentence], given: str, begin: int
+    ) -> tuple[list[Mention], str]:
+        """What an answer states, and its stance."""
         discourse = Discourse(self._things, self._of.sentences.preparation.together)
         discourse.topic = self._discourse.topic
-        for sentence in sentences:
-            said = self._of.said(discourse, sentence)
-            stated += self._of.mentions(said, self._things)
+        said = [each for sentence in sentences for each in self._of.said(discourse, sentence)]
+        stance = ASSERTED
+        stated = list(self._of.mentions(said, self._things))
         if not stated and self._asked is not None:
             stated = list(self._of.label(given, self._things, self._asked))
-        return [replace(m, span=(m.span[0] + begin, m.span[1] + begin)) for m in stated]
+        for modal in ("impossible", "possible"):
+            if not stated:
+                stance, stated = modal, list(self._of.mentions(said, self._things, 0, (modal,)))
+        moved = [replace(m, span=(m.span[0] + begin, m.span[1] + begin)) for m in stated]
+        return moved, stance if stated else ASSERTED
 
     def _last_about(self) -> None:
         """Without an announced answer, the last claim about the pair asked for is it."""
         for n in range(len(self.made) - 1, -1, -1):
             claim = self.made[n]
+            if claim.stance not in (ASSERTED, "necessary"):
+                continue
             pairs = [{m.subject, m.object} for m in claim.relations]
             if self._asked is not None and set(self._asked) in pairs:
                 if n + 1 == len(self.made):
                     self.made.pop()
-                self.made.append(replace(claim, type="conclusion"))
+                self.made.append(replace(claim, type="conclusion", stance=ASSERTED))
                 return
         self.made.append(Claim("conclusion", "", ()))

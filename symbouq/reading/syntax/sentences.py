@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 from symbouq.limits import check_time
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import LONGEST_SENTENCE, LONGEST_WORD
-from symbouq.reading.syntax.extraction import NOMINAL, Extracted, Extraction
+from symbouq.reading.syntax.extraction import (
+    CONTEXT,
+    NOMINAL,
+    SURE,
+    Extracted,
+    Extraction,
+    Statement,
+)
+from symbouq.reading.syntax.names import Name
 from symbouq.reading.syntax.pipeline import Pipeline
 from symbouq.reading.syntax.preparation import Piece, Preparation, Word
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-_TYPESETTING = re.compile(r"\\(?:[a-zA-Z]+\\*?)?|[${}]|</?[a-z]+>")
+_TYPESETTING = re.compile(r"\\[()\[\]]|\\(?:[a-zA-Z]+\\*?)?|[${}]|</?[a-z]+>")
 """Commands of LaTeX and tags, which say nothing of a place."""
 _UNREAD = re.compile(rf"{_TYPESETTING.pattern}|\S{{{LONGEST_WORD},}}")
 _CLOSING = frozenset('"*_`)]\u201d')
 _ENDS = frozenset((".", "!", "?", ";"))
+_FINITE = frozenset(("VBZ", "VBP", "VBD", "MD", "VB"))
+"""Tags of verbs that head a sentence."""
 _REMEMBERED = 20_000
 """Shapes of sentences remembered at a time."""
 _BATCH = 64
@@ -42,6 +53,7 @@ class Sentence:
         says: What it says.
         asked: Whether it is a question.
         too_long: Whether it is longer than any that is read.
+        known: The heads of the noun phrases that are labels, or names that the text repeats.
     """
 
     text: str
@@ -50,6 +62,13 @@ class Sentence:
     says: Extracted
     asked: bool
     too_long: bool = False
+    known: frozenset[int] = frozenset()
+
+    def sure(self, statement: Statement) -> bool:
+        """Whether a statement counts: it is read plainly, or of things that are known."""
+        return statement.cost <= SURE or self.known.issuperset(
+            (statement.placed, statement.landmark)
+        )
 
     def named(self, head: int) -> tuple[list[str], str, bool]:
         """The words that name the thing of a noun phrase, its head, and whether it is a proper
@@ -62,6 +81,35 @@ class Sentence:
 
 
 Shape = tuple[tuple[str, str, str, tuple[str, ...], bool], ...]
+
+
+Group = tuple[tuple[str, ...], frozenset[Name]]
+"""Texts that belong together, and the names that they, or what they belong to, repeat."""
+
+_SHOWN_AS = ("nouns", "first names")
+"""How names are shown to the parser where it may do better."""
+
+
+class _Row(NamedTuple):
+    """A sentence to be read.
+
+    Attributes:
+        text: The number of its text among all that are read together.
+        sentence: The sentence.
+        start: Where it starts in its text.
+        tokens: Its tokens.
+        asked: Whether it is a question.
+        heads: The nouns that open labels in its group.
+        names: The names that its group repeats.
+    """
+
+    text: int
+    sentence: str
+    start: int
+    tokens: Sequence[Piece]
+    asked: bool
+    heads: frozenset[str]
+    names: frozenset[Name]
 
 
 class Sentences:
@@ -82,6 +130,7 @@ class Sentences:
         self.preparation = Preparation(ontology, tokenized)
         self._extraction = Extraction(ontology, self.preparation.expressions["verb"])
         self._shapes: dict[tuple[Shape, bool], Extracted] = {}
+        self._known: dict[Group, list[list[Sentence]]] = {}
 
     def cut(self, text: str) -> list[tuple[int, int]]:
         """The spans of a text's sentences; a line break ends one."""
@@ -112,35 +161,94 @@ class Sentences:
                     yield current
                 current = []
 
-    def read(self, texts: Sequence[str]) -> list[list[Sentence]]:
+    def read(
+        self, texts: Sequence[str], names: frozenset[Name] = frozenset()
+    ) -> list[list[Sentence]]:
         """The sentences of each of some texts.
+
+        Args:
+            texts: The texts.
+            names: Names that they, or what they belong to, repeat.
 
         Raises:
             LimitError: If the time limit is reached.
         """
+        group = tuple(texts), names
+        return self._known.get(group) or self._read([group])[0]
+
+    def ahead(self, groups: Collection[Group]) -> None:
+        """Reads groups of texts in the same batches; until this is called for others, `read` has
+        them.
+
+        Args:
+            groups: Texts and the names that they, or what they belong to, repeat.
+
+        Raises:
+            LimitError: If the time limit is reached.
+        """
+        if not self._known.keys() >= set(groups):
+            new = list(dict.fromkeys(groups))
+            self._known = {}
+            self._known = dict(zip(new, self._read(new), strict=True))
+
+    def _read(self, groups: Sequence[Group]) -> list[list[list[Sentence]]]:
         # spaCy keeps the strings that it sees, but for those that it sees in here.
         with self.pipeline.nlp.memory_zone():
-            return self._read(texts)
+            rows = list(self._rows(groups))
+            (plain,) = self._shown(rows, [""])
+            doubtful = [n for n, s in enumerate(plain) if rows[n].names and _doubtful(s)]
+            variants = self._shown([rows[n] for n in doubtful], _SHOWN_AS)
+        for n, *others in zip(doubtful, *variants, strict=True):
+            fitting = [other for other in others if _agree(plain[n], other)]
+            plain[n] = max((plain[n], *fitting), key=_merit)
+        found: list[list[Sentence]] = [[] for texts, _ in groups for _ in texts]
+        for row, sentence in zip(rows, plain, strict=True):
+            found[row.text].append(sentence)
+        each = iter(found)
+        return [list(islice(each, len(texts))) for texts, _ in groups]
 
-    def _read(self, texts: Sequence[str]) -> list[list[Sentence]]:
-        rows: list[tuple[int, str, int, tuple[Word, ...], bool]] = []
-        cut = [[(number, tokens) for tokens in self._cut(t)] for number, t in enumerate(texts)]
-        heads = self._heads([tokens for sentences in cut for _, tokens in sentences])
-        for text, sentences in zip(texts, cut, strict=True):
-            for number, tokens in sentences:
-                start, end = tokens[0].start, tokens[-1].start + len(tokens[-1].text)
-                moved = [Piece(piece.text, piece.start - start) for piece in tokens]
-                words: tuple[Word, ...] = ()
-                if len(moved) <= LONGEST_SENTENCE:
-                    words = _ended(self.preparation.words(moved, heads))
-                asked = "?" in text[max(start, end - 2) : end]
-                rows.append((number, text[start:end], start, words, asked))
-        self._parse([(row[3], row[4]) for row in rows if row[3]])
-        found: list[list[Sentence]] = [[] for _ in texts]
-        for number, text, start, words, asked in rows:
-            says = self._shapes[_shape(words), asked] if words else _NOTHING
-            found[number].append(Sentence(text, start, words, says, asked, not words))
-        return found
+    def _rows(self, groups: Sequence[Group]) -> Iterator[_Row]:
+        number = 0
+        for texts, names in groups:
+            cut = [list(self._cut(text)) for text in texts]
+            heads = self._heads([tokens for sentences in cut for tokens in sentences])
+            for text, sentences in zip(texts, cut, strict=True):
+                for tokens in sentences:
+                    start, end = tokens[0].start, tokens[-1].start + len(tokens[-1].text)
+                    moved = [Piece(piece.text, piece.start - start) for piece in tokens]
+                    asked = "?" in text[max(start, end - 2) : end]
+                    yield _Row(number, text[start:end], start, moved, asked, heads, names)
+                number += 1
+
+    def _shown(self, rows: Sequence[_Row], ways: Sequence[str]) -> list[list[Sentence]]:
+        """Sentences as they are read with names shown to the parser in each of some ways, as they
+        are if it is empty.
+        """
+        prepared = [[self._prepared(row, way) for row in rows] for way in ways]
+        self._parse(
+            (words, row.asked)
+            for sentences in prepared
+            for words, row in zip(sentences, rows, strict=True)
+            if words
+        )
+        return [
+            [self._sentence(words, row) for words, row in zip(sentences, rows, strict=True)]
+            for sentences in prepared
+        ]
+
+    def _prepared(self, row: _Row, way: str) -> tuple[Word, ...]:
+        """The words of a sentence as the parser is shown them; none if it is too long."""
+        if len(row.tokens) > LONGEST_SENTENCE:
+            return ()
+        names = row.names if way else frozenset()
+        return _ended(
+            self.preparation.words(row.tokens, row.heads, names, proper=way == "first names")
+        )
+
+    def _sentence(self, words: tuple[Word, ...], row: _Row) -> Sentence:
+        says = self._shapes[_shape(words), row.asked] if words else _NOTHING
+        known = _known(words, says, row.names)
+        return Sentence(row.sentence, row.start, words, says, row.asked, not words, known)
 
     def _heads(self, sentences: Sequence[Sequence[Piece]]) -> frozenset[str]:
         """The nouns that open labels: "box" where there is a "Box 14"."""
@@ -154,8 +262,9 @@ class Sentences:
         ]
         return frozenset(words[0].lower() for words in labels if len(words) > 1)
 
-    def _parse(self, sentences: Sequence[tuple[tuple[Word, ...], bool]]) -> None:
+    def _parse(self, sentences: Iterable[tuple[tuple[Word, ...], bool]]) -> None:
         """Remembers what sentences say whose shapes are new."""
+        sentences = list(sentences)
         new = {
             (shape, asked): words
             for words, asked in sentences
@@ -169,18 +278,76 @@ class Sentences:
             check_time()
             self._parse_batch(rows[first : first + _BATCH])
 
-    def _parse_batch(self, new: Sequence[tuple[tuple[Shape, bool], tuple[Word, ...]]]) -> None:
-        docs = list(self.pipeline.parsed([w.shown for w in words] for _, words in new))
+    def parsed(self, sentence: Sentence) -> tuple[Doc, str]:
+        """The parse of a sentence that was read, and its facts for the rules."""
+        (doc,) = self._docs([sentence.words])
+        return doc, self._extraction.program(sentence.words, doc, sentence.asked)
+
+    def _docs(self, sentences: Sequence[tuple[Word, ...]]) -> list[Doc]:
+        docs = list(self.pipeline.parsed([w.shown for w in words] for words in sentences))
         again = {
             n: shown
-            for n, ((_, words), doc) in enumerate(zip(new, docs, strict=True))
+            for n, (words, doc) in enumerate(zip(sentences, docs, strict=True))
             if (shown := _with_verb(words, doc))
         }
         for n, doc in zip(again, self.pipeline.parsed(again.values()), strict=True):
             docs[n] = doc
+        return docs
+
+    def _parse_batch(self, new: Sequence[tuple[tuple[Shape, bool], tuple[Word, ...]]]) -> None:
+        docs = self._docs([words for _, words in new])
         batch = [(words, doc, asked) for ((_, asked), words), doc in zip(new, docs, strict=True)]
         for (key, _), says in zip(new, self._extraction.extracted(batch), strict=True):
             self._shapes[key] = says
+
+
+def _doubtful(sentence: Sentence) -> bool:
+    """Whether the parser may do better when it is shown names in another way: where an expression
+    says nothing that is sure, or says it of what is not known as a name.
+    """
+    expressed = sum(bool(word.relations) for word in sentence.words)
+    sure, unknown = _merit(sentence)
+    return sure < expressed or unknown < 0
+
+
+def _merit(sentence: Sentence) -> tuple[int, int]:
+    """How good a reading is: how many expressions say something that is sure, of how few things
+    that are not known as names; more is better.
+    """
+    sure = [s for s in sentence.says.statements if s.cost <= SURE]
+    heads = {n for s in sure for n in (s.placed, s.landmark) if n != CONTEXT}
+    return len({s.trigger for s in sure}), -len(heads - _told(sentence))
+
+
+def _told(sentence: Sentence) -> frozenset[int]:
+    """The heads of the noun phrases that no common noun names but a known one."""
+    phrases = sentence.says.phrases.items()
+    return sentence.known | {n for n, p in phrases if not p.names or p.kind == "name"}
+
+
+def _agree(plain: Sentence, other: Sentence) -> bool:
+    """Whether what one reading says of known things is said in another, too."""
+
+    def said(sentence: Sentence) -> set[tuple[int, ...]]:
+        places = [word.start for word in sentence.words]
+        return {
+            (places[s.trigger], places[s.placed], places[s.landmark])
+            for s in sentence.says.statements
+            if s.cost <= SURE and CONTEXT not in (s.placed, s.landmark)
+        }
+
+    known = {plain.words[n].start for n in _told(plain)}
+    return all(row in said(other) for row in said(plain) if known.issuperset(row[1:]))
+
+
+def _known(words: Sequence[Word], says: Extracted, names: Collection[Name]) -> frozenset[int]:
+    """The heads of the noun phrases that are labels, or names that the text repeats."""
+    found = set()
+    for head, phrase in says.phrases.items():
+        named = tuple(word.lower() for n in phrase.words for word in words[n].text.split())
+        if words[head].label or named in names:
+            found.add(head)
+    return frozenset(found)
 
 
 def _blank(found: re.Match[str]) -> str:
@@ -200,9 +367,9 @@ def _ended(words: Sequence[Word]) -> tuple[Word, ...]:
 
 def _with_verb(words: Sequence[Word], doc: Doc) -> list[str] | None:
     """What is shown to the parser where it took a verb for a noun: "the title wraps below B" has
-    a verb that it does not know, shown as one that it does. None where there is a verb.
+    a verb that it does not know, shown as one that it does. None where there is a finite verb.
     """
-    if any(token.pos_ in ("VERB", "AUX") for token in doc):
+    if any(token.tag_ in _FINITE for token in doc):
         return None
     for token in doc[1:-1]:
         word, before, after = words[token.i], words[token.i - 1], words[token.i + 1]

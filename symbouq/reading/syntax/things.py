@@ -70,11 +70,21 @@ def _is_alike(given: tuple[str, ...], known: tuple[str, ...], proper: bool) -> b
     words, others = set(given), set(known)
     if words == others:
         return True
-    if proper or (
-        "of" in others and "of" not in words and not words <= set(known[: known.index("of")])
-    ):
+    if proper or _belongs(given, known) or _belongs(known, given):
         return False
     return words < others or (others < words and not words & _OTHERS)
+
+
+_OWNERS = frozenset(("my", "our", "your"))
+
+
+def _belongs(given: tuple[str, ...], known: tuple[str, ...]) -> bool:
+    """Whether a name has an owner that another name denies: "my field" is not "the field of my
+    cousin", nor "my cousin's field".
+    """
+    if "of" in known and "of" not in given and not set(given) <= set(known[: known.index("of")]):
+        return True
+    return "'s" in known and given[0] in _OWNERS and "'s" not in given
 
 
 def _head(text: str) -> str:

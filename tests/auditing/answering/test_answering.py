@@ -106,7 +106,7 @@ def test_relations_instead_of_text() -> None:
 def test_the_record_has_the_documented_shape() -> None:
     record = {"id": "q", "scene": SCENE, "question": "Is the bowl right of the cup?"}
     work = answering(None, None)
-    written, status = work(
+    written, status = work.each(
         Instance.model_validate({**record, "answer_space": ["yes", "no"]}), "", 1
     )
     assert AnswerRecord.model_validate(written).answer == ["yes"]

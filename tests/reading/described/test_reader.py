@@ -63,8 +63,8 @@ def test_claims_of_a_response() -> None:
         "So the red star is left of the circle. Answer: left"
     )
     assert [(claim.type, triples(claim)) for claim in claims] == [
-        ("reasoning", [("block K", "left", "block L"), ("red star", "ntpp", "block K")]),
-        ("reasoning", [("circle", "ntpp", "block L")]),
+        ("reasoning", [("block K", "left", "block L"), ("red star", "proper_part", "block K")]),
+        ("reasoning", [("circle", "proper_part", "block L")]),
         ("reasoning", [("red star", "left", "circle")]),
         ("conclusion", [("red star", "left", "circle")]),
     ]
@@ -87,23 +87,23 @@ def test_grounded_is_what_speaks_of_things_of_the_scene() -> None:
 
 def test_a_thing_that_may_be_one_of_several_is_marked() -> None:
     (claim, _) = SPARTUN.read(SCENE, QUESTION, ["A star is in block K."], "").claims
-    assert triples(claim) == [("red star", "ntpp", "block K")]
+    assert triples(claim) == [("red star", "proper_part", "block K")]
     assert [m.confidence for m in claim.relations] == [0.5]
 
 
 def test_a_claim_adds_no_thing_that_the_scene_has() -> None:
     read = SPARTUN.read(SCENE, QUESTION, ["A circle is in block L.", "A red star is in K."], "")
     assert [triples(claim) for claim in read.claims[:2]] == [
-        [("circle", "ntpp", "block L")],
-        [("red star", "ntpp", "block K")],
+        [("circle", "proper_part", "block L")],
+        [("red star", "proper_part", "block K")],
     ]
 
 
 def test_lines_under_a_heading_are_about_it() -> None:
     claims = response("Block K:\n- contains a red star\nBlock L:\n- contains a circle\nAnswer: far")
     assert [(claim.text, triples(claim)) for claim in claims] == [
-        ("contains a red star", [("block K", "ntppi", "red star")]),
-        ("contains a circle", [("block L", "ntppi", "circle")]),
+        ("contains a red star", [("block K", "proper_whole", "red star")]),
+        ("contains a circle", [("block L", "proper_whole", "circle")]),
         ("Answer: far", [("red star", "far", "circle")]),
     ]
 
@@ -124,7 +124,7 @@ def test_lines_of_a_list_are_in_what_its_heading_names() -> None:
 
 def test_what_the_text_turns_to_is_what_it_speaks_of() -> None:
     claims = response("I looked at block L and found that it contains a circle. Answer: far")
-    assert triples(claims[0]) == [("block L", "ntppi", "circle")]
+    assert triples(claims[0]) == [("block L", "proper_whole", "circle")]
 
 
 def test_things_in_general_are_none_of_the_scene() -> None:
@@ -137,12 +137,12 @@ def test_things_in_general_are_none_of_the_scene() -> None:
 def test_things_in_several_blocks_are_each_in_their_own() -> None:
     claims = response("The shapes in blocks K and L are small. Answer: far")
     placed = [("red star", "K"), ("blue star", "K"), ("circle", "L")]
-    assert set(triples(claims[0])) == {(n, "ntpp", f"block {k}") for n, k in placed}
+    assert set(triples(claims[0])) == {(n, "proper_part", f"block {k}") for n, k in placed}
     assert set(
         triples(response("Blocks K and L contain the red star and the circle. Answer: far")[0])
     ) == {
-        ("block K", "ntppi", "red star"),
-        ("block L", "ntppi", "circle"),
+        ("block K", "proper_whole", "red star"),
+        ("block L", "proper_whole", "circle"),
     }
 
 
@@ -154,22 +154,22 @@ STANCES = {
     "The story is about stars.": (ASSERTED, []),
     "The red star is in block K, but it might be near the circle.": (
         ASSERTED,
-        [("red star", "ntpp", "block K")],
+        [("red star", "proper_part", "block K")],
     ),
     "Since the question asks for a star, the red star is in block K.": (
         ASSERTED,
-        [("red star", "ntpp", "block K")],
+        [("red star", "proper_part", "block K")],
     ),
     "Block K does not have a circle.": (ASSERTED, []),
-    "Block K has a red star and no circle.": (ASSERTED, [("block K", "ntppi", "red star")]),
+    "Block K has a red star and no circle.": (ASSERTED, [("block K", "proper_whole", "red star")]),
     "The Reasoning is near block K.": (ASSERTED, []),
     "The stars are near the circle because they are in block L.": (
         ASSERTED,
         [
             ("red star", "near", "circle"),
             ("blue star", "near", "circle"),
-            ("red star", "ntpp", "block L"),
-            ("blue star", "ntpp", "block L"),
+            ("red star", "proper_part", "block L"),
+            ("blue star", "proper_part", "block L"),
         ],
     ),
 }

@@ -94,7 +94,7 @@ SENTENCES = {
         "block K | ntppi a square (at_bottom_edge)"
     ],
     "Block K has a square on the bottom and a circle on top of it.": [
-        "block K | ntppi a square (below) & a circle (on_top_of it)"
+        "block K | ntppi a square (in_bottom) & a circle (on_top_of it)"
     ],
     "Block K has a square touching the top edge and a star above a circle.": [
         "block K | ntppi a square (at_top_edge) & a star (above a circle)"

@@ -125,3 +125,49 @@ def test_offsets_are_those_of_the_text() -> None:
     assert [text[w.start : w.end] for w in prepared(text)] == [
         "A", "is", "to the left of", "B", ".",
     ]  # fmt: skip
+
+
+SHOWN_WITHOUT = {
+    "It is the heron, and not the stork, that stands there.": "It is the heron that stands there .",
+    "A is left of B, not C.": "Anna is at Bob .",
+    "The fridge is right of the oven, not the left.": "The fridge is at the oven .",
+    "Exhibit 5 (glove) is above exhibit 6.": "Anna is at Bob .",
+    "y is SE (south east) of z.": "Anna is side of Bob .",
+    "The lamp (left) is red.": "The lamp ( side ) is red .",
+}
+
+
+@pytest.mark.parametrize("text", SHOWN_WITHOUT)
+def test_asides(text: str) -> None:
+    assert " ".join(word.shown for word in prepared(text)) == SHOWN_WITHOUT[text]
+
+
+def test_a_denial_in_front_is_that_of_its_phrase() -> None:
+    words = prepared("Not in the box but beside it lay the knife.")
+    assert [word.shown for word in words[:4]] == ["At", "the", "box", "and"]
+    assert [word.text for word in words if word.denied] == ["in"]
+
+
+def test_names_that_are_known_are_one_word() -> None:
+    tokens = [Piece(token.text, token.idx) for token in TOKENIZER("The filter bar wraps here.")]
+    names = frozenset([("filter", "bar")])
+    by_noun = PREPARATION.words(tokens, names=names)
+    assert [word.shown for word in by_noun[:3]] == ["The", "table", "wraps"]
+    by_name = PREPARATION.words(tokens, names=names, proper=True)
+    assert [(word.text, word.shown) for word in by_name[:2]] == [
+        ("filter bar", "Anna"),
+        ("wraps", "wraps"),
+    ]
+
+
+DEPARTURES = {
+    "The fox left the den.": [],
+    "The fox never left cell 12.": [],
+    "The fox is left of the den.": [("left of", "preposition", ("left",))],
+    "The fox is on the left.": [("left", "side", ("left",))],
+}
+
+
+@pytest.mark.parametrize("text", DEPARTURES)
+def test_left_may_be_a_verb(text: str) -> None:
+    assert expressions(text) == DEPARTURES[text]

@@ -25,9 +25,12 @@ QUESTION = "Where is the lamp relative to the chair?"
 Claims = list[tuple[str, str, list[tuple[str, str, str]]]]
 
 
+def trace_of(**fields: Any) -> Trace:
+    return Trace.model_validate({"id": "t", "question": QUESTION, "scene": SCENE} | fields)
+
+
 def audited(profile: str = "nine-way", **fields: Any) -> list[Any]:
-    trace = Trace.model_validate({"id": "t", "question": QUESTION, "scene": SCENE} | fields)
-    return AUDITORS[profile].audit(trace).claims
+    return AUDITORS[profile].audit(trace_of(**fields)).claims
 
 
 def read(response: str) -> Claims:
@@ -40,6 +43,17 @@ def read(response: str) -> Claims:
 
 ABOVE, LEFT = ("lamp", "above", "desk"), ("chair", "left", "desk")
 ANSWER = ("lamp", "upper_right", "chair")
+
+
+def test_what_is_read_ahead_is_read_the_same() -> None:
+    auditor = TraceAuditor("nine-way")
+    traces = [
+        trace_of(**{k: row[k] for k in ("scene", "question", "response")})
+        for row in rows("traces_developed")[:5]
+    ]
+    alone = [auditor.audit(trace) for trace in traces]
+    auditor.ahead(traces)
+    assert [auditor.audit(trace) for trace in traces] == alone
 
 
 def test_claims_of_a_response() -> None:
@@ -82,9 +96,30 @@ STANCES = {
     "Suppose the lamp is below the desk. Then it is below the chair.": ["supposed", "supposed"],
     "If the lamp is below the desk, it is broken.": ["supposed"],
     "I think that the lamp is below the desk.": ["quoted"],
-    "Is the lamp below the desk?": ["supposed"],
+    "Is the lamp below the desk?": ["asked"],
+    "EQ(x, y) would mean that the lamp is below the desk.": ["supposed"],
+    "For the lamp to be below the desk, the desk would have to move.": ["supposed"],
+    "This rules out that the lamp is below the desk.": ["quoted"],
+    "When the lamp is above the desk, it must be above the chair.": ["supposed"],
     "The lamp is below the desk. Wait, that is wrong.": ["retracted", "asserted"],
     "<think>The lamp is above the desk.</think>": ["asserted"],
+    # what belongs to a supposition
+    "For the lamp to be below the desk:\n- It is below the chair. It hangs right of the desk.\n"
+    "The lamp is above the desk.": ["supposed", "supposed", "supposed", "asserted"],
+    "Case 1: the lamp is below the desk.\n- It is below the chair.\nIt is above the desk.": [
+        "supposed",
+        "supposed",
+        "asserted",
+    ],
+    "Case 1: the lamp is below the desk. It is above the desk.": ["supposed", "asserted"],
+    "Example 1: at night.\nThe lamp is below the desk.\n\nThe lamp is above the desk.": [
+        "supposed",
+        "supposed",
+        "asserted",
+    ],
+    "If the lamp is below the desk, all is lost. This means it is below the chair. "
+    "The lamp is above the desk.": ["supposed", "supposed", "asserted"],
+    "It is above the chair if the lamp is below the desk.": ["supposed"],
 }
 
 
@@ -94,6 +129,60 @@ def test_stances(text: str) -> None:
     assert [stance for _, stance, _ in claims[:-1]] == STANCES[text]
     stated = [relations for _, stance, relations in claims[:-1] if stance != "asserted"]
     assert not any(stated)
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "reason"),
+    [
+        ("left(chair, desk): the chair is on the left of the desk.", "entailed", ""),
+        ("left(chair, desk) means that the chair is right of the desk.", "unknown", "uncertain"),
+        ("left(chair, lamp) means that the chair is left of the lamp.", "unknown", "quoted"),
+    ],
+)
+def test_a_term_that_is_explained_restates_what_the_scene_relates(
+    text: str, verdict: str, reason: str
+) -> None:
+    first = audited(response=f"{text} Answer: left")[0]
+    assert (first.grounded_verdict, first.reason or "") == (verdict, reason)
+
+
+MODAL = {
+    "The lamp must be above the desk.": ("necessary", "above", "entailed"),
+    "The lamp must be below the desk.": ("necessary", "below", "contradicted"),
+    "The desk may be below the lamp.": ("possible", "below", "entailed"),
+    "It is possible that the lamp is below the desk.": ("possible", "below", "contradicted"),
+    "The lamp cannot be below the desk.": ("impossible", "below", "entailed"),
+    "It is impossible for the lamp to be above the desk.": ("impossible", "above", "contradicted"),
+    "It is not possible that the lamp is below the desk.": ("impossible", "below", "entailed"),
+}
+
+
+@pytest.mark.parametrize("text", MODAL)
+def test_claims_about_worlds(text: str) -> None:
+    first = audited(response=f"{text} The chair is left of the desk. Answer: left")[0]
+    (relation,) = first.relations
+    assert (first.stance, relation.relation, first.grounded_verdict) == MODAL[text]
+
+
+def test_what_the_scene_leaves_open_decides_nothing_of_things_it_does_not_speak_of() -> None:
+    text = "The vase must be above the desk. The vase could be above the desk. Answer: left"
+    assert [c.verdict for c in audited(response=text)[:2]] == ["unknown", "unknown"]
+
+
+def test_a_sentence_that_nothing_is_read_of_leaves_worlds_open() -> None:
+    scene = ["The lamp is above the desk.", "The vase glitters."]
+    trace = {"id": "t", "question": "Where is the vase relative to the lamp?", "scene": scene}
+    steps = {"reasoning": ["The vase must be above the lamp."], "conclusion": "Left."}
+    claims = AUDITORS["nine-way"].audit(Trace.model_validate(trace | steps)).claims
+    assert (claims[0].stance, claims[0].verdict) == ("necessary", "unknown")
+
+
+def test_a_modal_claim_enters_no_context() -> None:
+    text = "The chair could be above the lamp. The chair is below the lamp. Answer: left"
+    claims = audited(
+        scene=["The lamp is above the desk.", "The chair is near the desk."], response=text
+    )
+    assert [c.verdict for c in claims[:2]] == ["entailed", "unknown"]
 
 
 def test_yes_and_no_take_over_what_was_asked() -> None:
@@ -153,27 +242,33 @@ def rows(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (FOLDER / f"{name}.jsonl").read_text("utf-8").splitlines()]
 
 
-def verdict(row: dict[str, Any], claim: str) -> str:
-    profile = "half-plane" if row["kind"] == "topology" else "nine-way"
-    fields = {"scene": [row["sentence"]], "question": "", "reasoning": [], "conclusion": claim}
-    return audited(profile, **fields)[-1].grounded_verdict
+def restated(row: dict[str, Any], claim: str) -> Trace:
+    return trace_of(scene=[row["sentence"]], question="", reasoning=[], conclusion=row[claim])
+
+
+def verdict(auditor: TraceAuditor, trace: Trace) -> str:
+    return auditor.audit(trace).claims[-1].grounded_verdict
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "right", "misread"),
-    [("sentences_developed", 0.63, 0.012), ("sentences_held", 0.61, 0.04)],
+    [("sentences_developed", 0.73, 0.01), ("sentences_held", 0.69, 0.02)],
 )
 def test_reworded_sentences(name: str, right: float, misread: float) -> None:
     """Shares of sentences of which a plain restatement is entailed and its opposite contradicted,
     and of those of which the opposite is entailed or the restatement contradicted.
     """
     count: Counter[str] = Counter()
-    for row in rows(name):
-        pair = verdict(row, row["plain"]), verdict(row, row["wrong"])
-        count["all"] += 1
-        count["right"] += pair == ("entailed", "contradicted")
-        count["misread"] += pair[0] == "contradicted" or pair[1] == "entailed"
+    for profile, auditor in AUDITORS.items():
+        here = [r for r in rows(name) if (r["kind"] == "topology") == (profile == "half-plane")]
+        pairs = [(restated(row, "plain"), restated(row, "wrong")) for row in here]
+        auditor.ahead([trace for pair in pairs for trace in pair])
+        for plain, wrong in pairs:
+            found = verdict(auditor, plain), verdict(auditor, wrong)
+            count["all"] += 1
+            count["right"] += found == ("entailed", "contradicted")
+            count["misread"] += found[0] == "contradicted" or found[1] == "entailed"
     assert count["right"] / count["all"] >= right, count
     assert count["misread"] / count["all"] <= misread, count
 
@@ -182,10 +277,32 @@ def test_reworded_sentences(name: str, right: float, misread: float) -> None:
 def test_answers_of_reworded_traces(name: str, right: int, wrong: int) -> None:
     """How many of 35 final verdicts are right, and determinate and wrong."""
     count: Counter[str] = Counter()
-    for row in rows(f"traces_{name}"):
-        fields = {key: row[key] for key in ("scene", "question", "response")}
-        final = audited(**fields)[-1].grounded_verdict
+    here = rows(f"traces_{name}")
+    traces = [trace_of(**{k: row[k] for k in ("scene", "question", "response")}) for row in here]
+    AUDITORS["nine-way"].ahead(traces)
+    for row, trace in zip(here, traces, strict=True):
+        final = verdict(AUDITORS["nine-way"], trace)
         count["right"] += final == row["final"]
         count["wrong"] += final != row["final"] and final in ("entailed", "contradicted")
     assert count["right"] >= right, count
     assert count["wrong"] <= wrong, count
+
+
+@pytest.mark.parametrize("half", [0, 1])
+def test_everyday_scenes(half: int) -> None:
+    """Scenes with claims as people and models write them, under half-planes. The rows at even places
+    may be looked at; of the others the totals alone.
+    """
+    count: Counter[str] = Counter()
+    for row in rows("everyday")[half::2]:
+        fields = {"scene": row["scene"], "question": "", "conclusion": "Hm."}
+        steps = [claim["text"] for claim in row["claims"]]
+        found = audited("half-plane", reasoning=steps, **fields)
+        for given, claim in zip(row["claims"], found, strict=False):
+            count[given["verdict"]] += 1
+            count[f"{given['verdict']} right"] += claim.grounded_verdict == given["verdict"]
+            wrong = claim.grounded_verdict != given["verdict"]
+            count["wrong"] += wrong and claim.grounded_verdict in ("entailed", "contradicted")
+    assert count["entailed right"] >= 0.4 * count["entailed"], count
+    assert count["contradicted right"] >= 0.38 * count["contradicted"], count
+    assert count["wrong"] <= 5, count

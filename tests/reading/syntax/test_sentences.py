@@ -49,3 +49,32 @@ def test_what_is_longer_than_any_that_is_read_says_nothing() -> None:
 def test_a_verb_that_the_parser_takes_for_a_noun() -> None:
     (sentence,) = SENTENCES.read(["The tooltip renders below the cursor."])[0]
     assert [sentence.named(s.placed)[0] for s in sentence.says.statements] == [["tooltip"]]
+
+
+def test_such_a_verb_beside_one_that_is_not_finite() -> None:
+    (sentence,) = SENTENCES.read(["After resizing, the filter bar wraps below the field."])[0]
+    (statement,) = sentence.says.statements
+    assert sentence.named(statement.placed)[0] == ["filter", "bar"]
+
+
+def stated(text: str, *names: tuple[str, ...]) -> list[tuple[str, str, str]]:
+    (sentences,) = SENTENCES.read([text], frozenset(names))
+    return [
+        (" ".join(s.named(x.placed)[0]), *x.relations, " ".join(s.named(x.landmark)[0]))
+        for s in sentences
+        for x in s.says.statements
+        if s.sure(x)
+    ]
+
+
+def test_names_that_a_text_repeats_help_the_parser() -> None:
+    text = "In this level the portal spawns two tiles left of the chest."
+    read = ("portal", "left", "chest")
+    assert read not in stated(text)
+    assert read in stated(text, ("portal",), ("chest",))
+
+
+def test_what_is_read_plainly_of_known_things_stays() -> None:
+    text = "The lamp hangs here, and in the middle the rug is below it."
+    names = ("lamp",), ("rug",)
+    assert stated(text, *names) == stated(text)

@@ -17,6 +17,14 @@ def test_a_name_with_fewer_or_more_words_means_the_only_such_thing() -> None:
     assert things.find(["lamp"], "lamp") is None  # which of the two?
 
 
+def test_owners_tell_things_apart() -> None:
+    things = Things()
+    field = things.thing(["my", "field"], "field")
+    assert things.thing(["field", "of", "my", "cousin"], "field") != field
+    sheet = things.thing(["My", "opponent", "'s", "sheet"], "sheet")
+    assert things.thing(["my", "sheet"], "sheet") != sheet
+
+
 def test_what_belongs_to_different_things_is_different() -> None:
     things = Things()
     field = things.thing(["field", "of", "my", "cousin"], "field")

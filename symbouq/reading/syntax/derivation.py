@@ -1,0 +1,207 @@
+"""How a sentence is read: its parse, what may be placed relative to what at which cost, and the
+rules and facts that each step comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import clingo
+from clingo import ast
+
+from symbouq.ontology.source import Place, ground, new_control, place_of, rule_statements
+from symbouq.reading.syntax.extraction import CONTEXT, reading_rules
+from symbouq.reading.syntax.sentences import Sentence, Sentences
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
+_STEPS = {
+    "placed": "may be placed",
+    "relatum": "may be the landmark",
+    "landmark": "may be the landmark",
+    "pair": "pair",
+    "says": "says",
+    "again": "says again",
+    "denied": "denied",
+    "force": "force",
+    "partial": "of a part",
+    "bounded": "of the boundary",
+    "unsure": "unsure",
+}
+"""Predicates of the reading rules to what they say of a trigger, their first argument."""
+
+_COSTED = ("placed", "relatum", "landmark", "pair", "says", "again")
+"""Those of which the last argument is a cost."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One conclusion about a trigger.
+
+    Attributes:
+        name: What it says: `may be placed`, `may be the landmark`, `pair`, `says`, `force`, ...
+        words: The words, or the force, that it says it of.
+        cost: The cost of a candidate, None where there is none.
+        places: The rules that it follows by.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    cost: int | None
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """A word, or several taken as one, that expresses relations.
+
+    Attributes:
+        text: Its text.
+        category: How it expresses them.
+        relations: The relations.
+        places: The facts that say so: of each relation the longest expressions whose words it, or
+            with a verb its sentence, has.
+        steps: What the rules make of it.
+    """
+
+    text: str
+    category: str
+    relations: tuple[str, ...]
+    places: tuple[Place, ...]
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """How a sentence is read.
+
+    Attributes:
+        text: The sentence.
+        parse: Each word as the parser is shown it, with its part of speech, its role and the number
+            of its head, from 0.
+        triggers: What expresses relations in it.
+    """
+
+    text: str
+    parse: tuple[str, ...]
+    triggers: tuple[Trigger, ...]
+
+
+def derivation(
+    sentences: Sentences, sentence: Sentence, facts: Mapping[clingo.Symbol, Place]
+) -> Derivation:
+    """How a sentence is read.
+
+    Args:
+        sentences: What has read it.
+        sentence: The sentence.
+        facts: The ontology's facts, with their places.
+    """
+    if not sentence.words:
+        return Derivation(sentence.text, (), ())
+    doc, program = sentences.parsed(sentence)
+    control, complaints = new_control()
+    control.add("base", [], reading_rules() + _sources() + program)
+    ground(control, complaints, "reading")
+    category: dict[int, str] = {}
+    relations: dict[int, list[str]] = {}
+    for atom in control.symbolic_atoms.by_signature("trigger", 2):
+        t, kind = atom.symbol.arguments
+        category[t.number] = str(kind)
+    for atom in control.symbolic_atoms.by_signature("expresses", 2):
+        t, relation = atom.symbol.arguments
+        relations.setdefault(t.number, []).append(str(relation))
+    steps = _steps(control, sentence)
+    triggers = (
+        Trigger(
+            sentence.words[t].text,
+            kind,
+            tuple(relations.get(t, ())),
+            tuple(_expressing(facts, kind, relations.get(t, ()), t, sentence, doc)),
+            tuple(steps.get(t, ())),
+        )
+        for t, kind in sorted(category.items())
+    )
+    return Derivation(sentence.text, tuple(_parse(doc)), tuple(triggers))
+
+
+def _parse(doc: Doc) -> Iterator[str]:
+    for token in doc:
+        yield f"{token.i}:{token.text}/{token.tag_} {token.dep_}>{token.head.i}"
+
+
+@cache
+def _sources() -> str:
+    """Rules that say which rules the steps follow by: `_by(Step, File, Line)`."""
+    lines = []
+    for statement in rule_statements("reading"):
+        if statement.ast_type is not ast.ASTType.Rule:
+            continue
+        head = statement.head
+        if head.ast_type is not ast.ASTType.Literal or _predicate(head) not in _STEPS:
+            continue
+        file, line = place_of(statement)
+        body = f" :- {'; '.join(map(str, statement.body))}" if statement.body else ""
+        lines.append(f"_by({head}, {clingo.String(file)}, {line}){body}.\n")
+    return "".join(lines)
+
+
+def _predicate(head: ast.AST) -> str:
+    symbol = getattr(head.atom, "symbol", None)
+    if symbol is not None and symbol.ast_type is ast.ASTType.Pool:
+        symbol = symbol.arguments[0]
+    return getattr(symbol, "name", "")
+
+
+def _steps(control: clingo.Control, sentence: Sentence) -> dict[int, list[Step]]:
+    order = list(_STEPS)
+    rows = [atom.symbol.arguments for atom in control.symbolic_atoms.by_signature("_by", 3)]
+    by: dict[tuple[int, str, tuple[str, ...], int | None], set[Place]] = {}
+    for atom, file, line in sorted(rows, key=lambda row: (order.index(row[0].name), row)):
+        trigger, *rest = atom.arguments
+        cost = rest.pop().number if atom.name in _COSTED else None
+        words = tuple(_shown(sentence, argument) for argument in rest)
+        step = trigger.number, _STEPS[atom.name], words, cost
+        by.setdefault(step, set()).add(Place(file.string, line.number))
+    found: dict[int, list[Step]] = {}
+    for (number, name, words, cost), places in by.items():
+        found.setdefault(number, []).append(Step(name, words, cost, tuple(sorted(places))))
+    return found
+
+
+def _shown(sentence: Sentence, argument: clingo.Symbol) -> str:
+    if argument.type is not clingo.SymbolType.Number:
+        return str(argument)
+    return "(context)" if argument.number == CONTEXT else sentence.words[argument.number].text
+
+
+def _expressing(
+    facts: Mapping[clingo.Symbol, Place],
+    category: str,
+    relations: Iterable[str],
+    t: int,
+    sentence: Sentence,
+    doc: Doc,
+) -> Iterator[Place]:
+    """Where the longest expressions of a trigger's relations stand that its words, or with a verb
+    those of the sentence, have.
+    """
+    texts = {word.text.lower() for word in sentence.words} | {token.lemma_.lower() for token in doc}
+    own = {*sentence.words[t].text.lower().split(), doc[t].lemma_.lower()}
+    for relation in relations:
+        fitting: list[tuple[int, Place]] = []
+        for fact, place in facts.items():
+            if fact.name != "expression" or len(fact.arguments) != 3:
+                continue
+            named, of, text = fact.arguments
+            words = text.string.split()
+            enough = set(words) <= (own | texts if category == "verb" else own)
+            alike = (str(of) == "verb") == (category == "verb")  # "left" makes "left of"
+            if str(named) == relation and alike and enough and words[0] in own:
+                fitting.append((len(words), place))
+        longest = max((length for length, _ in fitting), default=0)
+        yield from sorted({place for length, place in fitting if length == longest})

@@ -1,0 +1,74 @@
+"""Names that a text repeats: "the filter bar". A parser that is shown a first name in their place
+does not take their last word for a verb, or a verb after them for a part of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence, Set
+
+Name = tuple[str, ...]
+"""The words of a name in lower case, without article."""
+
+_RUN = re.compile(r"\b(?=(the|my|our|your)\s+((?:[^\W\d_]+\s+){0,4}[^\W\d_]+))", re.IGNORECASE)
+_LONGEST = 4
+"""Most words of a name."""
+
+
+class Names:
+    """Finds names.
+
+    Args:
+        bounding: Words that end a name: function words, and those that open expressions.
+        common: Words that no name consists of: those of the classes of words, and expressions.
+    """
+
+    def __init__(self, bounding: Set[str], common: Set[str]) -> None:
+        self._bounding = bounding
+        self._common = common
+
+    def of(self, texts: Iterable[str]) -> frozenset[Name]:
+        """The names that stand somewhere by themselves in some texts, and twice at least."""
+        whole: Counter[Name] = Counter()
+        begun: Counter[Name] = Counter()
+        for text in texts:
+            for run in self._runs(text):
+                whole[run] += 1
+                for n in range(1, len(run) + 1):
+                    begun[run[:n]] += 1
+        found = {run for run in whole if begun[run] > 1 and self._is_name(run)}
+        return frozenset(run for run in found if not _is_inflected(run[-1], run[:-1] in whole))
+
+    def _runs(self, text: str) -> Iterator[Name]:
+        """What follows articles, up to a word that ends a name."""
+        for found in _RUN.finditer(text):
+            article, words = found.group(1).lower(), found.group(2).lower().split()
+            end = next((n for n, w in enumerate(words) if w in self._bounding), len(words))
+            cut = found.end(2) if end == len(words) else -1
+            # A digit or a letter after it belongs to it: "the box 14".
+            open_ended = cut >= 0 and bool(re.match(r"[\s-]*(?:\d|\w\b)|['\u2019-]", text[cut:]))
+            if 0 < end <= _LONGEST and not open_ended and words[end : end + 1] != ["of"]:
+                yield (*(() if article == "the" else (article,)), *words[:end])
+
+    def _is_name(self, run: Name) -> bool:
+        plural = run[-1].removesuffix("s")
+        return all(len(word) > 1 for word in run) and self._common.isdisjoint((run[-1], plural))
+
+
+def _is_inflected(word: str, alone: bool) -> bool:
+    """Whether the last word of a name may be a verb: what precedes it is a name alone."""
+    return alone and looks_like_verb(word)
+
+
+def looks_like_verb(word: str) -> bool:
+    """Whether a word in lower case may be a verb in the third person, or in the past."""
+    return word.endswith("ed") or (word.endswith("s") and not word.endswith("ss"))
+
+
+def by_first(names: Iterable[Name]) -> dict[str, Sequence[Name]]:
+    """Names by their first words, the longest first."""
+    table: dict[str, list[Name]] = {}
+    for name in sorted(names, key=lambda name: (-len(name), name)):
+        table.setdefault(name[0], []).append(name)
+    return {first: tuple(found) for first, found in table.items()}

@@ -1,0 +1,81 @@
+"""Texts read with the tables of one profile, for another one to judge.
+
+What a sentence says is the same in every profile; what its relations mean is the profile's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from symbouq.ontology.tables import Ontology
+from symbouq.reading.traces import ASSERTED, Claim, Mention, Text
+
+T = TypeVar("T", bound=Hashable)
+
+
+def transferred(text: Text, ontology: Ontology) -> Text:
+    """A text that was read with the tables of another profile, in the relations of this one.
+
+    Directions that are said together and exclude each other here are one: "above and to the left
+    of". A claim of relations that are not in the profile states nothing, for that reason.
+
+    Args:
+        text: What was read.
+        ontology: The tables of the profile.
+    """
+    return replace(
+        text,
+        scene=tuple(_mentions(said, ontology) for said in text.scene),
+        claims=tuple(_claim(claim, ontology) for claim in text.claims),
+    )
+
+
+def _claim(claim: Claim, ontology: Ontology) -> Claim:
+    known = all(ontology.understood(m.relation) for m in claim.relations)
+    if known:
+        return replace(claim, relations=_mentions(claim.relations, ontology))
+    lost = "not-in-profile" if claim.stance == ASSERTED else claim.reason
+    return replace(claim, relations=(), reason=lost)
+
+
+def _mentions(said: tuple[Mention, ...], ontology: Ontology) -> tuple[Mention, ...]:
+    found: list[Mention] = []
+    for (subject, relation, object), places in together(
+        [(m.subject, m.relation, m.object) for m in said], ontology
+    ):
+        of = [said[n] for n in places]
+        span = min(m.span[0] for m in of), max(m.span[1] for m in of)
+        sure = min(m.confidence for m in of)
+        found.append(Mention(subject, relation, object, span, sure, of[0].grounded))
+    return tuple(found)
+
+
+def together(
+    said: Sequence[tuple[T, str, T]], ontology: Ontology
+) -> list[tuple[tuple[T, str, T], list[int]]]:
+    """What one sentence says of things, in relations of a profile.
+
+    Args:
+        said: What it says, in relations of any profile.
+        ontology: The tables of the profile.
+
+    Returns:
+        The relations of the profile, with the positions of those that they were made of. What has
+        none there is left out.
+    """
+    joins, excludes = ontology.relations.join, ontology.relations.excludes
+    found: dict[tuple[T, str, T], list[int]] = {}
+    for n, (u, r, v) in enumerate(said):
+        relation = ontology.understood(r)
+        if relation is None:
+            continue
+        places = [n]
+        for subject, other, object in list(found):
+            joint = joins.get((other, relation))
+            if (subject, object) == (u, v) and joint and relation in excludes.get(other, ()):
+                places = [*found.pop((u, other, v)), n]
+                relation = joint
+        found.setdefault((u, relation, v), []).extend(places)
+    return list(found.items())
