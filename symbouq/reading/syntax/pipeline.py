@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import metadata
 from typing import TYPE_CHECKING
@@ -73,6 +74,20 @@ class Pipeline:
             raise PipelineError(f"the pipeline {name!r} has no parser")
         self.name = name
         self.version = str(self.nlp.meta["version"])
+
+    @contextmanager
+    def passing(self) -> Iterator[None]:
+        """A context where text is read that spaCy need not remember; else it keeps every word."""
+        # spaCy before 3.8.13 does not tidy up where an error leaves a memory zone, and fails at
+        # what comes next: errors go on behind the zone.
+        raised: BaseException | None = None
+        with self.nlp.memory_zone():
+            try:
+                yield
+            except BaseException as error:
+                raised = error
+        if raised is not None:
+            raise raised
 
     def parsed(self, sentences: Iterable[list[str]]) -> Iterator[Doc]:
         """Sentences that are given word by word, parsed in batches."""

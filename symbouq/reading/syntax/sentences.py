@@ -134,7 +134,7 @@ class Sentences:
 
     def cut(self, text: str) -> list[tuple[int, int]]:
         """The spans of a text's sentences; a line break ends one."""
-        with self.pipeline.nlp.memory_zone():
+        with self.pipeline.passing():
             return [
                 (tokens[0].start, tokens[-1].start + len(tokens[-1].text))
                 for tokens in self._cut(text)
@@ -192,8 +192,7 @@ class Sentences:
             self._known = dict(zip(new, self._read(new), strict=True))
 
     def _read(self, groups: Sequence[Group]) -> list[list[list[Sentence]]]:
-        # spaCy keeps the strings that it sees, but for those that it sees in here.
-        with self.pipeline.nlp.memory_zone():
+        with self.pipeline.passing():
             rows = list(self._rows(groups))
             (plain,) = self._shown(rows, [""])
             doubtful = [n for n, s in enumerate(plain) if rows[n].names and _doubtful(s)]

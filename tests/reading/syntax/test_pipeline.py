@@ -30,3 +30,13 @@ def test_without_any_the_message_says_how_to_get_one(monkeypatch: pytest.MonkeyP
 def test_a_pipeline_that_cannot_be_loaded() -> None:
     with pytest.raises(PipelineError, match="'en_no_such' cannot be loaded"):
         Pipeline("en_no_such")
+
+
+def test_after_an_error_words_are_read_again() -> None:
+    parser = pipeline()
+    with pytest.raises(ZeroDivisionError), parser.passing():
+        parser.nlp.tokenizer("Quillwort is by the flabbergaster.")
+        raise ZeroDivisionError
+    with parser.passing():
+        doc = parser.nlp.tokenizer("Quillwort is by the flabbergaster.")
+        assert doc[0].text == "Quillwort"
