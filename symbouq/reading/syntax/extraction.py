@@ -314,7 +314,7 @@ class _Facts:
     @staticmethod
     def _is_plain(word: Word, token: Token) -> bool:
         """Whether an expression that may be something else is: a verb, or part of a name."""
-        if word.shown.lower() != word.text.lower():
+        if word.shown.lower() != word.text.lower() or word.category == "cleft":
             return False
         if word.category == "mutual":
             stated = token.tag_ == "VBN" or token.dep_ in ("acomp", "attr", "advcl")
@@ -326,7 +326,8 @@ class _Facts:
         if category == "reference":
             return
         self.relations[t] = relations
-        self._triggers.append(t)
+        if category not in ("cleft", "stretch", "effort"):  # which go with what stands anywhere
+            self._triggers.append(t)
         if self._of._directional.issuperset(relations):
             self._say(f"directional({t}).")
         if self._of._symmetric.issuperset(relations):
@@ -540,7 +541,9 @@ def _quoted(text: str) -> str:
 
 def _role(token: Token) -> str:
     if token.dep_ in ("nsubj", "nsubjpass"):
-        return "subject"
+        head = token.head
+        aside = head.dep_ == "relcl" or any(c.lower_ == "where" for c in head.children)
+        return "other" if aside else "subject"
     if token.dep_ in ("attr", "dobj") and any(c.dep_ == "expl" for c in token.head.children):
         return "introduced"
     verb = token.head if token.dep_ == "dobj" else token.head.head

@@ -32,6 +32,9 @@ SHOWN = {
     "order": "orderly",
     "mutual": "adjacent",
     "term": "Smith",
+    "cleft": "where",
+    "stretch": "they",
+    "effort": "ages",
 }
 """What expressions are shown as."""
 
@@ -121,6 +124,10 @@ _COMMAS = frozenset((",", "\u2014", "\u2013", ";"))
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _HOURS = {word: n for n, word in enumerate((*_NUMBERS, "eleven", "twelve"), start=1)}
 _SINGULAR_UNITS = frozenset(("a", "an", "one"))
+_CONTENT = 3
+"""Most words of what a distance consists of: "miles of OPEN OCEAN"."""
+_MEANS = 3
+"""Most words of how a way is gone: "two hours BY TRAIN"."""
 _LONGEST_DISTANCE = 9
 """Most words of a distance: "no more than a few minutes' walk away"."""
 
@@ -266,6 +273,11 @@ class Preparation:
                 if piece.group() not in _MARKUP:
                     yield Piece(piece.group(), token.start + piece.start())
 
+    def is_name_part(self, word: Word) -> bool:
+        """Whether a word may belong to the name that follows it: "shell" of "shell casing 1"."""
+        text = word.text.lower()
+        return text.isalpha() and not word.category and text not in self._bounding
+
     def _named(self, name: str, inverse: bool = False) -> str:
         """The relation that a formula names; empty if it names none."""
         relation = "" if name in _LETTERS else self._terms.get(name.replace("_", "").lower(), "")
@@ -375,7 +387,7 @@ class _Sentence:
         distance = self._distance(at)
         if distance is not None:
             return distance
-        same = self._same(at) or self._expanse(at)
+        same = self._same(at) or self._expanse(at) or self._stretch(at)
         if same is not None:
             return same
         hour = self._hour(at) or self._between_hours(at) or self._bearing(at)
@@ -454,9 +466,12 @@ class _Sentence:
         relation = self.of.expressions["spot"].get((self._at(end),))
         if relation is None or not self._is(self._at(end + 1), "spot"):
             return None
-        if self._at(end + 2) == "as":
-            return _Item("P", at, end + 2, relation, "preposition")
-        return _Item("E", at, end + 1, relation, "between")
+        end += 1
+        while self._is(self._at(end + 1), "spot"):
+            end += 1  # "centre point"
+        if self._at(end + 1) == "as":
+            return _Item("P", at, end + 1, relation, "preposition")
+        return _Item("E", at, end, relation, "between")
 
     def _expanse(self, at: int) -> _Item | None:
         """What lies between two things and is said to be great or small: "the DISTANCE between A
@@ -467,6 +482,36 @@ class _Sentence:
         sizes = {name for name in ("great", "small") for word in self.lower if self._is(word, name)}
         relation = self.of.expressions["extent"].get((sizes.pop(),)) if len(sizes) == 1 else None
         return _Item("E", at, at, relation, "between") if relation else None
+
+    def _stretch(self, at: int) -> _Item | None:
+        """A measure of what lies between two things, "MANY LEAGUES part A from B", or of the effort
+        to get from one to the other, "it takes AN HOUR to walk from A to B".
+        """
+        opens = self._leads(at) or self._is(self._at(at), "far_measure")
+        if not opens or (at and self._scales(at - 1)) or self._is_denied(at):
+            return None
+        end = at
+        while end < len(self.lower) and self._scales(end) and not self._label_end(end):
+            end += 1
+        relation, phrase = self._distance_of(self.lower[at:end]), self._phrase(at)
+        if not relation or (phrase is not None and phrase.last >= end - 1):
+            return None
+        content = _CONTENT if self._at(end - 1) == "of" else 0
+        for n in range(end, end + content + 1):
+            if self._is(self._at(n), "spanning"):
+                return _Item("E", at, n - 1, relation, "stretch")
+            if self._at(n) == "between":
+                return _Item("E", at, end - 1, relation, "effort")
+        for n in range(end, end + _MEANS + 1):
+            if self._at(n) == "to" and self._is_move(self._at(n + 1)):
+                return _Item("E", at, end - 1, relation, "effort")
+        return None
+
+    def _is_denied(self, at: int) -> bool:
+        """Whether something before a position may deny what follows it."""
+        return any(
+            self._is(word, name) for word in self.lower[:at] for name in ("negation", "denial")
+        )
 
     def _code_at(self, at: int) -> str:
         item = self._code(at) if at < len(self.lower) else None
@@ -650,6 +695,8 @@ class _Sentence:
     def _label_end(self, at: int) -> int:
         """The end of a label: "A", "Box 14", "tile X"; 0 where none begins."""
         text, after = self.texts[at], self.texts[at + 1] if at + 1 < len(self.texts) else ""
+        if f"{self.lower[at]} {after.lower()}" in self.heads:
+            return self._label_end(at + 1)
         if len(text) == 1 and text.isalpha():
             return at + 1 if self._is_letter(at) else 0
         if _CODED_NAME.fullmatch(text):
@@ -707,9 +754,12 @@ class _Sentence:
     def _is_move(self, word: str) -> bool:
         return self._is(word, "arriving") or self._is(word, "motion")
 
+    def _moves(self, item: _Item) -> bool:
+        """Whether an item is a verb of motion."""
+        return any(self._is(stem, "motion") for stem in _stems(self.lower[item.last]))
+
     def _is_verb(self, word: str) -> bool:
-        stems = {word, word.removesuffix("s"), word.removesuffix("es"), word.removesuffix("ed")}
-        return bool(stems & self.of._verbs)
+        return bool(_stems(word) & self.of._verbs)
 
     # Words ---------------------------------------------------------------------------
 
@@ -723,7 +773,7 @@ class _Sentence:
                 self.items[n] = _Item("I", *item[1:3])
 
     def _particles(self) -> None:
-        """Takes "up" and "down" of "takes up the middle", and "right" of "right above", for
+        """Takes "up", "down" and "off" of "takes up the middle", and "right" of "right above", for
         what they are.
         """
         code = "".join(item.code for item in self.items)
@@ -731,9 +781,12 @@ class _Sentence:
             graded = bool(item.category) and self._code_at(item.first) == "F"
             if graded and re.match("[IT]?D?[FM]*S", code[n + 1 :]):
                 self.items[n] = _Item("F", *item[1:3])  # "far left of"
-            if item.code != "S" or item.first != item.last:
-                continue
             word = self.lower[item.first]
+            if (item.code != "S" and word != "off") or item.first != item.last:
+                continue
+            if word == "off" and not self._at(item.last + 1).isalpha():
+                self.items[n] = _Item("W", *item[1:3])  # "the light is off"
+                continue
             follows = self.items[n + 1].code if n + 1 < len(self.items) else ""
             before = self.items[n - 1] if n else None
             upward = follows == "S" and self._at(item.last + 1) in ("up", "down")
@@ -743,11 +796,11 @@ class _Sentence:
             ):
                 self.items[n] = _Item("F", *item[1:3])
             elif (
-                word in ("up", "down", "back")
+                word in ("up", "down", "back", "off")
                 and before is not None
                 and before.code == "W"
                 and (
-                    follows == "D"
+                    (follows == "D" and word != "off")
                     or (word == "back" and follows in tuple("PIT"))
                     or self._phrasal(self.lower[before.last])
                 )
@@ -817,6 +870,9 @@ class _Sentence:
             if self._is(text.lower(), "shortened") and self._places(code, position):
                 self._add(item, item, "is")
                 continue
+            if item.code == "F" and self._is_noun(code, position - 1):
+                self._add(item, item, STANDARD_NOUNS[-1])
+                continue
             if item.code == "0":
                 self._add(item, item, "not")
                 continue
@@ -847,6 +903,11 @@ class _Sentence:
             else:
                 self._each(item, measure=item.code == "M")
         return self.made
+
+    def _is_noun(self, code: str, position: int) -> bool:
+        """Whether a word that says how much is a thing: "the WELL"."""
+        word = self.lower[self.items[position].first]
+        return self._is(word, "homonym") and bool(re.match("D.(?:[W,P=]|$)", code[position - 1 :]))
 
     @staticmethod
     def _places(code: str, position: int) -> bool:
@@ -896,6 +957,8 @@ class _Sentence:
                 link = None  # "walks up to B"
             elif self._is_move(self._at(self.items[compound.end() - 1].last + 1)):
                 link = None  # "walk north to reach B"
+            elif first and self._moves(self.items[first - 1]):
+                link = None  # "the path climbs north to B"
         prepositional = compound.string[last - 1] == "P"
         if prepositional or link:
             stop = last if prepositional else compound.end()
@@ -929,6 +992,11 @@ class _Sentence:
             else:
                 found.append(relation)
         return tuple(found)
+
+
+def _stems(word: str) -> set[str]:
+    """What a word may be a form of."""
+    return {word, word.removesuffix("s"), word.removesuffix("es"), word.removesuffix("ed")}
 
 
 _CONTRASTED = 5

@@ -378,6 +378,10 @@ def _after(announcing: re.Pattern[str], text: str) -> str:
     return rest.strip(_MARKS)
 
 
+def _unsure(said: Said) -> Said:
+    return replace(said, statement=replace(said.statement, unsure=True))
+
+
 def _untagged(response: str) -> str:
     """A response with spaces for the tags of a model's thinking."""
     return _THINKING.sub(lambda tag: " " * len(tag.group()), response)
@@ -444,6 +448,7 @@ class _Claims:
         self._discourse = Discourse(things, of.sentences.preparation.together)
         self._supposed: frozenset[str] = frozenset()
         self._glossed = False
+        self._conditional = False
         self._bearing: list[int] = []
         self.made: list[Claim] = []
         self.faults: list[str] = []
@@ -529,6 +534,13 @@ class _Claims:
         glosses = self._glossed and not set(first).isdisjoint(meaning)
         self._glossed = glosses or any(each.statement.force == "glossed" for each in said)
         said = [self._settled(each, glosses) for each in said]
+        # What follows a condition in its paragraph may hold under it alone.
+        self._conditional = self._conditional and not _PARAGRAPH.search(gap)
+        if self._conditional:
+            said = [_unsure(each) for each in said]
+        self._conditional = self._conditional or any(
+            each.statement.force == "supposed" for each in said
+        )
         if self._is_supposed(sentence, said, gap):
             return [], SUPPOSED, ""
         if _is_term(sentence):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -250,16 +251,23 @@ class Sentences:
         return Sentence(row.sentence, row.start, words, says, row.asked, not words, known)
 
     def _heads(self, sentences: Sequence[Sequence[Piece]]) -> frozenset[str]:
-        """The nouns that open labels: "box" where there is a "Box 14"."""
-        labels = [
-            word.text.split()
-            for tokens in sentences
-            if len(tokens) <= LONGEST_SENTENCE
-            and any(len(piece.text) <= 2 and piece.text.isalnum() for piece in tokens)
-            for word in self.preparation.words(tokens)
-            if word.label
-        ]
-        return frozenset(words[0].lower() for words in labels if len(words) > 1)
+        """The nouns that open labels: "box" where there is a "Box 14"; "shell casing" where a
+        "shell casing 1" is a landmark, and there is a second.
+        """
+        opened = Counter[str]()
+        for tokens in sentences:
+            if len(tokens) > LONGEST_SENTENCE or not any(map(_is_code, tokens)):
+                continue
+            words = self.preparation.words(tokens)
+            for n, word in enumerate(words):
+                if not word.label or " " not in word.text:
+                    continue
+                head = word.text.split()[0].lower()
+                opened[head] += 2
+                if n and self.preparation.is_name_part(words[n - 1]):
+                    placed = n > 1 and bool(words[n - 2].category)
+                    opened[f"{words[n - 1].text.lower()} {head}"] += 1 + placed
+        return frozenset(head for head, count in opened.items() if count > 1 + (" " in head))
 
     def _parse(self, sentences: Iterable[tuple[tuple[Word, ...], bool]]) -> None:
         """Remembers what sentences say whose shapes are new."""
@@ -355,6 +363,10 @@ def _blank(found: re.Match[str]) -> str:
     return ("\u2264" if compares else "").ljust(len(found.group()))
 
 
+def _is_code(piece: Piece) -> bool:
+    return len(piece.text) <= 2 and piece.text.isalnum()
+
+
 def _ended(words: Sequence[Word]) -> tuple[Word, ...]:
     """The words of a sentence with a full stop where it has none, without which the parser takes
     its last words for something else.
@@ -366,10 +378,15 @@ def _ended(words: Sequence[Word]) -> tuple[Word, ...]:
 
 def _with_verb(words: Sequence[Word], doc: Doc) -> list[str] | None:
     """What is shown to the parser where it took a verb for a noun: "the title wraps below B" has
-    a verb that it does not know, shown as one that it does. None where there is a finite verb.
+    a verb that it does not know, shown as one that it does; so has "Mount the lamp above B". None
+    where there is a finite verb.
     """
     if any(token.tag_ in _FINITE for token in doc):
         return None
+    first, *rest = words
+    ordered = rest and rest[0].text.lower() in ("the", "a", "an") and doc[0].pos_ in NOMINAL
+    if ordered and not (first.category or first.label):
+        return ["Put", *(word.shown for word in rest)]  # "Mount the sensor above B."
     for token in doc[1:-1]:
         word, before, after = words[token.i], words[token.i - 1], words[token.i + 1]
         known = word.category not in ("", "between", "mutual")

@@ -84,9 +84,16 @@ SAYS = {
     "A is aligned with B on the left.": [("b", "left", "...", "doubted")],
     "A is to the left of where B is.": [("a", "left", "b")],
     "A and B touch at their borders.": [("a", "touching", "b")],
+    "z could contain x while also partly overlapping with y.": [
+        ("z", "contains", "x", "possible"),
+        ("z", "overlap", "y", "possible"),
+    ],
+    "A is at the same place as the left edge of B.": [
+        ("a", "same_position", "..."),
+        ("a", "left", "b", "doubted"),
+    ],
     "I have not found a place where A could be left of B.": [
         ("a", "left", "b", "doubted"),
-        ("place", "left", "b", "doubted"),
     ],
     "For left, A must be above B.": [
         ("a", "above", "b", "supposed"),

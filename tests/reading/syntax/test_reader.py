@@ -146,6 +146,17 @@ def test_a_term_that_is_explained_restates_what_the_scene_relates(
     assert (first.grounded_verdict, first.reason or "") == (verdict, reason)
 
 
+def test_what_follows_a_condition_in_its_paragraph_contradicts_nothing() -> None:
+    condition = "If the lamp is below the chair, all is lost."
+
+    def verdicts(rest: str) -> list[str]:
+        return [c.verdict for c in audited(response=f"{condition}{rest} Answer: left")][:2]
+
+    assert verdicts(" The lamp is below the desk.") == ["unknown", "unknown"]
+    assert verdicts(" The lamp is above the desk.") == ["unknown", "entailed"]
+    assert verdicts("\n\nThe lamp is below the desk.") == ["unknown", "contradicted"]
+
+
 MODAL = {
     "The lamp must be above the desk.": ("necessary", "above", "entailed"),
     "The lamp must be below the desk.": ("necessary", "below", "contradicted"),

@@ -57,6 +57,17 @@ def test_such_a_verb_beside_one_that_is_not_finite() -> None:
     assert sentence.named(statement.placed)[0] == ["filter", "bar"]
 
 
+def test_a_bidding_that_the_parser_takes_for_a_noun() -> None:
+    assert stated("Mount the sensor above the tank valve.") == [("sensor", "above", "tank valve")]
+
+
+def test_words_before_labels_belong_to_them_where_both_have_them() -> None:
+    assert stated("Shell casing 2 was logged as lying south of shell casing 1.") == [
+        ("Shell casing 2", "below", "shell casing 1")
+    ]
+    assert stated("Put box 2 below box 1.") == [("box 2", "below", "box 1")]
+
+
 def stated(text: str, *names: tuple[str, ...]) -> list[tuple[str, str, str]]:
     (sentences,) = SENTENCES.read([text], frozenset(names))
     return [
