@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from symbouq.reading.syntax.extraction import CONTEXT, Phrase, Statement
-from symbouq.reading.syntax.sentences import Sentence
+from symbouq.reading.syntax.sentences import Sentence, Sentences
 from symbouq.reading.syntax.things import Things
 
 
@@ -36,16 +37,17 @@ class Discourse:
 
     Args:
         things: The things of the trace, to which those of the text are added.
-        together: Relations that are said together as one, None if there is no such one.
+        sentences: Knows which relations are said together as one, and which exclude each other.
 
     Attributes:
         topic: The thing that the last sentence was about.
         question: What the last sentence asked to be confirmed, if it did.
     """
 
-    def __init__(self, things: Things, together: Callable[[Sequence[str]], str | None]) -> None:
+    def __init__(self, things: Things, sentences: Sentences) -> None:
         self.things = things
-        self._together = together
+        self._together = sentences.preparation.together
+        self._excluding = sentences.excluding
         self.topic: int | None = None
         self.landmark: int | None = None
         self.question: tuple[Said, ...] = ()
@@ -95,6 +97,7 @@ class Discourse:
             for statement, placed, landmark in meant
             if placed == landmark and sentence.words[statement.trigger].category != "side"
         }
+        opposed = self._opposed(meant)
         for statement, placed, landmark in meant:
             if placed == landmark:
                 continue
@@ -103,8 +106,21 @@ class Discourse:
             start, end = min(w.start for w in words), max(w.end for w in words)
             span = sentence.start + start, sentence.start + end
             sure = sentence.sure(statement) and statement.trigger not in misread
+            sure = sure and (placed, landmark) not in opposed
             for relation in statement.relations:
                 yield Said(placed, relation, landmark, statement, span, sure)
+
+    def _opposed(self, meant: Iterable[tuple[Statement, int, int]]) -> set[tuple[int, int]]:
+        """The pairs of which a sentence says relations that exclude each other: one is misread."""
+        said: dict[tuple[int, int], set[str]] = {}
+        for statement, placed, landmark in meant:
+            if statement.force == "asserted" and not statement.negative:
+                said.setdefault((placed, landmark), set()).update(statement.relations)
+        return {
+            pair
+            for pair, relations in said.items()
+            if any(self._excluding(r, s) for r, s in combinations(sorted(relations), 2))
+        }
 
     def _supplied(
         self, sentence: Sentence, wanted: Iterable[tuple[Statement, int]]

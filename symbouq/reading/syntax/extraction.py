@@ -135,7 +135,7 @@ class Extraction:
         for options in self._verbs.values():
             options.sort(key=lambda option: -len(option[0]))
 
-    def _excluding(self, r: str, s: str) -> bool:
+    def excluding(self, r: str, s: str) -> bool:
         """Whether relations exclude each other, and are not said together as one."""
         return s in self._excludes.get(r, ()) and not self._joins.get((r, s))
 
@@ -311,14 +311,15 @@ class _Facts:
             return
         self._noun(word, token, names)
 
-    @staticmethod
-    def _is_plain(word: Word, token: Token) -> bool:
+    def _is_plain(self, word: Word, token: Token) -> bool:
         """Whether an expression that may be something else is: a verb, or part of a name."""
         if word.shown.lower() != word.text.lower() or word.category == "cleft":
             return False
         if word.category == "mutual":
             stated = token.tag_ == "VBN" or token.dep_ in ("acomp", "attr", "advcl")
-            return token.pos_ in ("VERB", "NOUN") and not stated
+            naming = token.dep_ == "amod" and token.head.pos_ in NOMINAL
+            naming = naming and not self._words[token.head.i].category
+            return naming or (token.pos_ in ("VERB", "NOUN") and not stated)
         return token.pos_ not in NOMINAL or token.dep_ in ("compound", "amod")
 
     def _trigger(self, t: int, category: str, relations: tuple[str, ...]) -> None:
@@ -334,7 +335,7 @@ class _Facts:
             self._say(f"symmetrical({t}).")
         if all(self._of._partly.get(r) == r for r in relations):
             self._say(f"by_part({t}).")
-        if any(self._of._excluding(r, s) for r, s in combinations(relations, 2)):
+        if any(self._of.excluding(r, s) for r, s in combinations(relations, 2)):
             self._say(f"alternatives({t}).")
 
     def _verb(self, token: Token) -> tuple[str, str] | None:
@@ -367,6 +368,11 @@ class _Facts:
         elif token.pos_ != "VERB":
             lemmas.append(lemma.removesuffix("s"))
         return next((self._of._verbs[name] for name in lemmas if name in self._of._verbs), [])
+
+    def _is_owned(self, text: str) -> bool:
+        """Whether an expression has a possessive: "up and to ITS left"."""
+        classes = (self._of._classes.get(word, ()) for word in text.lower().split())
+        return any("possessive" in names for names in classes)
 
     def _text(self, token: Token) -> str:
         """What a token stands for, in lower case."""
@@ -487,6 +493,8 @@ class _Facts:
                 self._say(f"bracketed({t}).")
             if n > 1 and doc[n - 1].text in (":", "\u2013", "\u2014") and t - 2 in things:
                 self._say(f"headed({t},{t - 2}).")
+            if self._words[n].category == "side" and self._is_owned(self._words[n].text):
+                self._say(f"owned_side({t}).")
             if n + 1 < len(doc) and "relative" in self._of._classes.get(doc[n + 1].lower_, ()):
                 self._say(f"then_relative({t}).")
         for token in doc:

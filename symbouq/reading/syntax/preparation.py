@@ -715,7 +715,8 @@ class _Sentence:
         if after == "I" and self.texts[at].islower() and not lettered:
             return 0
         follows = self._at(at + 2)
-        if follows in self.of._units or follows == "o'clock" or self.lower[at] in self.of._citing:
+        measured = follows in self.of._units and self.lower[at] not in self.heads
+        if measured or follows == "o'clock" or self.lower[at] in self.of._citing:
             return 0
         if follows == ":" and self._at(at + 3).isdecimal():
             return 0

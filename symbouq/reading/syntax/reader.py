@@ -186,7 +186,7 @@ class SyntaxReader:
         with reading("the scene", " ".join(scene)):
             *read, asked = self.sentences.read([*scene, question], names)
         things = Things()
-        discourse = Discourse(things, self.sentences.preparation.together)
+        discourse = Discourse(things, self.sentences)
         stated = []
         for number, (text, sentences) in enumerate(zip(scene, read, strict=True), start=1):
             part = f"scene sentence {number}"
@@ -445,7 +445,7 @@ class _Claims:
         self._names = names
         self._things = things
         self._asked = asked
-        self._discourse = Discourse(things, of.sentences.preparation.together)
+        self._discourse = Discourse(things, of.sentences)
         self._supposed: frozenset[str] = frozenset()
         self._glossed = False
         self._conditional = False
@@ -712,7 +712,7 @@ class _Claims:
         self, sentences: Sequence[Sentence], given: str, begin: int
     ) -> tuple[list[Mention], str]:
         """What an answer states, and its stance."""
-        discourse = Discourse(self._things, self._of.sentences.preparation.together)
+        discourse = Discourse(self._things, self._of.sentences)
         discourse.topic = self._discourse.topic
         said = [each for sentence in sentences for each in self._of.said(discourse, sentence)]
         stance = ASSERTED

@@ -130,6 +130,7 @@ class Sentences:
 
         self.preparation = Preparation(ontology, tokenized)
         self._extraction = Extraction(ontology, self.preparation.expressions["verb"])
+        self.excluding = self._extraction.excluding
         self._shapes: dict[tuple[Shape, bool], Extracted] = {}
         self._known: dict[Group, list[list[Sentence]]] = {}
 

@@ -14,7 +14,7 @@ SENTENCES = Sentences(builtin().ontology("nine-way"), pipeline())
 
 
 def said(text: str) -> list[tuple[str, str, str]]:
-    discourse = Discourse(Things(), SENTENCES.preparation.together)
+    discourse = Discourse(Things(), SENTENCES)
     of = discourse.things.spellings
     return [
         (of[s.placed], s.relation, of[s.landmark])
