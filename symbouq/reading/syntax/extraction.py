@@ -315,6 +315,8 @@ class _Facts:
         """Whether an expression that may be something else is: a verb, or part of a name."""
         if word.shown.lower() != word.text.lower() or word.category == "cleft":
             return False
+        if word.category == "noun" and token.dep_ == "poss":
+            return True  # "my neighbour's car"
         if word.category == "mutual":
             stated = token.tag_ == "VBN" or token.dep_ in ("acomp", "attr", "advcl")
             naming = token.dep_ == "amod" and token.head.pos_ in NOMINAL
