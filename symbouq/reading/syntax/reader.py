@@ -531,7 +531,8 @@ class _Claims:
         said = self._of.said(self._discourse, sentence)
         meaning = self._of.ontology.wording.lexeme.get("meaning", ())
         first = _opening(sentence)[:1]
-        glosses = self._glossed and not set(first).isdisjoint(meaning)
+        glosses = not set(first).isdisjoint(meaning) or self._defines(_opening(sentence))
+        glosses = self._glossed and glosses
         self._glossed = glosses or any(each.statement.force == "glossed" for each in said)
         said = [self._settled(each, glosses) for each in said]
         # What follows a condition in its paragraph may hold under it alone.
@@ -568,6 +569,11 @@ class _Claims:
         force = "asserted" if pair in self._related else "doubted"
         return replace(said, statement=replace(said.statement, force=force, unsure=True))
 
+    def _defines(self, words: Iterable[str]) -> bool:
+        """Whether one of some words says what something means."""
+        defining = self._of.ontology.wording.lexeme.get("defining", ())
+        return any(word.lower().removesuffix("s") in defining for word in words)
+
     def _is_supposed(self, sentence: Sentence, said: Sequence[Said], gap: str) -> bool:
         """Whether a sentence belongs to a supposition, which goes on while it is drawn on; over the
         items of a list that it opens; to the end of the paragraph, if it is an example.
@@ -600,6 +606,7 @@ class _Claims:
         # "TPP(x, z):" and "For A to be above B, ..." say nothing of what follows from them, either.
         forces = {s.statement.force for s in said}
         heading = sentence.text.rstrip("* ").endswith(":")
+        defined = heading and self._defines(word.text for word in sentence.words)
         headed = heading and any(word.category == "term" for word in sentence.words)
         needed = first == "for" and forces == {"supposed"}
         scope = set(self._supposed if goes_on else ())
@@ -609,7 +616,7 @@ class _Claims:
             scope.add("drawn")
         if not forces.isdisjoint(("supposed", "doubted")):
             scope.add("meant")
-        if (heading and scope and "asserted" not in forces) or opens:
+        if (heading and scope and (defined or "asserted" not in forces)) or opens:
             scope.add("listed")
         if example:
             scope.add("paragraph")

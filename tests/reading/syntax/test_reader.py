@@ -120,6 +120,12 @@ STANCES = {
     "If the lamp is below the desk, all is lost. This means it is below the chair. "
     "The lamp is above the desk.": ["supposed", "supposed", "asserted"],
     "It is above the chair if the lamp is below the desk.": ["supposed"],
+    "left(lamp, desk) means:\n- The lamp is left of the desk.\nThe lamp is above the desk.": [
+        "asserted",
+        "supposed",
+        "asserted",
+    ],
+    "Where the lamp is below the desk, and the chair is left of it.": ["supposed"],
 }
 
 
