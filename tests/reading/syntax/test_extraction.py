@@ -92,6 +92,8 @@ SAYS = {
         ("a", "same_position", "..."),
         ("a", "left", "b", "doubted"),
     ],
+    "A is not within the boundaries of B.": [("a", "inside", "b", "not")],
+    "A cannot be adjacent to the boundary of B.": [("a", "next_to", "b", "not", "doubted")],
     "If you look at the plan, A is above B.": [("a", "above", "b")],
     "By no means is the studio south of the garage.": [("studio", "below", "garage", "not")],
     "I have not found a place where A could be left of B.": [

@@ -270,7 +270,7 @@ def verdict(auditor: TraceAuditor, trace: Trace) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "right", "misread"),
-    [("sentences_developed", 0.73, 0.01), ("sentences_held", 0.69, 0.02)],
+    [("sentences_developed", 0.78, 0.01), ("sentences_held", 0.71, 0.02)],
 )
 def test_reworded_sentences(name: str, right: float, misread: float) -> None:
     """Shares of sentences of which a plain restatement is entailed and its opposite contradicted,
@@ -290,7 +290,7 @@ def test_reworded_sentences(name: str, right: float, misread: float) -> None:
     assert count["misread"] / count["all"] <= misread, count
 
 
-@pytest.mark.parametrize(("name", "right", "wrong"), [("developed", 24, 3), ("held", 23, 2)])
+@pytest.mark.parametrize(("name", "right", "wrong"), [("developed", 33, 1), ("held", 28, 2)])
 def test_answers_of_reworded_traces(name: str, right: int, wrong: int) -> None:
     """How many of 35 final verdicts are right, and determinate and wrong."""
     count: Counter[str] = Counter()
@@ -320,6 +320,6 @@ def test_everyday_scenes(half: int) -> None:
             count[f"{given['verdict']} right"] += claim.grounded_verdict == given["verdict"]
             wrong = claim.grounded_verdict != given["verdict"]
             count["wrong"] += wrong and claim.grounded_verdict in ("entailed", "contradicted")
-    assert count["entailed right"] >= 0.4 * count["entailed"], count
-    assert count["contradicted right"] >= 0.38 * count["contradicted"], count
+    assert count["entailed right"] >= 0.43 * count["entailed"], count
+    assert count["contradicted right"] >= 0.48 * count["contradicted"], count
     assert count["wrong"] <= 5, count
