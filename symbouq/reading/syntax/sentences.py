@@ -385,7 +385,7 @@ def _with_verb(words: Sequence[Word], doc: Doc) -> list[str] | None:
     if any(token.tag_ in _FINITE for token in doc):
         return None
     first, *rest = words
-    ordered = rest and rest[0].text.lower() in ("the", "a", "an") and doc[0].pos_ in NOMINAL
+    ordered = rest and doc[1].pos_ == "DET" and doc[0].pos_ in NOMINAL
     if ordered and not (first.category or first.label):
         return ["Put", *(word.shown for word in rest)]  # "Mount the sensor above B."
     for token in doc[1:-1]:
