@@ -283,9 +283,7 @@ class _Facts:
             return
         if word.category and token.i not in self._light and not self._is_plain(word, token):
             # "the upper shelf": the side belongs to a name.
-            modifying = token.dep_ in ("amod", "compound", "nmod") and token.head.pos_ in NOMINAL
-            naming = word.category == "side" and modifying
-            naming = naming and not self._words[token.head.i].category
+            naming = word.category == "side" and self._modifies(token, "amod", "compound", "nmod")
             if (word.relations or word.category == "reference") and not naming:
                 self._trigger(t, word.category, word.relations)
                 if word.category == "term":
@@ -313,23 +311,27 @@ class _Facts:
 
     def _is_plain(self, word: Word, token: Token) -> bool:
         """Whether an expression that may be something else is: a verb, or part of a name."""
-        if word.shown.lower() != word.text.lower() or word.category == "cleft":
+        if word.shown.lower() != word.text.lower() or word.category == "locative":
             return False
         if word.category == "noun" and token.dep_ == "poss":
             return True  # "my neighbour's car"
         if word.category == "mutual":
             stated = token.tag_ == "VBN" or token.dep_ in ("acomp", "attr", "advcl")
-            naming = token.dep_ == "amod" and token.head.pos_ in NOMINAL
-            naming = naming and not self._words[token.head.i].category
-            return naming or (token.pos_ in ("VERB", "NOUN") and not stated)
+            verbal = token.pos_ in ("VERB", "NOUN") and not stated
+            return self._modifies(token, "amod") or verbal
         return token.pos_ not in NOMINAL or token.dep_ in ("compound", "amod")
+
+    def _modifies(self, token: Token, *roles: str) -> bool:
+        """Whether a token stands in one of some roles before a noun that is no expression."""
+        head = token.head
+        return token.dep_ in roles and head.pos_ in NOMINAL and not self._words[head.i].category
 
     def _trigger(self, t: int, category: str, relations: tuple[str, ...]) -> None:
         self._say(f"trigger({t},{category}).", *(f"expresses({t},{r})." for r in relations))
         if category == "reference":
             return
         self.relations[t] = relations
-        if category not in ("cleft", "stretch", "effort"):  # which go with what stands anywhere
+        if category not in ("locative", "stretch", "effort"):  # which go with what stands anywhere
             self._triggers.append(t)
         if self._of._directional.issuperset(relations):
             self._say(f"directional({t}).")

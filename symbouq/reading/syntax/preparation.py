@@ -32,7 +32,7 @@ SHOWN = {
     "order": "orderly",
     "mutual": "adjacent",
     "term": "Smith",
-    "cleft": "where",
+    "locative": "where",
     "stretch": "they",
     "effort": "ages",
 }
