@@ -485,8 +485,12 @@ def _stated_facts_used(
     by_first_spelled = {"place": items["relation"], "adjacent": items["relation"], "finite": finite}
     by_last_spelled = {
         **dict.fromkeys(("way", "compared", "times", "inflected"), named),
-        **{kind: items[kind] for kind in ("attribute", "numeral", "ordinal")},
+        "attribute": items["attribute"],
     }
+    told = defaultdict(list)
+    for fact in source.facts:
+        if fact.name == "scaled":
+            told[plain(fact.arguments[0])].append(plain(fact.arguments[-1]))
     by_default = any({"profile", "dataset"}.isdisjoint(some) for some in options)
 
     def is_word_used(kind: str, text: str) -> bool:
@@ -510,6 +514,12 @@ def _stated_facts_used(
                 return any(_holds(last, text) for text in texts_of_words)
             case "expression" | "lexeme" | "phrase_of", _:
                 return _is_in(last, words)
+            case (("numeral" | "ordinal"), _):
+                return _is_in(last, words)
+            case ("scaled" | "level", _) | ("scale", 3):
+                return _fits(last, words)
+            case ("crosses" | "region", _) | ("scale", 2):
+                return any(_fits(text, words) for text in told[first])
             case "label", 2:
                 return last.lower() in labels
             case "dataset" | "texts", _:
@@ -532,6 +542,14 @@ def _is_in(entry: str, words: str) -> bool:
     tail = "".join(f" {word}" for word in rest)
     forms = {first, *(stem + ending for ending in _ENDINGS)}
     return any(f" {form}{tail} " in words for form in forms)
+
+
+def _fits(entry: str, words: str) -> bool:
+    """Whether a text has words for a place, with any number."""
+    parts = (
+        r"-? ?\w+" if word in ("#", "_", "*") else re.escape(word) for word in _WORD.findall(entry)
+    )
+    return re.search(rf" {' '.join(parts)}(?!\w)", words) is not None
 
 
 def _holds(entry: str, words: set[str]) -> bool:

@@ -115,6 +115,16 @@ def _expressions(rows: list[Row]) -> dict[str, dict[str, str]]:
     return dict(of)
 
 
+def _scaled(rows: list[Row]) -> tuple[tuple[str, int | None, str], ...]:
+    return tuple(
+        (scale, int(number[0]) if number else None, text.lower()) for scale, *number, text in rows
+    )
+
+
+def _turned(rows: list[Row]) -> dict[str, tuple[str, str]]:
+    return {text.lower(): (scale, relation) for scale, relation, text in rows}
+
+
 def _ranked(rows: list[Row]) -> dict[str, tuple[str, ...]]:
     texts: dict[str, tuple[str, ...]] = {}
     for first, _rank, text in sorted(rows, key=lambda row: int(row[1])):
@@ -240,6 +250,12 @@ class Wording:
         partly_as: Relation to that of a thing of which a part has it.
         bound_as: Relation to that of a thing of which the boundary has it.
         understood_as: Relation to the one that its words say where the profile has not itself.
+        scale: Scale to the relation of what has the greater number on it to what has the smaller.
+        turned: Words that say which way a scale goes in their text, to it and its relation there.
+        level: Words that say that things have one place on a scale, to the scale.
+        crosses: Scale to the one across it, without which its places are not compared.
+        region: Scales of which a place may be spoken of itself: "row 3".
+        scaled: Scale, number (None for one that is counted in the text) and the words for it.
     """
 
     expression: Annotated[dict[str, dict[str, str]], _expressions]
@@ -248,6 +264,12 @@ class Wording:
     partly_as: Annotated[dict[str, str], _mapping]
     bound_as: Annotated[dict[str, str], _mapping]
     understood_as: Annotated[dict[str, str], _mapping]
+    scale: Annotated[dict[str, str], _mapping, ("scale", 2)]
+    turned: Annotated[dict[str, tuple[str, str]], _turned, ("scale", 3)]
+    level: Annotated[dict[str, str], _by_text]
+    crosses: Annotated[dict[str, str], _mapping]
+    region: Annotated[frozenset[str], _members]
+    scaled: Annotated[tuple[tuple[str, int | None, str], ...], _scaled]
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,7 +35,7 @@ def test_reference_reads_every_relation_of_the_profiles() -> None:
     """Stated exclusion between blocks, the hull of several things, a direction that follows
     from another relation, and sides of things and of blocks are left to cases worked out by hand.
     """
-    by_hand = {"between", "spans", "spanned_by", "superimposed_on"}
+    by_hand = {"between", "spans", "spanned_by", "superimposed_on", "not_overlap"}
     by_hand |= {
         f"{of}_{side}" for of in ("at", "in") for side in ("top", "bottom", "left", "right")
     }

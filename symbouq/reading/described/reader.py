@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import LONGEST_SENTENCE, MOST_STOPS, MOST_THINGS
 from symbouq.reading.described import queries
 from symbouq.reading.described.referents import Discourse, Statement
-from symbouq.reading.described.syntax import Grammar, Parse, Phrase
+from symbouq.reading.described.syntax import DEFINITE, DEMONSTRATIVE, Grammar, Parse, Phrase
 from symbouq.reading.lexicon import Token
 from symbouq.reading.traces import (
     NAMED_BY_QUESTION,
@@ -164,9 +165,26 @@ class DescribedReader(TraceReader[Discourse]):
         stated = list(self._stated(tokens, names, narrating=False))
         found = tuple(m for part in stated for m in self._spoken(*part, names, known))
         if visible[-1:] != [":"]:
-            return found
+            return found if self._is_plain(tokens, names) else tuple(map(_doubted, found))
         self._head(tokens, names)
         return ()
+
+    def _is_plain(self, tokens: Sequence[Token], names: Discourse) -> bool:
+        """Whether it is sure which things a claim means: not where it lists several that it
+        introduces, explains some in brackets, or points at "these two objects" or "the block".
+        """
+        introduced = sum(token.kind in ("indefinite", "additive") for token in tokens)
+        glossed = any(token.text == "(" for token in tokens)
+        phrases = self._grammar.phrases(tokens, names.names)
+        return introduced <= _INTRODUCED and not glossed and not any(map(self._points, phrases))
+
+    def _points(self, phrase: Phrase) -> bool:
+        """Whether a phrase points at things that the text spoke of before."""
+        if phrase.names or phrase.clauses or phrase.number or phrase.attributes:
+            return False
+        several = phrase.determiner == DEMONSTRATIVE and (phrase.plural or phrase.count > 1)
+        place = phrase.kind in self.ontology.lexicon.container
+        return several or (place and phrase.determiner in (DEFINITE, DEMONSTRATIVE))
 
     def _unreadable(self, tokens: Sequence[Token], names: Discourse) -> str:
         full = f"for its text speaks of more than {MOST_THINGS} things"
@@ -217,6 +235,16 @@ class DescribedReader(TraceReader[Discourse]):
 
 _RELATING = frozenset(("relation", "hour", "with", "observing"))
 """Kinds of words without one of which a sentence states no relation."""
+
+
+_INTRODUCED = 2
+"""How many things a claim may introduce, "a circle above a square", without being a list."""
+_UNSURE = 0.7
+"""The most confidence in what is said of things where it is not sure which are meant."""
+
+
+def _doubted(mention: Mention) -> Mention:
+    return replace(mention, confidence=min(mention.confidence, _UNSURE))
 
 
 _BESIDE = frozenset(("content", "citation", "source"))

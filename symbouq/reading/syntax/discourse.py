@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from symbouq.reading.syntax.extraction import CONTEXT, Phrase, Statement
+from symbouq.reading.syntax.extraction import CONTEXT, Phrase, Place, Statement
+from symbouq.reading.syntax.positions import Arrangement, Placed
 from symbouq.reading.syntax.sentences import Sentence, Sentences
 from symbouq.reading.syntax.things import Things
 
@@ -38,13 +39,18 @@ class Discourse:
     Args:
         things: The things of the trace, to which those of the text are added.
         sentences: Knows which relations are said together as one, and which exclude each other.
+        arrangement: Takes the places that the text gives to things; without one, they say nothing.
 
     Attributes:
         topic: The thing that the last sentence was about.
         question: What the last sentence asked to be confirmed, if it did.
     """
 
-    def __init__(self, things: Things, sentences: Sentences) -> None:
+    def __init__(
+        self, things: Things, sentences: Sentences, arrangement: Arrangement | None = None
+    ) -> None:
+        self._arrangement = arrangement
+        self._related: set[frozenset[int]] = set()
         self.things = things
         self._together = sentences.preparation.together
         self._excluding = sentences.excluding
@@ -55,8 +61,12 @@ class Discourse:
 
     def take(self, sentence: Sentence) -> tuple[Said, ...]:
         """What a sentence says of things; what it speaks of may be meant by pronouns later."""
+        for called, head in sentence.says.aliases:
+            self.things.call(sentence.named(called)[0], self.things.thing(*sentence.named(head)))
         wanted, self._wanted = self._wanted, []
         said = tuple(self._joined(self._said(sentence))) or tuple(self._supplied(sentence, wanted))
+        self._related |= {frozenset((s.placed, s.landmark)) for s in said}
+        said += tuple(self._arranged(sentence))
         self._remember(sentence, said)
         self.question = said if sentence.asked else ()
         return said
@@ -109,6 +119,52 @@ class Discourse:
             sure = sure and (placed, landmark) not in opposed
             for relation in statement.relations:
                 yield Said(placed, relation, landmark, statement, span, sure)
+
+    def _arranged(self, sentence: Sentence) -> Iterator[Said]:
+        """What the places of things in a sentence say of them and the things placed before."""
+        if self._arrangement is None:
+            return
+        self._arrangement.hear(sentence.text.lower())
+        told = self._told(sentence)
+        for thing, places in told.items():
+            for place in places:
+                frame = sentence.words[place.told]
+                named = not (frame.label or frame.places or frame.category)
+                of = frame.text.lower() if named else ""
+                itself = place.placed == place.told
+                self._arrangement.put(thing, Placed(place.scale, place.number, of, itself))
+        for thing, (place, *_) in told.items():
+            for other in self._arrangement.others(thing):
+                pair = frozenset((thing, other))
+                relation = self._arrangement.relation(thing, other)
+                if relation is None or pair in self._related:
+                    continue  # what was said of a pair goes before what their places say
+                self._related.add(pair)
+                words = sentence.words[place.placed], sentence.words[place.told]
+                start, end = min(w.start for w in words), max(w.end for w in words)
+                span = sentence.start + start, sentence.start + end
+                statement = Statement(
+                    place.told, place.placed, CONTEXT, (relation,), 1, False, "asserted"
+                )
+                yield Said(thing, relation, other, statement, span)
+
+    def _told(self, sentence: Sentence) -> dict[int, list[Place]]:
+        """The places that a sentence gives to things, one on a scale; none of things of which it
+        seems to tell two.
+        """
+        told: dict[int, dict[str, Place]] = {}
+        misread: set[int] = set()
+        for place in sentence.says.places:
+            thing = self._meant(sentence, place.placed, CONTEXT)
+            if thing is None:
+                continue
+            here = told.setdefault(thing, {})
+            other = here.get(place.scale)
+            if other is not None and other.number != place.number:
+                misread.add(thing)
+            if other is None or other.placed == other.told:
+                here[place.scale] = place  # "the top book is the atlas": what the noun says, too
+        return {thing: [*of.values()] for thing, of in told.items() if thing not in misread}
 
     def _opposed(self, meant: Iterable[tuple[Statement, int, int]]) -> set[tuple[int, int]]:
         """The pairs of which a sentence says relations that exclude each other: one is misread."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, pairwise
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import clingo
 
@@ -32,7 +32,9 @@ NOMINAL = frozenset(("NOUN", "PROPN"))
 _MODIFIERS = frozenset(("compound", "amod", "nmod", "nummod", "poss", "quantmod", "det"))
 _NOMINAL_ROLES = frozenset(("pobj", "nsubj", "nsubjpass", "dobj", "attr", "conj"))
 _SMALL = frozenset(("ADP", "ADV", "DET", "PART", "ADJ", "NUM"))
-_LISTING = frozenset((",", "and", "then", ">", "<", "finally", "followed", "by", "next", "lastly"))
+_LISTING = frozenset(
+    (",", "and", "then", ">", "<", "finally", "followed", "by", "next", "lastly", "first")
+)
 _ORDER = ("trigger", "placed", "landmark", "negative")
 _COMPANIONS = frozenset(("with", "on", "onto", "upon", "to", "at", "against"))
 """Prepositions that may bring the landmark of a verb whose expression names none."""
@@ -88,6 +90,22 @@ class Phrase:
         return self.kind not in ("pronoun", "wanted")
 
 
+class Place(NamedTuple):
+    """A place on a scale that a sentence gives to a thing.
+
+    Attributes:
+        placed: The head of the thing.
+        scale: The scale.
+        number: The number of the place.
+        told: The word that tells it, or the noun that it goes with: "the top SHELF".
+    """
+
+    placed: int
+    scale: str
+    number: int
+    told: int
+
+
 @dataclass(frozen=True)
 class Extracted:
     """What a sentence says.
@@ -95,10 +113,15 @@ class Extracted:
     Attributes:
         statements: Its statements.
         phrases: Its noun phrases, by their heads.
+        places: The places that it gives to things.
+        aliases: Noun phrases that their place tells from others, by what they are: "the top book is
+            the atlas".
     """
 
     statements: tuple[Statement, ...]
     phrases: Mapping[int, Phrase]
+    places: tuple[Place, ...] = ()
+    aliases: tuple[tuple[int, int], ...] = ()
 
 
 _MODAL = ("impossible", "possible", "necessary")
@@ -124,6 +147,7 @@ class Extraction:
         self._bound = ontology.wording.bound_as
         self._excludes = ontology.relations.excludes
         self._joins = ontology.relations.join
+        self.ordinals = ontology.lexicon.ordinal
         self._directional = set(ontology.relations.displacement)
         self._classes: dict[str, list[str]] = {}
         for name, texts in ontology.wording.lexeme.items():
@@ -203,12 +227,26 @@ class Extraction:
                 found[number][t - base, placed, landmark, denied] = Statement(
                     t - base, placed, landmark, relations, cost, denied, said, t in unsure, modal
                 )
+        places: list[set[Place]] = [set() for _ in batch]
+        for row in rows("place", 4):
+            number, placed = divmod(row[0].number, STRIDE)
+            if placed in batch[number].phrases:
+                told = row[3].number % STRIDE
+                places[number].add(Place(placed, str(row[1]), row[2].number, told))
+        aliases: list[set[tuple[int, int]]] = [set() for _ in batch]
+        for called, head in rows("alias", 2):
+            number, phrase = divmod(called.number, STRIDE)
+            pair = phrase, head.number % STRIDE
+            if batch[number].phrases.keys() >= set(pair):
+                aliases[number].add(pair)
         return [
             Extracted(
                 tuple(sorted(said.values(), key=attrgetter(*_ORDER))),
                 of.phrases,
+                tuple(sorted(here)),
+                tuple(sorted(called)),
             )
-            for said, of in zip(found, batch, strict=True)
+            for said, of, here, called in zip(found, batch, places, aliases, strict=True)
         ]
 
 
@@ -272,6 +310,8 @@ class _Facts:
             f"word({t},{_quoted(lower)}).",
             f"lemma({t},{_quoted(lemma)}).",
             *(f"class({t},{name})." for name in names),
+            *(f"tells({t},{scale},{number})." for scale, number in word.places),
+            *([f"ordinal({t},{self._of.ordinals[lower]})."] if lower in self._of.ordinals else []),
         )
         if token.tag_ == "VBN":
             self._say(f"participle({t}).")
@@ -284,7 +324,8 @@ class _Facts:
         if word.category and token.i not in self._light and not self._is_plain(word, token):
             # "the upper shelf": the side belongs to a name.
             naming = word.category == "side" and self._modifies(token, "amod", "compound", "nmod")
-            if (word.relations or word.category == "reference") and not naming:
+            bare = word.category in ("reference", "position")
+            if (word.relations or bare) and not naming:
                 self._trigger(t, word.category, word.relations)
                 if word.category == "term":
                     placed, landmark = (self._words[token.i + n].text for n in (-1, 1))
@@ -324,13 +365,17 @@ class _Facts:
     def _modifies(self, token: Token, *roles: str) -> bool:
         """Whether a token stands in one of some roles before a noun that is no expression."""
         head = token.head
-        return token.dep_ in roles and head.pos_ in NOMINAL and not self._words[head.i].category
+        nominal = head.pos_ in NOMINAL or head.lower_ in ("one", "ones")
+        return token.dep_ in roles and nominal and not self._words[head.i].category
 
     def _trigger(self, t: int, category: str, relations: tuple[str, ...]) -> None:
         self._say(f"trigger({t},{category}).", *(f"expresses({t},{r})." for r in relations))
         if category == "reference":
             return
         self.relations[t] = relations
+        if category == "position":
+            self._triggers.append(t)
+            return
         if category not in ("locative", "stretch", "effort"):  # which go with what stands anywhere
             self._triggers.append(t)
         if self._of._directional.issuperset(relations):
@@ -349,7 +394,11 @@ class _Facts:
         if token.pos_ not in ("VERB", "AUX") and token.dep_ not in ("ROOT", "relcl", "acl"):
             return None
         below = {self._text(t): t for t in reversed(list(token.subtree)) if t.i != token.i}
-        below |= {child.lemma_.lower(): child for child in token.children}
+        below |= {
+            child.lemma_.lower(): child
+            for child in token.children
+            if not self._words[child.i].category  # and is shown as another word
+        }
         for words, relation in self._options(token):
             if len(words) == 1:
                 return relation, ""
@@ -436,6 +485,8 @@ class _Facts:
             if child.dep_ == "det":
                 articles.add(child.lower_)
                 inner += [child.i] if child.lower_ == "another" else []
+            elif child.lower_ == "one" and child.dep_ == "nummod":
+                continue  # "the middle one Green"
             elif not self._words[child.i].category or self._words[child.i].category == "side":
                 pieces = [t.i for t in child.subtree]
                 owner = self._words[child.i]
@@ -499,7 +550,10 @@ class _Facts:
                 self._say(f"headed({t},{t - 2}).")
             if self._words[n].category == "side" and self._is_owned(self._words[n].text):
                 self._say(f"owned_side({t}).")
-            if n + 1 < len(doc) and "relative" in self._of._classes.get(doc[n + 1].lower_, ()):
+            after = [token.lower_ for token in doc[n + 1 : n + 3]]
+            if after[1:] != ["of"] and "relative" in self._of._classes.get(
+                after[0] if after else "", ()
+            ):
                 self._say(f"then_relative({t}).")
         for token in doc:
             t = base + token.i
@@ -508,9 +562,8 @@ class _Facts:
                 {"origin", "arriving", "have", "with"} & set(self._of._classes.get(n, ()))
                 for n in names
             ):
-                after = next((m for m in things if m > t), None)
-                if after is not None:
-                    self._say(f"next({t},{after}).")
+                later = [m for m in things if m > t and doc[m - base].dep_ != "poss"]
+                self._say(*(f"next({t},{m})." for m in later[:1]))
         for a, b in pairwise(things):
             between = doc[a - base + 1 : b - base]
             if any(token.lower_ in ("and", "&") for token in between):

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.syntax.names import Name, Names, by_first, looks_like_verb
+from symbouq.reading.syntax.positions import Places, Positions
 
 STAND_INS = ("Anna", "Bob", "Carol", "Dave", "Emma", "Frank", "Grace", "Henry", "Kate", "Paul")
 """First names that labels are shown as."""
@@ -35,8 +36,12 @@ SHOWN = {
     "locative": "where",
     "stretch": "they",
     "effort": "ages",
+    "position": "here",
 }
 """What expressions are shown as."""
+
+_EXTREME = "highest"
+"""What "leftmost" and the like are shown as."""
 
 _AMBIGUOUS = frozenset(("mutual", "between", "noun", "pairing"))
 """Categories whose single words are shown as they are: they may be verbs or names."""
@@ -56,6 +61,7 @@ class Word:
         label: Whether it names a thing by itself.
         measure: Whether it belongs to a measure.
         denied: Whether it is said in contrast to what holds: "rather than INSIDE".
+        places: What it gives a place on: "row 3", "leftmost".
     """
 
     text: str
@@ -67,6 +73,7 @@ class Word:
     label: bool = False
     measure: bool = False
     denied: bool = False
+    places: Places = ()
 
 
 class Piece(NamedTuple):
@@ -100,6 +107,7 @@ class _Item(NamedTuple):
     last: int
     relation: str = ""
     category: str = ""
+    places: Places = ()
 
 
 # Codes of items: S side, P preposition, L link, T goal, I opening, D article, C and, O or,
@@ -115,14 +123,16 @@ up and to the left of"."""
 _PART = re.compile(f"([,COXHF]*)({_ONE})")
 _ORDER = re.compile("([LW])?D?(S)(?:Q|N)?H?[TL]H?D?(S)N?")
 
-_PIECES = re.compile(r"(?<![^\W_])\d*[A-Za-z](?=\.$)|[*#_`|]+|[^\s*#_`|:]+|:")
+_PIECES = re.compile(
+    r"(?<![^\W_])\d*[A-Za-z](?=\.$)|[*#_`|]+|-?\d+(?=,-?\d{1,2}$)|,(?=-?\d{1,2}$)|[^\s*#_`|:]+|:"
+)
 _CODE = re.compile(r"[A-HJ-Z]|\d+[A-Za-z]?|[A-Z]{1,2}-?\d+|[IVX]{2,4}|I[VX]|[A-Z]\d*")
 _CODED_NAME = re.compile(r"[A-Z]\d{1,3}")
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
 _MARKUP = frozenset(("*", "**", "***", "`", "_", "__", "#", "##", "###", "|", '"', "``", "''"))
+_TYING = frozenset((",", "and", "of", "in", "the", "/"))
+"""What may stand between the numbers of one place: "row 3 of column 2"."""
 _COMMAS = frozenset((",", "\u2014", "\u2013", ";"))
-_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_HOURS = {word: n for n, word in enumerate((*_NUMBERS, "eleven", "twelve"), start=1)}
 _SINGULAR_UNITS = frozenset(("a", "an", "one"))
 _CONTENT = 3
 """Most words of what a distance consists of: "miles of OPEN OCEAN"."""
@@ -202,6 +212,7 @@ class Preparation:
             for name, code in reversed(_CODES)
             for text in self._classes.get(name, ())
         }
+        coded |= {tuple(tokenized(text)): "Z" for text in ontology.wording.turned}
         self._coded: dict[str, list[tuple[tuple[str, ...], str]]] = {}
         for words, code in coded.items():
             self._coded.setdefault(words[0], []).append((words, code))
@@ -230,6 +241,8 @@ class Preparation:
         )
         self._bounding = self._functions | self._classes.get("degree", frozenset())
         self.names = Names(self._bounding, self._common)
+        self.positions = Positions(ontology, tokenized)
+        self.regions = ontology.wording.region
 
     def words(
         self,
@@ -272,6 +285,10 @@ class Preparation:
             for piece in _PIECES.finditer(text, max(0, first - token.start)):
                 if piece.group() not in _MARKUP:
                     yield Piece(piece.group(), token.start + piece.start())
+
+    def is_verb(self, text: str) -> bool:
+        """Whether a word may be a form of a verb that expresses a relation."""
+        return bool(_stems(text) & self._verbs)
 
     def is_name_part(self, word: Word) -> bool:
         """Whether a word may belong to the name that follows it: "shell" of "shell casing 1"."""
@@ -384,6 +401,9 @@ class _Sentence:
             return _Item("E", at, at, relation, "term")
         if self.pieces[at].argument:
             return _Item("A", at, at)
+        position = self._position(at)
+        if position is not None:
+            return position
         distance = self._distance(at)
         if distance is not None:
             return distance
@@ -408,6 +428,31 @@ class _Sentence:
             return coded
         return _Item("," if self.lower[at] in _COMMAS else "W", at, at)
 
+    def _position(self, at: int) -> _Item | None:
+        """A place that is told by a number: "at (2, 5)", "second from the left"; a "row 3", which
+        may be spoken of itself, is a name.
+        """
+        coded = self._code(at)
+        if coded is not None and coded.code == "Z":
+            return None  # "with row 1 at the bottom"
+        begin = at + self._is(self.lower[at], "opening")
+        begin += self._at(begin) == "the"
+        end, places = self._position_from(begin)
+        if not places:
+            return None
+        then = end
+        while self._at(then) in _TYING:
+            then += 1
+            further, others = self._position_from(then)
+            if others and not {s for s, _ in places} & {s for s, _ in others}:
+                end, then, places = further, further, (*places, *others)
+        if all(scale in self.of.regions for scale, _ in places):
+            return _Item("A", at, end - 1, places=places) if begin == at else None
+        return _Item("E", at, end - 1, category="position", places=places)
+
+    def _position_from(self, at: int) -> tuple[int, Places]:
+        return self.of.positions.found(self.lower, at) if at < len(self.lower) else (at, ())
+
     def _infix(self, at: int) -> str:
         """The relation that stands between two names: "x NE y"."""
         text = self.texts[at]
@@ -424,6 +469,8 @@ class _Sentence:
                 continue
             if category == "noun" and self._is(" ".join(words), "beside"):
                 continue
+            if not at and self._is(words[0], "denial") and category == "preposition":
+                continue  # "No part of A touches B"
             if category == "side" and self._is_named(at, end):
                 continue
             if self._is(words[0], "portion") and self._is_partitive(at - 1):
@@ -477,11 +524,12 @@ class _Sentence:
         """What lies between two things and is said to be great or small: "the DISTANCE between A
         and B is enormous".
         """
-        if not (self._is(self._at(at), "expanse") and self._at(at + 1) == "between"):
+        if not (self._is(self._at(at), "expanse") and self._at(at + 1) in ("between", "from")):
             return None
         sizes = {name for name in ("great", "small") for word in self.lower if self._is(word, name)}
         relation = self.of.expressions["extent"].get((sizes.pop(),)) if len(sizes) == 1 else None
-        return _Item("E", at, at, relation, "between") if relation else None
+        category = "between" if self._at(at + 1) == "between" else "effort"
+        return _Item("E", at, at, relation, category) if relation else None
 
     def _stretch(self, at: int) -> _Item | None:
         """A measure of what lies between two things, "MANY LEAGUES part A from B", or of the effort
@@ -520,7 +568,8 @@ class _Sentence:
     def _direction_of(self, at: int) -> str | None:
         """The direction of a number as an hour."""
         word = self._at(at)
-        hour = int(word) if word.isdecimal() and len(word) <= 2 else _HOURS.get(word)
+        numerals = self.of.positions.numerals
+        hour = int(word) if word.isdecimal() and len(word) <= 2 else numerals.get(word)
         return self.of._clock.get(hour) if hour is not None else None
 
     def _between_hours(self, at: int) -> _Item | None:
@@ -592,6 +641,8 @@ class _Sentence:
         of", "at a great distance from".
         """
         denied = self._at(at) == "not"
+        if denied and self._at(at + 1) == "within":
+            return None
         if not self.lower[at][:1].isalnum():
             return None
         if not (denied or self._leads(at) or self._measures(at)):
@@ -613,6 +664,10 @@ class _Sentence:
         words: list[str] = []
         for end in range(at, min(len(self.lower), at + _LONGEST_DISTANCE)):
             word = self.lower[end]
+            if word == "away" and self._at(end + 1) not in ("from", "of") and self._started(first):
+                relation = self._distance_of(words)
+                if relation:
+                    return _Item("E", first, end, relation, "side")
             if word == "apart" and self._at(end + 1) != "from":
                 relation = self._distance_of(words)
                 if relation:
@@ -625,6 +680,10 @@ class _Sentence:
                 return None
             words.append(word)
         return None
+
+    def _started(self, at: int) -> bool:
+        """Whether something before a position says where one starts: "FROM the mill, it is ..."."""
+        return any(self._is(word, "origin") for word in self.lower[:at])
 
     def _distance_of(self, words: Sequence[str]) -> str:
         """The relation that a distance by measure or effort comes to; empty if it is not clear."""
@@ -760,7 +819,7 @@ class _Sentence:
         return any(self._is(stem, "motion") for stem in _stems(self.lower[item.last]))
 
     def _is_verb(self, word: str) -> bool:
-        return bool(_stems(word) & self.of._verbs)
+        return self.of.is_verb(word)
 
     # Words ---------------------------------------------------------------------------
 
@@ -818,7 +877,7 @@ class _Sentence:
             if item.code != "S" or not self._is(self._at(item.first), "departure"):
                 continue
             named = code[n - 1] == "A" or (code[n - 1] == "W" and not self._is_function(before))
-            denied = self._is(before, "negation") or self._is(before, "have")
+            denied = self._is(before, "negation") or self._is(before, "auxiliary")
             if (named and code[n + 1] == "D") or (denied and code[n + 1] in "DA"):
                 self.items[n] = _Item("W", *item[1:3])
 
@@ -882,15 +941,20 @@ class _Sentence:
                 continue
             if item.code == "A":
                 name = stand_ins.get(text) or stand_ins.setdefault(text, next(names))
-                self._add(item, item, name, label=True)
+                self._add(item, item, name, label=True, places=item.places)
             elif item.code == "B":
                 name = nouns.setdefault(text, STANDARD_NOUNS[len(nouns) % len(STANDARD_NOUNS)])
                 self._add(item, item, name, label=True)
             elif item.category:
                 shown = SHOWN[item.category]
+                if item.category == "position" and self._opens_clause(position - 1):
+                    shown = "it"
                 if item.category in _AMBIGUOUS and item.first == item.last:
                     shown = text
-                self._add(item, item, shown, category=item.category, relations=(item.relation,))
+                said = (item.relation,) if item.relation else ()
+                self._add(
+                    item, item, shown, category=item.category, relations=said, places=item.places
+                )
             elif item.code == "Q":
                 relation = self.of.expressions["noun"].get((text.lower(),))
                 said = (relation,) if relation else ()
@@ -904,6 +968,14 @@ class _Sentence:
             else:
                 self._each(item, measure=item.code == "M")
         return self.made
+
+    def _opens_clause(self, position: int) -> bool:
+        """Whether an item stands where a subject may, without a preposition."""
+        first = self.items[position].first
+        before = self.items[position - 1] if position else None
+        return not self._is(self.lower[first], "opening") and (
+            before is None or before.code in ",C" or self.lower[before.last] in (":", "while")
+        )
 
     def _is_noun(self, code: str, position: int) -> bool:
         """Whether a word that says how much is a thing: "the WELL"."""
@@ -929,24 +1001,37 @@ class _Sentence:
         relations: tuple[str, ...] = (),
         label: bool = False,
         measure: bool = False,
+        places: Places = (),
     ) -> None:
         start, end = self.spans[first.first][0], self.spans[last.last][1]
         text = " ".join(self.texts[first.first : last.last + 1])
         shown = shown.capitalize() if not self.made and not label else shown
-        self.made.append(Word(text, shown, start, end, category, relations, label, measure))
+        if first.first == last.last and category in ("", "side"):
+            places = places or self.of.positions.single.get(text.lower(), ())
+        self.made.append(
+            Word(text, shown, start, end, category, relations, label, measure, places=places)
+        )
 
     def _each(self, item: _Item, measure: bool = False) -> None:
         for n in range(item.first, item.last + 1):
             text, (start, end) = self.texts[n], self.spans[n]
-            self.made.append(Word(text, text, start, end, measure=measure))
+            places = self.of.positions.single.get(text.lower(), ())
+            shown = _EXTREME if text.lower().endswith("most") and places else text
+            self.made.append(Word(text, shown, start, end, measure=measure, places=places))
 
     def _compound(self, compound: re.Match[str]) -> int:
         """Adds a compound expression as one word, and returns the position after it."""
         first, last = compound.span(1)
         relations: list[str] = []
         choice = False
+        denied = bool(self.made) and self.made[-1].text.lower() == "not"
         for part in _PART.finditer(compound.string, first, last):
             inner = self.items[part.start(2) : part.end(2)]
+            tied = self.items[part.start(1) : part.end(1)]
+            if relations and denied and any(self.lower[item.first] == "but" for item in tied):
+                relations = []  # "not to the right but to the left of"
+                self.made.pop()
+                denied = False
             said = [item.relation for item in inner if item.code in "SP"]
             choice = choice or "O" in part.group(1)
             if "X" not in part.group(1) or not relations:
@@ -963,6 +1048,9 @@ class _Sentence:
         prepositional = compound.string[last - 1] == "P"
         if prepositional or link:
             stop = last if prepositional else compound.end()
+            ending = self.lower[self.items[last - 1].last]
+            if compound.string[first] == "D" and self._is(ending, "portion"):
+                joined = ()  # "covers the left half of B"
             ends = self.items[first], self.items[stop - 1]
             self._add(*ends, SHOWN["preposition"], category="preposition", relations=joined)
             return stop

@@ -14,6 +14,7 @@ from symbouq.ontology.tables import Ontology
 from symbouq.reading.lexicon import Lexicon
 from symbouq.reading.syntax.discourse import Discourse, Said
 from symbouq.reading.syntax.names import Name
+from symbouq.reading.syntax.positions import Arrangement
 from symbouq.reading.syntax.sentences import Group, Sentence, Sentences
 from symbouq.reading.syntax.things import Things
 from symbouq.reading.traces import (
@@ -47,6 +48,7 @@ _STATED = ("asserted", "necessary", "impossible")
 """Forces of what holds where it is part of a scene, or the answer to a question."""
 _THINKING = re.compile(r"</?(?:think|thinking|thought|reasoning|answer)>", re.IGNORECASE)
 _BULLET = re.compile(r"\s*(?:[-*#>•+]+\s+)*(?:\(?\d+[.):]\s+)?")
+_NUMBER = re.compile(r"\W*\d+\W*")
 _WORD = re.compile(r"[\w']+")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _BETWEEN_STEPS = "\n\n"
@@ -186,7 +188,7 @@ class SyntaxReader:
         with reading("the scene", " ".join(scene)):
             *read, asked = self.sentences.read([*scene, question], names)
         things = Things()
-        discourse = Discourse(things, self.sentences)
+        discourse = Discourse(things, self.sentences, Arrangement(self.ontology))
         stated = []
         for number, (text, sentences) in enumerate(zip(scene, read, strict=True), start=1):
             part = f"scene sentence {number}"
@@ -449,6 +451,8 @@ class _Claims:
         self._supposed: frozenset[str] = frozenset()
         self._glossed = False
         self._conditional = False
+        self._example = False
+        self._numbered = False
         self._bearing: list[int] = []
         self.made: list[Claim] = []
         self.faults: list[str] = []
@@ -534,11 +538,18 @@ class _Claims:
         glosses = not set(first).isdisjoint(meaning) or self._defines(_opening(sentence))
         glosses = self._glossed and glosses
         self._glossed = glosses or any(each.statement.force == "glossed" for each in said)
+        self._glossed = self._glossed or self._has(sentence, "equivalence")
         said = [self._settled(each, glosses) for each in said]
         # What follows a condition in its paragraph may hold under it alone.
         self._conditional = self._conditional and not _PARAGRAPH.search(gap)
-        if self._conditional:
+        self._example = self._example and not self._has(sentence, "generality")
+        if self._conditional or self._example:
             said = [_unsure(each) for each in said]
+        self._example = self._example or self._has(sentence, "example")
+        # What is listed as possible may be tested, and refused, later.
+        if self._numbered or _item(sentence):
+            said = [_unsure(s) if s.statement.force == "possible" else s for s in said]
+        self._numbered = _NUMBER.fullmatch(sentence.text) is not None
         self._conditional = self._conditional or any(
             each.statement.force == "supposed" for each in said
         )
@@ -554,6 +565,11 @@ class _Claims:
         stance = next((_STANCES[f] for f in forces if f in _STANCES), ASSERTED)
         return mentions, stance, "" if mentions else self._of.unread(said, sentence)
 
+    def _has(self, sentence: Sentence, name: str) -> bool:
+        """Whether a sentence has a text of a class."""
+        text = sentence.text.lower()
+        return any(words in text for words in self._of.ontology.wording.lexeme.get(name, ()))
+
     def _settled(self, said: Said, glosses: bool) -> Said:
         """What explains a term, as restated where the scene relates the pair, else as a case.
 
@@ -561,9 +577,7 @@ class _Claims:
             said: What is said.
             glosses: Whether its sentence goes on with what explains one.
         """
-        if not (
-            said.statement.force == "glossed" or (glosses and said.statement.force == "asserted")
-        ):
+        if not (said.statement.force == "glossed" or (glosses and said.statement.force in _STATED)):
             return said
         pair = frozenset(self._things.spellings[n] for n in (said.placed, said.landmark))
         force = "asserted" if pair in self._related else "doubted"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,6 +22,7 @@ from symbouq.reading.syntax.extraction import (
 )
 from symbouq.reading.syntax.names import Name
 from symbouq.reading.syntax.pipeline import Pipeline
+from symbouq.reading.syntax.positions import Places
 from symbouq.reading.syntax.preparation import Piece, Preparation, Word
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class Sentence:
         return words, self.words[head].text, proper
 
 
-Shape = tuple[tuple[str, str, str, tuple[str, ...], bool], ...]
+Shape = tuple[tuple[str, str, str, tuple[str, ...], bool, Places], ...]
 
 
 Group = tuple[tuple[str, ...], frozenset[Name]]
@@ -296,7 +297,7 @@ class Sentences:
         again = {
             n: shown
             for n, (words, doc) in enumerate(zip(sentences, docs, strict=True))
-            if (shown := _with_verb(words, doc))
+            if (shown := _with_verb(words, doc, self.preparation.is_verb))
         }
         for n, doc in zip(again, self.pipeline.parsed(again.values()), strict=True):
             docs[n] = doc
@@ -377,11 +378,23 @@ def _ended(words: Sequence[Word]) -> tuple[Word, ...]:
     return (*words, Word(".", ".", words[-1].end, words[-1].end))
 
 
-def _with_verb(words: Sequence[Word], doc: Doc) -> list[str] | None:
+def _with_verb(words: Sequence[Word], doc: Doc, is_verb: Callable[[str], bool]) -> list[str] | None:
     """What is shown to the parser where it took a verb for a noun: "the title wraps below B" has
     a verb that it does not know, shown as one that it does; so has "Mount the lamp above B". None
-    where there is a finite verb.
+    where there is a finite verb. "The lawn and the road touch" has a verb that it does know.
     """
+    for token in doc[1:]:
+        word, joined = words[token.i], any(other.lower_ in ("and", ",") for other in doc[: token.i])
+        misread = token.dep_ in ("ROOT", "conj") and token.tag_ in ("NN", "NNS")
+        misread = misread or (
+            token.tag_ == "JJ" and token.dep_ == "amod" and token.head.i < token.i
+        )
+        plural = joined and not word.text.endswith("s")
+        named = doc[token.i - 1].pos_ in NOMINAL or words[token.i - 1].label
+        if misread and named and is_verb(word.text.lower()) and (plural or token.dep_ == "ROOT"):
+            shown = [w.shown for w in words]
+            shown[token.i] = "exist" if plural else "exists"
+            return shown
     if any(token.tag_ in _FINITE for token in doc):
         return None
     first, *rest = words
@@ -406,6 +419,13 @@ def _shape(words: Sequence[Word]) -> Shape:
     are, but for labels.
     """
     return tuple(
-        (word.shown, "" if word.label else word.text, word.category, word.relations, word.denied)
+        (
+            word.shown,
+            "" if word.label else word.text,
+            word.category,
+            word.relations,
+            word.denied,
+            word.places,
+        )
         for word in words
     )

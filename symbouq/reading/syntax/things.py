@@ -52,6 +52,10 @@ class Things:
         }
         return alike.pop() if len(alike) == 1 else None
 
+    def call(self, words: Sequence[str], thing: int) -> None:
+        """Gives a thing another name, if it is nobody's."""
+        self._of.setdefault(_key(words), thing)
+
     def thing(self, words: Sequence[str], head: str, proper: bool = False) -> int:
         """The thing that a noun phrase means, which may be new."""
         found = self.find(words, head, proper)

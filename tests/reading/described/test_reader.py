@@ -91,6 +91,27 @@ def test_a_thing_that_may_be_one_of_several_is_marked() -> None:
     assert [m.confidence for m in claim.relations] == [0.5]
 
 
+def test_a_list_that_introduces_several_things_is_not_sure() -> None:
+    two = "Block K has a red star and a blue star"
+    three = "Block K has a red star, a blue star and a circle"
+    for text, sure in ((two, 1.0), (three, 0.7)):
+        claim = response(f"{text}. Answer: left")[0]
+        assert {m.confidence for m in claim.relations} == {sure}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The red star is inside the block",
+        "These two stars are inside block K",
+        "The red star (the star in block K) is inside block K",
+    ],
+)
+def test_what_is_pointed_at_or_explained_in_brackets_is_not_sure(text: str) -> None:
+    claim = response(f"{text}. Answer: left")[0]
+    assert all(m.confidence <= 0.7 for m in claim.relations)
+
+
 def test_a_claim_adds_no_thing_that_the_scene_has() -> None:
     read = SPARTUN.read(SCENE, QUESTION, ["A circle is in block L.", "A red star is in K."], "")
     assert [triples(claim) for claim in read.claims[:2]] == [

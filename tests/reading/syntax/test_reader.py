@@ -163,6 +163,25 @@ def test_what_follows_a_condition_in_its_paragraph_contradicts_nothing() -> None
     assert verdicts("\n\nThe lamp is below the desk.") == ["unknown", "contradicted"]
 
 
+def test_an_example_contradicts_nothing_until_the_text_goes_on_in_general() -> None:
+    example = "Let me consider an example. The lamp is below the desk."
+    found = audited(response=f"{example} Therefore, the lamp is below the chair. Answer: left")
+    assert [c.verdict for c in found][1:3] == ["unknown", "contradicted"]
+
+
+def test_what_is_listed_as_possible_is_not_contradicted() -> None:
+    possible = "The lamp could be below the desk."
+    assert audited(response=f"Where? {possible} Answer: left")[1].verdict == "contradicted"
+    for listed in (f"1. {possible}", f"1.\n{possible}", f"- {possible}"):
+        found = audited(response=f"Where?\n{listed}\nAnswer: left")
+        assert [c.verdict for c in found if "below" in c.text] == ["unknown"]
+
+
+def test_what_a_definition_means_is_no_claim() -> None:
+    text = "The lamp is low iff it touches the floor. So, it means that the lamp is below the desk."
+    assert audited(response=f"{text} Answer: left")[1].verdict == "unknown"
+
+
 MODAL = {
     "The lamp must be above the desk.": ("necessary", "above", "entailed"),
     "The lamp must be below the desk.": ("necessary", "below", "contradicted"),
@@ -267,10 +286,14 @@ def verdict(auditor: TraceAuditor, trace: Trace) -> str:
     return auditor.audit(trace).claims[-1].grounded_verdict
 
 
+RELATIVE = ("topology", "depth")
+"""Kinds of sentences that are read under half-planes: which profile has the relations."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "right", "misread"),
-    [("sentences_developed", 0.78, 0.01), ("sentences_held", 0.71, 0.02)],
+    [("sentences_developed", 0.80, 0.01), ("sentences_held", 0.72, 0.02)],
 )
 def test_reworded_sentences(name: str, right: float, misread: float) -> None:
     """Shares of sentences of which a plain restatement is entailed and its opposite contradicted,
@@ -278,7 +301,7 @@ def test_reworded_sentences(name: str, right: float, misread: float) -> None:
     """
     count: Counter[str] = Counter()
     for profile, auditor in AUDITORS.items():
-        here = [r for r in rows(name) if (r["kind"] == "topology") == (profile == "half-plane")]
+        here = [r for r in rows(name) if (r["kind"] in RELATIVE) == (profile == "half-plane")]
         pairs = [(restated(row, "plain"), restated(row, "wrong")) for row in here]
         auditor.ahead([trace for pair in pairs for trace in pair])
         for plain, wrong in pairs:

@@ -1,0 +1,169 @@
+"""Places that are told by a number: "row 3", "second from the left", "(2, 5)"."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from symbouq.ontology.tables import Ontology
+
+Places = tuple[tuple[str, int], ...]
+"""Scales and the numbers of a place on them."""
+
+_DIGITS = re.compile(r"[-\u2212]?\d{1,6}")
+_COUNTED = re.compile(r"(\d{1,4})(?:st|nd|rd|th)")
+_COMPARED = 50
+"""How many things a thing is compared with, so that long lists do not grow with their square."""
+_NUMBER, _OTHER, _ANY = "#", "_", "*"
+
+
+class Positions:
+    """The words that give places on the scales of an ontology.
+
+    Args:
+        ontology: The tables of the profile.
+        tokenized: The words of a text, as the parser's tokenizer has them.
+
+    Attributes:
+        numerals: Words to the numbers that they are.
+        single: Words that give a place by themselves, "leftmost", to the places.
+    """
+
+    def __init__(self, ontology: Ontology, tokenized: Callable[[str], Iterable[str]]) -> None:
+        self.numerals = ontology.lexicon.numeral
+        self._ordinals = ontology.lexicon.ordinal
+        patterns: dict[tuple[str, ...], list[tuple[str, int | None]]] = defaultdict(list)
+        for scale, number, text in ontology.wording.scaled:
+            patterns[tuple(tokenized(text))].append((scale, number))
+        self.single: dict[str, Places] = {
+            words[0]: tuple((scale, number) for scale, number in of if number is not None)
+            for words, of in patterns.items()
+            if len(words) == 1
+        }
+        self._patterns: dict[str, list[tuple[tuple[str, ...], list[tuple[str, int | None]]]]] = {}
+        for words, of in patterns.items():
+            if len(words) > 1:
+                self._patterns.setdefault(words[0], []).append((words, of))
+
+    def found(self, words: Sequence[str], at: int) -> tuple[int, Places]:
+        """Where the longest words end that give a place from a position on, and the place; where
+        there are none, the position and no place.
+        """
+        counted = _NUMBER if self._ordinal(words[at]) is not None else ""
+        end = at
+        best: dict[str, int] = {}
+        for pattern, of in self._patterns.get(counted or words[at], ()):
+            taken = words[at : at + len(pattern)]
+            number = self._matched(pattern, taken)
+            if number is None or at + len(pattern) < end:
+                continue
+            best = best if at + len(pattern) == end else {}
+            end = at + len(pattern)
+            best |= {scale: number if told is None else told for scale, told in of}
+        return end, tuple(best.items())
+
+    def _matched(self, pattern: Sequence[str], words: Sequence[str]) -> int | None:
+        """The number that some words have where a pattern counts, 0 where it does not; None where
+        they do not fit.
+        """
+        if len(words) < len(pattern):
+            return None
+        counted = 0
+        for n, (wanted, word) in enumerate(zip(pattern, words, strict=True)):
+            if wanted in (_NUMBER, _OTHER):
+                number = self._ordinal(word) if n == 0 else self._cardinal(word)
+                if number is None:
+                    return None
+                counted = number if wanted == _NUMBER else counted
+            elif not (wanted == word or (wanted == _ANY and word.isalpha())):
+                return None
+        return counted
+
+    def _ordinal(self, word: str) -> int | None:
+        found = _COUNTED.fullmatch(word)
+        return int(found[1]) if found else self._ordinals.get(word)
+
+    def _cardinal(self, word: str) -> int | None:
+        if _DIGITS.fullmatch(word):
+            return int(word.replace("\u2212", "-"))
+        return self.numerals.get(word)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A place of a thing.
+
+    Attributes:
+        scale: The scale.
+        number: The number of the place on it.
+        frame: What the place belongs to: "shelf" of "the top shelf"; empty where nothing says.
+        itself: Whether the thing is the place: "row 3".
+    """
+
+    scale: str
+    number: int
+    frame: str = ""
+    itself: bool = False
+
+    def fits(self, other: Placed) -> bool:
+        """Whether another place may belong to the same."""
+        framed = self.frame == other.frame or not (self.frame and other.frame)
+        return framed and self.itself == other.itself
+
+
+class Arrangement:
+    """What places on scales say of the things that have them.
+
+    Args:
+        ontology: The tables of the profile.
+    """
+
+    def __init__(self, ontology: Ontology) -> None:
+        self._wording = ontology.wording
+        self._relations = ontology.relations
+        self._bounded = {
+            relation: ontology.encoding.axes[key]
+            for (role, relation), key in ontology.encoding.readings.items()
+            if role == "asserted"
+        }
+        self._scale = dict(ontology.wording.scale)
+        self._level: set[str] = set()
+        self._of: dict[int, dict[str, Placed]] = defaultdict(dict)
+
+    def hear(self, text: str) -> None:
+        """Takes in what a sentence says of scales: which way they go, from there on, and on which
+        of them the things that it places are level.
+        """
+        for words, (scale, relation) in self._wording.turned.items():
+            if words in text:
+                self._scale[scale] = relation
+        self._level = {scale for words, scale in self._wording.level.items() if words in text}
+
+    def put(self, thing: int, place: Placed) -> None:
+        """Gives a thing a place."""
+        self._of[thing][place.scale] = place
+
+    def others(self, thing: int) -> list[int]:
+        """The things that were given places last, but one."""
+        return [other for other in self._of if other != thing][-_COMPARED:]
+
+    def relation(self, thing: int, other: int) -> str | None:
+        """What a thing is to another by the places of both, None if they say nothing."""
+        sides = dict.fromkeys(self._level, 0)
+        for scale, place in self._of[thing].items():
+            if scale in self._of[other] and place.fits(self._of[other][scale]):
+                sides[scale] = place.number - self._of[other][scale].number
+        found: set[str] = set()
+        for scale, difference in sides.items():
+            relation = self._scale[scale]
+            across = self._wording.crosses.get(scale)
+            # Where a direction bounds both axes, what is known of one says nothing.
+            strict = len(self._bounded.get(relation, ())) > 1
+            if difference and not (strict and across is not None and across not in sides):
+                found.add(relation if difference > 0 else self._relations.converse[relation])
+        if len(found) == 2:
+            first, second = sorted(found)
+            return self._relations.join.get((first, second))
+        return found.pop() if len(found) == 1 else None

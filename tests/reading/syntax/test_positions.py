@@ -1,0 +1,85 @@
+"""Places that are told by a number, and what they say of the things that have them."""
+
+from __future__ import annotations
+
+import pytest
+
+from symbouq.ontology.library import builtin
+from symbouq.ontology.tables import Ontology
+from symbouq.reading.syntax.positions import Arrangement, Placed, Positions
+
+STRICT, HALF = (builtin().ontology(name) for name in ("nine-way", "half-plane"))
+
+
+@pytest.fixture(scope="module")
+def positions() -> Positions:
+    return Positions(STRICT, str.split)
+
+
+@pytest.mark.parametrize(
+    ("text", "length", "places"),
+    [
+        ("row 3 is full", 2, {"row": 3}),
+        ("row three", 2, {"row": 3}),
+        ("third row", 2, {"row": 3}),
+        ("second from the left", 4, {"from_left": 2}),
+        ("2nd from the left", 4, {"from_left": 2}),
+        ("second blue jar from the left", 0, {}),
+        ("second jar from the left", 5, {"from_left": 2}),
+        ("( 2 , -5 )", 5, {"x": 2, "y": -5}),
+        ("top row", 2, {"row": 1}),
+        ("two rows", 0, {}),
+        ("one column to the left", 0, {}),
+        ("row seventeen", 0, {}),
+        ("row", 0, {}),
+    ],
+)
+def test_words_of_a_place(
+    positions: Positions, text: str, length: int, places: dict[str, int]
+) -> None:
+    end, found = positions.found(text.split(), 0)
+    assert (end, dict(found)) == (length, places)
+
+
+def test_single_words_of_a_place(positions: Positions) -> None:
+    assert dict(positions.single["leftmost"]) == {"from_left": 1, "from_right": 999, "across": 1}
+
+
+def related(
+    profile: Ontology, first: list[Placed], second: list[Placed], text: str = ""
+) -> str | None:
+    """What the second of two things is to the first."""
+    arrangement = Arrangement(profile)
+    arrangement.hear(text)
+    for thing, places in enumerate((first, second)):
+        for place in places:
+            arrangement.put(thing, place)
+    assert arrangement.others(1) == [0]
+    return arrangement.relation(1, 0)
+
+
+def at(**places: int) -> list[Placed]:
+    return [Placed(scale, number) for scale, number in places.items()]
+
+
+def test_both_coordinates_together_are_one_direction() -> None:
+    assert related(STRICT, at(x=2, y=5), at(x=4, y=1)) == "lower_right"
+    assert related(STRICT, at(x=2, y=5), at(x=2, y=6)) == "above"
+    assert related(STRICT, at(x=2, y=5), at(x=2, y=5)) is None
+
+
+def test_rows_alone_are_compared_where_a_direction_bounds_one_axis() -> None:
+    assert related(STRICT, at(row=1), at(row=2)) is None
+    assert related(HALF, at(row=1), at(row=2)) == "below"
+    assert related(STRICT, at(row=1), at(row=2), "in the same column") == "below"
+
+
+def test_a_text_may_say_which_way_a_scale_goes() -> None:
+    assert related(HALF, at(x=0, y=1), at(x=0, y=2), "with y pointing down") == "below"
+
+
+def test_places_of_different_things_are_not_compared() -> None:
+    shelf, drawer = (Placed("upright", n, frame) for n, frame in ((1, "shelf"), (3, "drawer")))
+    assert related(HALF, [shelf], [drawer]) is None
+    assert related(HALF, [shelf], [Placed("upright", 3)]) == "below"
+    assert related(HALF, [Placed("row", 1, itself=True)], at(row=2)) is None
