@@ -161,7 +161,7 @@ def profiles(data: Path) -> None:
     distinct = list({(tuple(s), tuple(c)): None for s, c in drawn_traces(data, 1000)})[200:]
     print(f"\n### Profiles: the logic alone over {len(distinct)} of the same traces\n")
     print("| profile | tables made, ms | ms a trace |\n|---|---|---|")
-    for profile in ("nine-way", "unit-grid", "story", "half-plane", "babi", "spartun"):
+    for profile in ("nine-way", "unit-grid", "story", "half-plane", "babi", "everyday", "spartun"):
         library = OntologyLibrary()
         making = timed(lambda library=library, profile=profile: library.ontology(profile))
         ontology = library.ontology(profile)

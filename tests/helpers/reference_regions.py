@@ -540,8 +540,12 @@ READINGS: dict[str, Reading] = {
     "rcc8": Regions(),
     "cdc": Tiles(),
     "spartun": Blocks(),
+    "everyday": Blocks(),
 }
 """Profile to its reading."""
+
+BLOCKS = ("spartun", "everyday")
+"""Profiles of things with an extent on three axes."""
 
 
 def tiles_by_enumeration(scene: Sequence[Relation], pair: Pair) -> tuple[set[str], set[str]] | None:
@@ -783,7 +787,7 @@ def random_truths(
         found = true_of_cells([rng.randrange(1, 1 << 7) for _ in range(count)])
     elif profile == "cdc":
         found = true_of_tiles(random_boxes(rng, count, 2))
-    elif profile == "spartun":
+    elif profile in BLOCKS:
         found = true_of_blocks(random_boxes(rng, count, 3))
     else:
         points = [tuple(rng.randrange(4) for _ in range(3)) for _ in range(count)]
@@ -798,7 +802,7 @@ def _pools(profile: str) -> list[list[str]]:
     names = sorted(READINGS[profile].names)
     if profile in ("half-plane", "babi"):
         return [names, [*COMPASS, *DEPTH], [*COMPASS, *DEPTH]]
-    if profile != "spartun":
+    if profile not in BLOCKS:
         return [names]
     return [
         names,

@@ -6,7 +6,16 @@ from itertools import product
 
 import pytest
 from helpers import reference_regions as reference
-from helpers.reference_regions import BASE, COMPASS, READINGS, TILES, Case, Relation, cases
+from helpers.reference_regions import (
+    BASE,
+    BLOCKS,
+    COMPASS,
+    READINGS,
+    TILES,
+    Case,
+    Relation,
+    cases,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -44,7 +53,7 @@ def test_reference_reads_every_relation_of_the_profiles() -> None:
         family = LIBRARY.ontology(profile).relations.family
         left = set(family) ^ set(reading.names)
         words = {r for r in family if family[r] == "direction"} if profile == "cdc" else set()
-        assert left <= by_hand | words | (EXCLUSION if profile == "spartun" else set())
+        assert left <= by_hand | words | (EXCLUSION if profile in BLOCKS else set())
 
 
 TILE_NAMES = ["n", "ne", "e", "se", "s", "sw", "w", "nw", "b"]
@@ -86,10 +95,11 @@ def test_regions_agree_with_plain_python(profile: str, data: st.DataObject) -> N
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("profile", BLOCKS)
 @given(st.data())
-@settings(max_examples=300, deadline=None, derandomize=True)
-def test_blocks_agree_with_plain_python(data: st.DataObject) -> None:
-    _agree_on_two_pairs("spartun", data)
+@settings(max_examples=200, deadline=None, derandomize=True)
+def test_blocks_agree_with_plain_python(profile: str, data: st.DataObject) -> None:
+    _agree_on_two_pairs(profile, data)
 
 
 def _agree_on_two_pairs(profile: str, data: st.DataObject) -> None:
@@ -187,7 +197,7 @@ def test_tile_composition_table() -> None:
         assert set(cell) == expected[0]
 
 
-@pytest.mark.parametrize("profile", ["half-plane", "babi", "spartun"])
+@pytest.mark.parametrize("profile", ["half-plane", "babi", *BLOCKS])
 def test_direction_composition_tables(profile: str) -> None:
     """Directions that do not exclude each other: 81 of 81 cells against the reading."""
     found = composition_table(LIBRARY.ontology(profile), "direction")
@@ -218,7 +228,7 @@ def test_tables_of_a_pair_agree_with_its_worlds(profile: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("profile", "one", "other"), [("cdc", "n", "s"), ("spartun", "left", "right")]
+    ("profile", "one", "other"), [("cdc", "n", "s"), *((p, "left", "right") for p in BLOCKS)]
 )
 def test_opposite_directions_of_extents_exclude_each_other(
     profile: str, one: str, other: str

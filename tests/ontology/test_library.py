@@ -121,7 +121,7 @@ wording(stacked_on, 1, "stacked on").
 """
 
 
-@pytest.mark.parametrize("profile", ["nine-way", "unit-grid", "half-plane", "spartun"])
+@pytest.mark.parametrize("profile", ["nine-way", "unit-grid", "half-plane", "everyday", "spartun"])
 @pytest.mark.parametrize(
     "said",
     [
