@@ -157,7 +157,7 @@ def test_there_is_no_parse_of_relations() -> None:
     assert "the trace is in relations, of which there is no parse to show" in result.stderr
 
 
-@pytest.mark.parametrize("command", ["audit", "parse"])
+@pytest.mark.parametrize("command", ["audit", "parse", "counterfactual"])
 def test_a_pipeline_that_is_not_installed(command: str) -> None:
     result = run(command, EXAMPLES, "--pipeline", "en_nowhere")
     assert result.exit_code == 2

@@ -12,6 +12,7 @@ from symbouq_cli.options import (
     FAILED_RECORDS,
     JOBS,
     ONTOLOGY,
+    PIPELINE,
     PROFILE,
     TIMEOUT,
     TRACES,
@@ -64,6 +65,7 @@ _VARIANTS = ("full", "scores only", "symbolizability", "determinacy", "evaluable
 )
 @PROFILE
 @ONTOLOGY
+@PIPELINE
 @reading_options
 @JOBS
 @TIMEOUT
@@ -97,10 +99,10 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
     source = models.Model.load(options["source"]) if options["source"] else None
     composition = source.composition if source else options["composition"]
     profile = options["profile"] or (source.profile if source else None)
-    reader = Reader(composition, profile, options["ontology"])
+    reader = Reader(composition, profile, options["ontology"], options["pipeline"])
     if source is not None:
         _warn(source.fault(reader))
-    arguments = (composition, profile, options["ontology"], source is None)
+    arguments = (composition, profile, options["ontology"], options["pipeline"], source is None)
     job = Job(jobs.reading, arguments, Trace, timeout=options["timeout"] or None)
     readings, failed = _gathered(traced(files, options), job, options["jobs"])
     if source is not None:
@@ -192,6 +194,7 @@ def _tell(model: Model) -> None:
 )
 @PROFILE
 @ONTOLOGY
+@PIPELINE
 @reading_options
 @engine_options
 def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> None:
@@ -217,12 +220,13 @@ def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> Non
 
     refuse_overwriting((*files, model), out, "--out")
     fitted = Model.load(model)
-    fault = fitted.fault(fitted.reader(options["profile"], options["ontology"]))
+    reading = (options["profile"], options["ontology"], options["pipeline"])
+    fault = fitted.fault(fitted.reader(*reading))
     if fault and options["strict"]:
         tell(f"{model}: {fault}")
         click.get_current_context().exit(UNUSABLE)
     _warn(fault)
-    job = Job(predicting, (model, options["profile"], options["ontology"]), Trace, _summed)
+    job = Job(predicting, (model, *reading), Trace, _summed)
     sums: list[tuple[int, float]] = []
     failed = run(
         traced(files, options),

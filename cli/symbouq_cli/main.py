@@ -319,6 +319,7 @@ def explain(
 @out_option("-")
 @PROFILE
 @ONTOLOGY
+@PIPELINE
 @reading_options
 @JOBS
 @TIMEOUT
@@ -337,7 +338,7 @@ def counterfactual(file: str, out: str, **options: Any) -> None:
     from symbouq_cli.report import CounterfactualTable
     from symbouq_cli.run import run
 
-    job = Job(countering, (options["profile"], options["ontology"]), Instance)
+    job = Job(countering, (options["profile"], options["ontology"], options["pipeline"]), Instance)
     table = CounterfactualTable()
     failed = run(traced((file,), options), out, job, options, table.add)
     table.show()

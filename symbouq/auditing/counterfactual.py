@@ -19,11 +19,13 @@ from symbouq.reading.parsed import ParsedTrace, Stated
 from symbouq.records import Instance, Trace
 
 
-def countering(profile: str | None, ontology: str | None) -> Work:
+def countering(
+    profile: str | None, ontology: str | None = None, pipeline: str | None = None
+) -> Work:
     """A worker that makes and audits the pairs of a trace; it keeps how many pairs there
     are, and how many of each kind came out as they must.
     """
-    auditor = TraceAuditor(profile, ontology)
+    auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
 
     def work(
         instance: Instance, file: str, line: int

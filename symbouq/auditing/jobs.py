@@ -26,11 +26,13 @@ def auditing(
     return Work(work, auditor.ahead)
 
 
-def auditing_in(profile: str | None, contexts: Sequence[Context]) -> Work:
+def auditing_in(
+    profile: str | None, contexts: Sequence[Context], pipeline: str | None = None
+) -> Work:
     """A worker that audits under several contexts: the record is the first one's, with the
     features of all of them side by side.
     """
-    auditor = TraceAuditor(profile)
+    auditor = TraceAuditor(profile, pipeline=pipeline)
 
     def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], None]:
         audits = list(auditor.audited_under(trace, contexts, file, line).values())

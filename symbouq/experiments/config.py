@@ -131,6 +131,8 @@ class ExperimentConfig(_Part):
     """How traces are generated."""
     profile: str | None = None
     """Profile of every audit; each dataset's own where absent."""
+    pipeline: str | None = None
+    """Package of the English pipeline that parses open text; the first installed where absent."""
     lookback: Literal["heads", "pooled"] = "heads"
     """Lookback ratios of every head, or their mean over a layer's."""
     scorers: list[str] = []

@@ -54,6 +54,7 @@ from symbouq.experiments.questions import (
 from symbouq.experiments.runner import Stage, Work
 from symbouq.experiments.scenes import truth
 from symbouq.io.stream import Job, process
+from symbouq.reading.syntax.pipeline import installed
 from symbouq.records import Context, Instance, Trace
 from symbouq.reliability.jobs import checking_worlds
 
@@ -233,8 +234,12 @@ class _Job(Stage):
         size: int,
         cost: float = 0.0,
     ) -> None:
-        self.profile = config.profile
-        settings = {"profile": config.profile, "ontology": _ontology_hash()}
+        self.profile, self.pipeline = config.profile, config.pipeline
+        settings = {
+            "profile": config.profile,
+            "ontology": _ontology_hash(),
+            "pipeline": config.pipeline or installed(),
+        }
         contexts = {"contexts": self.contexts} if self.contexts else {}
         super().__init__(about, (records,), settings | contexts, cost, size)
 
@@ -245,7 +250,7 @@ class _Job(Stage):
             RecordError: At the first record that it cannot be done on.
         """
         (file,) = work.files.values()
-        job = Job(type(self).setup, (self.profile, self.contexts), self.record)
+        job = Job(type(self).setup, (self.profile, self.contexts, self.pipeline), self.record)
         with (work.out / self.outputs[0]).open("wb") as stream:
             for outcome in process([str(file)], job, work.processes):
                 if outcome.output is None:

@@ -17,12 +17,16 @@ Labelled = tuple[Reading, Gold | None]
 
 
 def reading(
-    composition: Composition, profile: str | None, ontology: str | None, labelled: bool
+    composition: Composition,
+    profile: str | None,
+    ontology: str | None,
+    pipeline: str | None,
+    labelled: bool,
 ) -> Work:
     """A worker that writes nothing and keeps the reading of a trace, if wanted with the fields that
     its label depends on.
     """
-    reader = Reader(composition, profile, ontology)
+    reader = Reader(composition, profile, ontology, pipeline)
 
     def work(
         trace: Trace, _file: str, _line: int
@@ -33,9 +37,9 @@ def reading(
     return Work(work, reader.auditor.ahead)
 
 
-def checking_worlds(profile: str | None, ontology: str | None) -> Work:
+def checking_worlds(profile: str | None, ontology: str | None, pipeline: str | None = None) -> Work:
     """A worker that writes the score `symbouq.reliability.worlds.WORLDS` of a trace."""
-    auditor = TraceAuditor(profile, ontology)
+    auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
 
     def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], None]:
         return {"id": trace.id, WORLDS: worlds(auditor, trace)[0]}, None
@@ -43,10 +47,10 @@ def checking_worlds(profile: str | None, ontology: str | None) -> Work:
     return Work(work, auditor.ahead)
 
 
-def predicting(model: str, profile: str | None, ontology: str | None) -> Work:
+def predicting(model: str, profile: str | None, ontology: str | None, pipeline: str | None) -> Work:
     """A worker that writes the reliability of a trace, and keeps it."""
     fitted = Model.load(model)
-    reader = fitted.reader(profile, ontology)
+    reader = fitted.reader(profile, ontology, pipeline)
 
     def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], float]:
         (record,) = fitted.predict([reader.read(trace)])

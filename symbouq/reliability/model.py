@@ -93,18 +93,22 @@ class Model(Stored):
     notes: dict[str, Any]
 
     def reader(
-        self, profile: str | None = None, ontology: str | os.PathLike[str] | None = None
+        self,
+        profile: str | None = None,
+        ontology: str | os.PathLike[str] | None = None,
+        pipeline: str | None = None,
     ) -> Reader:
         """A reader of traces for this model.
 
         Args:
             profile: In place of the model's profile.
             ontology: Folder of a user's ontology.
+            pipeline: Package of the English pipeline that parses open text.
 
         Raises:
             OntologyError: If the ontology or the profile cannot be used.
         """
-        return Reader(self.composition, profile or self.profile, ontology)
+        return Reader(self.composition, profile or self.profile, ontology, pipeline)
 
     def evidence(self, readings: Sequence[Reading]) -> tuple[Evidence, list[list[str]]]:
         """The candidate scores of traces, and for each those that are missing.

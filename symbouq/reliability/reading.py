@@ -96,6 +96,7 @@ class Reader:
         composition: What the constraint scores see.
         profile: Profile for every trace; else each trace's own, its dataset's, or the default.
         ontology: Folder of a user's ontology, or an ontology that is already read.
+        pipeline: Package of the English pipeline that parses open text; else the first installed.
 
     Raises:
         OntologyError: If the ontology or the profile cannot be used.
@@ -106,9 +107,10 @@ class Reader:
         composition: Composition = "dual",
         profile: str | None = None,
         ontology: str | os.PathLike[str] | OntologyLibrary | None = None,
+        pipeline: str | None = None,
     ) -> None:
         self.composition = composition
-        self.auditor = TraceAuditor(profile, ontology)
+        self.auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
 
     @property
     def ontology_hash(self) -> str:

@@ -161,3 +161,11 @@ def test_predicting_and_auditing_import_no_scikit_learn(folder: Path) -> None:
 def test_meta_that_is_no_object_is_no_fault(folder: Path) -> None:
     row = {**traces(60)[50], "meta": "text"}
     assert len(predicted(folder, write(folder / "meta.jsonl", [row]))) == 1
+
+
+def test_the_pipeline_reaches_the_reader(folder: Path, tmp_path: Path) -> None:
+    traces = [folder / "new.jsonl", "--pipeline", "en_nowhere"]
+    for command in (["fit", *traces], ["predict", *traces, "--model", folder / "model.json"]):
+        result = run(*command, "--out", tmp_path / "out")
+        assert "the pipeline 'en_nowhere' cannot be loaded" in result.stderr
+        assert result.exit_code == 2
