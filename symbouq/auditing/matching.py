@@ -147,14 +147,17 @@ def labels_named(text: str, labels: Sequence[str]) -> tuple[str, ...]:
 def _relations(labels: Sequence[str], dataset: str) -> tuple[Ontology | None, dict[str, str]]:
     """The profile in which most labels are relations, each its own, and these relations.
 
-    Of profiles with as many, the one of the data set is taken, else the default one. None
-    where fewer than half of the labels are relations.
+    Of profiles with as many, the one of the data set is taken, else the default one, else a
+    calculus, of whose relations a question asks which can hold. None where fewer than half of
+    the labels are relations.
     """
     library = builtin()
     best: dict[str, str] = {}
     chosen = None
     if 2 * sum(plain(label) in senses() for label in labels) >= len(labels):
-        for profile in dict.fromkeys((library.profile_of(dataset), *library.profiles)):
+        default, *others = library.profiles
+        others.sort(key=lambda profile: profile not in asking_possible())
+        for profile in dict.fromkeys((library.profile_of(dataset), default, *others)):
             ontology = library.ontology(profile)
             named = {relation_named(ontology, label): label for label in reversed(labels)}
             named.pop(None, None)

@@ -401,6 +401,9 @@ class _Sentence:
             return _Item("E", at, at, relation, "term")
         if self.pieces[at].argument:
             return _Item("A", at, at)
+        listed = self._listed(at)
+        if listed:
+            return _Item("S", at, at, listed, "side")
         position = self._position(at)
         if position is not None:
             return position
@@ -460,6 +463,24 @@ class _Sentence:
         if between and text[0].isupper() and self._label_end(at + 1):
             return self.of._named(text)
         return ""
+
+    def _listed(self, at: int) -> str:
+        """The relation of a letter in a list of relations, where it is no name: "N, NW and W"."""
+        text = self.texts[at]
+        if len(text) > 1 or not text.isupper() or not self.of._named(text):
+            return ""
+        for step in (-1, 1):
+            beside = at + step
+            while 0 <= beside < len(self.texts) and self._separates(beside):
+                beside += step
+            other = self.texts[beside] if 0 <= beside < len(self.texts) else ""
+            if beside != at + step and other.isupper() and self.of._named(other):
+                return self.of._named(text)
+        return ""
+
+    def _separates(self, at: int) -> bool:
+        """Whether a token stands between the items of a list."""
+        return self.lower[at] in _COMMAS or self._code_at(at) in ("C", "O")
 
     def _phrase(self, at: int) -> _Item | None:
         """The longest expression that begins at a token."""

@@ -213,6 +213,20 @@ def test_a_sentence_that_nothing_is_read_of_leaves_worlds_open() -> None:
     assert (claims[0].stance, claims[0].verdict) == ("necessary", "unknown")
 
 
+@pytest.mark.parametrize(
+    "listed", ["N, NE, and E", "B, W, SW, S, SE, E", "NW or N", "N, S, B", "B; N; NE; and E"]
+)
+def test_letters_in_a_list_of_tiles_are_no_things(listed: str) -> None:
+    fields = {"scene": "x is N of y. y is W of z.", "question": "", "response": f"Left: {listed}."}
+    assert not any(c.relations for c in TraceAuditor("cdc").audit(trace_of(**fields)).claims)
+
+
+def test_letters_beside_no_other_tile_are_things() -> None:
+    fields = {"scene": "N is SW of E.", "question": "", "response": "So N is below E."}
+    (scene,) = TraceAuditor("cdc").audit(trace_of(**fields)).scene.relations
+    assert (scene.subject, scene.relation, scene.object) == ("N", "sw", "E")
+
+
 def test_a_modal_claim_enters_no_context() -> None:
     text = "The chair could be above the lamp. The chair is below the lamp. Answer: left"
     claims = audited(
