@@ -33,12 +33,23 @@ from symbouq.reading.traces import (
     reading,
 )
 
-CONFIDENCE = {-2: 0.9, -1: 0.95, 0: 0.98, 1: 0.95, 2: 0.9, 3: 0.8, 4: 0.7, 5: 0.7, 6: 0.7, 7: 0.7}
-"""The cost of a reading to the share of such readings that are right."""
+CONFIDENCE = {
+    -2: 0.85,
+    -1: 0.95,
+    0: 0.95,
+    1: 0.95,
+    2: 0.9,
+    3: 0.9,
+    4: 0.74,
+    5: 0.74,
+    6: 0.74,
+    7: 0.74,
+}
+"""The cost of a reading to the share of such readings that are right, as measured."""
 
-_UNSURE = 0.7
+_UNSURE = 0.74
 """The most confidence in what the rules call unsure, or the denial of what is only near to the
-words."""
+words; measured in the same way."""
 
 _STANCES = {"asked": ASKED, "supposed": SUPPOSED, "doubted": QUOTED}
 """Forces of statements to the stance of a claim that states nothing else."""

@@ -7,12 +7,13 @@ The rows of `wordings/*_developed.jsonl` were looked at while the rules were mad
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import symbouq
 from symbouq.api import TraceAuditor
 from symbouq.errors import RecordError
 from symbouq.records import Instance, Trace
@@ -326,6 +327,33 @@ def test_reworded_sentences(name: str, right: float, misread: float) -> None:
             count["misread"] += found[0] == "contradicted" or found[1] == "entailed"
     assert count["right"] / count["all"] >= right, count
     assert count["misread"] / count["all"] <= misread, count
+
+
+@pytest.mark.slow
+def test_confidence_is_the_share_of_readings_that_are_right() -> None:
+    """Of the relations read in sentences: right is what the plain restatement entails, and of what it
+    leaves open all but what a person judged to be misread (`misread.jsonl`).
+    """
+    misread = {(row["sentence"], *row["relation"]) for row in rows("misread")}
+    judged: dict[float, list[bool]] = defaultdict(list)
+    for row in rows("sentences_developed"):
+        profile = "half-plane" if row["kind"] in RELATIVE else "nine-way"
+        audit = AUDITORS[profile].audit(restated(row, "plain"))
+        plain = [[r.subject, r.relation, r.object] for r in audit.claims[-1].relations]
+        said = [[r.subject, r.relation, r.object] for r in audit.scene.relations]
+        if not plain or not said:
+            continue
+        verdicts = symbouq.audit(plain, [[triple] for triple in said], profile=profile).claims
+        for read, claim in zip(audit.scene.relations, verdicts, strict=True):
+            triple = (read.subject, read.relation, read.object)
+            right = claim.grounded_verdict == "entailed" or (
+                claim.grounded_verdict == "unknown" and (row["sentence"], *triple) not in misread
+            )
+            judged[read.confidence].append(right)
+    shares = {c: (sum(found) / len(found), len(found)) for c, found in judged.items()}
+    assert sum(count for _, count in shares.values()) > 1000
+    for confidence, (share, count) in shares.items():
+        assert abs(share - confidence) <= (0.05 if count >= 50 else 0.15), shares
 
 
 @pytest.mark.parametrize(("name", "right", "wrong"), [("developed", 33, 1), ("held", 28, 2)])
