@@ -120,7 +120,7 @@ _WATCHED = {
     "relations": ("mirror", "converse", "join", "negation"),
     "lexicon": ("clock", "grouped", "label", "relation_label", "loosely", "of_container"),
     "messages": ("message", "reason"),
-    "wording": ("bound_as", "denied_as", "partly_as", "understood_as"),
+    "wording": ("bound_as", "denied_as", "partly_as", "understood_as", "within_as"),
 }
 """Groups to their tables that are read by key."""
 
@@ -390,6 +390,7 @@ def _used_rows(
     by_second: dict[str, Collection[str]] = {
         "situated": {relation for relation in scene if isinstance(relation, _Understood)},
         "loosely": looked_up["loosely"],
+        "within_as": looked_up["within_as"],
         "vague": getattr(ontology.lexicon.vague, "used", ()),
     }
     by_pair = {"at_least": relations, "at_most": relations, "join": looked_up["join"]}

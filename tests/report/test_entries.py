@@ -54,7 +54,7 @@ def test_sheet() -> None:
             "relation": "above",
             "words": "above",
             "object": "sink",
-            "confidence": 0.98,
+            "confidence": 0.95,
         }
     ]
     assert sheet["source"] == "f.jsonl:3"

@@ -187,6 +187,7 @@ class Preparation:
     def __init__(self, ontology: Ontology, tokenized: Callable[[str], Iterable[str]]) -> None:
         self.expressions = Expressions(ontology, tokenized)
         self._join = ontology.relations.join
+        self._within = ontology.wording.within_as
         self._classes = ontology.wording.lexeme
         self._units = ontology.lexicon.word.get("unit", frozenset()) | self._classes.get(
             "unit", frozenset()
@@ -494,6 +495,8 @@ class _Sentence:
                 continue  # "No part of A touches B"
             if category == "side" and self._is_named(at, end):
                 continue
+            if self.items and self.items[-1].code == "S" and self._is(words[0], "part"):
+                continue  # "in the northern part of B"
             if self._is(words[0], "portion") and self._is_partitive(at - 1):
                 continue  # "the part of B that ..."
             short = len(words) == 1 and len(words[0]) < 3 and words[0] not in ("up", "in")
@@ -1073,7 +1076,14 @@ class _Sentence:
             if compound.string[first] == "D" and self._is(ending, "portion"):
                 joined = ()  # "covers the left half of B"
             ends = self.items[first], self.items[stop - 1]
-            self._add(*ends, SHOWN["preposition"], category="preposition", relations=joined)
+            places: Places = ()
+            if self._is_within(*ends):
+                joined = tuple(dict.fromkeys(self.of._within.get(r, r) for r in joined))
+                words = self.lower[ends[0].first : ends[1].last]
+                places = tuple(p for word in words for p in self.of.positions.single.get(word, ()))
+            self._add(
+                *ends, SHOWN["preposition"], category="preposition", relations=joined, places=places
+            )
             return stop
         begin = first
         while compound.string[begin] in "ITDFM" and "S" in compound.string[begin:last]:
@@ -1082,6 +1092,18 @@ class _Sentence:
         ends = self.items[begin], self.items[last - 1]
         self._add(*ends, SHOWN["side"], category="side", relations=joined)
         return last
+
+    def _is_within(self, first: _Item, last: _Item) -> bool:
+        """Whether a side is one of a thing's insides: "in the north of the park", "on the left of the
+        page".
+        """
+        opening, end = self.lower[first.first], self.lower[last.last]
+        if not self.of._within or first.code != "I" or end != "of":
+            return False
+        noun = next((w for w in self.lower[last.last + 1 :] if not self._is(w, "article")), "")
+        return self._is(opening, "within") or (
+            self._is(opening, "upon") and self._is(noun, "surface")
+        )
 
     def _joined(self, relations: Sequence[str]) -> str:
         """Sides said in one, "upper left", as one direction; the last where none is both."""
