@@ -148,7 +148,7 @@ class _WatchedLibrary(OntologyLibrary):
                 situated=_Understood(ontology.lexicon.situated),
             ),
             messages=watched("messages"),
-            wording=watched("wording"),
+            wording=watched("wording", carried=_WatchedSet(ontology.wording.carried)),
         )
 
 
@@ -379,6 +379,7 @@ def _used_rows(
         **dict.fromkeys(("relational", "needs", "bars", "displacement"), claimed),
         **dict.fromkeys(("held_at_least", "held_at_most"), led_to),
         "container": getattr(ontology.lexicon.container, "used", ()),
+        "carried": getattr(ontology.wording.carried, "used", ()),
         **{
             name: looked_up[name]
             for name in (

@@ -250,6 +250,7 @@ class Wording:
         partly_as: Relation to that of a thing of which a part has it.
         bound_as: Relation to that of a thing of which the boundary has it.
         understood_as: Relation to the one that its words say where the profile has not itself.
+        carried: Relations to a thing of what moves along with it.
         within_as: Direction to what is said of a thing that is on that side within another.
         scale: Scale to the relation of what has the greater number on it to what has the smaller.
         turned: Words that say which way a scale goes in their text, to it and its relation there.
@@ -266,6 +267,7 @@ class Wording:
     bound_as: Annotated[dict[str, str], _mapping]
     understood_as: Annotated[dict[str, str], _mapping]
     within_as: Annotated[dict[str, str], _mapping]
+    carried: Annotated[frozenset[str], _members]
     scale: Annotated[dict[str, str], _mapping, ("scale", 2)]
     turned: Annotated[dict[str, tuple[str, str]], _turned, ("scale", 3)]
     level: Annotated[dict[str, str], _by_text]

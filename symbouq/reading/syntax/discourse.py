@@ -71,6 +71,17 @@ class Discourse:
         self.question = said if sentence.asked else ()
         return said
 
+    def moved(self, sentence: Sentence) -> set[int]:
+        """The things of which a sentence says that they move or are moved; what the sentence before
+        is about, where it says so of a pronoun alone.
+        """
+        phrases = sentence.says.phrases
+        named = [head for head in sentence.says.moves if phrases[head].kind != "pronoun"]
+        found = [self._meant(sentence, head, CONTEXT) for head in named]
+        if sentence.says.moves and not named:
+            found = [self.topic]
+        return {thing for thing in found if thing is not None}
+
     def _joined(self, said: Iterable[Said]) -> list[Said]:
         """What a sentence says, with directions of one pair as one: "above B and left of it"."""
         found: list[Said] = []

@@ -116,12 +116,14 @@ class Extracted:
         places: The places that it gives to things.
         aliases: Noun phrases that their place tells from others, by what they are: "the top book is
             the atlas".
+        moves: Noun phrases of what is moved, or moves.
     """
 
     statements: tuple[Statement, ...]
     phrases: Mapping[int, Phrase]
     places: tuple[Place, ...] = ()
     aliases: tuple[tuple[int, int], ...] = ()
+    moves: frozenset[int] = frozenset()
 
 
 _MODAL = ("impossible", "possible", "necessary")
@@ -239,14 +241,22 @@ class Extraction:
             pair = phrase, head.number % STRIDE
             if batch[number].phrases.keys() >= set(pair):
                 aliases[number].add(pair)
+        moves: list[set[int]] = [set() for _ in batch]
+        for (moved,) in rows("moves", 1):
+            number, phrase = divmod(moved.number, STRIDE)
+            if phrase in batch[number].phrases:
+                moves[number].add(phrase)
         return [
             Extracted(
                 tuple(sorted(said.values(), key=attrgetter(*_ORDER))),
                 of.phrases,
                 tuple(sorted(here)),
                 tuple(sorted(called)),
+                frozenset(moved),
             )
-            for said, of, here, called in zip(found, batch, places, aliases, strict=True)
+            for said, of, here, called, moved in zip(
+                found, batch, places, aliases, moves, strict=True
+            )
         ]
 
 

@@ -1094,8 +1094,8 @@ class _Sentence:
         return last
 
     def _is_within(self, first: _Item, last: _Item) -> bool:
-        """Whether a side is one of a thing's insides: "in the north of the park", "on the left of the
-        page".
+        """Whether a side is one of a thing's insides: "in the north of the park", "on the left of
+        the page".
         """
         opening, end = self.lower[first.first], self.lower[last.last]
         if not self.of._within or first.code != "I" or end != "of":

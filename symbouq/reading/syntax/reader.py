@@ -200,14 +200,19 @@ class SyntaxReader:
             *read, asked = self.sentences.read([*scene, question], names)
         things = Things()
         discourse = Discourse(things, self.sentences, Arrangement(self.ontology))
-        stated = []
+        spoken: list[list[Said]] = []
         for number, (text, sentences) in enumerate(zip(scene, read, strict=True), start=1):
             part = f"scene sentence {number}"
             if any(sentence.too_long for sentence in sentences):
                 raise ReadingError(part, "for it is longer than any that is read", text)
             with reading(part, text):
-                said = [s for sentence in sentences for s in self.said(discourse, sentence)]
-            stated.append(tuple(self.mentions(said, things)))
+                spoken.append([])
+                for sentence in sentences:
+                    moved = discourse.moved(sentence)
+                    if moved:
+                        spoken = [[s for s in said if self._stays(s, moved)] for said in spoken]
+                    spoken[-1] += self.said(discourse, sentence)
+        stated = [tuple(self.mentions(said, things)) for said in spoken]
         with reading("the question", question):
             order: list[int] = []
             states: list[Said] = []
@@ -226,6 +231,14 @@ class SyntaxReader:
         )
         stance = (modals.pop() if len(modals) == 1 else "") or ASSERTED
         return _Scene(stated_things, things, about, tuple(self.mentions(states, things)), stance)
+
+    def _stays(self, said: Said, moved: Collection[int]) -> bool:
+        """Whether something holds when some things have moved: what is in them moves along."""
+        carried = self.ontology.wording.carried
+        converse = self.ontology.relations.converse.get(said.relation)
+        if said.placed in moved:
+            return said.landmark not in moved and converse in carried
+        return said.landmark not in moved or said.relation in carried
 
     def _asked(self, sentence: Sentence, discourse: Discourse) -> list[int]:
         """The things of a question in the order in which it asks for them."""
