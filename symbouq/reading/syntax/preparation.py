@@ -1097,13 +1097,12 @@ class _Sentence:
         """Whether a side is one of a thing's insides: "in the north of the park", "on the left of
         the page".
         """
-        opening, end = self.lower[first.first], self.lower[last.last]
-        if not self.of._within or first.code != "I" or end != "of":
+        opening, *words = self.lower[first.first : last.last + 1]
+        if not self.of._within or words[-1:] != ["of"] or not self._is(words[0], "article"):
             return False
         noun = next((w for w in self.lower[last.last + 1 :] if not self._is(w, "article")), "")
-        return self._is(opening, "within") or (
-            self._is(opening, "upon") and self._is(noun, "surface")
-        )
+        bounded = self._is(noun, "surface") or any(self._is(word, "inner") for word in words)
+        return self._is(opening, "within") or (self._is(opening, "upon") and bounded)
 
     def _joined(self, relations: Sequence[str]) -> str:
         """Sides said in one, "upper left", as one direction; the last where none is both."""

@@ -298,6 +298,7 @@ class SyntaxReader:
                 as said, else its negation.
         """
         modal = len(forces) == 1 and not set(forces).isdisjoint(_MODAL)
+        groups: dict[tuple[int, str, int], list[tuple[int, Mention]]] = {}
         for each in said:
             statement = each.statement
             confidence = CONFIDENCE.get(statement.cost)
@@ -315,7 +316,7 @@ class SyntaxReader:
                 understood != relation or each.relation in self.ontology.lexicon.vague
             ):
                 confidence = min(confidence, _UNSURE)  # something narrower is denied
-            yield Mention(
+            mention = Mention(
                 things.spellings[each.placed],
                 understood,
                 things.spellings[each.landmark],
@@ -323,6 +324,24 @@ class SyntaxReader:
                 confidence,
                 max(each.placed, each.landmark) < things.known,
             )
+            if understood in self.ontology.lexicon.grouped:
+                key = each.placed, understood, statement.trigger
+                groups.setdefault(key, []).append((each.landmark, mention))
+            else:
+                yield mention
+        for group in groups.values():
+            yield from self._grouped([mention for _, mention in sorted(group)])
+
+    def _grouped(self, group: Sequence[Mention]) -> Iterator[Mention]:
+        """What "A is between B and C" says: A is related to a thing of its own that spans B and C.
+        Of one landmark alone a relation of two can say nothing.
+        """
+        if len(group) > 1:
+            whole = " and ".join(mention.object for mention in group)
+            spans = self.ontology.lexicon.grouped[group[0].relation]
+            for mention in group:
+                yield replace(mention, subject=whole, relation=spans)
+            yield replace(group[0], object=whole)
 
     def unread(self, said: Sequence[Said], sentence: Sentence) -> str:
         """Why nothing is stated by a sentence that asserts something, if it speaks of a place."""
