@@ -47,7 +47,9 @@ def checking_worlds(profile: str | None, ontology: str | None, pipeline: str | N
     return Work(work, auditor.ahead)
 
 
-def predicting(model: str, profile: str | None, ontology: str | None, pipeline: str | None) -> Work:
+def predicting(
+    model: str, profile: str | None, ontology: str | None, pipeline: str | None = None
+) -> Work:
     """A worker that writes the reliability of a trace, and keeps it."""
     fitted = Model.load(model)
     reader = fitted.reader(profile, ontology, pipeline)
