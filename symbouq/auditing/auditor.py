@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import Any
 
-from symbouq.auditing.delivery import asks_what_is_possible, judge_answer
+from symbouq.auditing.delivery import asks_what_is_possible, judge_answer, with_alternatives
 from symbouq.auditing.description import describe
 from symbouq.auditing.relations import audit_relations
 from symbouq.auditing.verdicts import TraceResult
@@ -133,7 +133,7 @@ class TraceAuditor:
         """
         parser = self.parser_for(trace)
         ontology = parser.ontology
-        parsed = parser.parse(trace)
+        parsed = with_alternatives(parser, trace, parser.parse(trace))
         result = decide(ontology, parsed, asks_what_is_possible(parser, trace))
         parsed, result = judge_answer(parser, trace, parsed, result)
         result.timed_out = result.timed_out or late()  # reading may have been cut, too

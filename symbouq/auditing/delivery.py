@@ -9,19 +9,21 @@ determined states none: it is compared with the answer that the scene gives
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from symbouq.auditing.answer_words import cues, meaning_of
+from symbouq.auditing.answer_words import cues, meaning_of, relation_named, tokenized
 from symbouq.auditing.answering.answer import Answer
 from symbouq.auditing.answering.questions import answered
 from symbouq.auditing.matching import AnswerSpace, delivered, space_of
 from symbouq.auditing.verdicts import ClaimResult, Premise, TraceResult, Verdict
 from symbouq.errors import RecordError
 from symbouq.limits import untimed
-from symbouq.reading.parsed import ParsedTrace
+from symbouq.ontology.tables import Ontology
+from symbouq.reading.parsed import ParsedTrace, Stated
 from symbouq.reading.parser import TraceParser
 from symbouq.reading.syntax.pipeline import PipelineError
 from symbouq.records import Trace
@@ -37,6 +39,113 @@ def asks_what_is_possible(parser: TraceParser, trace: Trace) -> bool:
     """Whether a trace's question is which relations are possible, by its answer space."""
     space = _space(parser, trace) if trace.answer_space else None
     return space is not None and space.name == "composition"
+
+
+def with_alternatives(parser: TraceParser, trace: Trace, parsed: ParsedTrace) -> ParsedTrace:
+    """A trace with what its reasoning says to be all that is open for the pair asked about: "so
+    the possible relations between x and z are DC and EC". What is said of other things, under a
+    condition, or of a part of the matter, is left as it was read.
+
+    Args:
+        parser: The parser of the trace's profile.
+        trace: The trace, with its `answer_space`.
+        parsed: Its relations.
+    """
+    steps = [claim for claim in parsed.claims[:-1] if not claim.relations]
+    if trace.structured or not any(_possible().search(claim.text) for claim in steps):
+        return parsed
+    space, reader = _space(parser, trace), _syntax_reader(parser, trace)
+    if reader is None:
+        return parsed
+    asked = reader.question([], trace.question).pair
+    pair = [parsed.names.index(name) for name in asked or () if name in parsed.names]
+    if asked is None or len(pair) != len(asked):
+        return parsed
+    if space is None or space.name != "composition":
+        space = _possible_relations(parser)
+    claims = list(parsed.claims)
+    for number, claim in enumerate(parsed.claims[:-1]):
+        if claim.relations or claim.stance not in ("asserted", "quoted"):
+            continue
+        labels = _said_possible(
+            parser.ontology, claim.text, space, trace.question, parsed.names, asked
+        )
+        relations = [relation_named(parser.ontology, label) for label in labels]
+        if relations and None not in relations:
+            stated = tuple(_stated(asked, pair, r, number + 1) for r in relations if r)
+            claims[number] = replace(claim, relations=stated, stance="alternatives", reason="")
+    return replace(parsed, claims=tuple(claims))
+
+
+def _said_possible(
+    ontology: Ontology,
+    text: str,
+    space: AnswerSpace,
+    question: str,
+    names: Sequence[str],
+    asked: tuple[str, str],
+) -> tuple[str, ...]:
+    """The labels of which a sentence says that they are all that is possible for the pair asked
+    about; none where it does not, or names other things, or the pair the other way round.
+    """
+    said = _possible().search(text)
+    if said is None or text.rstrip(_MARKS).endswith(("?", ":")):  # asked, or listed below
+        return ()
+    formulas = [*map(_named_in(names), _ARGUMENTS.findall(text))]
+    named = _named_in(names)(_ARGUMENTS.sub("", text))
+    if any(found != [*asked] for found in formulas) or named not in ([], [*asked]):
+        return ()
+    if not _whole(ontology, text, names, space):
+        return ()
+    return delivered(said.group(), space, question) or ()
+
+
+_MARKS = " \t\n*_`"
+
+_ARGUMENTS = re.compile(r"\([^()]*,[^()]*\)")
+"""The arguments of a formula: those of "DC(x, z)"."""
+
+
+def _named_in(names: Sequence[str]) -> Callable[[str], list[str]]:
+    """What gives the names in a text, in order, each once."""
+    name = re.compile(
+        "|".join(rf"(?<!\w){re.escape(n)}(?!\w)" for n in sorted(names, key=len, reverse=True)),
+        re.IGNORECASE,
+    )
+    spelled = {each.casefold(): each for each in names}
+    return lambda text: [*dict.fromkeys(spelled[n.casefold()] for n in name.findall(text))]
+
+
+def _whole(ontology: Ontology, text: str, names: Sequence[str], space: AnswerSpace) -> bool:
+    """Whether a sentence has no words but those of a list of what is possible: names, labels, the
+    wordings of relations, and those that go with them.
+    """
+    lists = {*cues()["listing"], *cues()["conclusion"], *cues()["clause"], *cues()["article"]}
+    known = chain(lists, *map(cues().__getitem__, ("possible", "link")), names, space.labels)
+    words = {word.casefold() for text in known for word in tokenized(text)} | _worded(ontology)
+    return all(token.casefold() in words for token in tokenized(text) if token[0].isalpha())
+
+
+@cache
+def _worded(ontology: Ontology) -> frozenset[str]:
+    """The words by which relations are named."""
+    phrases = ontology.lexicon.phrase
+    return frozenset(word.casefold() for text in phrases for word in tokenized(text))
+
+
+def _stated(asked: tuple[str, str], pair: Sequence[int], relation: str, number: int) -> Stated:
+    return Stated(
+        (pair[0], relation, pair[1]),
+        {
+            "subject": asked[0],
+            "relation": relation,
+            "object": asked[1],
+            "sentence": number,
+            "span": None,
+            "confidence": 1.0,
+            "grounded": True,
+        },
+    )
 
 
 def judge_answer(
@@ -90,7 +199,8 @@ def judge_answer(
         )
     if result.feasible and any(claim.first_conflict for claim in result.claims[:-1]):
         judged = replace(judged, verdict=Verdict.NOT_EVALUABLE, reason="answer_blocked")
-    parsed = replace(parsed, claims=(*claims, replace(last, relations=())))
+    stance = "alternatives" if possible else last.stance
+    parsed = replace(parsed, claims=(*claims, replace(last, relations=(), stance=stance)))
     return parsed, replace(result, claims=[*result.claims[:-1], judged])
 
 
@@ -156,8 +266,16 @@ def _set_of_possible(
     reader = None if trace.structured else _syntax_reader(parser, trace)
     if reader is None or reader.question([], trace.question).pair is None:
         return None
-    labels = tuple(parser.ontology.relations.displacement)
-    return (AnswerSpace("composition", labels, "set"), said.group()) if labels else None
+    space = _possible_relations(parser)
+    return (space, said.group()) if space.labels else None
+
+
+def _possible_relations(parser: TraceParser) -> AnswerSpace:
+    """The relations of which some can be possible, where no answer space lists them: a profile's
+    directions, or all of its relations where it has none.
+    """
+    relations = parser.ontology.relations
+    return AnswerSpace("composition", (*(relations.displacement or relations.family),), "set")
 
 
 def _syntax_reader(parser: TraceParser, trace: Trace) -> SyntaxReader | None:

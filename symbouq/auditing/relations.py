@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 
+from symbouq.auditing.alternatives import Alternatives, judge_alternatives
 from symbouq.auditing.premises import (
     CoreOf,
     Unit,
@@ -113,9 +114,9 @@ def audit_relations(
     """Audits relations: Eqs. trusted to repair over slots.
 
     A claim that something is necessary, possible or impossible is about the worlds that its
-    context leaves, all of them, some or none, and is admitted to no context. Nor is a claim that
-    was not surely read, and where its relations are contradicted it is unknown: claims are wrong
-    less often than they are misread.
+    context leaves, all of them, some or none, and alternatives are about what is open in them;
+    neither is admitted to a context. Nor is a claim that was not surely read, and where its
+    relations are contradicted it is unknown: claims are wrong less often than they are misread.
 
     Args:
         ontology: The tables of the profile.
@@ -155,6 +156,16 @@ _IN_WORLDS = {
 }
 """The same verdicts to the messages that say so."""
 
+_ALTERNATIVES = "alternatives"
+"""The stance of relations that are said to be all that is open for a pair."""
+
+_OF_ALTERNATIVES = {
+    Verdict.ENTAILED: "set_right",
+    Verdict.CONTRADICTED: "set_wrong",
+    Verdict.UNKNOWN: "set_open",
+}
+"""Verdicts on alternatives to the messages that explain them."""
+
 
 class _RelationAudit:
     """One run over one trace. Relations are taken in the order of slots that their
@@ -179,6 +190,11 @@ class _RelationAudit:
         current = current_scene(ontology, scene) if ontology.state_updates else scene
         self.scene = [(number, tuple(map(oriented, triples))) for number, triples in current]
         self.claims = [tuple(map(oriented, triples)) for triples in claims]
+        self.conjunctions = [
+            claim
+            for claim, stance in zip(self.claims, self.stances, strict=True)
+            if stance != _ALTERNATIVES
+        ]
         self.worded = claims
         self.scene_units = [
             Unit(
@@ -227,7 +243,7 @@ class _RelationAudit:
         """Remembers the verdicts that the tables give, and lists the claims left to decide."""
         direct = DirectVerdicts(self.ontology, self.scene)
         pending: dict[frozenset[Triple], None] = {}
-        for claim in self.claims:
+        for claim in self.conjunctions:
             relations = frozenset(claim)
             if not claim or relations in self.memory.claims:
                 continue
@@ -281,7 +297,7 @@ class _RelationAudit:
         """
         decisions = self.memory.claims
         groups: dict[Group, None] = {}
-        for relations in map(frozenset, self.claims):
+        for relations in map(frozenset, self.conjunctions):
             decision = decisions.get(relations)
             if relations and not (decision is not None and decision.explained):
                 groups[frozenset(map(self.atom, relations))] = None
@@ -344,6 +360,9 @@ class _RelationAudit:
         for number, claim in enumerate(self.claims, start=1):
             if not claim:
                 results.append(ClaimResult.unparsed(feasible))
+                continue
+            if self.stances[number - 1] == _ALTERNATIVES:
+                results.append(self.of_alternatives(number, claim, admitted, feasible, decided))
                 continue
             ground = self.memory.claims.get(frozenset(claim))
             if ground is None or not decided:
@@ -441,6 +460,56 @@ class _RelationAudit:
         if result.verdict is Verdict.CONTRADICTED:
             result.repair = None
         return result
+
+    def of_alternatives(
+        self,
+        number: int,
+        claim: tuple[Triple, ...],
+        admitted: Sequence[Unit],
+        feasible: bool,
+        decided: bool,
+    ) -> ClaimResult:
+        """The result for alternatives.
+
+        Args:
+            number: The claim's number, from 1.
+            claim: The relations.
+            admitted: The claims of the context that the scene does not entail.
+            feasible: Whether the context is feasible.
+            decided: Whether the claims before it were decided in time.
+        """
+        ground = Verdict.UNKNOWN
+        try:
+            found = self.alternatives(claim, self.scene_units)
+            ground = self.doubted(number, found.verdict)
+            if not feasible:
+                return ClaimResult.blocked("blocked", ground)
+            if not decided:
+                return ClaimResult.undecided(ground)
+            if admitted:
+                found = self.alternatives(claim, [*self.scene_units, *admitted])
+        except LimitError:
+            self.timed_out = True
+            return ClaimResult.undecided(ground, feasible)
+        verdict = self.doubted(number, found.verdict)
+        doubtful = self.told[number - 1] and verdict is not found.verdict
+        return ClaimResult(
+            verdict,
+            ground,
+            repair=None if verdict is Verdict.CONTRADICTED else 0,
+            reason="uncertain" if doubtful else _OF_ALTERNATIVES[verdict],
+            answer=found.open,
+            given=tuple(r for _, r, _ in self.worded[number - 1]),
+        )
+
+    def alternatives(self, claim: tuple[Triple, ...], units: Sequence[Unit]) -> Alternatives:
+        """The finding on alternatives in a context."""
+        return judge_alternatives(self.ontology, atoms_of(units), claim)
+
+    def doubted(self, number: int, verdict: Verdict) -> Verdict:
+        """The verdict on alternatives, given how surely claim and scene were read."""
+        doubtful = verdict is Verdict.CONTRADICTED and not self.sure[number - 1]
+        return verdict if self.told[number - 1] and not doubtful else Verdict.UNKNOWN
 
     def judged(self, number: int, status: Verdict) -> Verdict:
         """The verdict on a claim, by that on its relations as an assertion.

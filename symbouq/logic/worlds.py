@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from symbouq.logic.programs import TraceSolver
+from symbouq.logic.programs import Atom, TraceSolver
 from symbouq.logic.scene import current_scene
 from symbouq.ontology.source import ASSERTED, QUERIED
 from symbouq.ontology.tables import Ontology, Triple
@@ -62,6 +62,23 @@ def pair_worlds(
     context = list(
         dict.fromkeys((ontology.encoding.readings[ASSERTED, r], u, v) for u, r, v in stated)
     )
+    return worlds_of_context(ontology, context, pairs, asked)
+
+
+def worlds_of_context(
+    ontology: Ontology,
+    context: Sequence[Atom],
+    pairs: Sequence[tuple[int, int]],
+    asked: Sequence[str],
+) -> dict[tuple[int, int], Worlds | None]:
+    """`pair_worlds` where the context is given as atoms.
+
+    Args:
+        ontology: The tables of the profile.
+        context: What holds.
+        pairs: Subjects and objects.
+        asked: The relations asked about.
+    """
     candidates = {
         (pair, r): (ontology.encoding.readings[QUERIED, r], *pair) for pair in pairs for r in asked
     }

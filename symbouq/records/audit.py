@@ -75,9 +75,9 @@ class ClaimAudit(Record):
     text: str
     """The claim in words."""
     stance: Stance = "asserted"
-    """What is `necessary`, `possible` or `impossible` is judged over the worlds that the context
-    leaves, and enters none; what is `supposed`, `asked`, `quoted`, or `retracted` by what follows,
-    states nothing."""
+    """What is `necessary`, `possible` or `impossible`, and `alternatives`, which are said to be all
+    that is open, are judged over the worlds that the context leaves, and enter none; what is
+    `supposed`, `asked`, `quoted`, or `retracted` by what follows, states nothing."""
     relations: list[RelationRecord]
     """What it states in canonical relations."""
     verdict: VerdictName

@@ -85,13 +85,15 @@ Stance = Literal[
     "necessary",
     "possible",
     "impossible",
+    "alternatives",
     "supposed",
     "asked",
     "quoted",
     "retracted",
 ]
-"""How a claim is made: what is necessary, possible or impossible is judged over the worlds that
-the context leaves, and enters none; what is supposed, asked, quoted or retracted states nothing."""
+"""How a claim is made: what is necessary, possible or impossible, and alternatives, which are said
+to be all that is open, are judged over the worlds that the context leaves, and enter none; what is
+supposed, asked, quoted or retracted states nothing."""
 
 
 class ClaimRecord(Record):
@@ -104,9 +106,9 @@ class ClaimRecord(Record):
     text: str = ""
     """The claim in words, for the report only."""
     stance: Stance = "asserted"
-    """What is `necessary`, `possible` or `impossible` is judged over the worlds that the context
-    leaves, and enters none; what is `supposed`, `asked`, `quoted`, or `retracted` by what follows,
-    states nothing."""
+    """What is `necessary`, `possible` or `impossible`, and `alternatives`, which are said to be all
+    that is open, are judged over the worlds that the context leaves, and enter none; what is
+    `supposed`, `asked`, `quoted`, or `retracted` by what follows, states nothing."""
     reason: Literal["", "unread", "uncertain", "not-in-profile"] = ""
     """Why text that speaks of a place states nothing."""
     relations: list[Relation] = Field(default_factory=list)

@@ -133,3 +133,40 @@ def test_claims_of_cases_neither_contradict_nor_build_on_each_other() -> None:
         (Verdict.UNKNOWN, "uncertain"),
         (Verdict.CONTRADICTED, ""),
     ]
+
+
+@pytest.mark.parametrize(
+    ("step", "verdict"),
+    [
+        ("So the possible relations between x and z are DC and EC.", "entailed"),
+        ("Thus, the only possible relations are **EC(x,z)** and **DC(x,z)**.", "entailed"),
+        ("The possible relations are DC, EC and PO.", "contradicted"),
+        # of other things, the other way round, of a part of the matter, a task, a heading, a case
+        ("The possible relations between x and y are DC and EC.", None),
+        ("The possible relations between z and x are DC and EC.", None),
+        ("Since y touches z, the possible relations are DC, EC and PO.", None),
+        ("I need to determine which of the possible relations are DC, EC and PO.", None),
+        ("The possible relations are:", None),
+        ("Are the possible relations DC, EC and PO?", None),
+    ],
+)
+def test_alternatives_in_the_reasoning(step: str, verdict: str | None) -> None:
+    trace = Trace.model_validate({"id": "t", **OPEN, "reasoning": [step], "conclusion": "DC, EC"})
+    claim, last = AUDITOR.audit(trace).claims
+    assert (claim.stance == "alternatives") == (verdict is not None)
+    assert verdict in (None, claim.verdict)
+    assert (last.stance, last.verdict) == ("alternatives", "entailed")
+
+
+def test_alternatives_without_an_answer_space() -> None:
+    trace = Trace.model_validate(
+        {
+            "id": "t",
+            **ROW,
+            "reasoning": ["So the possible directions are left and right."],
+            "conclusion": "The cross is below the bin.",
+        }
+    )
+    claim = AUDITOR.audit(trace).claims[0]
+    assert (claim.stance, claim.verdict) == ("alternatives", "contradicted")
+    assert [r.relation for r in claim.relations] == ["left", "right"]

@@ -200,7 +200,7 @@ def test_a_word_has_the_sense_of_the_data_set() -> None:
 ROLES = {
     *("denial", "determiner", "hedge", "choice", "pause", "stop", "filler", "other", "article"),
     *("open", "declined", "all", "noun", "link", "choosing", "conclusion", "clause", "reason"),
-    *("confidence", "settled", "possible"),
+    *("confidence", "settled", "possible", "listing"),
 }
 
 

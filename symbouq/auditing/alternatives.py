@@ -1,0 +1,76 @@
+"""Alternatives that are said to be open: "the possible relations are DC, EC and PO".
+
+Such a claim is entailed where exactly these relations of a pair are open in the worlds that its
+context leaves, and contradicted where one of them is impossible, or another of their family is
+possible as well. Whether they are all that there is can be told where the relations of the family
+exclude each other, and are all that two things can have: the directions of a plane, or in a profile
+whose questions ask which relations are possible. Elsewhere possible ones leave the claim open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from symbouq.auditing.answer_words import asking_possible
+from symbouq.auditing.verdicts import Verdict
+from symbouq.logic.programs import Atom
+from symbouq.logic.worlds import worlds_of_context
+from symbouq.ontology.source import QUERIED
+from symbouq.ontology.tables import Ontology, Triple
+
+
+class Alternatives(NamedTuple):
+    """The finding on alternatives.
+
+    Attributes:
+        verdict: The verdict.
+        open: The relations of their family that are open, where these are not the ones named.
+    """
+
+    verdict: Verdict
+    open: tuple[str, ...] = ()
+
+
+def judge_alternatives(
+    ontology: Ontology, context: Sequence[Atom], claim: Sequence[Triple]
+) -> Alternatives:
+    """The verdict on relations that are said to be all that is open for a pair.
+
+    Args:
+        ontology: The tables of the profile.
+        context: What holds, without contradiction.
+        claim: The relations; where they are of several pairs or families, the claim is open.
+
+    Raises:
+        LimitError: If a surrounding `time_limit` is over.
+    """
+    pairs = {(u, v) for u, _, v in claim}
+    named = {r for _, r, _ in claim}
+    families = {ontology.relations.family[r] for r in named}
+    if len(pairs) != 1 or len(families) != 1:
+        return Alternatives(Verdict.UNKNOWN)
+    (pair,), (family,) = pairs, families
+    members = tuple(r for r, other in ontology.relations.family.items() if other == family)
+    found = worlds_of_context(ontology, context, [pair], members)[pair]
+    possible = () if found is None else found.possible
+    exclusive = _excludes_itself(ontology, members)
+    if not named.issubset(possible) or (exclusive and len(possible) > len(named)):
+        return Alternatives(Verdict.CONTRADICTED, possible)
+    exhaustive = ontology.profile in asking_possible() or named.issubset(
+        ontology.relations.displacement
+    )
+    return Alternatives(Verdict.ENTAILED if exclusive and exhaustive else Verdict.UNKNOWN)
+
+
+@lru_cache(maxsize=1024)
+def _excludes_itself(ontology: Ontology, members: tuple[str, ...]) -> bool:
+    """Whether a pair can have no two of some relations."""
+    pair = (0, 1)
+    for member in members:
+        context = [(ontology.encoding.readings[QUERIED, member], *pair)]
+        found = worlds_of_context(ontology, context, [pair], members)[pair]
+        if found is not None and found.possible != (member,):
+            return False
+    return True
