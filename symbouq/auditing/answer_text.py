@@ -35,6 +35,7 @@ _FRAMES = {
     "concluded": r"(?:\b(?:%(conclusion)s)\b|(?:^|[.,;]\s+)(?:%(clause)s)\b)[,:]?\s*",
     "reason": r"(?s)\s{0,3}(?:[,;]|\s[-\u2013\u2014])?\s{0,3}\b(?:%(reason)s)\b.*"
     r"|\s[-\u2013\u2014]\s.*",
+    "grounds": r"\s*(?:%(reason)s)\b[^,;]{0,300}(?:,\s*(?:and|but|or)\b[^,;]{0,300}){0,9},\s*",
     "confidence": r"^\W*(?:(?:my\s+)?(?:%(confidence)s)\b.*|\d+(?:[./]\d+)?\s*%%?\W*)$",
 }
 """Regular expressions for what stands around an answer, with roles of `cue/2` for words."""
@@ -132,11 +133,13 @@ def _unmarked(text: str) -> str:
 
 
 def _without_reason(text: str, several: bool) -> str:
-    """An answer without bracketed remarks and the reasons that follow it; of several labels, one
-    may stand in brackets: "above (N) or to the left (W)".
+    """An answer without bracketed remarks and the reasons before and after it; of several labels,
+    one may stand in brackets: "above (N) or to the left (W)".
     """
     inner = re.fullmatch(r"\s*\(([^()]*)\)\W*", text)
     remark = r"\((?!\w{1,300}\))[^()]{0,300}\)" if several else r"\([^()]{0,300}\)"
     text = inner.group(1) if inner else re.sub(remark, " ", text)
+    grounds = _frame("grounds").match(text)  # "Since A and B are full, it is C"
+    text = text[grounds.end() :] if grounds else text
     shorter = _frame("reason").sub("", text, count=1)
     return shorter if re.search(r"\w", shorter) else text

@@ -626,7 +626,10 @@ class _Interpretation:
         if relation is None:
             return
         reciprocal = any(p.determiner == RECIPROCAL for p in predicate.objects)
-        if reciprocal or (not predicate.objects and relation in ontology.relations.symmetric):
+        symmetric = relation in ontology.relations.symmetric
+        if reciprocal and not symmetric:
+            return  # "stacked on top of each other": not said which is above
+        if reciprocal or (not predicate.objects and symmetric):
             pairs = [(u, v) for n, u in enumerate(subjects) for v in subjects[n + 1 :]]
         else:
             pairs = [(u, v) for u in subjects for v in objects]

@@ -403,22 +403,27 @@ class _Facts:
             return None
         if token.pos_ not in ("VERB", "AUX") and token.dep_ not in ("ROOT", "relcl", "acl"):
             return None
-        below = {self._text(t): t for t in reversed(list(token.subtree)) if t.i != token.i}
+        parts = [
+            t
+            for t in reversed(list(token.subtree))
+            if t.i > token.i or (t.i < token.i and not _has_object(t))
+        ]
+        below = {self._text(t): t for t in parts}
         below |= {
-            child.lemma_.lower(): child
-            for child in token.children
-            if not self._words[child.i].category  # and is shown as another word
+            part.lemma_.lower(): part
+            for part in parts
+            if part.head.i == token.i and not self._words[part.i].category  # shown otherwise
         }
         for words, relation in self._options(token):
             if len(words) == 1:
                 return relation, ""
-            parts = _parts(words[1:], below)
-            if not parts or parts[0].head.i != token.i:
+            said = _parts(words[1:], below)
+            if not said or said[0].head.i != token.i:
                 continue
-            if parts[0].pos_ in NOMINAL:
-                self._light[parts[0].i] = token.i
-            self._brought.update(part.i for part in parts if self._words[part.i].category)
-            tied = parts[-1].pos_ == "ADP" and parts[0].pos_ not in NOMINAL
+            if said[0].pos_ in NOMINAL:
+                self._light[said[0].i] = token.i
+            self._brought.update(part.i for part in said if self._words[part.i].category)
+            tied = said[-1].pos_ == "ADP" and said[0].pos_ not in NOMINAL
             return relation, words[-1] if tied else ""
         return None
 
@@ -443,7 +448,7 @@ class _Facts:
 
     def _noun(self, word: Word, token: Token, names: set[str]) -> None:
         t = self._base + token.i
-        if token.i in self._light:
+        if token.i in self._light or not any(c.isalnum() for c in word.text):
             return
         pronoun = bool(names & {"pronoun", "possessive"})
         if pronoun:
@@ -601,6 +606,13 @@ def _parts(names: Sequence[str], below: Mapping[str, Token]) -> list[Token]:
         if all(text in below for text in texts):
             return [below[text] for text in texts]
     return []
+
+
+def _has_object(token: Token) -> bool:
+    """Whether a preposition has an object that is no pronoun: "ON the map, A borders B"."""
+    return token.pos_ == "ADP" and any(
+        c.dep_ == "pobj" and c.tag_ not in ("WDT", "WP", "PRP") for c in token.children
+    )
 
 
 def _is_own(part: Token, verb: Token) -> bool:

@@ -129,7 +129,9 @@ _PIECES = re.compile(
 _CODE = re.compile(r"[A-HJ-Z]|\d+[A-Za-z]?|[A-Z]{1,2}-?\d+|[IVX]{2,4}|I[VX]|[A-Z]\d*")
 _CODED_NAME = re.compile(r"[A-Z]\d{1,3}")
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
-_MARKUP = frozenset(("*", "**", "***", "`", "_", "__", "#", "##", "###", "|", '"', "``", "''"))
+_MARKUP = frozenset(
+    ("*", "**", "***", "`", "_", "__", "#", "##", "###", "|", '"', "``", "''", "\u201c", "\u201d")
+)
 _TYING = frozenset((",", "and", "of", "in", "the", "/"))
 """What may stand between the numbers of one place: "row 3 of column 2"."""
 _COMMAS = frozenset((",", "\u2014", "\u2013", ";"))
@@ -230,7 +232,9 @@ class Preparation:
         }
         for name in _FUNCTIONS:
             self._functions |= self._classes.get(name, frozenset())
+        # "vertex to vertex with": nouns that open labels, too
         self._functions -= self._classes.get("part", frozenset())
+        self._functions -= self._classes.get("lettered", frozenset())
         self._common = frozenset().union(
             *(self._classes.get(name, frozenset()) for name in _COMMON),
             *(
@@ -824,10 +828,15 @@ class _Sentence:
     def _is_letter(self, at: int) -> bool:
         """Whether a single letter is a name."""
         text, after = self.texts[at], self._at(at + 1)
+        axis = self._at(at + 2) if after == "-" else after
+        if text.islower() and self._is(axis, "axial"):
+            return False
         if text.islower() and (text in "aist" or self._at(at - 1) in ("'", "\u2019")):
             return False
         if text == "I":
-            return after in ("", "is", "lies", "sits", ",", ".", "and")
+            placing = self._is_verb(after) or self._is(after.removesuffix("s"), "copula")
+            third_person = after.endswith("s") and placing
+            return third_person or after in ("", "is", ",", ".", "and")
         if text == "A":
             return not after.isalpha() or self._is_function(after) or self._is_verb(after)
         return True
@@ -882,7 +891,7 @@ class _Sentence:
             elif (
                 word in ("up", "down", "back", "off")
                 and before is not None
-                and before.code == "W"
+                and before.code in "WN"  # "end" is a part of a side, too
                 and (
                     (follows == "D" and word != "off")
                     or (word == "back" and follows in tuple("PIT"))

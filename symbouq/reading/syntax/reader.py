@@ -243,8 +243,16 @@ class SyntaxReader:
     def _asked(self, sentence: Sentence, discourse: Discourse) -> list[int]:
         """The things of a question in the order in which it asks for them."""
         order: list[int] = []
-        for head, phrase in sorted(sentence.says.phrases.items()):
-            if not phrase.names:
+        whereabouts = self.ontology.wording.lexeme.get("whereabouts", ())
+        phrases = {
+            head: phrase
+            for head, phrase in sentence.says.phrases.items()
+            if phrase.names and sentence.words[head].text.lower() not in whereabouts
+        }
+        # "The florist's shop": the florist is not asked about.
+        owners = {n for phrase in phrases.values() for n in phrase.words if n != phrase.head}
+        for head, phrase in sorted(phrases.items()):
+            if head in owners:
                 continue
             thing = discourse.things.thing(*sentence.named(head))
             if thing in order:
@@ -786,6 +794,8 @@ class _Claims:
         for modal in ("impossible", "possible"):
             if not stated:
                 stance, stated = modal, list(self._of.mentions(said, self._things, 0, (modal,)))
+        if any({m.subject, m.object} == set(self._asked or ()) for m in stated):
+            stated = [m for m in stated if m.grounded]  # "“upper left” fits: A is upper left of B"
         moved = [replace(m, span=(m.span[0] + begin, m.span[1] + begin)) for m in stated]
         return moved, stance if stated else ASSERTED
 

@@ -389,9 +389,17 @@ def _with_verb(words: Sequence[Word], doc: Doc, is_verb: Callable[[str], bool]) 
         misread = misread or (
             token.tag_ == "JJ" and token.dep_ == "amod" and token.head.i < token.i
         )
+        # "A only partially overlaps with B"
+        misread = misread or (token.tag_ == "RB" and word.category == "between")
         plural = joined and not word.text.endswith("s")
-        named = doc[token.i - 1].pos_ in NOMINAL or words[token.i - 1].label
-        if misread and named and is_verb(word.text.lower()) and (plural or token.dep_ == "ROOT"):
+        preceding = next((t for t in reversed(doc[: token.i]) if t.pos_ != "ADV"), token)
+        named = preceding.pos_ in NOMINAL or words[preceding.i].label
+        if (
+            misread
+            and named
+            and is_verb(word.text.lower())
+            and (plural or token.dep_ == "ROOT" or token.tag_ == "RB")
+        ):
             shown = [w.shown for w in words]
             shown[token.i] = "exist" if plural else "exists"
             return shown
