@@ -9,12 +9,13 @@ import clingo
 import pytest
 
 from symbouq import limits
-from symbouq.auditing import relations
+from symbouq.auditing import auditor, relations
 from symbouq.auditing.relations import audit_relations
 from symbouq.auditing.verdicts import TraceResult, Verdict
 from symbouq.limits import LimitError, check_time, meter, running, time_limit
 from symbouq.ontology.library import OntologyLibrary
 from symbouq.ontology.tables import Triple
+from symbouq.records import Trace
 
 PIGEONS = """
 pigeon(1..11). hole(1..10). 1 { at(P, H) : hole(H) } 1 :- pigeon(P).
@@ -157,3 +158,23 @@ def test_what_was_not_decided_in_time_is_not_remembered(clock: None) -> None:
     found = audit_relations(RCC8, SCENE, CLAIMS)
     relations._memory_of.cache_clear()
     assert found == audit_relations(RCC8, SCENE, CLAIMS)
+
+
+def test_what_was_decided_stands_where_there_is_no_time_to_judge_the_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def too_late(*_: object) -> None:
+        raise LimitError
+
+    monkeypatch.setattr(auditor, "with_alternatives", too_late)
+    monkeypatch.setattr(auditor, "judge_answer", too_late)
+    trace = Trace.model_validate(
+        {
+            "id": "t",
+            "scene_relations": [["cup", "left", "jar"]],
+            "claims": [{"relations": [["jar", "right", "cup"]]}],
+        }
+    )
+    audit = auditor.TraceAuditor("nine-way").audited(trace)
+    assert audit["timed_out"]
+    assert [claim["verdict"] for claim in audit["claims"]] == ["entailed"]

@@ -17,7 +17,7 @@ from symbouq.auditing.description import describe
 from symbouq.auditing.relations import audit_relations
 from symbouq.auditing.verdicts import TraceResult
 from symbouq.errors import RecordError
-from symbouq.limits import late, untimed
+from symbouq.limits import LimitError, late, untimed
 from symbouq.ontology.library import VERSION, OntologyLibrary, builtin
 from symbouq.ontology.tables import Ontology, Triple
 from symbouq.reading.parsed import ParsedClaim, ParsedTrace
@@ -133,9 +133,14 @@ class TraceAuditor:
         """
         parser = self.parser_for(trace)
         ontology = parser.ontology
-        parsed = with_alternatives(parser, trace, parser.parse(trace))
+        parsed = parser.parse(trace)
+        with suppress(LimitError):  # what was read stands
+            parsed = with_alternatives(parser, trace, parsed)
         result = decide(ontology, parsed, asks_what_is_possible(parser, trace))
-        parsed, result = judge_answer(parser, trace, parsed, result)
+        try:
+            parsed, result = judge_answer(parser, trace, parsed, result)
+        except LimitError:  # what was decided stands
+            result.timed_out = True
         result.timed_out = result.timed_out or late()  # reading may have been cut, too
         if not self._partial:
             result.whole()
