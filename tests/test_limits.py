@@ -175,6 +175,8 @@ def test_what_was_decided_stands_where_there_is_no_time_to_judge_the_answer(
             "claims": [{"relations": [["jar", "right", "cup"]]}],
         }
     )
-    audit = auditor.TraceAuditor("nine-way").audited(trace)
+    audit = auditor.TraceAuditor("nine-way", partial=True).audited(trace)
     assert audit["timed_out"]
     assert [claim["verdict"] for claim in audit["claims"]] == ["entailed"]
+    with pytest.raises(LimitError):
+        auditor.TraceAuditor("nine-way").audited(trace)
