@@ -235,7 +235,7 @@ class Sentence:
         self.naming = naming
         self._participles = ontology.lexicon.word.get(PARTICIPLE, frozenset())
         said = _without_asides(_observed(list(self._said(tokens))))
-        self.tokens = self._without_brackets(said)
+        self.tokens = self._without_brackets([*self._without_epithets(said)])
         self._phrases: dict[int, list[tuple[Phrase, int]]] = {}
         self._lists: dict[tuple[int, bool], list[tuple[tuple[Phrase, ...], int]]] = {}
         self._clauses: dict[int, list[tuple[Clause, int]]] = {}
@@ -269,6 +269,15 @@ class Sentence:
                 kept.append(token)
             position += 1
         return kept + apart
+
+    def _without_epithets(self, tokens: Sequence[Token]) -> Iterator[Token]:
+        """Tokens without the side by which a container is called: "in the HIGHER block B"."""
+        for before, token, after in zip((None, *tokens), tokens, (*tokens[1:], None), strict=False):
+            entry = token.entry if token.kind == "relation" else None
+            called = entry is not None and entry.relation in self.ontology.relations.displacement
+            called = called and before is not None and before.kind == "definite"
+            if not (called and after is not None and self._holds([after])):
+                yield token
 
     def _holds(self, tokens: Sequence[Token]) -> bool:
         """Whether tokens have the noun of a container."""
