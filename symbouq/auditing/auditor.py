@@ -97,6 +97,18 @@ class TraceAuditor:
         for parser, some in given.items():
             parser.ahead(some)
 
+    def parsed(self, trace: Trace) -> ParsedTrace:
+        """The relations of a trace.
+
+        Raises:
+            RecordError: If the trace cannot be read.
+        """
+        parser = self.parser_for(trace)
+        parsed = parser.parse(trace)
+        with suppress(LimitError):  # what was read stands
+            parsed = with_alternatives(parser, trace, parsed)
+        return parsed
+
     def audited(
         self, trace: Trace, file: str | None = None, line: int | None = None
     ) -> dict[str, Any]:
@@ -133,9 +145,7 @@ class TraceAuditor:
         """
         parser = self.parser_for(trace)
         ontology = parser.ontology
-        parsed = parser.parse(trace)
-        with suppress(LimitError):  # what was read stands
-            parsed = with_alternatives(parser, trace, parsed)
+        parsed = self.parsed(trace)
         result = decide(ontology, parsed, asks_what_is_possible(parser, trace))
         try:
             parsed, result = judge_answer(parser, trace, parsed, result)

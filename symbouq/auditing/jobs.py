@@ -52,7 +52,7 @@ def parsing(profile: str | None, ontology: str | None, pipeline: str | None = No
     auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
 
     def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], tuple[int, int]]:
-        record = auditor.parser_for(trace).record(trace)
+        record = auditor.parser_for(trace).record(trace, auditor.parsed(trace))
         claims = record["claims"]
         return record, (len(claims), sum(bool(claim["relations"]) for claim in claims))
 

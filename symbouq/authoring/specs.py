@@ -382,7 +382,7 @@ def _judged(spec: Spec, auditor: TraceAuditor, trace: Trace) -> dict[str, Any]:
     if spec.steps or len(spec.claims) < 2:
         return auditor.audited(trace)
     # Read together, as one text; a claim alone might be read otherwise.
-    parsed = auditor.parser_for(trace).record(trace)
+    parsed = auditor.parser_for(trace).record(trace, auditor.parsed(trace))
     records = [
         auditor.audited(make_record(Trace, {**parsed, "claims": [claim]}))
         for claim in parsed["claims"]

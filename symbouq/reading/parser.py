@@ -177,13 +177,13 @@ class TraceParser:
             for sentence in reader.sentences_of(self._told(trace))
         ]
 
-    def record(self, trace: Trace) -> dict[str, Any]:
-        """The trace with its relations beside its text, in a shape that is read as a trace.
+    def record(self, trace: Trace, parsed: ParsedTrace) -> dict[str, Any]:
+        """A trace with its relations beside its text, in a shape that is read as a trace.
 
-        Raises:
-            RecordError: As `parse` does.
+        Args:
+            trace: The trace.
+            parsed: Its relations.
         """
-        parsed = self.parse(trace)
         record = trace.model_dump(exclude_unset=True)
         record["profile"] = self.ontology.profile
         record["scene_relations"] = [stated.record for _, stated in parsed.scene]

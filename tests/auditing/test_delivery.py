@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from symbouq.api import TraceAuditor
+from symbouq.auditing import auditor as auditing
 from symbouq.auditing.verdicts import Verdict
 from symbouq.records import Trace
 
@@ -170,3 +171,15 @@ def test_alternatives_without_an_answer_space() -> None:
     claim = AUDITOR.audit(trace).claims[0]
     assert (claim.stance, claim.verdict) == ("alternatives", "contradicted")
     assert [r.relation for r in claim.relations] == ["left", "right"]
+
+
+def test_alternatives_are_kept_where_a_trace_is_parsed_first() -> None:
+    step = "So the possible relations between x and z are DC and EC."
+    trace = Trace.model_validate({"id": "t", **OPEN, "reasoning": [step], "conclusion": "DC, EC"})
+    inner = auditing.TraceAuditor()
+    record = inner.parser_for(trace).record(trace, inner.parsed(trace))
+    direct, again = (inner.audited(t)["claims"] for t in (trace, Trace.model_validate(record)))
+    assert [c["stance"] for c in again] == ["alternatives", "alternatives"]
+    for before, after in zip(direct, again, strict=True):
+        for field in ("text", "stance", "verdict", "grounded_verdict", "reason", "message"):
+            assert before[field] == after[field]

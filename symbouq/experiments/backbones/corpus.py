@@ -88,7 +88,7 @@ def wordings_of(rows: Iterable[Instance]) -> dict[str, list[str]]:
     for row in rows:
         fields = {"id": row.id, "dataset": row.dataset, "scene": row.scene, "conclusion": "none"}
         trace = make_record(Trace, fields)
-        parsed = auditor.parser_for(trace).record(trace)
+        parsed = auditor.parser_for(trace).record(trace, auditor.parsed(trace))
         counts = Counter(fact["sentence"] for fact in parsed["scene_relations"])
         for fact in parsed["scene_relations"]:
             u, v, number = fact["subject"], fact["object"], fact["sentence"]
