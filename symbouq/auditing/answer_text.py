@@ -85,6 +85,12 @@ def answering_sentences(text: str, several: bool = False) -> tuple[str, ...]:
     return tuple(_without_reason(s, several) for s in (sentences[:1] + sentences[-1:]))
 
 
+def closing_sentence(text: str) -> str:
+    """The last sentence of a response, without markup; empty where there is none."""
+    sentences = [s.strip() for s in _SENTENCE.split(_unmarked(_from_json(text))) if s.strip()]
+    return sentences[-1] if sentences else ""
+
+
 def _in_line(found: re.Match[str]) -> str:
     """A list as one line, without what is said of each item; one of long items as it is."""
     items = _ITEM.findall(found["items"])

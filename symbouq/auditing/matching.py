@@ -28,7 +28,7 @@ from functools import cache, lru_cache
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
-from symbouq.auditing.answer_text import answering_sentences
+from symbouq.auditing.answer_text import answering_sentences, closing_sentence
 from symbouq.auditing.answer_words import (
     Words,
     asking_possible,
@@ -120,7 +120,13 @@ def delivered(text: str, space: AnswerSpace | Iterable[str], question: str = "")
         events = matcher.events(sentence)
         if _is_bare(events) or matcher.leads(events):
             return matcher.labels(sentence, events, question)
-    return matcher.labels(last, matcher.events(last), question)
+    found = matcher.labels(last, matcher.events(last), question)
+    if found is None:
+        # "..., so A is above B. No, it is not left of it."
+        closing = closing_sentence(text)
+        events = matcher.events(closing)
+        return matcher.labels(closing, events, question) if matcher.leads(events) else None
+    return found
 
 
 def agrees(labels: Delivered, answer: Any, kind: Kind) -> bool:

@@ -361,3 +361,18 @@ def test_short_answers_of_models(data: Path) -> None:
     )
     assert len(rows) > 200
     assert same >= len(rows) - 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "text", "expected"),
+    [
+        (("A", "B", "C"), "Since A and B are full, and C is empty, Block C is the one.", ("C",)),
+        (("A", "B", "C"), "Because all of them hold a cup, it is A, B and C.", ("A", "B", "C")),
+        (("yes", "no"), "It is above the row, so it is up there. No, it is not left of it.", ("no",)),
+        (("yes", "no"), "It is above the row, so it is up there. Nothing else is known.", None),
+    ],
+)
+def test_grounds_before_an_answer_and_judgements_after_a_conclusion(
+    labels: tuple[str, ...], text: str, expected: tuple[str, ...] | None
+) -> None:
+    assert delivered(text, labels) == expected

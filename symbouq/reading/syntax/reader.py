@@ -794,10 +794,16 @@ class _Claims:
         for modal in ("impossible", "possible"):
             if not stated:
                 stance, stated = modal, list(self._of.mentions(said, self._things, 0, (modal,)))
-        if any({m.subject, m.object} == set(self._asked or ()) for m in stated):
-            stated = [m for m in stated if m.grounded]  # "“upper left” fits: A is upper left of B"
+        stated = self._of_known(stated)
         moved = [replace(m, span=(m.span[0] + begin, m.span[1] + begin)) for m in stated]
         return moved, stance if stated else ASSERTED
+
+    def _of_known(self, stated: Sequence[Mention]) -> list[Mention]:
+        """What an answer states; only of things that scene or question name, where it states
+        something of the pair asked about: "“Upper left” fits, so A is upper left of B".
+        """
+        answers = any({m.subject, m.object} == set(self._asked or ()) for m in stated)
+        return [m for m in stated if m.grounded or not answers]
 
     def _last_about(self) -> None:
         """Without an announced answer, the last claim about the pair asked for is it."""
@@ -809,6 +815,9 @@ class _Claims:
             if self._asked is not None and set(self._asked) in pairs:
                 if n + 1 == len(self.made):
                     self.made.pop()
-                self.made.append(replace(claim, type="conclusion", stance=ASSERTED))
+                relations = tuple(self._of_known(claim.relations))
+                self.made.append(
+                    replace(claim, type="conclusion", relations=relations, stance=ASSERTED)
+                )
                 return
         self.made.append(Claim("conclusion", "", ()))

@@ -33,6 +33,8 @@ _TYPESETTING = re.compile(r"\\[()\[\]]|\\(?:[a-zA-Z]+\\*?)?|[${}]|</?[a-z]+>")
 _UNREAD = re.compile(rf"{_TYPESETTING.pattern}|\S{{{LONGEST_WORD},}}")
 _CLOSING = frozenset('"*_`)]\u201d')
 _ENDS = frozenset((".", "!", "?", ";"))
+_POSSESSIVE = frozenset(("'s", "\u2019s"))
+_COPULAS = frozenset(("is", "are", "was", "were", "and"))
 _FINITE = frozenset(("VBZ", "VBP", "VBD", "MD", "VB"))
 """Tags of verbs that head a sentence."""
 _REMEMBERED = 20_000
@@ -79,6 +81,9 @@ class Sentence:
         phrase = self.says.phrases[head]
         words = [self.words[n].text for n in phrase.words]
         proper = phrase.kind == "name" and not self.words[head].label
+        after, follows, *_ = [*(w.text.lower() for w in self.words[head + 1 : head + 3]), "", ""]
+        if after in _POSSESSIVE and (follows in _COPULAS or not any(map(str.isalnum, follows))):
+            words.append("'s")  # "left of Anna's"
         return words, self.words[head].text, proper
 
 

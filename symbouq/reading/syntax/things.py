@@ -45,6 +45,9 @@ class Things:
         key = _key(words)
         if key in self._of:
             return self._of[key]
+        if key[-1] == _OWNER:  # "Anna's", where there is one thing that is hers
+            owned = {thing for other, thing in self._of.items() if other[: len(key)] == key}
+            return owned.pop() if len(owned) == 1 else None
         alike = {
             self._of[other]
             for other in self._by_head.get(_head(head), ())
@@ -79,6 +82,7 @@ def _is_alike(given: tuple[str, ...], known: tuple[str, ...], proper: bool) -> b
     return words < others or (others < words and not words & _OTHERS)
 
 
+_OWNER = "'s"
 _OWNERS = frozenset(("my", "our", "your"))
 
 
