@@ -231,7 +231,7 @@ def test_what_parse_writes_is_audited_alike() -> None:
     claims = ["Ann was at the mill.", "So the jug is in the tin.", "Ann is at the inn."]
     record = {"id": "t", "scene": scene, "reasoning": claims[:-1], "conclusion": claims[-1]}
     trace = make_record(Trace, record)
-    parsed = AUDITOR.parser_for(trace).record(trace)
+    parsed = AUDITOR.parser_for(trace).record(trace, AUDITOR.parsed(trace))
     assert parsed["scene_events"][0][0]["verb"] == "drive"
     assert AUDITOR.audited(make_record(Trace, parsed)) == AUDITOR.audited(trace)
 
@@ -241,7 +241,7 @@ def test_what_parse_writes_is_audited_alike() -> None:
 def test_what_parse_writes_is_answered_alike(scene: list[str], statement: str) -> None:
     record = {"id": "q", "scene": scene, "question": statement, "answer_space": SPACE}
     text = make_record(Trace, {**record, "conclusion": "yes"})
-    parsed = AUDITOR.parser_for(text).record(text)
+    parsed = AUDITOR.parser_for(text).record(text, AUDITOR.parsed(text))
     expected = answer(AUDITOR, text)
     assert answer(AUDITOR, make_record(Trace, parsed)) == expected
     del parsed["scene"]

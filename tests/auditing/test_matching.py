@@ -368,7 +368,11 @@ def test_short_answers_of_models(data: Path) -> None:
     [
         (("A", "B", "C"), "Since A and B are full, and C is empty, Block C is the one.", ("C",)),
         (("A", "B", "C"), "Because all of them hold a cup, it is A, B and C.", ("A", "B", "C")),
-        (("yes", "no"), "It is above the row, so it is up there. No, it is not left of it.", ("no",)),
+        (
+            ("yes", "no"),
+            "It is above the row, so it is up there. No, it is not left of it.",
+            ("no",),
+        ),
         (("yes", "no"), "It is above the row, so it is up there. Nothing else is known.", None),
     ],
 )

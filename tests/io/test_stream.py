@@ -223,7 +223,7 @@ def test_unknown_fields_are_ignored_and_kept() -> None:
         "answer": ["far"],
     }
     trace = parse_record(Trace, json.dumps(given).encode())
-    record = AUDITOR.parser_for(trace).record(trace)
+    record = AUDITOR.parser_for(trace).record(trace, AUDITOR.parsed(trace))
     assert record["mood"] is None
     assert record["answer"] == ["far"]
     assert AUDITOR.audited(Trace.model_validate(record))["claims"][0]["verdict"] == "unknown"
@@ -586,7 +586,8 @@ def test_what_was_not_read_stays_said(tmp_path: Path) -> None:
     (fault,) = audited.faults
     assert fault.startswith("claim 2 is not read")
     record = Trace.model_validate(trace)
-    parsed = TraceAuditor().parser_for(record).record(record)
+    auditor = TraceAuditor()
+    parsed = auditor.parser_for(record).record(record, auditor.parsed(record))
     (again,) = limited(tmp_path, None, parsed)
     assert again.faults == (fault,)
     assert again.output == audited.output
