@@ -28,7 +28,7 @@ TESTED_ELSEWHERE = {
     "auditing/test_relations.py": "auditing/verdicts logic/programs logic/scene",
     "auditing/test_stepgame.py": "auditing/counterfactual",
     "authoring/test_show.py": "authoring/reference",
-    "authoring/test_specs.py": "authoring/scaffold",
+    "authoring/test_specs.py": "authoring/scaffold ontology/specs",
     "evidence/generation/test_generate_command.py": "cli/generate",
     "evidence/generation/test_run.py": """
         evidence/generation/engine evidence/generation/engines records/generated""",
@@ -63,12 +63,15 @@ TESTED_ELSEWHERE = {
     "io/test_stream.py": "auditing/jobs auditing/summary cli/run io/pool report/jobs",
     "ontology/test_library.py": "ontology/compilation ontology/tables",
     "ontology/test_source.py": "ontology/wellformed",
+    "io/test_endpoint.py": "io/chat",
+    "reading/model/test_prompt.py": "reading/model/examples reading/model/meanings",
+    "reading/syntax/test_sentences.py": "reading/syntax/cutting",
     "ontology/test_word_classes.py": "ontology/words reading/lexicon",
     "reading/events/test_grammar.py": "reading/clauses reading/events/reader",
     "reading/named/test_reader.py": "reading/named/grammar reading/named/mentions reading/traces",
     "records/test_records.py": """
-        records/answer records/audit records/base records/features records/reliability
-        records/schema records/trace""",
+        records/answer records/audit records/base records/features records/reading
+        records/reliability records/schema records/trace""",
     "reliability/test_commands.py": "cli/fit reliability/jobs",
     "reliability/test_reading.py": "reliability/decoding reliability/worlds",
     "report/test_page.py": "report/compared report/html",

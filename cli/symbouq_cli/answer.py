@@ -15,12 +15,14 @@ from symbouq_cli.options import (
     records_command,
     traced,
 )
+from symbouq_cli.reading import model_options, readings
 from symbouq_cli.terminal import tell
 
 
 @click.command()
 @records_command
 @PIPELINE
+@model_options("--model")
 @reading_options
 @engine_options
 def answer(files: tuple[str, ...], out: str, **options: Any) -> None:
@@ -43,7 +45,9 @@ def answer(files: tuple[str, ...], out: str, **options: Any) -> None:
     def count(outcome: Outcome) -> None:
         statuses[outcome.summary] += 1
 
-    failed = run(traced(files, options), out, job, options, count, statuses.update)
+    with readings(options, Instance) as prepare:
+        sources = traced(files, options)
+        failed = run(sources, out, job, options, count, statuses.update, prepare)
     counts = ", ".join(f"{count} {status}" for status, count in statuses.most_common())
     tell(counts or "no questions")
     finish(failed > 0)

@@ -22,6 +22,7 @@ from symbouq_cli.options import (
     reading_options,
     traced,
 )
+from symbouq_cli.reading import model_options, readings
 from symbouq_cli.terminal import tell
 
 if TYPE_CHECKING:
@@ -195,6 +196,7 @@ def _tell(model: Model) -> None:
 @PROFILE
 @ONTOLOGY
 @PIPELINE
+@model_options("--reader-model")
 @reading_options
 @engine_options
 def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> None:
@@ -228,14 +230,16 @@ def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> Non
     _warn(fault)
     job = Job(predicting, (model, *reading), Trace, _summed)
     sums: list[tuple[int, float]] = []
-    failed = run(
-        traced(files, options),
-        out,
-        job,
-        options,
-        lambda outcome: sums.append((1, outcome.summary)),
-        sums.append,
-    )
+    with readings(options, Trace) as prepare:
+        failed = run(
+            traced(files, options),
+            out,
+            job,
+            options,
+            lambda outcome: sums.append((1, outcome.summary)),
+            sums.append,
+            prepare,
+        )
     if count := sum(some for some, _ in sums):
         mean = sum(part for _, part in sums) / count
         tell(f"{count} traces, mean reliability {mean:.3f}")

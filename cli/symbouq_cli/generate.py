@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial, reduce
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from symbouq.evidence.generation.engine import ENGINES, Options
-from symbouq_cli.options import CONTINUED, FAILED_RECORDS, TRACES, reading_options, traced
+from symbouq_cli.options import CONTINUED, FAILED_RECORDS, TRACES, reading_options, together, traced
 from symbouq_cli.terminal import tell
 
 if TYPE_CHECKING:
     from symbouq.evidence.generation.run import Progress
 
 
-def options_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A decorator that adds some options to a command, in their order."""
-    return lambda command: reduce(lambda made, option: option(made), reversed(options), command)
-
-
-NETWORK = options_of(
+NETWORK = together(
     click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1; the GPU where there is one."),
     click.option(
         "--dtype",
@@ -38,7 +33,7 @@ NETWORK = options_of(
 )
 """The options that say how a network is loaded and asked."""
 
-engine_options = options_of(
+engine_options = together(
     click.option(
         "--model",
         metavar="DIR",

@@ -44,6 +44,7 @@ from symbouq_cli.options import (
     traced,
 )
 from symbouq_cli.process import Ended, ending_signals, open_streams
+from symbouq_cli.reading import model_options, readings
 from symbouq_cli.rules import rules
 from symbouq_cli.scenes import scenes
 from symbouq_cli.schema import schema
@@ -165,6 +166,7 @@ def main(context: click.Context, debug: bool) -> None:
 @records_command
 @CONTEXT
 @PIPELINE
+@model_options("--model")
 @reading_options
 @engine_options
 @REPORT
@@ -191,7 +193,8 @@ def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) 
     sources = traced(files, options)
     if report is None:
         job = Job(auditing, arguments, Trace, Summary.total)
-        failed = run(sources, out, job, options, table.add, table.take)
+        with readings(options, Trace) as prepare:
+            failed = run(sources, out, job, options, table.add, table.take, prepare)
     elif options["shards"]:
         raise click.UsageError("--report shows one --out; make it of some shards afterwards")
     else:
@@ -201,14 +204,15 @@ def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) 
         refuse_overwriting(sources, report, "--report")
         if out != "-" and same_file(out, report):
             raise click.UsageError("--report and --out name the same file")
-        with Report(report) as page:
+        with Report(report) as page, readings(options, Trace) as prepare:
 
             def keep(outcome: Outcome) -> None:
                 summary, entry = outcome.summary
                 table.add(outcome._replace(summary=summary))
                 page.add(entry)
 
-            failed = run(sources, out, Job(reporting, arguments, Trace), options, keep)
+            job = Job(reporting, arguments, Trace)
+            failed = run(sources, out, job, options, keep, prepare=prepare)
     table.show()
     finish(failed > 0)
 
@@ -216,6 +220,7 @@ def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) 
 @main.command()
 @records_command
 @PIPELINE
+@model_options("--model")
 @reading_options
 @engine_options
 def parse(files: tuple[str, ...], out: str, **options: Any) -> None:
@@ -230,7 +235,8 @@ def parse(files: tuple[str, ...], out: str, **options: Any) -> None:
 
     arguments = (options["profile"], options["ontology"], options["pipeline"])
     job = Job(parsing, arguments, Trace)
-    failed = run(traced(files, options), out, job, options)
+    with readings(options, Trace) as prepare:
+        failed = run(traced(files, options), out, job, options, prepare=prepare)
     finish(failed > 0)
 
 

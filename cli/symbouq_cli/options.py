@@ -114,7 +114,7 @@ EXAMPLES = click.option(
 _Command = Callable[..., Any]
 
 
-def _together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
+def together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
     """Some options as one decorator, in the order of the help."""
 
     def decorate(command: _Command) -> _Command:
@@ -125,7 +125,7 @@ def _together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], 
     return decorate
 
 
-reading_options = _together(
+reading_options = together(
     click.option(
         "--format",
         "form",
@@ -155,7 +155,7 @@ reading_options = _together(
 )
 """The options that say how trace files are read; `traced` takes them."""
 
-engine_options = _together(JOBS, TIMEOUT, ENGINE, _SHARDS)
+engine_options = together(JOBS, TIMEOUT, ENGINE, _SHARDS)
 """The options that say where a job runs; `symbouq_cli.run.run` takes them."""
 
 
@@ -184,7 +184,7 @@ def out_option(default: str) -> Callable[[Any], Any]:
     )
 
 
-records_command = _together(TRACES, out_option("-"), PROFILE, ONTOLOGY)
+records_command = together(TRACES, out_option("-"), PROFILE, ONTOLOGY)
 """Argument and options of a command that makes one record of each trace."""
 
 

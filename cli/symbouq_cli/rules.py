@@ -116,14 +116,15 @@ def _tested(
     from symbouq.auditing.auditor import TraceAuditor
     from symbouq.authoring import specs
     from symbouq.authoring.coverage import covered
+    from symbouq.ontology.specs import SpecError, discovered
 
-    tests = specs.discovered(folder)
+    tests = discovered(folder)
     wanted = (pattern or "").lower()
     chosen = [s for s in tests if wanted in s.name.lower() or wanted in s.file.lower()]
     if not chosen:
         if pattern is not None:
-            raise specs.SpecError(f"no test has {pattern!r} in its name or file")
-        raise specs.SpecError(f"{folder} holds no .test file; see `symbouq rules new`")
+            raise SpecError(f"no test has {pattern!r} in its name or file")
+        raise SpecError(f"{folder} holds no .test file; see `symbouq rules new`")
     if any(spec.in_words for spec in chosen):
         _load_spacy()
     report = None

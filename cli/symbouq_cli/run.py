@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ def run(
     options: Mapping[str, Any],
     keep: Callable[[Outcome], None] = lambda outcome: None,
     take: Callable[[Any], None] = lambda total: None,
+    prepare: Callable[[builtin.Batch], builtin.Batch] = builtin.as_it_is,
 ) -> int:
     """Does a job on every record and writes the results as they come.
 
@@ -40,6 +42,7 @@ def run(
         options: `jobs` and `timeout`, and where the command has them, `engine` and `shards`.
         keep: Takes the outcome of every record that succeeded; not called for shards.
         take: Takes `job.total` of every shard.
+        prepare: What is done to each batch of lines before the job, in this process.
 
     Returns:
         How many records failed.
@@ -48,6 +51,10 @@ def run(
         click.UsageError: If the options do not go together.
     """
     process = _process(files, out, options)
+    if prepare is not builtin.as_it_is:
+        if options.get("engine", "builtin") != "builtin":
+            raise click.UsageError("--engine ray audits what is read: read with --engine builtin")
+        process = partial(process, prepare=prepare)
     job = replace(job, timeout=options["timeout"] or None)
     refuse_overwriting(files, out, "--out")
     job.setup(*job.arguments)  # wrong options or rules end the run before anything is written
@@ -56,7 +63,7 @@ def run(
     failed = 0
     with (
         record_output(out) as stream,
-        progress() as advance,
+        progress(shown=prepare is builtin.as_it_is) as advance,
         closing(process(files, job, options["jobs"])) as outcomes,
     ):
         for outcome in outcomes:
@@ -169,10 +176,14 @@ def _state(place: Path | int) -> os.stat_result:
 
 
 @contextmanager
-def progress() -> Iterator[Callable[..., None]]:
-    """A counter on a terminal, nothing elsewhere; it takes by how many it goes on, or one."""
+def progress(shown: bool = True) -> Iterator[Callable[..., None]]:
+    """A counter on a terminal, nothing elsewhere; it takes by how many it goes on, or one.
+
+    Args:
+        shown: Whether it is shown; a terminal has one at a time.
+    """
     console = Console(stderr=True)
-    if not console.is_terminal:
+    if not (shown and console.is_terminal):
         yield lambda count=1: None
         return
     columns = (

@@ -7,7 +7,7 @@ import json
 import click
 
 # As `symbouq.records.RECORDS` has them; reading that here would slow every command's help.
-_NAMES = ("trace", "question", "audit", "answer", "reliability")
+_NAMES = ("trace", "question", "audit", "answer", "reliability", "reading")
 
 
 @click.command()
@@ -16,7 +16,8 @@ def schema(name: str | None) -> None:
     """Print the JSON Schema of the record NAME, or of all records, by name.
 
     A trace is what `symbouq audit` reads, a question what `symbouq answer` and `generate` read;
-    an audit, an answer and a reliability are what `audit`, `answer` and `predict` write.
+    an audit, an answer and a reliability are what `audit`, `answer` and `predict` write; a
+    reading is a line of what `--readings` keeps.
 
     Example: symbouq schema audit > audit.schema.json
     """

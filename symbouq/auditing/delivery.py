@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,7 @@ from symbouq.reading.syntax.pipeline import PipelineError
 from symbouq.records import Trace
 
 if TYPE_CHECKING:
-    from symbouq.reading.syntax.reader import SyntaxReader
+    from symbouq.reading.traces import Question
 
 _OF_RELATIONS = ("directions", "relations")
 """Spaces whose labels are relations of the pair asked about, which state what they name."""
@@ -52,12 +52,13 @@ def with_alternatives(parser: TraceParser, trace: Trace, parsed: ParsedTrace) ->
         parsed: Its relations.
     """
     steps = [claim for claim in parsed.claims[:-1] if not claim.relations]
-    if trace.structured or not any(_possible().search(claim.text) for claim in steps):
+    given = trace.structured or trace.readings is not None
+    if given or not any(_possible().search(claim.text) for claim in steps):
         return parsed
-    space, reader = _space(parser, trace), _syntax_reader(parser, trace)
-    if reader is None:
+    space, question = _space(parser, trace), _question(parser, trace)
+    if question is None:
         return parsed
-    asked = reader.question([], trace.question).pair
+    asked = question().pair
     pair = [parsed.names.index(name) for name in asked or () if name in parsed.names]
     if asked is None or len(pair) != len(asked):
         return parsed
@@ -223,14 +224,14 @@ def _usual_labels(parser: TraceParser, trace: Trace) -> Sequence[str] | None:
     if not trace.question or not text:
         return None
     # A trace in relations has no reader yet, and text of other readers needs no more of a look.
-    if not trace.structured and _syntax_reader(parser, trace) is None:
+    if not trace.structured and _question(parser, trace) is None:
         return None
     if delivered(text, _YES_NO, trace.question) is None:
         return None
-    reader = _syntax_reader(parser, trace)
-    if reader is None:
+    question = _question(parser, trace)
+    if question is None:
         return None
-    asked = reader.question([], trace.question)
+    asked = question()
     if asked.states:
         return _YES_NO
     directions = parser.ontology.relations.displacement
@@ -239,8 +240,8 @@ def _usual_labels(parser: TraceParser, trace: Trace) -> Sequence[str] | None:
 
 def _asks_what_may_be(parser: TraceParser, trace: Trace) -> bool:
     """Whether a question asks what can be, or has to be: "Could A be left of B?"."""
-    reader = None if trace.structured else _syntax_reader(parser, trace)
-    return reader is not None and reader.question([], trace.question).stance != "asserted"
+    question = None if trace.structured else _question(parser, trace)
+    return question is not None and question().stance != "asserted"
 
 
 @cache
@@ -263,8 +264,8 @@ def _set_of_possible(
     said = _possible().search(last)
     if trace.answer_space is not None or said is None:
         return None
-    reader = None if trace.structured else _syntax_reader(parser, trace)
-    if reader is None or reader.question([], trace.question).pair is None:
+    question = None if trace.structured else _question(parser, trace)
+    if question is None or question().pair is None:
         return None
     space = _possible_relations(parser)
     return (space, said.group()) if space.labels else None
@@ -278,10 +279,13 @@ def _possible_relations(parser: TraceParser) -> AnswerSpace:
     return AnswerSpace("composition", (*(relations.displacement or relations.family),), "set")
 
 
-def _syntax_reader(parser: TraceParser, trace: Trace) -> SyntaxReader | None:
-    """The reader of a trace's text, if that is the one of parsed sentences; None without a
-    pipeline, which a trace in relations does not need.
+def _question(parser: TraceParser, trace: Trace) -> Callable[[], Question] | None:
+    """What reads a trace's question, by itself: a language model, or the reader of parsed
+    sentences; None where another one reads the trace, and without a pipeline, which a trace in
+    relations does not need.
     """
+    if trace.readings is not None:
+        return partial(parser.question, trace)
     with untimed():  # spaCy loads with the reader
         from symbouq.reading.syntax.reader import SyntaxReader
 
@@ -289,7 +293,9 @@ def _syntax_reader(parser: TraceParser, trace: Trace) -> SyntaxReader | None:
             reader = parser.reader_for(trace)
         except PipelineError:
             return None
-    return reader if isinstance(reader, SyntaxReader) else None
+    if not isinstance(reader, SyntaxReader):
+        return None
+    return partial(reader.question, [], trace.question)
 
 
 def _space(parser: TraceParser, trace: Trace) -> AnswerSpace | None:

@@ -20,7 +20,7 @@ import clingo
 from clingo import ast
 
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.authoring.specs import Outcome, Spec, run
+from symbouq.authoring.specs import Outcome, run
 from symbouq.logic.programs import Program, observed_program, recorded
 from symbouq.ontology.compilation import compiling_program, solved_tables
 from symbouq.ontology.library import OntologyLibrary
@@ -37,6 +37,7 @@ from symbouq.ontology.source import (
     rule_statements,
     vocabulary,
 )
+from symbouq.ontology.specs import Spec
 from symbouq.ontology.tables import Ontology
 from symbouq.ontology.words import ASKED, BY_TEXT, MEASURES, OPENING, PARTICIPLE, WAYS
 
@@ -374,6 +375,7 @@ def _used_rows(
         "state_updates": True,
         "eventful": True,
         "describes": any(test.spec.in_words for test in tests),
+        **dict.fromkeys(_PROMPTED, any(test.spec.reads for test in tests)),
     }
     by_first: dict[str, Collection[str]] = {
         **dict.fromkeys(("relational", "needs", "bars", "displacement"), claimed),
@@ -432,6 +434,9 @@ def _used_rows(
         for name in _NAMES.get(atom.name, ()):
             yield clingo.Function("has", [clingo.Function(name, atom.arguments)])
 
+
+_PROMPTED = ("guidance", "grows")
+"""What language models are told, with the tests that say what sentences read as for examples."""
 
 _UNPROVOKED = {"timed_out"}
 """Messages that no test can bring about: tests have no time limit."""

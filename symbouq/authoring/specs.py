@@ -1,190 +1,26 @@
-"""`symbouq rules test`: expectations that stand beside the rules, as text.
-
-A `.test` file holds tests such as
-
-    test: a box keeps the place of the crate around it
-    profile: spartun
-    scene:
-      The box is inside the crate.
-      The crate is left of the sofa.
-    claims:
-      entailed: The box is left of the sofa. by scene 1, scene 2
-      todo unknown: The box is near the sofa.
-
-Lines that end in a full stop are words, read by the parser; others are relations
-(`box inside crate; box near sofa`), and one test is in words or in relations. A claim
-begins with its verdict, or `unread` where no relation is to be read from it, and `by` names its
-premises. Each claim is judged on its own; under `steps:` in place of `claims:` they are judged
-in order, each after those before it, as those of a trace are: the verdict is then that under the
-assumed context, `(grounded VERDICT)` may follow, and a premise may be a claim. `pairs:` holds
-lines such as `possible x z: dc ec` and `certain x z: dc`. A scene that contradicts itself
-says so with `clash: scene 1, scene 2`. With `answers:` (the labels, divided by commas) and
-`answer:` (the one expected, or several, or `nothing`), the question is answered too; the last
-claim is then the delivered answer.
-"""
+"""`symbouq rules test`: the expectations of `.test` files (`symbouq.ontology.specs`), checked."""
 
 from __future__ import annotations
 
-import re
-import shlex
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 from symbouq.auditing.answering.questions import answer
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.errors import OntologyError, SymboUQError
+from symbouq.errors import SymboUQError
+from symbouq.limits import untimed
 from symbouq.logic.worlds import pair_worlds
-from symbouq.ontology.source import check_file, data_folder
+from symbouq.ontology.specs import ExpectedClaim, ExpectedPair, Spec, SpecError, listed
+from symbouq.ontology.tables import Ontology, Triple
+from symbouq.reading.parsed import Slots
 from symbouq.records import Trace, make_record
 
-VERDICTS = ("entailed", "contradicted", "unknown", "not-evaluable", "unread")
-
-_FIELDS = ("profile", "dataset", "question", "answers", "answer")
-_BLOCKS = ("scene", "claims", "steps", "pairs")
-_CLAIM = re.compile(
-    r"(?P<todo>todo\s+)?(?P<verdict>[a-z-]+)(?:\s+\(grounded\s+(?P<grounded>[a-z-]+)\))?\s*:\s*"
-    r"(?P<text>.*?)(?:\s+by\s+(?P<premises>(?:scene|claim)\s+\d+(?:\s*,\s*(?:scene|claim)\s+\d+)*))?"
-)
 _TOGETHER = 64
 """Tests whose sentences are read together."""
-
-_PAIR = re.compile(
-    r"(?P<todo>todo\s+)?(?P<mode>possible|certain)\s+(?P<pair>.*?)\s*:\s*(?P<relations>.*)"
-)
-
-
-class SpecError(SymboUQError):
-    """A test file cannot be read."""
-
-
-@dataclass(frozen=True)
-class ExpectedClaim:
-    """One claim of a test, and the verdict expected of it.
-
-    Attributes:
-        line: The line that says so.
-        text: The claim, in words or in relations.
-        verdict: The verdict, among steps that under the assumed context, or `unread`.
-        grounded: The verdict under the scene alone, where the test gives it.
-        premises: The premises, where the test gives them.
-        todo: Whether it is known to come out otherwise.
-    """
-
-    line: int
-    text: str
-    verdict: str
-    grounded: str | None = None
-    premises: tuple[str, ...] | None = None
-    todo: bool = False
-
-
-@dataclass(frozen=True)
-class ExpectedPair:
-    """A pair of a test, and the relations expected to be possible, or certain."""
-
-    line: int
-    mode: str
-    pair: tuple[str, str]
-    relations: tuple[str, ...]
-    todo: bool = False
-
-
-@dataclass
-class Spec:
-    """One test.
-
-    Attributes:
-        file: The file that it stands in.
-        line: The line of its name.
-        name: What it is called.
-        options: `profile`, `dataset`, `question`, `answers` and `answer`, where it gives
-            them.
-        scene: The scene's lines.
-        claims: The claims, in order.
-        steps: Whether each claim is judged after those before it, and not on its own.
-        pairs: Expectations about pairs.
-        clash: The premises of the scene that contradict each other, where they do.
-    """
-
-    file: str
-    line: int
-    name: str
-    options: dict[str, str] = field(default_factory=dict)
-    scene: list[str] = field(default_factory=list)
-    claims: list[ExpectedClaim] = field(default_factory=list)
-    steps: bool = False
-    pairs: list[ExpectedPair] = field(default_factory=list)
-    clash: tuple[str, ...] | None = None
-
-    @property
-    def in_words(self) -> bool:
-        """Whether the test is in words, rather than in relations."""
-        return any(map(_is_words, [*self.scene, *(claim.text for claim in self.claims)]))
-
-    def trace(self) -> Trace:
-        """The trace that the test audits.
-
-        Raises:
-            SpecError: If a line is no relation, or words and relations are mixed; without the
-                place.
-        """
-        options = {k: v for k, v in self.options.items() if k not in ("answers", "answer")}
-        record: dict[str, Any] = {"id": self.name, **options}
-        if "answers" in self.options:
-            record["answer_space"] = _listed(self.options["answers"])
-        texts = [claim.text for claim in self.claims]
-        if self.in_words:
-            for line in [*self.scene, *texts]:
-                if not _is_words(line):
-                    raise SpecError(
-                        f"{line!r} does not end in a full stop: a test is in words or in "
-                        "relations, not both"
-                    )
-            record |= {
-                "scene": self.scene,
-                "reasoning": texts[:-1],
-                "conclusion": "".join(texts[-1:]),
-            }
-        else:
-            record["scene_relations"] = [
-                {**relation, "sentence": number}
-                for number, line in enumerate(self.scene, start=1)
-                for relation in _relations(line)
-            ]
-            record["claims"] = [{"relations": _relations(text)} for text in texts]
-            if texts:
-                record["claims"][-1]["type"] = "conclusion"
-        return make_record(Trace, record)
-
-
-def _is_words(line: str) -> bool:
-    return line.endswith((".", "?", "!"))
-
-
-def _relations(line: str) -> list[dict[str, str]]:
-    relations = []
-    for part in filter(None, map(str.strip, line.split(";"))):
-        words = _split(part)
-        if len(words) != 3:
-            raise SpecError(
-                f"{part!r} is no relation: write SUBJECT RELATION OBJECT, names of several "
-                "words in quotes, or a sentence with a full stop"
-            )
-        relations.append(dict(zip(("subject", "relation", "object"), words, strict=True)))
-    return relations
-
-
-def _split(text: str) -> list[str]:
-    """The words of a text, several in quotes as one; none where a quote is not closed."""
-    try:
-        return shlex.split(text)
-    except ValueError:
-        return []
 
 
 @dataclass(frozen=True)
@@ -221,114 +57,6 @@ class Outcome:
         return not self.misses
 
 
-def discovered(folder: str | None) -> list[Spec]:
-    """The tests of an ontology folder, or the built-in ones.
-
-    Raises:
-        SpecError: If a test file cannot be read.
-    """
-    roots = [Path(folder)] if folder else [data_folder("ontology"), data_folder("rules")]
-    files = [(root, file) for root in roots for file in sorted(root.rglob("*.test"))]
-    return [spec for root, file in files for spec in parsed(file, root)]
-
-
-def parsed(file: Path, folder: Path | None = None) -> list[Spec]:
-    """The tests of one file.
-
-    Args:
-        file: The file.
-        folder: The folder that it has to lie in, if there is one.
-
-    Raises:
-        SpecError: At the first line that is none of the format.
-    """
-    try:
-        check_file(file, folder)
-        lines = file.read_text(encoding="utf-8-sig").splitlines()
-    except OntologyError as error:
-        raise SpecError(error.message, error.file) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise SpecError(f"cannot be read: {error}", str(file)) from error
-    specs: list[Spec] = []
-    block = ""
-    for number, raw in enumerate(lines, start=1):
-        if raw.strip() and not raw.strip().startswith("#"):
-            try:
-                block = _take(specs, block, raw, str(file), number)
-            except SpecError as error:
-                raise SpecError(error.message, str(file), number) from error
-    return specs
-
-
-def _take(specs: list[Spec], block: str, raw: str, file: str, number: int) -> str:
-    """Adds one line to the tests; gives the block that it stands in or begins."""
-    line = raw.strip()
-    key, _, rest = line.partition(":")
-    rest = rest.strip()
-    if key == "test" and rest:
-        specs.append(Spec(file, number, rest))
-        return ""
-    if not specs:
-        raise SpecError("a test begins with `test: NAME`")
-    spec = specs[-1]
-    if raw[0] not in " \t":
-        if key in _FIELDS and rest:
-            spec.options[key] = rest
-        elif key == "clash" and rest:
-            spec.clash = _premises(rest)
-        elif key not in _BLOCKS or rest:
-            keys = ", ".join(f"`{name}:`" for name in ("test", *_FIELDS, *_BLOCKS, "clash"))
-            raise SpecError(f"{line!r} is none of {keys}")
-        return key
-    if block == "scene":
-        spec.scene.append(line)
-    elif block in ("claims", "steps"):
-        steps = block == "steps"
-        if spec.claims and spec.steps != steps:
-            raise SpecError("a test has claims, each on its own, or steps, one after the other")
-        spec.steps = steps
-        spec.claims.append(_claim(line, number, steps))
-    elif block == "pairs":
-        spec.pairs.append(_pair(line, number))
-    else:
-        raise SpecError(f"{line!r} stands in no block")
-    return block
-
-
-def _premises(text: str) -> tuple[str, ...]:
-    return tuple(re.sub(r"\s+", ":", part.strip()) for part in text.split(","))
-
-
-def _claim(line: str, number: int, steps: bool) -> ExpectedClaim:
-    match = _CLAIM.fullmatch(line)
-    if match is None or match["verdict"] not in VERDICTS:
-        verdicts = ", ".join(VERDICTS)
-        raise SpecError(
-            f"{line!r} is no claim: write VERDICT: CLAIM, the verdict one of {verdicts}"
-        )
-    todo, verdict, grounded, text, premises = match.groups()
-    if grounded is not None and grounded not in VERDICTS:
-        raise SpecError(f"unknown verdict {grounded!r}")
-    if not steps and (grounded or "claim" in (premises or "")):
-        raise SpecError("a claim of its own rests on the scene alone; write `steps:` for `claims:`")
-    expected = _premises(premises) if premises else None
-    return ExpectedClaim(number, text, verdict, grounded, expected, bool(todo))
-
-
-def _pair(line: str, number: int) -> ExpectedPair:
-    match = _PAIR.fullmatch(line)
-    things = _split(match["pair"]) if match is not None else []
-    if match is None or len(things) != 2:
-        raise SpecError(
-            f"{line!r} is no pair: write `possible SUBJECT OBJECT: RELATIONS` or "
-            "`certain SUBJECT OBJECT: RELATIONS`"
-        )
-    relations = tuple(match["relations"].split())
-    return ExpectedPair(
-        number, match["mode"], (things[0], things[1]), relations, bool(match["todo"])
-    )
-
-
 def run(specs: Sequence[Spec], auditor: TraceAuditor) -> Iterator[Outcome]:
     """Runs tests one by one.
 
@@ -360,6 +88,9 @@ def _run(outcome: Outcome, auditor: TraceAuditor) -> None:
     """Runs the test of an outcome and fills it."""
     spec = outcome.spec
     trace = spec.trace()
+    if spec.reads:
+        _run_readings(outcome, auditor, trace)
+        return
     record = _judged(spec, auditor, trace)
     results = [*_claim_results(spec, record), *_pair_results(spec, auditor, trace)]
     for expected, message in results:
@@ -371,6 +102,43 @@ def _run(outcome: Outcome, auditor: TraceAuditor) -> None:
     of_all = [_answer_miss(spec, auditor, trace), _clash_miss(spec, record)]
     outcome.misses += [Miss(spec.line, message) for message in of_all if message is not None]
     outcome.messages = [claim["message"] for claim in record["claims"]]
+
+
+def _run_readings(outcome: Outcome, auditor: TraceAuditor, trace: Trace) -> None:
+    """Fills the outcome of a test that says what sentences read as: those of the parser-based
+    reader must be those that a language model's reply would give, which says the same.
+    """
+    with untimed():
+        from symbouq.reading.model.examples import as_claims
+
+    spec = outcome.spec
+    parser = auditor.parser_for(trace)
+    found = parser.parse(trace)
+    expected = parser.model_reader.read(*as_claims(spec)).text
+    for sentence, claim, wanted in zip(spec.reads, found.claims, expected.claims, strict=False):
+        read = {
+            _said(claim.stance, found.names, parser.ontology, s.triple) for s in claim.relations
+        }
+        slots = Slots()
+        triples = [(slots[m.subject], m.relation, slots[m.object]) for m in wanted.relations]
+        said = {_said(wanted.stance, [*slots.of], parser.ontology, triple) for triple in triples}
+        if read != said:
+            listing = "; ".join(sorted(map(" ".join, read))) or "nothing"
+            wants = "; ".join(sorted(map(" ".join, said))) or "nothing"
+            miss = Miss(sentence.line, f"{sentence.text}: expected {wants}, read {listing}")
+            (outcome.todo if sentence.todo else outcome.misses).append(miss)
+        elif sentence.todo:
+            outcome.mended.append(Miss(sentence.line, "comes out: take `todo` away"))
+
+
+def _said(stance: str, names: Sequence[str], ontology: Ontology, triple: Triple) -> tuple[str, ...]:
+    """Stance and relation in words, one form for a relation and its mirror image."""
+    u, r, v = triple
+    things = names[u].lower(), names[v].lower()
+    mirror = ontology.relations.mirror
+    if things[0] > things[1] and r in mirror:
+        return stance, things[1], mirror[r], things[0]
+    return stance, things[0], r, things[1]
 
 
 _Results = Iterator[tuple[ExpectedClaim | ExpectedPair, str | None]]
@@ -415,15 +183,11 @@ def _claim_results(spec: Spec, record: dict[str, Any]) -> _Results:
         yield expected, f"{expected.text}: {miss}" if miss else None
 
 
-def _listed(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
 def _answer_miss(spec: Spec, auditor: TraceAuditor, trace: Trace) -> str | None:
     if "answer" not in spec.options:
         return None
     given = answer(auditor, trace).answer
-    if set(given) == set(_listed(spec.options["answer"])) - {"nothing"}:
+    if set(given) == set(listed(spec.options["answer"])) - {"nothing"}:
         return None
     return f"expected the answer {spec.options['answer']}, got {', '.join(given) or 'nothing'}"
 

@@ -243,8 +243,16 @@ def _faulty(line: Line, error: Exception, identity: str = "") -> Outcome:
     return _failed(line, internal(error), identity, trace)
 
 
+def as_it_is(batch: Batch) -> Batch:
+    """The batch itself."""
+    return batch
+
+
 def process(
-    files: Iterable[str], job: Job, processes: int | None = None
+    files: Iterable[str],
+    job: Job,
+    processes: int | None = None,
+    prepare: Callable[[Batch], Batch] = as_it_is,
 ) -> Generator[Outcome, None, None]:
     """Does a job on every line of some files and gives the outcomes in order.
 
@@ -252,8 +260,9 @@ def process(
         files: Paths; `-` is standard input.
         job: What to do.
         processes: How many processes; all cores by default.
+        prepare: What is done to each batch of lines before the job, in this process.
     """
-    yield from distinct(_in_order(files, job, processes or os.cpu_count() or 1))
+    yield from distinct(_in_order(files, job, processes or os.cpu_count() or 1, prepare))
 
 
 def distinct(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
@@ -281,9 +290,11 @@ def distinct(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
             yield outcome
 
 
-def _in_order(files: Iterable[str], job: Job, processes: int) -> Iterator[Outcome]:
+def _in_order(
+    files: Iterable[str], job: Job, processes: int, prepare: Callable[[Batch], Batch]
+) -> Iterator[Outcome]:
     """Outcomes in the order of the lines, ids not yet compared."""
-    rest = batches(files)
+    rest = map(prepare, batches(files))
     first = list(islice(rest, 2))
     every = chain(first, rest)
     if processes == 1 or len(first) < 2:

@@ -18,9 +18,11 @@ from symbouq.reading.structured import structured_trace
 from symbouq.records import ClauseRecord, Instance, Trace
 
 if TYPE_CHECKING:  # spaCy loads only where there is text to parse
+    from symbouq.reading.model.dialogue import TraceTexts
+    from symbouq.reading.model.reader import ModelReader, ModelReading
     from symbouq.reading.syntax.derivation import Derivation
     from symbouq.reading.syntax.reader import SyntaxReader
-    from symbouq.reading.traces import Mention, Text, Told, TraceReader
+    from symbouq.reading.traces import Mention, Question, Text, Told, TraceReader
 
 
 class TraceParser:
@@ -41,6 +43,7 @@ class TraceParser:
         self._pipeline = pipeline
         self._own = own or ontology
         self._readers: dict[tuple[str | None, str], TraceReader[Any] | SyntaxReader] = {}
+        self._by_model: ModelReader | None = None
 
     def reader_for(self, instance: Instance) -> TraceReader[Any] | SyntaxReader:
         """The reader of an instance's text.
@@ -104,11 +107,19 @@ class TraceParser:
         return SyntaxReader(ontology, Sentences(ontology, pipeline(self._pipeline)))
 
     def pipeline_of(self, trace: Trace) -> dict[str, str] | None:
-        """Package and version of the pipeline that parses a trace's text, if one does."""
+        """What reads a trace's text (`symbouq.records.trace.ReaderRecord`): package and version of
+        the pipeline that parses it, and the language model with the version of its prompt.
+        """
         if trace.structured:
-            return trace.reader.model_dump() if trace.reader else None
-        pipeline = getattr(self.reader_for(trace), "pipeline", None)
-        return {"pipeline": pipeline.name, "version": pipeline.version} if pipeline else None
+            return trace.reader.model_dump(exclude_none=True) if trace.reader else None
+        given = trace.readings
+        parses = given is None or given.second_opinion
+        pipeline = getattr(self.reader_for(trace), "pipeline", None) if parses else None
+        by_model = {} if given is None else {"model": given.model, "prompt": given.prompt}
+        if pipeline is None and given is None:
+            return None
+        name, version = (pipeline.name, pipeline.version) if pipeline else ("", "")
+        return {"pipeline": name, "version": version, **by_model}
 
     @property
     def reader(self) -> TraceReader[Any] | SyntaxReader:
@@ -127,8 +138,13 @@ class TraceParser:
         for instance in instances:
             if isinstance(instance, Trace) and instance.structured:
                 continue
-            reader = self.reader_for(instance)
-            told.setdefault(reader, []).append(self._told(instance))
+            if instance.readings is None:
+                reader, texts = self.reader_for(instance), self._told(instance)
+            elif instance.readings.second_opinion:
+                reader, texts = self.reader_for(instance), _cut(self.texts(instance))
+            else:
+                continue
+            told.setdefault(reader, []).append(texts)
         for reader, some in told.items():
             reader.ahead(some)
 
@@ -148,12 +164,74 @@ class TraceParser:
         """
         if trace.structured:
             return structured_trace(self.ontology, trace)
-        text = self.reader_for(trace).read(*self._told(trace))
-        if self._own is not self.ontology and self.described(trace):
+        if trace.readings is not None:
+            return _parsed(self._model_reading(trace).text)
+        return _parsed(self._parsed_text(trace, self._told(trace)))
+
+    def _parsed_text(self, instance: Instance, told: Told) -> Text:
+        """Texts of an instance, read by the reader that parses or matches them."""
+        text = self.reader_for(instance).read(*told)
+        if self._own is not self.ontology and self.described(instance):
             from symbouq.reading.transfer import transferred
 
             text = transferred(text, self.ontology)
-        return _parsed(text)
+        return text
+
+    # Language models ---------------------------------------------------------------------
+
+    @property
+    def model_reader(self) -> ModelReader:
+        """What reads by a language model's replies."""
+        if self._by_model is None:
+            with untimed():
+                from symbouq.reading.model.reader import ModelReader
+
+                self._by_model = ModelReader(self.ontology)
+        return self._by_model
+
+    def texts(self, instance: Instance) -> TraceTexts:
+        """The sentences of an instance that a language model is asked about."""
+        with untimed():
+            from symbouq.reading.model.dialogue import TraceTexts
+
+        trace = instance if isinstance(instance, Trace) else None
+        return TraceTexts.of(
+            instance.scene or [],
+            instance.question,
+            trace.reasoning if trace else None,
+            trace.conclusion if trace else None,
+            trace.response if trace else None,
+        )
+
+    def _model_reading(self, instance: Instance) -> ModelReading:
+        """An instance as a language model reads it.
+
+        Raises:
+            RecordError: If its readings are of another text.
+        """
+        given = instance.readings
+        assert given is not None  # whoever calls has looked
+        texts = self.texts(instance)
+        second = self._parsed_text(instance, _cut(texts)) if given.second_opinion else None
+        return self.model_reader.read(texts, given.replies, second)
+
+    def question(self, instance: Instance) -> Question:
+        """What an instance's question asks.
+
+        Raises:
+            PipelineError: If its text is to be parsed, and there is no pipeline.
+            RecordError: If it cannot be read.
+        """
+        if instance.readings is not None:
+            return self._model_reading(instance).question
+        with untimed():
+            from symbouq.reading.named.reader import NamedReader
+            from symbouq.reading.syntax.reader import SyntaxReader
+
+        reader = self.reader_for(instance)
+        if not isinstance(reader, NamedReader | SyntaxReader):
+            raise RecordError(f"{self._kind(instance.dataset)} text has questions of another kind")
+        return reader.question(self.sentences(instance), instance.question)
 
     def derivations(self, trace: Trace, facts: Mapping[clingo.Symbol, Place]) -> list[Derivation]:
         """How each sentence of a trace is read.
@@ -206,6 +284,12 @@ class TraceParser:
         record["faults"] = list(parsed.faults)
         record["reader"] = self.pipeline_of(trace)
         return record
+
+
+def _cut(texts: TraceTexts) -> Told:
+    """Sentences that a language model is asked about, as other readers take them."""
+    *steps, last = [*texts.claims] or [""]
+    return texts.scene, " ".join(texts.question), steps, last, None
 
 
 def _parsed(text: Text) -> ParsedTrace:

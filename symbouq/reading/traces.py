@@ -109,6 +109,22 @@ class Mention:
     grounded: bool
 
 
+def grouped(ontology: Ontology, group: Sequence[Mention]) -> Iterator[Mention]:
+    """What "A is between B and C" says: A is related to a thing of its own that spans B and C.
+    Of one landmark alone a relation of two can say nothing.
+
+    Args:
+        ontology: The tables of the profile.
+        group: One relation of one thing to each of its landmarks, in order.
+    """
+    if len(group) > 1:
+        whole = " and ".join(mention.object for mention in group)
+        spans = ontology.lexicon.grouped[group[0].relation]
+        for mention in group:
+            yield replace(mention, subject=whole, relation=spans)
+        yield replace(group[0], object=whole)
+
+
 NAMED_BY_QUESTION = 0.8
 """Confidence of a bare label, whose things are those of the question."""
 

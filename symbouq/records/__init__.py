@@ -17,6 +17,14 @@ from symbouq.records.audit import (
     VerdictName,
 )
 from symbouq.records.base import AnyRecord, make_record, parse_record
+from symbouq.records.reading import (
+    ReadingsRecord,
+    RelationReading,
+    Reply,
+    SentenceReading,
+    Stance,
+    StoredReading,
+)
 from symbouq.records.reliability import Reliability
 from symbouq.records.schema import RECORDS, json_schema
 from symbouq.records.trace import (
@@ -43,11 +51,17 @@ __all__ = [
     "OntologyRecord",
     "ProfileRecord",
     "RECORDS",
+    "ReadingsRecord",
     "Relation",
+    "RelationReading",
     "RelationRecord",
     "Reliability",
+    "Reply",
     "SCHEMA_VERSION",
     "SceneAudit",
+    "SentenceReading",
+    "Stance",
+    "StoredReading",
     "Trace",
     "VerdictName",
     "json_schema",

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from symbouq.records.base import Record
 from symbouq.records.features import CLAIM_FEATURES, TRACE_FEATURES
-from symbouq.records.trace import ClaimType, ReaderRecord, RelationRecord, Stance
+from symbouq.records.reading import Stance
+from symbouq.records.trace import ClaimType, ReaderRecord, RelationRecord
 
 SCHEMA_VERSION = 1
 """Version of the output records."""
@@ -57,6 +58,7 @@ Reason = Literal[
     "no-relation",
     "unread",
     "uncertain",
+    "in-part",
     "not-in-profile",
     "supposed",
     "asked",
@@ -96,8 +98,8 @@ class ClaimAudit(Record):
     reason: Reason = ""
     """Why the verdict is unknown: the context leaves it open; the claim's relations cannot hold
     together, were not decided in time, or rest on what was not read of the scene; no relation is
-    stated; one is, but is not read, not surely read, not in the profile; or the claim is
-    supposed, asked, quoted or retracted. Empty for other verdicts."""
+    stated; one is, but is not read, not surely read, read in part, not in the profile; or the
+    claim is supposed, asked, quoted or retracted. Empty for other verdicts."""
     premises: list[str]
     """What a determinate verdict rests on: `scene:N` and `claim:N`."""
     message: str
@@ -140,7 +142,7 @@ class Audit(Record):
     ontology: OntologyRecord
     """Which rules made it."""
     reader: ReaderRecord | None = None
-    """The pipeline that parsed the text; null where none was needed."""
+    """What read the text; null where there was none."""
     context: Context
     """The context that feeds profile, features and Constraint-Rule."""
     scene: SceneAudit

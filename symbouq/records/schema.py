@@ -7,6 +7,7 @@ from typing import Any
 from symbouq.records.answer import AnswerRecord
 from symbouq.records.audit import Audit
 from symbouq.records.base import Record
+from symbouq.records.reading import StoredReading
 from symbouq.records.reliability import Reliability
 from symbouq.records.trace import Instance, Trace
 
@@ -16,6 +17,7 @@ RECORDS: dict[str, type[Record]] = {
     "audit": Audit,
     "answer": AnswerRecord,
     "reliability": Reliability,
+    "reading": StoredReading,
 }
 """The records that commands read and write, by name."""
 

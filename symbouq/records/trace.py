@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from symbouq.records.base import Record
+from symbouq.records.reading import ReadingsRecord, Stance
 
 ClaimType = Literal["reasoning", "conclusion"]
 
@@ -80,22 +81,6 @@ class ClauseRecord(Record):
     """How many times at least."""
 
 
-Stance = Literal[
-    "asserted",
-    "necessary",
-    "possible",
-    "impossible",
-    "alternatives",
-    "supposed",
-    "asked",
-    "quoted",
-    "retracted",
-]
-"""How a claim is made: what is necessary, possible or impossible, and alternatives, which are said
-to be all that is open, are judged over the worlds that the context leaves, and enter none; what is
-supposed, asked, quoted or retracted states nothing."""
-
-
 class ClaimRecord(Record):
     """A claim given by its relations."""
 
@@ -109,7 +94,7 @@ class ClaimRecord(Record):
     """What is `necessary`, `possible` or `impossible`, and `alternatives`, which are said to be all
     that is open, are judged over the worlds that the context leaves, and enter none; what is
     `supposed`, `asked`, `quoted`, or `retracted` by what follows, states nothing."""
-    reason: Literal["", "unread", "uncertain", "not-in-profile"] = ""
+    reason: Literal["", "unread", "uncertain", "in-part", "not-in-profile"] = ""
     """Why text that speaks of a place states nothing."""
     relations: list[Relation] = Field(default_factory=list)
     """What it states; empty where nothing supported."""
@@ -136,6 +121,8 @@ class Instance(Record):
     """Chooses the profile, and nothing else."""
     profile: str | None = None
     """Profile of this record, before the one that its dataset chooses."""
+    readings: ReadingsRecord | None = None
+    """What a language model read in its text; then it is that which is judged and used."""
 
     @model_validator(mode="after")
     def _has_scene(self) -> Self:
@@ -145,12 +132,16 @@ class Instance(Record):
 
 
 class ReaderRecord(Record):
-    """The trained pipeline that parsed a trace's text."""
+    """What read a trace's text."""
 
-    pipeline: str
-    """Its package."""
-    version: str
+    pipeline: str = ""
+    """Package of the trained pipeline that parsed it; empty where a model alone read it."""
+    version: str = ""
     """Its version."""
+    model: str | None = None
+    """The language model that read it, if one did."""
+    prompt: str | None = None
+    """Version of the prompt that it was given."""
 
 
 class Trace(Instance):
@@ -167,7 +158,7 @@ class Trace(Instance):
     faults: list[str] = Field(default_factory=list)
     """What of its text could not be read, where the trace comes in relations."""
     reader: ReaderRecord | None = None
-    """The pipeline that parsed its text, where the trace comes in relations."""
+    """What read its text, where the trace comes in relations."""
     model: str | None = None
     """Which model wrote the trace."""
     answer_space: Any = None

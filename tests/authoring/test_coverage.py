@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from symbouq_cli.main import main
 
 from symbouq.authoring.coverage import covered
-from symbouq.authoring.specs import discovered
+from symbouq.ontology.specs import discovered
 
 RULES = """\
 extends(nine_way).

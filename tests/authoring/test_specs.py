@@ -11,7 +11,8 @@ from click.testing import CliRunner
 from symbouq_cli.main import main
 
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.authoring.specs import Outcome, SpecError, as_junit, discovered, parsed, run
+from symbouq.authoring.specs import Outcome, as_junit, run
+from symbouq.ontology.specs import SpecError, discovered, parsed
 
 
 def outcomes(tmp_path: Path, text: str) -> list[Outcome]:

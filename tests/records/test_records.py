@@ -8,7 +8,14 @@ from symbouq.records.features import CLAIM_FEATURES, TRACE_FEATURES
 
 def test_schema_documents_every_field_and_names_the_features() -> None:
     schema = json_schema()
-    assert set(schema) == {"trace", "question", "audit", "answer", "reliability"}
+    assert set(schema) == {
+        "trace",
+        "question",
+        "audit",
+        "answer",
+        "reliability",
+        "reading",
+    }
     for model in schema.values():
         for definition in (model, *model.get("$defs", {}).values()):
             for name, field in definition.get("properties", {}).items():

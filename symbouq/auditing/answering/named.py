@@ -5,10 +5,8 @@ from __future__ import annotations
 from symbouq.auditing.answering.answer import TRUTH, Answer, Labels
 from symbouq.auditing.answering.judge import SceneJudge, stated_relations
 from symbouq.logic.worlds import worlds
-from symbouq.reading.named.reader import NamedReader
 from symbouq.reading.parsed import Slots
 from symbouq.reading.parser import TraceParser
-from symbouq.reading.syntax.reader import SyntaxReader
 from symbouq.records import Instance
 
 
@@ -20,9 +18,8 @@ def answer_named(parser: TraceParser, instance: Instance, labels: Labels) -> Ans
         instance: Scene and question.
         labels: The labels of the answer space.
     """
-    reader, ontology = parser.reader_for(instance), parser.ontology
-    assert isinstance(reader, (NamedReader, SyntaxReader))
-    question = reader.question(parser.sentences(instance), instance.question)
+    ontology = parser.ontology
+    question = parser.question(instance)
     stated = stated_relations(ontology, instance)
     if stated is None:
         stated = [

@@ -30,6 +30,7 @@ from symbouq.reading.traces import (
     ReadingError,
     Text,
     Told,
+    grouped,
     reading,
 )
 
@@ -338,18 +339,7 @@ class SyntaxReader:
             else:
                 yield mention
         for group in groups.values():
-            yield from self._grouped([mention for _, mention in sorted(group)])
-
-    def _grouped(self, group: Sequence[Mention]) -> Iterator[Mention]:
-        """What "A is between B and C" says: A is related to a thing of its own that spans B and C.
-        Of one landmark alone a relation of two can say nothing.
-        """
-        if len(group) > 1:
-            whole = " and ".join(mention.object for mention in group)
-            spans = self.ontology.lexicon.grouped[group[0].relation]
-            for mention in group:
-                yield replace(mention, subject=whole, relation=spans)
-            yield replace(group[0], object=whole)
+            yield from grouped(self.ontology, [mention for _, mention in sorted(group)])
 
     def unread(self, said: Sequence[Said], sentence: Sentence) -> str:
         """Why nothing is stated by a sentence that asserts something, if it speaks of a place."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from symbouq.limits import check_time
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.bounds import LONGEST_SENTENCE, LONGEST_WORD
+from symbouq.reading.bounds import LONGEST_SENTENCE
+from symbouq.reading.syntax.cutting import ENDS, pieces, spans
 from symbouq.reading.syntax.extraction import (
     CONTEXT,
     NOMINAL,
@@ -28,11 +28,6 @@ from symbouq.reading.syntax.preparation import Piece, Preparation, Word
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-_TYPESETTING = re.compile(r"\\[()\[\]]|\\(?:[a-zA-Z]+\\*?)?|[${}]|</?[a-z]+>")
-"""Commands of LaTeX and tags, which say nothing of a place."""
-_UNREAD = re.compile(rf"{_TYPESETTING.pattern}|\S{{{LONGEST_WORD},}}")
-_CLOSING = frozenset('"*_`)]\u201d')
-_ENDS = frozenset((".", "!", "?", ";"))
 _POSSESSIVE = frozenset(("'s", "\u2019s"))
 _COPULAS = frozenset(("is", "are", "was", "were", "and"))
 _FINITE = frozenset(("VBZ", "VBP", "VBD", "MD", "VB"))
@@ -143,31 +138,7 @@ class Sentences:
     def cut(self, text: str) -> list[tuple[int, int]]:
         """The spans of a text's sentences; a line break ends one."""
         with self.pipeline.passing():
-            return [
-                (tokens[0].start, tokens[-1].start + len(tokens[-1].text))
-                for tokens in self._cut(text)
-            ]
-
-    def _cut(self, text: str) -> Iterator[list[Piece]]:
-        plain = _UNREAD.sub(_blank, text)
-        tokens = list(self.pipeline.nlp.tokenizer(plain))
-        current: list[Piece] = []
-        ended = False
-        for n, token in enumerate(tokens):
-            if not token.is_space:
-                current.append(Piece(token.text, token.idx))
-            last = n + 1 == len(tokens)
-            follows = "" if last else tokens[n + 1].text
-            spaced = bool(last or token.whitespace_ or tokens[n + 1].is_space)
-            closed = ended and token.text[0] in _CLOSING
-            ends = spaced and (token.text in _ENDS or closed)
-            ended = (token.text in _ENDS or closed) and (follows[:1] in _CLOSING or spaced)
-            lettered = len(token.text) == 2 and token.text[1] == "." and token.text[0].isalpha()
-            ends = ends or (lettered and (last or follows[:1].isupper() or tokens[n + 1].is_space))
-            if current and (ends or last or (token.is_space and "\n" in token.text)):
-                if any(c.isalnum() for piece in current for c in piece.text):
-                    yield current
-                current = []
+            return spans(self.pipeline.nlp.tokenizer, text)
 
     def read(
         self, texts: Sequence[str], names: frozenset[Name] = frozenset()
@@ -217,7 +188,7 @@ class Sentences:
     def _rows(self, groups: Sequence[Group]) -> Iterator[_Row]:
         number = 0
         for texts, names in groups:
-            cut = [list(self._cut(text)) for text in texts]
+            cut = [list(pieces(self.pipeline.nlp.tokenizer, text)) for text in texts]
             heads = self._heads([tokens for sentences in cut for tokens in sentences])
             for text, sentences in zip(texts, cut, strict=True):
                 for tokens in sentences:
@@ -364,12 +335,6 @@ def _known(words: Sequence[Word], says: Extracted, names: Collection[Name]) -> f
     return frozenset(found)
 
 
-def _blank(found: re.Match[str]) -> str:
-    """Spaces for what is not read, but a sign for the commands that compare."""
-    compares = found.group() in ("\\le", "\\leq", "\\ge", "\\geq")
-    return ("\u2264" if compares else "").ljust(len(found.group()))
-
-
 def _is_code(piece: Piece) -> bool:
     return len(piece.text) <= 2 and piece.text.isalnum()
 
@@ -378,7 +343,7 @@ def _ended(words: Sequence[Word]) -> tuple[Word, ...]:
     """The words of a sentence with a full stop where it has none, without which the parser takes
     its last words for something else.
     """
-    if not words or words[-1].text in _ENDS or words[-1].text == ":":
+    if not words or words[-1].text in ENDS or words[-1].text == ":":
         return tuple(words)
     return (*words, Word(".", ".", words[-1].end, words[-1].end))
 

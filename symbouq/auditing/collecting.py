@@ -1,0 +1,296 @@
+"""Readings of a language model, collected for the traces of some files: from a file that keeps
+them, else from the model.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from pydantic_core import from_json, to_json
+
+from symbouq.auditing.auditor import TraceAuditor
+from symbouq.errors import RecordError, SymboUQError
+from symbouq.io.chat import Answer, Asker, UnansweredError
+from symbouq.io.readings import ReadingsFile
+from symbouq.io.stream import Batch, Line
+from symbouq.ontology.tables import Ontology
+from symbouq.reading.model.asking import asked
+from symbouq.reading.model.dialogue import ModelRequest
+from symbouq.reading.model.prompt import Prompt, prompt_of
+from symbouq.records import Instance, Reply, StoredReading, Trace, parse_record
+
+_PATIENCE = 5
+"""Requests in a row without an answer after which no more are made."""
+
+
+@dataclass(frozen=True)
+class Collecting:
+    """How readings are collected.
+
+    Attributes:
+        second_opinion: Whether the parser-based reader is to read the traces as well.
+        samples: How often the model is asked the same.
+        most: Most tokens of a reply.
+        budget: Tokens, read and written, after which no more is asked; None for no bound.
+        concurrency: Requests at a time.
+    """
+
+    second_opinion: bool = False
+    samples: int = 2
+    most: int = 8192
+    budget: int | None = None
+    concurrency: int = 8
+
+
+@dataclass
+class Tally:
+    """What collecting took so far.
+
+    Attributes:
+        traces: Traces with all of their readings.
+        failed: Traces without.
+        asked: Replies that the model gave.
+        kept: Replies that were there.
+        other: How many of those are of another version of prompt or ontology.
+        prompt_tokens: Tokens that the model read.
+        reply_tokens: Tokens that it wrote.
+    """
+
+    traces: int = 0
+    failed: int = 0
+    asked: int = 0
+    kept: int = 0
+    other: int = 0
+    prompt_tokens: int = 0
+    reply_tokens: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that the model read and wrote."""
+        return self.prompt_tokens + self.reply_tokens
+
+
+@dataclass
+class _Failing:
+    """Why nothing is asked any more, and how many requests in a row had no answer."""
+
+    why: str = ""
+    count: int = 0
+
+
+class Collector:
+    """Adds readings to records; a context manager.
+
+    What the model has read is in the file when it is used. A trace of which a part has no reading
+    fails with the reason; what was read of it is kept.
+
+    Args:
+        auditor: Gives the profile of a record.
+        file: Keeps the readings.
+        model: The model's name in the file.
+        asker: Asks it; None to take readings from the file alone, also those that were made with
+            another version of prompt or ontology.
+        how: How.
+        kind: The kind of the records.
+        tell: Takes the tally whenever it has changed.
+
+    Attributes:
+        tally: What it took so far.
+    """
+
+    def __init__(
+        self,
+        auditor: TraceAuditor,
+        file: ReadingsFile,
+        model: str,
+        asker: Asker | None,
+        how: Collecting,
+        kind: type[Instance] = Trace,
+        tell: Callable[[Tally], None] = lambda tally: None,
+    ) -> None:
+        self.tally = Tally()
+        self._auditor = auditor
+        self._file = file
+        self._model = model
+        self._asker = asker
+        self._how = how
+        self._kind = kind
+        self._tell = tell
+        self._prompts: dict[str, Prompt] = {}
+        self._waiting: dict[tuple[str, str, int], Future[Reply]] = {}
+        self._failing = _Failing()
+        self._lock = threading.RLock()
+        self._threads = ThreadPoolExecutor(how.concurrency, "reading")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        # Replies that are under way are paid for: they are waited for and kept.
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+    def batch(self, batch: Batch) -> Batch:
+        """A batch of lines, each with its readings or, in its place, why it has none."""
+        done = [
+            self._threads.submit(self._line, item) if isinstance(item, Line) else item
+            for item in batch
+        ]
+        return [item.result() if isinstance(item, Future) else item for item in done]
+
+    def _line(self, line: Line) -> Line | RecordError:
+        try:
+            record = parse_record(self._kind, line.content, line.file, line.number)
+        except RecordError:
+            return line  # whoever works on it says so
+        if record.readings is not None or record.scene_relations is not None:
+            return line
+        try:
+            readings = self._readings(record)
+        except SymboUQError as error:
+            with self._lock:
+                self.tally.failed += 1
+                self._tell(self.tally)
+            return RecordError(error.message, line.file, line.number)
+        with self._lock:
+            self.tally.traces += 1
+            self._tell(self.tally)
+        content = {**from_json(line.content), "readings": readings}
+        return line._replace(content=to_json(content))
+
+    def _readings(self, instance: Instance) -> dict[str, object]:
+        """The readings of an instance (`symbouq.records.reading.ReadingsRecord`)."""
+        with self._lock:  # makes parsers and prompts once
+            parser = self._auditor.parser_for(instance)
+            ontology = parser.ontology
+            if ontology.eventful:
+                raise RecordError(
+                    f"profile {ontology.profile} reads events, which no language model is asked "
+                    "about: leave --reader away"
+                )
+            if ontology.profile not in self._prompts:
+                folder = None if ontology.name == "builtin" else ontology.name
+                self._prompts[ontology.profile] = prompt_of(ontology, folder)
+            prompt = self._prompts[ontology.profile]
+            asking = parser.model_reader.requests(parser.texts(instance))
+        replies: list[list[Reply]] = []
+        request = next(asking, None)
+        while request is not None:
+            replies.append(
+                [
+                    self._reply(instance.id, request, prompt, ontology, sample)
+                    for sample in range(self._how.samples)
+                ]
+            )
+            try:
+                request = asking.send(replies[-1])
+            except StopIteration:
+                break
+        return {
+            "model": self._model,
+            "prompt": prompt.version,
+            "second_opinion": self._how.second_opinion,
+            "replies": replies,
+        }
+
+    def _reply(
+        self, identity: str, request: ModelRequest, prompt: Prompt, ontology: Ontology, sample: int
+    ) -> Reply:
+        """A reply: the one that is there, that another thread is waiting for, or a new one."""
+        key = request.text, prompt.version, sample
+        with self._lock:
+            found = self._found(request, prompt, ontology, sample)
+            if found is not None:
+                return found
+            waiting = self._waiting.get(key)
+            if waiting is None:
+                mine = self._waiting[key] = Future[Reply]()
+        if waiting is not None:
+            return waiting.result()
+        try:
+            reply = self._asked(identity, request, prompt, ontology, sample)
+        except BaseException as error:
+            mine.set_exception(error)
+            raise
+        finally:
+            with self._lock:
+                del self._waiting[key]
+        mine.set_result(reply)
+        return reply
+
+    def _found(
+        self, request: ModelRequest, prompt: Prompt, ontology: Ontology, sample: int
+    ) -> Reply | None:
+        text, model = request.text, self._model
+        found = self._file.find(text, sample, model, prompt.version, ontology.hash)
+        if found is None and self._asker is None:
+            found = self._file.find(text, sample, model, None, None)
+            self.tally.other += found is not None
+        self.tally.kept += found is not None
+        return found.reply if found is not None else None
+
+    def _asked(
+        self, identity: str, request: ModelRequest, prompt: Prompt, ontology: Ontology, sample: int
+    ) -> Reply:
+        if self._asker is None:
+            raise RecordError(
+                f"{self._file.path} has no reading of its {request.part} by {self._model}: "
+                "say with --endpoint, or a model's folder as --model, who is to read it"
+            )
+        budget = self._how.budget
+        if budget is not None and self.tally.tokens >= budget:
+            raise RecordError(f"not read: {budget} tokens, the most that were allowed, are used")
+        if self._failing.why:
+            raise RecordError(f"not read, nothing is asked any more: {self._failing.why}")
+        instructions = prompt.instructions
+        answers: list[Answer] = []
+
+        def spend(answer: Answer) -> None:
+            answers.append(answer)
+            with self._lock:
+                self.tally.prompt_tokens += answer.prompt_tokens
+                self.tally.reply_tokens += answer.reply_tokens
+
+        try:
+            reply = asked(
+                self._asker, instructions, request, ontology, self._how.most, sample, spend
+            )
+        except UnansweredError as error:
+            with self._lock:
+                self._failing.count += 1
+                if self._failing.count >= _PATIENCE:
+                    times = f"{_PATIENCE} requests in a row had no answer"
+                    self._failing.why = f"{times}, the last one: {error.message}"
+            raise RecordError(f"not read: {error.message}") from error
+        except SymboUQError as error:
+            self._failing.why = error.message
+            raise
+        stored = StoredReading(
+            id=identity,
+            part=request.part,
+            text=request.text,
+            model=self._model,
+            prompt=prompt.version,
+            ontology=ontology.hash,
+            sample=sample,
+            reply=reply,
+            usage={
+                "prompt_tokens": sum(answer.prompt_tokens for answer in answers),
+                "reply_tokens": sum(answer.reply_tokens for answer in answers),
+            },
+        )
+        with self._lock:
+            self._failing.count = 0
+            self._file.add(stored)
+            self.tally.asked += 1
+            self._tell(self.tally)
+        return reply

@@ -1,0 +1,73 @@
+"""An engine as what asks a language model for readings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from queue import Empty, SimpleQueue
+from threading import Lock
+from typing import Any
+
+from symbouq.evidence.generation.engine import Completion, Engine, Request
+from symbouq.io.chat import Answer, Message, UnansweredError
+
+_TEMPERATURE = 0.7
+"""Of samples."""
+
+
+class EngineAsker:
+    """Asks the model of an engine, which is loaded for the first question.
+
+    Questions of several threads that wait at the same time are generated side by side.
+
+    Args:
+        model: What the model is called in readings.
+        load: Loads the engine.
+    """
+
+    def __init__(self, model: str, load: Callable[[], Engine]) -> None:
+        self.model = model
+        self._load = load
+        self._engine: Engine | None = None
+        self._running = Lock()
+        self._waiting: SimpleQueue[tuple[Request, Future[Completion]]] = SimpleQueue()
+
+    def ask(
+        self, messages: Sequence[Message], schema: Mapping[str, Any], most: int, sample: int
+    ) -> Answer:
+        """The model's answer (`symbouq.io.chat.Asker`).
+
+        Raises:
+            SymboUQError: If the engine cannot be loaded, or cannot generate.
+            UnansweredError: If this has no answer.
+        """
+        # One message: there are templates that refuse a system role.
+        text = "\n\n".join(message["content"] for message in messages)
+        request = Request(text, most, schema, _TEMPERATURE if sample else 0.0, sample)
+        mine: Future[Completion] = Future()
+        self._waiting.put((request, mine))
+        with self._running:
+            if not mine.done():
+                self._run()
+        done = mine.result()
+        if done.finish == "failed":
+            raise UnansweredError(done.error)
+        return Answer(done.text, done.prompt_tokens, len(done.tokens), done.finish == "length")
+
+    def _run(self) -> None:
+        """Generates what waits."""
+        together: list[tuple[Request, Future[Completion]]] = []
+        try:
+            while True:
+                together.append(self._waiting.get_nowait())
+        except Empty:
+            pass
+        try:
+            self._engine = self._engine or self._load()
+            done = self._engine.generate([request for request, _ in together])
+        except Exception as error:  # whoever waits is told
+            for _, future in together:
+                future.set_exception(error)
+        else:
+            for (_, future), completion in zip(together, done, strict=True):
+                future.set_result(completion)

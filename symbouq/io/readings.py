@@ -1,0 +1,142 @@
+"""Files of readings: every reply of a language model, kept as it comes."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pydantic_core import to_json
+
+from symbouq.errors import RecordError, SymboUQError
+from symbouq.io.output import lock
+from symbouq.records import StoredReading, parse_record
+
+Key = tuple[str, int]
+"""Hash of the text that was read, and number of the sample."""
+
+
+class ReadingsFile:
+    """Readings on disk, one JSON object a line; a context manager.
+
+    A line counts once its line break is written; what a killed run left after the last one is cut
+    off. Of several lines of one reading the last one counts, so a reading may be corrected by
+    editing its line or by adding another.
+
+    Args:
+        path: The file; it is made where there is none and something is added.
+        grows: Whether readings may be added; then no other run may write to it meanwhile.
+
+    Raises:
+        SymboUQError: On entering, if it cannot be used, or another run has it.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], grows: bool = True) -> None:
+        self.path = Path(path)
+        self._grows = grows
+        self._of: dict[Key, list[StoredReading]] = {}
+        self._lock = threading.Lock()
+        self._file = -1
+
+    def __enter__(self) -> Self:
+        if self._grows:
+            try:
+                flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+                self._file = os.open(self.path, flags, 0o666)
+            except OSError as error:
+                raise SymboUQError(
+                    f"cannot be written: {error.strerror}", str(self.path)
+                ) from error
+        try:
+            if self._grows:
+                lock(self._file, self.path)
+            self._load()
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._close()
+
+    @property
+    def models(self) -> list[str]:
+        """The models that have readings here, in order of appearance."""
+        every = (reading.model for readings in self._of.values() for reading in readings)
+        return list(dict.fromkeys(every))
+
+    def find(
+        self, text: str, sample: int, model: str, prompt: str | None, ontology: str | None
+    ) -> StoredReading | None:
+        """The reading of a text, if it is here.
+
+        Args:
+            text: Hash of the text.
+            sample: Number of the reply.
+            model: The model.
+            prompt: Version of the prompt; None for the latest of any.
+            ontology: Hash of the ontology; None for the latest of any.
+        """
+        for reading in reversed(self._of.get((text, sample), ())):
+            if (
+                reading.model == model
+                and prompt in (None, reading.prompt)
+                and ontology in (None, reading.ontology)
+            ):
+                return reading
+        return None
+
+    def add(self, reading: StoredReading) -> None:
+        """Writes a reading; safe from several threads.
+
+        Raises:
+            SymboUQError: If it cannot be written; those before are kept.
+        """
+        line = to_json(reading) + b"\n"
+        with self._lock:
+            size = os.fstat(self._file).st_size
+            try:
+                left = memoryview(line)
+                while left:
+                    left = left[os.write(self._file, left) :]
+                os.fsync(self._file)
+            except OSError as error:
+                os.ftruncate(self._file, size)
+                raise SymboUQError(
+                    f"cannot be written: {error.strerror}", str(self.path)
+                ) from error
+            self._keep(reading)
+
+    def _keep(self, reading: StoredReading) -> None:
+        self._of.setdefault((reading.text, reading.sample), []).append(reading)
+
+    def _load(self) -> None:
+        try:
+            lines = self.path.read_bytes().splitlines(keepends=True)
+        except OSError as error:
+            raise SymboUQError(f"cannot be read: {error.strerror}", str(self.path)) from error
+        size = 0
+        for number, line in enumerate(lines, start=1):
+            try:
+                if line.strip():
+                    self._keep(parse_record(StoredReading, line, str(self.path), number))
+            except RecordError:
+                if line.endswith(b"\n") or number < len(lines) or not self._grows:
+                    raise
+                os.ftruncate(self._file, size)  # what a killed run left
+                return
+            size += len(line)
+        if lines and not lines[-1].endswith(b"\n") and self._grows:
+            os.write(self._file, b"\n")
+
+    def _close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1

@@ -1,0 +1,1 @@
+"""Texts read by a language model: what it is asked, and what its replies say, judged."""

@@ -1,0 +1,212 @@
+"""What a language model is asked about a trace: the scene first, then question and claims.
+
+A request for claims has the scene's things and not its sentences: whoever reads a claim must not
+know what the scene says, lest a wrong claim be read as it should have been; and no sentence of the
+scene can tell how claims are read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from symbouq.ontology.tables import Ontology
+from symbouq.reading.model.schema import reply_schema
+from symbouq.reading.syntax.cutting import english_tokenizer, spans
+from symbouq.records.reading import Reply, SentenceReading, ThingMention
+
+AT_ONCE = 24
+"""Most sentences of one request."""
+_BEFORE = 2
+"""How many sentences a request shows of what came before."""
+_CALLED = 4
+"""How many of the words that mention a thing a request shows."""
+_NEW = 40
+"""Most things that are new in one request."""
+
+
+def message(
+    sentences: Mapping[str, str], things: Mapping[str, Sequence[str]], before: Sequence[str] = ()
+) -> str:
+    """The message that a model reads: JSON, from which no text can break out.
+
+    Args:
+        sentences: Label to sentence.
+        things: Id to the words that mention a thing that is known.
+        before: Sentences that came just before.
+    """
+    given: dict[str, object] = {"things": dict(things)} if things else {}
+    given |= {"before": list(before)} if before else {}
+    return json.dumps({**given, "sentences": dict(sentences)}, ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """Sentences that a language model is to read.
+
+    Attributes:
+        part: Whether they are of the scene, or of question and claims.
+        sentences: Label to text.
+        things: Id to the words that mention each thing that is known.
+        before: What came just before, in the same part.
+    """
+
+    part: Literal["scene", "claims"]
+    sentences: Mapping[str, str]
+    things: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    before: Sequence[str] = ()
+
+    @property
+    def message(self) -> str:
+        """The message that the model reads."""
+        return message(self.sentences, self.things, self.before)
+
+    @property
+    def text(self) -> str:
+        """SHA-256 of what is asked, in hexadecimal digits."""
+        asked = [self.part, self.message]
+        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+
+    def schema(self, ontology: Ontology) -> dict[str, Any]:
+        """JSON Schema of a reply."""
+        known = len(self.things)
+        new = [f"t{n}" for n in range(known + 1, known + 1 + _NEW)]
+        return reply_schema(ontology, list(self.sentences), list(self.things), new)
+
+
+@dataclass(frozen=True)
+class TraceTexts:
+    """The texts of a trace, cut into sentences.
+
+    Attributes:
+        scene: The scene's.
+        question: The question's.
+        claims: The claims.
+        concluded: Whether the last claim is the conclusion, by where it stands.
+    """
+
+    scene: Sequence[str]
+    question: Sequence[str]
+    claims: Sequence[str]
+    concluded: bool
+
+    @classmethod
+    def of(
+        cls,
+        scene: Sequence[str] | str,
+        question: str,
+        reasoning: Sequence[str] | None = None,
+        conclusion: str | None = None,
+        response: str | None = None,
+    ) -> TraceTexts:
+        """The texts of a trace as a record gives them."""
+        if isinstance(scene, str):
+            scene = sentences_of(scene)
+        if conclusion is None:
+            return cls(scene, sentences_of(question), sentences_of(response or ""), False)
+        return cls(scene, sentences_of(question), [*(reasoning or ()), conclusion], True)
+
+    @property
+    def labelled(self) -> dict[str, str]:
+        """Every sentence by its label."""
+        parts = (("S", self.scene), ("Q", self.question), ("C", self.claims))
+        return {f"{mark}{n}": text for mark, some in parts for n, text in enumerate(some, 1)}
+
+
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a text."""
+    return [text[start:end] for start, end in spans(english_tokenizer(), text)]
+
+
+def dialogue(
+    texts: TraceTexts, names: Names
+) -> Generator[ModelRequest, Sequence[Reply], list[Sequence[Reply]]]:
+    """The requests about a trace; each is answered with one reply or several samples.
+
+    Args:
+        texts: Its texts.
+        names: Takes note of the things.
+
+    Returns:
+        All replies, in order.
+    """
+    replies: list[Sequence[Reply]] = []
+    labelled = texts.labelled
+    for part, marks in (("scene", "S"), ("claims", "QC")):
+        labels = [label for label in labelled if label[0] in marks]
+        before: list[str] = []
+        for first in range(0, len(labels), AT_ONCE):
+            asked = {label: labelled[label] for label in labels[first : first + AT_ONCE]}
+            known = {thing: words[:_CALLED] for thing, words in names.said.items() if words}
+            request = ModelRequest(part, asked, known, before)  # type: ignore[arg-type]
+            given = yield request
+            names.take(given[0].sentences, asked)
+            replies.append(given)
+            before = list(asked.values())[-_BEFORE:]
+    return replies
+
+
+class Names:
+    """What the things of a trace are called, by their ids.
+
+    Args:
+        pronouns: Words that name nothing.
+        articles: Words that a name does not begin with.
+
+    Attributes:
+        of: Id to name: the first words that mention the thing alone, without an article.
+        said: Id to the words that mention the thing, each once, in order.
+    """
+
+    def __init__(self, pronouns: Collection[str], articles: Iterable[str]) -> None:
+        self._pronouns = pronouns
+        self._article = re.compile(rf"(?:{'|'.join(map(re.escape, articles))})\s+", re.IGNORECASE)
+        self.of: dict[str, str] = {}
+        self.said: dict[str, list[str]] = {}
+
+    def take(self, sentences: Iterable[SentenceReading], texts: Mapping[str, str]) -> None:
+        """Takes note of the things that some sentences mention."""
+        own: dict[str, str] = {}
+        for sentence in sentences:
+            text = texts.get(sentence.sentence, "")
+            given = [(m.id, words_of(m, text)) for m in sentence.things]
+            times = Counter(words for _, words in given)
+            for thing, words in given:
+                said = self.said.setdefault(thing, [])
+                if words and words not in said:
+                    said.append(words)
+                if words and times[words] == 1 and self.plain(words) not in self._pronouns:
+                    own.setdefault(thing, words)
+        for thing, said in self.said.items():
+            if said and thing not in self.of:
+                self.of[thing] = self._name(thing, own.get(thing, said[0]), thing in own)
+
+    def plain(self, words: str) -> str:
+        """Words without an article in front, in lower case."""
+        return " ".join(self._article.sub("", words, count=1).lower().split())
+
+    def _name(self, thing: str, words: str, own: bool) -> str:
+        name = self._article.sub("", words, count=1) if self._article.match(words) else words
+        taken = {other.lower() for other in self.of.values()}
+        return name if own and name.lower() not in taken else f"{name} ({thing})"
+
+
+def words_of(mention: ThingMention, text: str) -> str:
+    """The words of a mention as they stand in its sentence; empty where they do not."""
+    span = span_of(mention.words, text)
+    return text[slice(*span)] if span else ""
+
+
+def span_of(words: str | Sequence[int], text: str) -> tuple[int, int] | None:
+    """Where words stand in a sentence, letter case aside; None where they do not."""
+    if not isinstance(words, str):
+        start, end = words
+        return (start, end) if 0 <= start < end <= len(text) else None
+    start = text.find(words)
+    start = text.lower().find(words.lower()) if start < 0 else start
+    return (start, start + len(words)) if words and start >= 0 else None

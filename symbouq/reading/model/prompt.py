@@ -1,0 +1,106 @@
+"""The instructions for a language model that reads, compiled from the ontology in use."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+from symbouq.ontology.source import data_folder
+from symbouq.ontology.specs import Spec, discovered
+from symbouq.ontology.tables import Ontology
+from symbouq.reading.model.dialogue import message
+from symbouq.reading.model.examples import example, sayings
+from symbouq.reading.model.meanings import axes, relation_meanings
+from symbouq.reading.model.schema import reply_schema
+from symbouq.records.reading import Reply
+
+_AXES = (
+    "Coordinates grow: {}. `x<` says that the subject lies at smaller x than the object, `x=` at "
+    "the same; on an axis that is not named, nothing is said."
+)
+
+
+@cache
+def _task() -> str:
+    return Path(__file__).with_name("instructions.txt").read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True, eq=False)
+class Prompt:
+    """What a language model is told about one profile.
+
+    Args:
+        ontology: The tables of the profile.
+        tests: The tests of the ontology, its own last.
+        own: Those of a user's folder.
+    """
+
+    ontology: Ontology
+    tests: tuple[Spec, ...] = ()
+    own: tuple[Spec, ...] = ()
+
+    @cached_property
+    def instructions(self) -> str:
+        """The instructions, the same for every text."""
+        return "\n".join(self._lines())
+
+    @cached_property
+    def version(self) -> str:
+        """SHA-256 of instructions and schema, 16 hexadecimal digits."""
+        schema = reply_schema(self.ontology, (), (), ())
+        whole = json.dumps([self.instructions, schema], sort_keys=True)
+        return hashlib.sha256(whole.encode()).hexdigest()[:16]
+
+    def _lines(self) -> Iterator[str]:
+        yield _task()
+        yield "The relations, by family:"
+        if ways := axes(self.ontology):
+            yield _AXES.format(", ".join(ways))
+        yield from relation_meanings(self.ontology)
+        if guidance := [text for (text,) in self.ontology.tables.rows("guidance")]:
+            yield "\nIn texts of this kind:"
+            yield from (f"- {text}" for text in guidance)
+        phrases = dict(self.ontology.lexicon.phrase)
+        for words in self.ontology.wording.expression.values():
+            phrases |= {t: r for t, r in words.items() if r in self.ontology.relations.family}
+        if said := sayings(self.own, phrases):
+            yield "\nFor instance:"
+            yield from (f'- {relation}: "{text}"' for relation, text in sorted(said.items()))
+        for number, spec in enumerate(self._examples(), start=1):
+            texts, reply = example(spec)
+            yield f"\nExample {number} ({spec.name}):"
+            yield message(texts, {})
+            yield encoded(reply)
+
+    def _examples(self) -> list[Spec]:
+        """The tests that say what sentences read as, by relations of the profile alone."""
+        known = {*self.ontology.relations.family, ""}
+        return [
+            spec
+            for spec in self.tests
+            if spec.reads and all(r.relation in known for s in spec.reads for r in s.says)
+        ]
+
+
+def encoded(reply: Reply) -> str:
+    """A reply as a model is to write it."""
+    return json.dumps(reply.model_dump(), ensure_ascii=False)
+
+
+def prompt_of(ontology: Ontology, folder: str | None) -> Prompt:
+    """The prompt of a profile.
+
+    Args:
+        ontology: Its tables.
+        folder: The user's ontology folder, if there is one.
+
+    Raises:
+        SpecError: If a test file cannot be read.
+    """
+    own = tuple(discovered(folder)) if folder is not None and Path(folder).is_dir() else ()
+    builtin = discovered(str(data_folder("ontology")))
+    return Prompt(ontology, (*builtin, *own), own)

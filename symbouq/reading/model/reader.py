@@ -1,0 +1,350 @@
+"""Reads traces by a language model's replies, with the parser-based reader as second opinion."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from symbouq.errors import RecordError
+from symbouq.ontology.tables import Ontology
+from symbouq.reading.model.dialogue import ModelRequest, Names, TraceTexts, dialogue
+from symbouq.reading.model.judging import (
+    CONFIRMED,
+    DOUBTED,
+    JudgedRelation,
+    judged,
+)
+from symbouq.reading.traces import ASSERTED, Claim, Mention, Question, Text, grouped
+from symbouq.records.reading import Reply
+
+SURE = 0.75
+"""The least confidence of relations that are surely read."""
+
+_STATING = ("asserted", "necessary")
+_MODAL = ("necessary", "possible", "impossible")
+_OPPOSITE = {"asserted": "impossible", "necessary": "impossible", "impossible": "necessary"}
+"""What is said of a relation by denying it in some stance."""
+
+
+@dataclass(frozen=True)
+class ModelReading:
+    """A trace as a language model reads it.
+
+    Attributes:
+        text: Scene and claims.
+        question: What the question asks.
+    """
+
+    text: Text
+    question: Question
+
+
+class ModelReader:
+    """Reads traces by replies.
+
+    Args:
+        ontology: The tables of the profile.
+    """
+
+    def __init__(self, ontology: Ontology) -> None:
+        self.ontology = ontology
+        self._pronouns = ontology.lexicon.word.get("pronoun", frozenset())
+        self._articles = sorted(ontology.wording.lexeme.get("article", frozenset()))
+
+    def requests(
+        self, texts: TraceTexts
+    ) -> Generator[ModelRequest, Sequence[Reply], list[Sequence[Reply]]]:
+        """What a language model is asked about a trace, request by request
+        (`symbouq.reading.model.dialogue.dialogue`).
+        """
+        return dialogue(texts, self._names())
+
+    def read(
+        self, texts: TraceTexts, replies: Sequence[Sequence[Reply]], second: Text | None = None
+    ) -> ModelReading:
+        """A trace, read.
+
+        Args:
+            texts: Its texts.
+            replies: The replies to each request, in order.
+            second: What the parser-based reader reads in the same sentences.
+
+        Raises:
+            RecordError: If there are not as many replies as requests.
+        """
+        names = self._names()
+        if _requests(dialogue(texts, names), replies) != len(replies):
+            raise RecordError("the readings are of another text: there is not one for each request")
+        return _Reading(self.ontology, texts, replies, names, second).whole()
+
+    def _names(self) -> Names:
+        return Names(self._pronouns, self._articles)
+
+
+def _requests(
+    asking: Generator[ModelRequest, Sequence[Reply], object], replies: Sequence[Sequence[Reply]]
+) -> int:
+    """How many requests are made, up to one without a reply."""
+    if next(asking, None) is None:
+        return 0
+    for number, reply in enumerate(replies, start=1):
+        try:
+            asking.send(reply)
+        except StopIteration:
+            return number
+    return len(replies) + 1
+
+
+class _Reading:
+    """One trace while it is read."""
+
+    def __init__(
+        self,
+        ontology: Ontology,
+        texts: TraceTexts,
+        replies: Sequence[Sequence[Reply]],
+        names: Names,
+        second: Text | None,
+    ) -> None:
+        self._ontology = ontology
+        self._texts = texts
+        self._labelled = texts.labelled
+        self._sentences = judged(ontology, self._labelled, replies)
+        self._names = names.of
+        self._called = _called(replies, names)
+        self._known = _mentioned(replies, ("S", "Q"))
+        self._replies = [given[0] for given in replies]
+        self._second = second
+        self.faults = [
+            f"{_part(label, len(texts.claims))}: {fault}"
+            for label, sentence in self._sentences.items()
+            for fault in sentence.faults
+        ]
+
+    def whole(self) -> ModelReading:
+        """The trace."""
+        scene = tuple(tuple(self._scene_mentions(n)) for n in range(1, len(self._texts.scene) + 1))
+        asked = self._asked()
+        claims = self._claims(asked)
+        text = Text(scene, tuple(claims), asked, tuple(self.faults))
+        return ModelReading(text, self._question(scene, asked))
+
+    # Scene and question ------------------------------------------------------------------
+
+    def _scene_mentions(self, number: int) -> Iterator[Mention]:
+        """What a sentence of the scene surely states."""
+        others = self._second.scene[number - 1] if self._second is not None else ()
+        for relation in self._compared(f"S{number}", others, ASSERTED):
+            if relation.stance not in (*_STATING, "impossible"):
+                continue
+            if relation.confidence < SURE:
+                words = self._labelled[f"S{number}"][slice(*relation.span)]
+                self.faults.append(f"scene sentence {number}: {words!r} is not surely read")
+                continue
+            holds = self._holding(relation)
+            if holds is not None:
+                yield from self._mentions(relation, holds)
+
+    def _asked(self) -> tuple[str, str] | None:
+        """The names of the pair that the question asks about."""
+        for reply in self._replies:
+            pair = [self._names[thing] for thing in reply.asks if thing in self._names]
+            if len(pair) == 2:
+                return pair[0], pair[1]
+        return None
+
+    def _question(
+        self, scene: tuple[tuple[Mention, ...], ...], asked: tuple[str, str] | None
+    ) -> Question:
+        states: list[Mention] = []
+        stances: set[str] = set()
+        for number in range(1, len(self._texts.question) + 1):
+            for relation in self._sentences[f"Q{number}"].relations:
+                asks = relation.stance in ("asked", *_MODAL, ASSERTED)
+                holds = self._denied(relation.relation) if relation.denied else relation.relation
+                if asks and holds is not None and relation.confidence >= SURE:
+                    stances.update({relation.stance}.intersection(_MODAL))
+                    states += self._mentions(relation, holds)
+        stance = stances.pop() if len(stances) == 1 else ASSERTED
+        return Question(scene, asked, tuple(states), stance)
+
+    # Claims ------------------------------------------------------------------------------
+
+    def _claims(self, asked: tuple[str, str] | None) -> list[Claim]:
+        """The claims in order, the conclusion last."""
+        count = len(self._texts.claims)
+        labels = [f"C{n}" for n in range(1, count + 1)]
+        answer = next((r.answer for r in reversed(self._replies) if r.answer in labels), "")
+        if self._texts.concluded:
+            answer = f"C{count}"
+        others = list(self._second.claims) if self._second is not None else []
+        others += [Claim("reasoning", "", ())] * (count - len(others))
+        made = {
+            label: self._claim(label, other) for label, other in zip(labels, others, strict=False)
+        }
+        if answer:
+            concluded = replace(made.pop(answer), type="conclusion")
+        else:
+            concluded = Claim("conclusion", "", ())
+            for label, claim in reversed(made.items()):
+                pairs = [{m.subject, m.object} for m in claim.relations]
+                if asked is not None and claim.stance == ASSERTED and set(asked) in pairs:
+                    concluded = replace(claim, type="conclusion")
+                    if label == labels[-1]:
+                        made.pop(label)
+                    break
+        return [*made.values(), concluded]
+
+    def _claim(self, label: str, other: Claim) -> Claim:
+        """A claim: what it states in one stance, or why it states nothing."""
+        text = self._labelled[label]
+        sentence = self._sentences[label]
+        relations = self._compared(label, other.relations, other.stance)
+        stating = [r for r in relations if r.stance in (*_STATING, *_MODAL, "alternatives")]
+        if not sentence.read or (sentence.faults and not stating):
+            return Claim("reasoning", text, (), ASSERTED, "unread")
+        if not stating:
+            stances = [r.stance for r in relations]
+            reason = "in-part" if sentence.in_part and not stances else ""
+            return Claim("reasoning", text, (), stances[0] if stances else ASSERTED, reason)
+        if sentence.in_part:
+            return Claim("reasoning", text, (), ASSERTED, "in-part")
+        stated = self._stated(stating)
+        if stated is None:
+            return Claim("reasoning", text, (), ASSERTED, "in-part")
+        stance, mentions = stated
+        return Claim("reasoning", text, tuple(mentions), stance)
+
+    def _stated(self, relations: Sequence[JudgedRelation]) -> tuple[str, list[Mention]] | None:
+        """The stance and the relations of a claim; None where they have no stance in common."""
+        stances: dict[str, list[tuple[JudgedRelation, str]]] = {}
+        for relation in relations:
+            stance, holds = relation.stance, relation.relation
+            if relation.denied:
+                denied = self._denied(relation.relation)
+                if denied is not None and stance != "impossible":
+                    holds = denied
+                elif stance in _OPPOSITE:
+                    stance = _OPPOSITE[stance]
+                else:
+                    return None  # "need not be", "could be anything but"
+            stances.setdefault(stance, []).append((relation, holds))
+        said = stances.get(ASSERTED, [])
+        if said:  # "..., so it must be ..." draws a conclusion
+            said += stances.pop("necessary", [])
+        follows = all(self._follows(denied, said) for denied in stances.get("impossible", ()))
+        if said and follows:  # "A is left of B, not right of it" says nothing more
+            stances.pop("impossible", None)
+        if len(stances) != 1:
+            return None
+        ((stance, held),) = stances.items()
+        return stance, [m for relation, holds in held for m in self._mentions(relation, holds)]
+
+    def _follows(
+        self,
+        denied: tuple[JudgedRelation, str],
+        said: Sequence[tuple[JudgedRelation, str]],
+    ) -> bool:
+        """Whether what is denied is excluded by what is said of the same pair."""
+        relation, name = denied
+        excludes = self._ontology.relations.excludes
+        return any(
+            (other.subject, other.objects) == (relation.subject, relation.objects)
+            and (name in excludes.get(holds, ()) or holds in excludes.get(name, ()))
+            for other, holds in said
+        )
+
+    # Relations ---------------------------------------------------------------------------
+
+    def _holding(self, relation: JudgedRelation) -> str | None:
+        """The relation that holds where one is stated or denied, if one relation says it."""
+        denied = relation.denied != (relation.stance == "impossible")
+        return self._denied(relation.relation) if denied else relation.relation
+
+    def _denied(self, relation: str) -> str | None:
+        negation = self._ontology.relations.negation.get(relation)
+        negation = negation or self._ontology.wording.denied_as.get(relation)
+        return negation if negation in self._ontology.relations.family else None
+
+    def _mentions(self, relation: JudgedRelation, name: str) -> list[Mention]:
+        """A relation of a reply as one of named things."""
+        every = (relation.subject, *relation.objects)
+        mentions = [
+            Mention(
+                self._names[relation.subject],
+                name,
+                self._names[thing],
+                relation.span,
+                relation.confidence,
+                self._known.issuperset(every),
+            )
+            for thing in relation.objects
+        ]
+        return mentions if len(mentions) == 1 else list(grouped(self._ontology, mentions))
+
+    def _compared(self, label: str, others: Sequence[Mention], stance: str) -> list[JudgedRelation]:
+        """A sentence's relations, each as sure as the other reader has it.
+
+        Args:
+            label: The sentence.
+            others: What the other reader reads in it.
+            stance: In which stance.
+        """
+        sure = [other for other in others if other.confidence >= SURE]
+        relations = [r for r in self._sentences[label].relations if r.subject in self._names]
+        relations = [r for r in relations if all(thing in self._names for thing in r.objects)]
+        return [self._confirmed(relation, sure, stance) for relation in relations]
+
+    def _confirmed(
+        self, relation: JudgedRelation, others: Sequence[Mention], stance: str
+    ) -> JudgedRelation:
+        """A relation, surer where another reader has it, doubted where that one excludes it."""
+        holds = self._holding(relation) or relation.relation
+        excluded = self._ontology.relations.excludes.get(holds, frozenset())
+        for other in others if len(relation.objects) == 1 else ():
+            name = self._of_pair(other, relation)
+            if name == holds and stance == relation.stance:
+                return replace(relation, confidence=max(relation.confidence, CONFIRMED))
+            if name in excluded:
+                return replace(relation, confidence=DOUBTED)
+        return relation
+
+    def _of_pair(self, other: Mention, relation: JudgedRelation) -> str | None:
+        """The relation of a mention, as one of a pair of things; None where it is of others."""
+        placed, by = self._called[relation.subject], self._called[relation.objects[0]]
+        subject, landmark = other.subject.lower(), other.object.lower()
+        if subject in placed and landmark in by:
+            return other.relation
+        if subject in by and landmark in placed:
+            return self._ontology.relations.converse.get(other.relation)
+        return None
+
+
+def _called(replies: Sequence[Sequence[Reply]], names: Names) -> Mapping[str, set[str]]:
+    """The words that each thing is called by, without articles and letter case."""
+    called: dict[str, set[str]] = {thing: {names.plain(name)} for thing, name in names.of.items()}
+    for given in replies:
+        for sentence in given[0].sentences:
+            for mention in sentence.things:
+                if isinstance(mention.words, str):
+                    called.setdefault(mention.id, set()).add(names.plain(mention.words))
+    return called
+
+
+def _mentioned(replies: Sequence[Sequence[Reply]], marks: Sequence[str]) -> set[str]:
+    """The ids of the things that sentences of some kinds mention."""
+    return {
+        mention.id
+        for given in replies
+        for sentence in given[0].sentences
+        if sentence.sentence[0] in marks
+        for mention in sentence.things
+    }
+
+
+def _part(label: str, claims: int) -> str:
+    """What messages call a sentence."""
+    number = int(label[1:])
+    if label[0] == "S":
+        return f"scene sentence {number}"
+    return "the question" if label[0] == "Q" else f"claim {number}"

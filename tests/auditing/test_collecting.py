@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers.plain_readings import plain_reply
+
+from symbouq.auditing.auditor import TraceAuditor
+from symbouq.auditing.collecting import Collecting, Collector, Tally
+from symbouq.errors import RecordError, SymboUQError
+from symbouq.io.chat import Answer, Message, UnansweredError
+from symbouq.io.readings import ReadingsFile
+from symbouq.io.stream import Line
+
+SCENE = ["The cup is left of the jug."]
+
+
+class Plain:
+    """Reads plain sentences, unless told to fail."""
+
+    model = "plain"
+
+    def __init__(self, *faults: Exception | None) -> None:
+        self.faults = list(faults)
+        self.asked: list[str] = []
+        self.lock = threading.Lock()
+
+    def ask(
+        self, messages: Sequence[Message], schema: Mapping[str, Any], most: int, sample: int
+    ) -> Answer:
+        with self.lock:
+            self.asked.append(messages[1]["content"])
+            fault = self.faults.pop(0) if self.faults else None
+        if fault is not None:
+            raise fault
+        return Answer(plain_reply({"messages": messages}), 100, 10)
+
+
+def line(identity: str, number: int = 1, **fields: Any) -> Line:
+    record = {
+        "id": identity,
+        "scene": SCENE,
+        "question": "",
+        "response": "The jug is right of the cup.",
+    }
+    return Line("t.jsonl", number, json.dumps({**record, **fields}).encode())
+
+
+def collect(
+    path: Path, asker: Plain | None, lines: Sequence[Any], **how: Any
+) -> tuple[list[Any], Tally]:
+    settings = Collecting(**{"samples": 1, "concurrency": 1, **how})
+    with (
+        ReadingsFile(path, grows=asker is not None) as file,
+        Collector(TraceAuditor(), file, "plain", asker, settings) as collector,
+    ):
+        return collector.batch(list(lines)), collector.tally
+
+
+def test_lines_get_their_readings(tmp_path: Path) -> None:
+    asker = Plain()
+    (got,), tally = collect(
+        tmp_path / "r.jsonl", asker, [line("one")], samples=2, second_opinion=True
+    )
+    readings = json.loads(got.content)["readings"]
+    assert (readings["model"], readings["second_opinion"]) == ("plain", True)
+    assert [len(samples) for samples in readings["replies"]] == [2, 2]
+    assert readings["replies"][1][0]["sentences"][0]["relations"][0]["relation"] == "right"
+    assert tally == Tally(traces=1, asked=4, prompt_tokens=400, reply_tokens=40)
+    assert len((tmp_path / "r.jsonl").read_text().splitlines()) == 4
+
+
+def test_what_is_kept_is_not_asked_again(tmp_path: Path) -> None:
+    first, _ = collect(tmp_path / "r.jsonl", Plain(), [line("one")])
+    asker = Plain()
+    again, tally = collect(tmp_path / "r.jsonl", asker, [line("one")])
+    assert (again, asker.asked, tally.kept) == (first, [], 2)
+    replayed, _ = collect(tmp_path / "r.jsonl", None, [line("one")])
+    assert replayed == first
+
+
+def test_traces_share_the_reading_of_their_scene(tmp_path: Path) -> None:
+    lines = [line(str(n), n, response=f"The jug is right of the cup. So {n}.") for n in range(8)]
+    asker = Plain()
+    collect(tmp_path / "r.jsonl", asker, lines, concurrency=8)
+    assert len([asked for asked in asker.asked if '"S1"' in asked]) == 1
+
+
+def test_a_failure_costs_its_trace_alone_and_the_next_run_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    asker = Plain(None, UnansweredError("busy"), None)
+    got, tally = collect(
+        path, asker, [line("one"), line("two", 2, scene=["The pan is above the cup."])]
+    )
+    assert isinstance(got[0], RecordError) and str(got[0]) == "t.jsonl:1: not read: busy"
+    assert isinstance(got[1], Line)
+    assert (tally.traces, tally.failed) == (1, 1)
+    asker = Plain()
+    (again,), _ = collect(path, asker, [line("one")])
+    assert isinstance(again, Line)
+    assert len(asker.asked) == 1  # its scene was kept
+
+
+def test_a_dead_endpoint_is_not_asked_for_ever(tmp_path: Path) -> None:
+    asker = Plain(*[UnansweredError("gone")] * 100)
+    lines = [line(str(n), n, scene=[f"Cup {n} is here."]) for n in range(1, 20)]
+    got, tally = collect(tmp_path / "r.jsonl", asker, lines)
+    assert len(asker.asked) == 5
+    assert all(isinstance(item, RecordError) for item in got) and tally.failed == 19
+    assert "nothing is asked any more" in got[-1].message and "gone" in got[-1].message
+
+
+def test_a_refusal_ends_the_asking(tmp_path: Path) -> None:
+    asker = Plain(SymboUQError("wrong key"))
+    got, _ = collect(tmp_path / "r.jsonl", asker, [line("one"), line("two", 2)])
+    assert len(asker.asked) == 1
+    assert ["wrong key" in item.message for item in got] == [True, True]
+
+
+def test_the_budget_bounds_what_is_asked(tmp_path: Path) -> None:
+    lines = [line(str(n), n, scene=[f"Cup {n} is here."]) for n in range(1, 5)]
+    got, tally = collect(tmp_path / "r.jsonl", Plain(), lines, budget=300)
+    assert tally.asked == 3
+    assert [isinstance(item, Line) for item in got] == [True, True, False, False]
+    assert "300 tokens" in got[-1].message
+
+
+def test_without_a_model_other_versions_will_do(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    collect(path, Plain(), [line("one")])
+    path.write_text(path.read_text().replace('"prompt":"', '"prompt":"old'))
+    (got,), tally = collect(path, None, [line("one")])
+    assert isinstance(got, Line) and tally.other == 2
+    (missing,), _ = collect(path, None, [line("one", scene=["Another scene."])])
+    assert "has no reading of its scene by plain" in missing.message
+
+
+def test_records_that_need_no_reading_go_on_as_they_are(tmp_path: Path) -> None:
+    given = [
+        Line("t.jsonl", 1, b"not json"),
+        RecordError("torn", "t.jsonl", 2),
+        line("three", 3, scene_relations=[], claims=[]),
+    ]
+    asker = Plain()
+    got, _ = collect(tmp_path / "r.jsonl", asker, given)
+    assert got == given and asker.asked == []
+
+
+def test_texts_of_events_are_not_for_a_model(tmp_path: Path) -> None:
+    (got,), _ = collect(tmp_path / "r.jsonl", Plain(), [line("one", profile="event")])
+    assert "reads events" in got.message
+
+
+@pytest.mark.parametrize("reader", ["model", "both"])
+def test_readings_are_audited(tmp_path: Path, reader: str) -> None:
+    (got,), _ = collect(
+        tmp_path / "r.jsonl", Plain(), [line("one")], second_opinion=reader == "both"
+    )
+    from symbouq.records import Trace, parse_record
+
+    audit = TraceAuditor().audited(parse_record(Trace, got.content))
+    assert audit["claims"][0]["verdict"] == "entailed"
+    assert (audit["reader"]["model"], bool(audit["reader"]["pipeline"])) == (
+        "plain",
+        reader == "both",
+    )

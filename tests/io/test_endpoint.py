@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from helpers.chat_server import chat_server, completion
+
+from symbouq.errors import SymboUQError
+from symbouq.io.chat import Answer, UnansweredError
+from symbouq.io.endpoint import Endpoint, RefusedError
+
+ASKED = [{"role": "user", "content": "Hello?"}]
+SCHEMA = {"type": "object"}
+
+
+@pytest.fixture(autouse=True)
+def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SYMBOUQ_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_a_question_is_asked_as_openai_has_it() -> None:
+    with chat_server(lambda body: "Hi.") as server:
+        assert Endpoint(server.url, "small").ask(ASKED, SCHEMA, 50, 0) == Answer("Hi.", 100, 10)
+    (body,) = server.bodies
+    assert (body["model"], body["messages"], body["max_tokens"]) == ("small", ASKED, 50)
+    assert (body["temperature"], body["seed"]) == (0, 0)
+    assert body["response_format"]["json_schema"]["schema"] == SCHEMA
+    assert server.keys == [None]
+
+
+def test_samples_are_drawn() -> None:
+    with chat_server(lambda body: "Hi.") as server:
+        Endpoint(server.url, "small").ask(ASKED, SCHEMA, 50, 2)
+    assert server.bodies[0]["temperature"] > 0 and server.bodies[0]["seed"] == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "used"),
+    [
+        ({"SYMBOUQ_API_KEY": "s", "OPENAI_API_KEY": "o"}, "Bearer s"),
+        ({"OPENAI_API_KEY": "o"}, "Bearer o"),
+        ({"SYMBOUQ_API_KEY": ""}, None),
+    ],
+)
+def test_the_key_is_of_the_environment(
+    given: dict[str, str], used: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    with chat_server(lambda body: "Hi.") as server:
+        Endpoint(server.url, "small").ask(ASKED, SCHEMA, 50, 0)
+    assert server.keys == [used]
+
+
+@pytest.mark.parametrize("fault", [(429, "slow down"), (500, "oops"), (503, "busy"), None])
+def test_what_may_pass_is_asked_again(fault: Any) -> None:
+    answers = [fault, fault, "Hi."]
+    with chat_server(lambda body: answers.pop(0)) as server:
+        assert Endpoint(server.url, "small").ask(ASKED, SCHEMA, 50, 0).text == "Hi."
+    assert len(server.bodies) == 3
+
+
+def test_and_not_for_ever() -> None:
+    with (
+        chat_server(lambda body: (500, "oops")) as server,
+        pytest.raises(UnansweredError, match=r"500.*oops"),
+    ):
+        Endpoint(server.url, "small", retries=1).ask(ASKED, SCHEMA, 50, 0)
+    assert len(server.bodies) == 2
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_refusal_is_none_that_may_pass(status: int) -> None:
+    with (
+        chat_server(lambda body: (status, "no such key")) as server,
+        pytest.raises(RefusedError, match="no such key"),
+    ):
+        Endpoint(server.url, "small").ask(ASKED, SCHEMA, 50, 0)
+    assert len(server.bodies) == 1
+
+
+@pytest.mark.parametrize("name", ["response_format", "temperature", "seed", "max_tokens"])
+def test_a_setting_that_a_server_does_not_have_is_left_out(name: str) -> None:
+    def answering(body: dict[str, Any]) -> Any:
+        return (400, f"unsupported parameter: {name}") if name in body else "Hi."
+
+    with chat_server(answering) as server:
+        endpoint = Endpoint(server.url, "small")
+        for _ in range(2):
+            assert endpoint.ask(ASKED, SCHEMA, 50, 0).text == "Hi."
+    assert [name in body for body in server.bodies] == [True, False, False]
+    if name == "max_tokens":
+        assert server.bodies[-1]["max_completion_tokens"] == 50
+
+
+def test_a_request_that_is_too_long_is_the_request_s_fault() -> None:
+    with (
+        chat_server(lambda body: (400, "the prompt is too long")) as server,
+        pytest.raises(UnansweredError, match="too long"),
+    ):
+        Endpoint(server.url, "small").ask(ASKED, SCHEMA, 50, 0)
+    assert len(server.bodies) == 1
+
+
+def test_an_answer_that_was_cut_says_so() -> None:
+    with chat_server(lambda body: completion("Hi", "length")) as server:
+        assert Endpoint(server.url, "small").ask(ASKED, SCHEMA, 50, 0).cut
+
+
+@pytest.mark.parametrize("content", [{}, {"choices": []}, {"choices": [{"message": None}]}])
+def test_other_servers_are_told(content: dict[str, Any]) -> None:
+    with (
+        chat_server(lambda body: content) as server,
+        pytest.raises(UnansweredError, match="OpenAI"),
+    ):
+        Endpoint(server.url, "small").ask(ASKED, SCHEMA, 50, 0)
+
+
+def test_a_server_that_is_not_there() -> None:
+    with chat_server(lambda body: "Hi.") as server:
+        pass
+    with pytest.raises(UnansweredError, match="does not answer"):
+        Endpoint(server.url, "small", retries=0).ask(ASKED, SCHEMA, 50, 0)
+
+
+def test_a_server_that_takes_too_long() -> None:
+    with (
+        chat_server(lambda body: "Hi.", delay=1) as server,
+        pytest.raises(UnansweredError, match=r"[Tt]imed out"),
+    ):
+        Endpoint(server.url, "small", timeout=0.1, retries=0).ask(ASKED, SCHEMA, 50, 0)
+
+
+@pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("http://h:8000", "http://h:8000/v1/chat/completions"),
+        ("http://h/v1/", "http://h/v1/chat/completions"),
+        ("https://h/x/chat/completions", "https://h/x/chat/completions"),
+    ],
+)
+def test_addresses(url: str, address: str) -> None:
+    assert Endpoint(url, "m").url == address
+
+
+@pytest.mark.parametrize("url", ["localhost:8000", "ftp://h/v1", "here"])
+def test_what_is_no_address(url: str) -> None:
+    with pytest.raises(SymboUQError, match="no address"):
+        Endpoint(url, "m")

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from symbouq.ontology.library import OntologyLibrary
+from symbouq.ontology.specs import parsed
+from symbouq.reading.model.examples import as_claims, example
+from symbouq.reading.model.meanings import axes, relation_meanings
+from symbouq.reading.model.prompt import Prompt, encoded, prompt_of
+
+LIBRARY = OntologyLibrary()
+
+
+def meaning(profile: str, relation: str) -> str:
+    lines = relation_meanings(LIBRARY.ontology(profile))
+    return next(line for line in lines if line.startswith(f"- {relation}: "))
+
+
+@pytest.mark.parametrize(
+    ("profile", "relation", "places"),
+    [
+        ("nine-way", "above", "x= y>"),
+        ("half-plane", "above", "y>"),
+        ("everyday", "lower_left", "x< y<"),
+        ("everyday", "n", "x within y>"),
+        ("everyday", "same_position", "x= y="),
+        ("everyday", "behind", "z<"),
+        ("half-plane", "on_top_of", "y>"),
+    ],
+)
+def test_directions_mean_what_the_profile_reads(profile: str, relation: str, places: str) -> None:
+    assert places in meaning(profile, relation).split("; ")
+
+
+def test_axioms_are_told() -> None:
+    assert (
+        meaning("half-plane", "next_to")
+        == '- next_to: "next to", "beside"; symmetric; implies near'
+    )
+    assert meaning("nine-way", "inside").endswith("converse contains; not: not_inside")
+    assert "`object` lists the two things" in meaning("half-plane", "between")
+    assert "symmetric" not in meaning("rcc8", "tpp")
+
+
+def test_axes_are_those_of_the_profile() -> None:
+    assert [line[0] for line in axes(LIBRARY.ontology("half-plane"))] == ["x", "y", "z"]
+    assert axes(LIBRARY.ontology("rcc8")) == []
+
+
+def test_examples_are_of_relations_of_the_profile() -> None:
+    assert '"relation": "left"' in prompt_of(LIBRARY.ontology("half-plane"), None).instructions
+    assert '"relation": "left"' not in prompt_of(LIBRARY.ontology("rcc8"), None).instructions
+
+
+def test_guidance_is_of_the_profile() -> None:
+    assert "On a map, north is above" in prompt_of(LIBRARY.ontology("everyday"), None).instructions
+    assert "On a map" not in prompt_of(LIBRARY.ontology("half-plane"), None).instructions
+
+
+def test_what_an_author_adds_is_told_without_python(tmp_path: Path) -> None:
+    (tmp_path / "nook.lp").write_text(
+        "extends(nine_way). uses(nine_way, cosiness). family(nestled, cosiness). symmetric(nestled).\n"
+        'wording(nestled, 1, "nestled by"). phrase(nestled, "nestled by"). guidance(nine_way, "Nooks are cosy.").'
+    )
+    (tmp_path / "nook.test").write_text(
+        'test: nooks\nreads:\n  The cat is nestled by the dog.\n    cat nestled dog "nestled by"\n'
+        "test: words\nscene:\n  The pup is nestled by the hen.\nclaims:\n  entailed: The hen is nestled by the pup.\n"
+    )
+    ontology = OntologyLibrary(tmp_path).ontology()
+    text = prompt_of(ontology, str(tmp_path)).instructions
+    assert '- nestled: "nestled by"; symmetric' in text
+    assert "- Nooks are cosy." in text
+    assert '- nestled: "The pup is nestled by the hen."' in text
+    assert "The cat is nestled by the dog." in text
+    versions = {prompt_of(o, None).version for o in (ontology, LIBRARY.ontology())}
+    assert len(versions) == 2 and all(len(version) == 16 for version in versions)
+
+
+def test_an_example_is_the_reply_that_a_test_describes(tmp_path: Path) -> None:
+    file = tmp_path / "x.test"
+    file.write_text(
+        'test: all\nreads:\n  The cup is in the box, two steps from it.\n    denied: cup inside box "in"\n'
+        '    possible: cup=it near \'tall lamp=lamp\' "from"\n    unexpressed number: "two steps"\n'
+    )
+    (spec,) = parsed(file)
+    texts, reply = example(spec)
+    assert texts == {"S1": "The cup is in the box, two steps from it."}
+    (sentence,) = reply.sentences
+    assert [(m.id, m.words) for m in sentence.things] == [
+        ("t1", "The cup"),
+        ("t2", "the box"),
+        ("t1", "it"),
+    ]
+    said = [
+        (r.stance, r.polarity, r.subject, r.relation, r.object, r.words) for r in sentence.relations
+    ]
+    assert said == [
+        ("asserted", "denied", "t1", "inside", "t2", "in"),
+        ("possible", "affirmed", "t1", "near", "t3", "from"),
+    ]
+    assert [(u.words, u.reason) for u in sentence.unexpressed] == [("two steps", "number")]
+    claims, replies = as_claims(spec)
+    assert [*claims.claims] == [texts["S1"], ""]
+    assert [s.sentence for s in replies[0][0].sentences] == ["C1", "C2"]
+    prompt = Prompt(LIBRARY.ontology("half-plane"), (spec,))
+    assert encoded(reply) in prompt.instructions

@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from symbouq.errors import RecordError
+from symbouq.ontology.library import OntologyLibrary
+from symbouq.reading.model.dialogue import TraceTexts
+from symbouq.reading.model.judging import CONFIRMED, DOUBTED, ONCE
+from symbouq.reading.model.reader import ModelReader, ModelReading
+from symbouq.reading.traces import Claim, Mention, Text
+from symbouq.records import Reply
+
+ONTOLOGY = OntologyLibrary().ontology("half-plane")
+READER = ModelReader(ONTOLOGY)
+IDS = {"cup": "t1", "jug": "t2", "pan": "t3", "tin": "t4"}
+
+
+def sentence(label: str, text: str, *said: str, unexpressed: Any = ()) -> dict[str, Any]:
+    """A reading; what is said is `[STANCE] [denied] SUBJECT RELATION OBJECT...`."""
+    relations = []
+    for each in said:
+        *how, subject, relation, objects = each.split(" ", len(each.split(" ")) - 1)[-5:]
+        things = [IDS[name] for name in objects.split("+")]
+        stance = next((word for word in how if word != "denied"), "asserted")
+        polarity = "denied" if "denied" in how else "affirmed"
+        relations.append(
+            {
+                "words": text.split()[1],
+                "stance": stance,
+                "polarity": polarity,
+                "subject": IDS[subject],
+            }
+            | {"relation": relation, "object": things[0] if len(things) == 1 else things}
+        )
+    things = [
+        {"id": IDS[w.strip(".,?")], "words": w.strip(".,?")}
+        for w in text.split()
+        if w.strip(".,?") in IDS
+    ]
+    unsaid = [{"words": words, "reason": reason} for words, reason in unexpressed]
+    return {"sentence": label, "things": things, "relations": relations, "unexpressed": unsaid}
+
+
+def reply(*sentences: dict[str, Any], **more: Any) -> list[Reply]:
+    return [Reply.model_validate({"sentences": list(sentences), **more})]
+
+
+def claim(text: str, *said: str, unexpressed: Any = ()) -> Claim:
+    """A claim, as it is read."""
+    texts = TraceTexts.of([], "", [text], "")
+    given = reply(sentence("C1", text, *said, unexpressed=unexpressed), sentence("C2", ""))
+    return READER.read(texts, [given]).text.claims[0]
+
+
+def stated(some: Claim) -> list[tuple[str, str, str]]:
+    return [(m.subject, m.relation, m.object) for m in some.relations]
+
+
+@pytest.mark.parametrize(
+    ("said", "stance", "relations"),
+    [
+        (["cup left jug"], "asserted", [("cup", "left", "jug")]),
+        (["possible cup left jug"], "possible", [("cup", "left", "jug")]),
+        (["necessary cup left jug"], "necessary", [("cup", "left", "jug")]),
+        (["impossible cup left jug"], "impossible", [("cup", "left", "jug")]),
+        (["denied cup left jug"], "impossible", [("cup", "left", "jug")]),
+        (["denied cup inside jug"], "asserted", [("cup", "not_inside", "jug")]),
+        (["impossible denied cup left jug"], "necessary", [("cup", "left", "jug")]),
+        (["cup left jug", "necessary jug right cup"], "asserted", [("cup", "left", "jug"), ("jug", "right", "cup")]),
+        (["cup left jug", "denied cup right jug"], "asserted", [("cup", "left", "jug")]),
+        (["alternatives cup left jug", "alternatives cup right jug"], "alternatives", [("cup", "left", "jug"), ("cup", "right", "jug")]),
+        (["cup left jug", "supposed jug left pan"], "asserted", [("cup", "left", "jug")]),
+        (["supposed cup left jug"], "supposed", []),
+        (["quoted cup left jug"], "quoted", []),
+        (["retracted cup left jug"], "retracted", []),
+    ],
+)  # fmt: skip
+def test_the_stance_of_a_claim(
+    said: list[str], stance: str, relations: list[tuple[str, str, str]]
+) -> None:
+    found = claim("The word cup jug pan", *said)
+    assert (found.stance, stated(found), found.reason) == (stance, relations, "")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ["possible denied cup left jug"],
+        ["cup left jug", "possible cup above jug"],
+        ["cup left jug", "denied cup above jug"],
+        ["necessary cup left jug", "possible cup above jug"],
+    ],
+)
+def test_claims_of_several_stances_are_read_in_part(said: list[str]) -> None:
+    found = claim("The word cup jug pan", *said)
+    assert (found.relations, found.reason) == ((), "in-part")
+
+
+def test_what_no_relation_says_leaves_a_claim_unread() -> None:
+    found = claim("The word cup jug", "cup left jug", unexpressed=[("word", "number")])
+    assert (found.relations, found.reason) == ((), "in-part")
+    assert claim("The word cup jug", unexpressed=[("word", "no-relation")]).reason == "in-part"
+    assert claim("The word cup jug").reason == ""
+
+
+def test_between_places_a_thing_by_one_that_spans_both() -> None:
+    found = claim("The word cup jug pan", "cup between jug+pan")
+    assert stated(found) == [
+        ("jug and pan", "spans", "jug"),
+        ("jug and pan", "spans", "pan"),
+        ("cup", "between", "jug and pan"),
+    ]
+
+
+def scene(*said: str, samples: int = 1) -> ModelReading:
+    texts = TraceTexts.of(["The word cup jug pan"], "")
+    return READER.read(texts, [reply(sentence("S1", texts.scene[0], *said)) * samples])
+
+
+@pytest.mark.parametrize(
+    ("said", "relation"),
+    [
+        ("cup left jug", "left"),
+        ("necessary cup left jug", "left"),
+        ("denied cup inside jug", "not_inside"),
+        ("impossible cup inside jug", "not_inside"),
+        ("denied cup left jug", None),
+        ("possible cup left jug", None),
+        ("retracted cup left jug", None),
+    ],
+)
+def test_a_scene_states_what_surely_holds(said: str, relation: str | None) -> None:
+    (read,) = scene(said).text.scene
+    assert [m.relation for m in read] == ([relation] if relation else [])
+
+
+def test_what_a_scene_does_not_surely_state_is_left_out_and_named() -> None:
+    found = scene("cup left jug", "cup right jug", "cup above pan")
+    assert [m.relation for m in found.text.scene[0]] == ["above"]
+    assert len(found.text.faults) == 2 and found.text.faults[0].startswith("scene sentence 1: ")
+
+
+def test_the_question_is_read() -> None:
+    texts = TraceTexts.of(["The word cup jug"], "Could cup be left of jug?")
+    asked = reply(sentence("Q1", texts.question[0], "possible cup left jug"), asks=["t1", "t2"])
+    question = READER.read(texts, [reply(sentence("S1", texts.scene[0])), asked]).question
+    assert (question.pair, question.stance) == (("cup", "jug"), "possible")
+    assert [(m.subject, m.relation, m.object) for m in question.states] == [("cup", "left", "jug")]
+
+
+def response(answer: str, asks: list[str]) -> list[Claim]:
+    texts = TraceTexts.of(
+        [], "Where is cup by jug?", None, None, "The word cup jug. The word jug pan. The word tin."
+    )
+    given = reply(
+        sentence("Q1", texts.question[0]),
+        sentence("C1", texts.claims[0], "cup left jug"),
+        sentence("C2", texts.claims[1], "jug left pan"),
+        sentence("C3", texts.claims[2]),
+        asks=asks,
+        answer=answer,
+    )
+    return list(READER.read(texts, [given]).text.claims)
+
+
+def test_the_sentence_that_delivers_the_answer_is_the_conclusion() -> None:
+    claims = response("C1", ["t1", "t2"])
+    assert [c.type for c in claims] == ["reasoning", "reasoning", "conclusion"]
+    assert stated(claims[-1]) == [("cup", "left", "jug")]
+    assert claims[0].text == "The word jug pan."
+
+
+def test_without_one_it_is_the_last_claim_about_the_pair_or_empty() -> None:
+    claims = response("", ["t1", "t2"])
+    assert len(claims) == 4 and stated(claims[-1]) == [("cup", "left", "jug")]
+    assert response("", [])[-1] == Claim("conclusion", "", ())
+
+
+@pytest.mark.parametrize(
+    ("other", "confidence"),
+    [
+        (("cup", "left", "jug", 0.9), CONFIRMED),
+        (("jug", "right", "cup", 0.9), CONFIRMED),
+        (("The cup", "left", "jug", 0.9), ONCE),
+        (("cup", "right", "jug", 0.9), DOUBTED),
+        (("cup", "right", "jug", 0.5), ONCE),
+        (("cup", "above", "jug", 0.9), ONCE),
+        (("cup", "right", "pan", 0.9), ONCE),
+    ],
+)
+def test_another_reader_confirms_or_doubts(
+    other: tuple[str, str, str, float], confidence: float
+) -> None:
+    texts = TraceTexts.of([], "", ["The word cup jug pan"], "")
+    given = reply(sentence("C1", texts.claims[0], "cup left jug"), sentence("C2", ""))
+    subject, relation, object, sure = other
+    mention = Mention(subject, relation, object, (0, 1), sure, True)
+    second = Text(
+        (), (Claim("reasoning", texts.claims[0], (mention,)), Claim("conclusion", "", ())), None
+    )
+    (first, _) = READER.read(texts, [given], second).text.claims
+    assert [m.confidence for m in first.relations] == [confidence]
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_readings_of_another_text_are_refused(count: int) -> None:
+    texts = TraceTexts.of(["The word cup jug"], "")
+    given = [reply(sentence("S1", texts.scene[0]))] * count
+    with pytest.raises(RecordError, match="of another text"):
+        READER.read(texts, given)

@@ -1,0 +1,205 @@
+"""`--reader model` of the commands, with a server on this machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from helpers.chat_server import chat_server
+from helpers.plain_readings import plain_reply
+from symbouq_cli.main import main
+
+TRACES = [
+    {
+        "id": name,
+        "scene": [f"The {name} is left of the jug.", "The jug is left of the pan."],
+        "question": "",
+        "reasoning": [f"The {name} is left of the pan.", f"The pan is not left of the {name}."],
+        "conclusion": f"The {name} is right of the pan.",
+        "profile": "everyday",
+    }
+    for name in ("cup", "tin", "mug")
+]
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, [*arguments, "--jobs", "1"], catch_exceptions=False)
+
+
+@pytest.fixture
+def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "traces.jsonl"
+    file.write_text("".join(json.dumps(trace) + "\n" for trace in TRACES))
+    return file
+
+
+def audits(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def test_an_audit_by_a_model_is_repeated_without_it_byte_by_byte(traces: Path) -> None:
+    with chat_server(plain_reply) as server:
+        result = run(
+            "audit",
+            str(traces),
+            "--out",
+            "first.jsonl",
+            "--reader",
+            "model",
+            "--endpoint",
+            server.url,
+            "--model",
+            "plain",
+            "--price",
+            "1/10",
+        )
+    assert result.exit_code == 0, result.output
+    assert "read by plain: 3 traces; 12 replies asked for" in result.output
+    assert "1,200 tokens read, 120 written; cost 0.00" in result.output
+    first = audits(Path("first.jsonl"))
+    assert [[c["verdict"] for c in audit["claims"]] for audit in first] == [
+        ["entailed", "entailed", "contradicted"]
+    ] * 3
+    assert {audit["reader"]["model"] for audit in first} == {"plain"}
+    again = run("audit", str(traces), "--out", "again.jsonl", "--reader", "model")
+    assert again.exit_code == 0, again.output
+    assert Path("again.jsonl").read_bytes() == Path("first.jsonl").read_bytes()
+
+
+def test_what_is_edited_in_a_reading_is_audited(traces: Path) -> None:
+    with chat_server(plain_reply) as server:
+        run(
+            "audit",
+            str(traces),
+            "--out",
+            "first.jsonl",
+            "--reader",
+            "model",
+            "--endpoint",
+            server.url,
+            "--model",
+            "plain",
+            "--samples",
+            "1",
+            "--concurrency",
+            "1",
+        )
+    file = Path("readings.jsonl")
+    lines = file.read_text().splitlines()
+    edited = lines[0].replace(
+        '"relation":"left","object":"t2"', '"relation":"right","object":"t2"', 1
+    )
+    file.write_text("\n".join([edited, *lines[1:]]) + "\n")
+    run("audit", str(traces), "--out", "again.jsonl", "--reader", "model", "--samples", "1")
+    before, after = (
+        audits(Path(name))[0]["claims"][0]["verdict"] for name in ("first.jsonl", "again.jsonl")
+    )
+    assert (before, after) == ("entailed", "unknown")
+    compared = run_compare("first.jsonl", "again.jsonl")
+    assert compared.exit_code == 1 and "entailed" in compared.output
+
+
+def run_compare(*files: str) -> Result:
+    return CliRunner().invoke(main, ["compare", *files], catch_exceptions=False)
+
+
+def test_a_server_that_dies_loses_nothing(traces: Path) -> None:
+    answered = 0
+
+    def dying(body: dict[str, Any]) -> Any:
+        nonlocal answered
+        answered += 1
+        return plain_reply(body) if answered <= 5 else (500, "out of memory")
+
+    options = ["--reader", "model", "--model", "plain", "--retries", "0", "--concurrency", "1"]
+    with chat_server(dying) as server:
+        result = run(
+            "audit", str(traces), "--out", "first.jsonl", "--endpoint", server.url, *options
+        )
+    assert result.exit_code == 1
+    assert [audit["id"] for audit in audits(Path("first.jsonl"))] == ["cup"]
+    assert "traces.jsonl:2: not read: " in result.output and "out of memory" in result.output
+    assert len(Path("readings.jsonl").read_text().splitlines()) == 5
+    with chat_server(plain_reply) as server:
+        result = run(
+            "audit", str(traces), "--out", "second.jsonl", "--endpoint", server.url, *options
+        )
+        assert len(server.bodies) == 12 - 5
+    assert result.exit_code == 0
+    assert len(audits(Path("second.jsonl"))) == 3
+
+
+def test_every_reading_command_takes_a_model(traces: Path) -> None:
+    with chat_server(plain_reply) as server:
+        options = ["--reader", "both", "--endpoint", server.url, "--model", "plain"]
+        parsed = run("parse", str(traces), "--out", "parsed.jsonl", *options)
+        questions = Path("questions.jsonl")
+        record = {
+            **TRACES[0],
+            "question": "Is the cup left of the pan?",
+            "answer_space": ["yes", "no"],
+        }
+        questions.write_text(
+            json.dumps(
+                {k: record[k] for k in ("id", "scene", "question", "answer_space", "profile")}
+            )
+        )
+        answered = run("answer", str(questions), "--out", "answers.jsonl", *options)
+    assert parsed.exit_code == 0, parsed.output
+    audited = run("audit", "parsed.jsonl", "--out", "audits.jsonl")
+    assert audited.exit_code == 0, audited.output
+    assert audits(Path("audits.jsonl"))[0]["reader"]["model"] == "plain"
+    direct = run("audit", str(traces), "--out", "direct.jsonl", "--reader", "both")
+    assert direct.exit_code == 0, direct.output
+    for one, other in zip(audits(Path("audits.jsonl")), audits(Path("direct.jsonl")), strict=True):
+        assert {**one, "source": None} == {**other, "source": None}
+    assert answered.exit_code == 0, answered.output
+    assert audits(Path("answers.jsonl"))[0]["status"] == "unread"  # this model reads no questions
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--endpoint", "http://h/v1", "--model", "m"], "--reader model"),
+        (["--reader", "model", "--endpoint", "http://h/v1"], "--model NAME"),
+        (["--reader", "model", "--endpoint", "nowhere", "--model", "m"], "no address"),
+        (["--reader", "model"], "cannot be read"),
+        (["--reader", "model", "--price", "3"], "READ/WRITTEN"),
+        (["--reader", "model", "--engine", "ray"], "cannot be read"),
+    ],
+)
+def test_options_that_do_not_go_together(traces: Path, options: list[str], message: str) -> None:
+    result = run("audit", str(traces), *options)
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_a_file_with_readings_of_several_models_asks_which(traces: Path) -> None:
+    for model in ("small", "large"):
+        with chat_server(plain_reply) as server:
+            run(
+                "audit",
+                str(traces),
+                "--out",
+                "a.jsonl",
+                "--reader",
+                "model",
+                "--endpoint",
+                server.url,
+                "--model",
+                model,
+            )
+    which = run("audit", str(traces), "--reader", "model")
+    assert which.exit_code == 2 and "readings by small, large" in which.output
+    other = run("audit", str(traces), "--reader", "model", "--model", "huge")
+    assert other.exit_code == 2 and "none by huge" in other.output
+    assert (
+        run(
+            "audit", str(traces), "--out", "b.jsonl", "--reader", "model", "--model", "small"
+        ).exit_code
+        == 0
+    )
