@@ -249,6 +249,8 @@ def parse(files: tuple[str, ...], out: str, **options: Any) -> None:
 def compare(first: str, second: str, examples: int, form: str, report: str | None) -> None:
     """Show how the audits in FIRST and SECOND differ: two models, contexts or versions.
 
+    Two files of readings (--readings of `symbouq audit`) are compared sentence by sentence.
+
     Both are what `symbouq audit` wrote; traces belong together by their ids. Where the
     responses are the same, all claims are compared, else the scene and the conclusion.
     Audits made with another --context are compared by that context's verdicts.
@@ -258,10 +260,20 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
     Example: symbouq compare before.jsonl after.jsonl --report changes.html
     """
     from symbouq.auditing.compare import comparison
+    from symbouq.auditing.compare_readings import compared_readings, readings_of
     from symbouq.report.compared import ComparedSides
-    from symbouq_cli.report import show_flips
+    from symbouq_cli.report import show_flips, show_readings
     from symbouq_cli.run import refuse_overwriting
 
+    if readings_of(first, second):
+        if report is not None:
+            raise click.UsageError("--report shows audits, not readings")
+        read = compared_readings(first, second)
+        if form == "json":
+            click.echo(json.dumps(read.as_json(), indent=2, ensure_ascii=False))
+        else:
+            show_readings((first, second), read, examples)
+        finish(read.differ)
     if report is not None:
         refuse_overwriting((first, second), report, "--report")
     sides = ComparedSides()

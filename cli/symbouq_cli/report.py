@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from symbouq.auditing.compare import Flip, Flips, Kind
+from symbouq.auditing.compare_readings import ReadingComparison
 from symbouq.auditing.explain import Explanation
 from symbouq.auditing.summary import Summary
 from symbouq.auditing.verdicts import Verdict
@@ -129,6 +130,33 @@ def show_explanation(explanation: Explanation) -> None:
         console.print("\nOne layout of the scene, of possibly many:")
         for line in explanation.sketch:
             console.print(_text(line))
+
+
+def show_readings(names: tuple[str, str], read: ReadingComparison, examples: int) -> None:
+    """Prints how two files of readings differ.
+
+    Args:
+        names: The files.
+        read: The differences.
+        examples: How many sentences of each part to print.
+    """
+    both, first, second = read.alike
+    say(
+        f"{names[0]} -> {names[1]}: {len(read.differences)} of {read.sentences} sentences of "
+        f"{read.replies} replies are read otherwise"
+    )
+    say(f"relations in both: {both}; only in the first: {first}; only in the second: {second}")
+    for name, count in zip(names, read.only, strict=True):
+        if count:
+            say(f"only in {name}: {count} repl{'y' if count == 1 else 'ies'}")
+    for part in ("scene", "claims"):
+        differing = [each for each in read.differences if each.part == part]
+        for each in differing[:examples]:
+            click.echo()
+            sample = f", sample {each.sample}" if each.sample else ""
+            say(f"{each.id}, {part} {each.sentence}{sample}")
+            for sign, said in (("was", each.was), ("now", each.now)):
+                say(f"  {sign}: {'; '.join(said) or 'nothing else'}")
 
 
 def show_flips(

@@ -72,6 +72,12 @@ class ReadingsFile:
         every = (reading.model for readings in self._of.values() for reading in readings)
         return list(dict.fromkeys(every))
 
+    @property
+    def latest(self) -> list[StoredReading]:
+        """The readings that count, of each text, sample, model, prompt and ontology the last."""
+        every = (reading for readings in self._of.values() for reading in readings)
+        return list({(r.text, r.sample, r.model, r.prompt, r.ontology): r for r in every}.values())
+
     def find(
         self, text: str, sample: int, model: str, prompt: str | None, ontology: str | None
     ) -> StoredReading | None:

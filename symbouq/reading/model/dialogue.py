@@ -74,9 +74,10 @@ class ModelRequest:
 
     def schema(self, ontology: Ontology) -> dict[str, Any]:
         """JSON Schema of a reply."""
-        known = len(self.things)
-        new = [f"t{n}" for n in range(known + 1, known + 1 + _NEW)]
-        return reply_schema(ontology, list(self.sentences), list(self.things), new)
+        numbers = [int(thing[1:]) for thing in self.things if thing[1:].isdecimal()]
+        last = max(numbers, default=0)
+        new = [f"t{n}" for n in range(last + 1, last + 1 + _NEW)]
+        return reply_schema(ontology, self.sentences, list(self.things), new)
 
 
 @dataclass(frozen=True)

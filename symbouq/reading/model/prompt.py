@@ -51,7 +51,7 @@ class Prompt:
     @cached_property
     def version(self) -> str:
         """SHA-256 of instructions and schema, 16 hexadecimal digits."""
-        schema = reply_schema(self.ontology, (), (), ())
+        schema = reply_schema(self.ontology, {}, (), ())
         whole = json.dumps([self.instructions, schema], sort_keys=True)
         return hashlib.sha256(whole.encode()).hexdigest()[:16]
 

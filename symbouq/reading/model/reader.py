@@ -116,9 +116,9 @@ class _Reading:
         self._replies = [given[0] for given in replies]
         self._second = second
         self.faults = [
-            f"{_part(label, len(texts.claims))}: {fault}"
+            f"{_part(label)}: {_summed(sentence.faults)}"
             for label, sentence in self._sentences.items()
-            for fault in sentence.faults
+            if sentence.faults
         ]
 
     def whole(self) -> ModelReading:
@@ -342,7 +342,13 @@ def _mentioned(replies: Sequence[Sequence[Reply]], marks: Sequence[str]) -> set[
     }
 
 
-def _part(label: str, claims: int) -> str:
+def _summed(faults: Sequence[str]) -> str:
+    """Some messages as one."""
+    first, *others = dict.fromkeys(faults)
+    return f"{first}, and {len(others)} more of the kind" if others else first
+
+
+def _part(label: str) -> str:
     """What messages call a sentence."""
     number = int(label[1:])
     if label[0] == "S":

@@ -7,27 +7,29 @@ generated where the schema is kept to.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from symbouq.ontology.tables import Ontology
 from symbouq.records.reading import Stance, Unexpressible
 
-_WORDS = r"[^\x00-\x1f\x7f]{1,160}"
+_WORDS = r"^[^\x00-\x1f\x7f]{{1,{}}}$"
 """Words in a reply: some engines let control characters through where only a length is given."""
-_MENTIONS, _RELATIONS, _UNEXPRESSED = 24, 24, 8
-"""Most of each in one sentence."""
+_LONGEST = 160
+"""Most characters of words in a reply."""
+_MOST = 24
+"""Most things, relations and other parts of one sentence; no more than it has words."""
 
 
 def reply_schema(
-    ontology: Ontology, sentences: Sequence[str], things: Sequence[str], new: Sequence[str]
+    ontology: Ontology, sentences: Mapping[str, str], things: Sequence[str], new: Sequence[str]
 ) -> dict[str, Any]:
     """JSON Schema of the reading of some sentences (`symbouq.records.reading.Reply`), of the kind
     that OpenAI's structured outputs, vLLM, llama.cpp and llguidance all take.
 
     Args:
         ontology: The tables of the profile.
-        sentences: The sentences' labels.
+        sentences: The sentences by their labels.
         things: Ids of the things that are known.
         new: Ids that new things may be given.
     """
@@ -49,13 +51,16 @@ def reply_schema(
         several = {"type": "array", "items": thing, "minItems": 2, "maxItems": 2}
         kinds.append(_object({**said, "relation": {"enum": grouped}, "object": several}))
     words = {"$ref": "#/$defs/words"}
+    texts = sentences.values()
+    most = min(_MOST, max((len(text.split()) for text in texts), default=_MOST))
+    longest = min(_LONGEST, max(map(len, texts), default=_LONGEST))
     sentence = {
         "sentence": {"enum": list(sentences)},
-        "things": _array(_object({"id": thing, "words": words}), _MENTIONS),
-        "relations": _array({"anyOf": kinds}, _RELATIONS),
+        "things": _array(_object({"id": thing, "words": words}), most),
+        "relations": _array({"anyOf": kinds}, most),
         "unexpressed": _array(
             _object({"words": words, "reason": {"enum": list(get_args(Unexpressible))}}),
-            _UNEXPRESSED,
+            most,
         ),
     }
     count = len(sentences)
@@ -66,7 +71,7 @@ def reply_schema(
         "answer": {"enum": [*sentences, ""]},
     }
     definitions = {
-        "words": {"type": "string", "pattern": f"^{_WORDS}$"},
+        "words": {"type": "string", "pattern": _WORDS.format(longest)},
         "thing": {"enum": [*things, *new]},
         **{family: {"enum": relations} for family, relations in families.items()},
     }

@@ -76,6 +76,15 @@ def test_the_key_is_of_all_that_is_asked() -> None:
     assert ModelRequest("scene", asked).text == ModelRequest("scene", dict(asked)).text
 
 
+def test_new_things_are_numbered_after_those_that_are_known() -> None:
+    from symbouq.ontology.library import OntologyLibrary
+
+    ontology = OntologyLibrary().ontology()
+    schema = ModelRequest("claims", {"C1": "It."}, {"t2": ["cup"], "t5": ["jug"]}).schema(ontology)
+    ids = schema["$defs"]["thing"]["enum"]
+    assert ids[:3] == ["t2", "t5", "t6"] and len(set(ids)) == len(ids)
+
+
 def test_given_steps_are_claims_as_they_are() -> None:
     texts = TraceTexts.of("One. Two.", "", ["A step. Of two sentences."], "left")
     assert [*texts.scene] == ["One.", "Two."]

@@ -12,6 +12,9 @@ from symbouq.records import Reply
 llguidance = pytest.importorskip("llguidance", reason="the extra `models` is not installed")
 
 
+TEXT = "The cup is left of the jug."
+
+
 def accepts(schema: dict[str, object], text: str) -> bool:
     """Whether llguidance, on bytes as tokens, lets a text through to its end."""
     from llguidance import LLMatcher, LLTokenizer
@@ -33,7 +36,7 @@ def reply(**relation: object) -> str:
 
 @pytest.fixture(scope="module")
 def schema() -> dict[str, object]:
-    return reply_schema(OntologyLibrary().ontology("everyday"), ["S1"], ["t1"], ["t2", "t3"])
+    return reply_schema(OntologyLibrary().ontology("everyday"), {"S1": TEXT}, ["t1"], ["t2", "t3"])
 
 
 def test_replies_of_the_schema_are_readings(schema: dict[str, object]) -> None:
@@ -51,6 +54,7 @@ def test_replies_of_the_schema_are_readings(schema: dict[str, object]) -> None:
         {"object": ["t2", "t3"]},
         {"relation": "between"},
         {"words": ""},
+        {"words": "far" * 20},
         {"words": "left\nof"},
     ],
 )
@@ -67,10 +71,10 @@ def test_a_relation_of_an_author_is_in_the_schema(tmp_path: Path) -> None:
         'extends(nine_way). uses(nine_way, cosiness). family(nestled, cosiness). wording(nestled, 1, "nestled in").'
     )
     ontology = OntologyLibrary(tmp_path).ontology()
-    own = reply_schema(ontology, ["S1"], ["t1", "t2"], ["t3"])
+    own = reply_schema(ontology, {"S1": TEXT}, ["t1", "t2"], ["t3"])
     assert own["$defs"]["cosiness"] == {"enum": ["nestled"]}
     assert accepts(own, reply(relation="nestled"))
     builtin = OntologyLibrary().ontology()
     assert not accepts(
-        reply_schema(builtin, ["S1"], ["t1", "t2"], ["t3"]), reply(relation="nestled")
+        reply_schema(builtin, {"S1": TEXT}, ["t1", "t2"], ["t3"]), reply(relation="nestled")
     )
