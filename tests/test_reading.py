@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from helpers.chat_server import chat_server
+from helpers.chat_server import chat_server, completion
+from helpers.extras import need_models
 from helpers.plain_readings import plain_reply
 from symbouq_cli.main import main
+
+from symbouq.ontology.library import OntologyLibrary
+from symbouq.records import StoredReading, parse_record
 
 TRACES = [
     {
@@ -203,3 +207,69 @@ def test_a_file_with_readings_of_several_models_asks_which(traces: Path) -> None
         ).exit_code
         == 0
     )
+
+
+@pytest.fixture(scope="session")
+def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    need_models()
+    from helpers.smollm2 import smollm2
+
+    return smollm2(tmp_path_factory.mktemp("smollm2"))
+
+
+@pytest.mark.slow
+def test_the_whole_path_with_a_real_small_model(small_model: Path, traces: Path) -> None:
+    """Our engine behind a server: whatever so small a model writes, it is of the schema."""
+    from symbouq.evidence.generation.asking import EngineAsker
+    from symbouq.evidence.generation.engine import Options
+    from symbouq.evidence.generation.engines import load_engine
+
+    asker = EngineAsker(
+        "smollm2", lambda: load_engine("transformers", str(small_model), Options(device="cpu"))
+    )
+
+    def answering(body: dict[str, Any]) -> Any:
+        schema = body["response_format"]["json_schema"]["schema"]
+        answer = asker.ask(body["messages"], schema, body["max_tokens"], body["seed"])
+        return completion(answer.text, "length" if answer.cut else "stop")
+
+    trace = {
+        "id": "one",
+        "scene": ["The cup is above the jug."],
+        "reasoning": [],
+        "conclusion": "The jug is below the cup.",
+    }
+    traces.write_text(json.dumps(trace) + "\n")
+    options = [
+        "--reader",
+        "both",
+        "--samples",
+        "1",
+        "--reply-tokens",
+        "1500",
+        "--reply-timeout",
+        "900",
+    ]
+    with chat_server(answering) as server:
+        result = run(
+            "audit",
+            str(traces),
+            "--out",
+            "first.jsonl",
+            "--endpoint",
+            server.url,
+            "--model",
+            "smollm2",
+            *options,
+        )
+    assert result.exit_code == 0, result.output
+    readings = [
+        parse_record(StoredReading, line)
+        for line in Path("readings.jsonl").read_bytes().splitlines()
+    ]
+    assert [reading.part for reading in readings] == ["scene", "claims"]
+    known = OntologyLibrary().ontology().relations.family
+    said = [r for reading in readings for s in reading.reply.sentences for r in s.relations]
+    assert all(relation.relation in known for relation in said)
+    assert run("audit", str(traces), "--out", "again.jsonl", *options).exit_code == 0
+    assert Path("again.jsonl").read_bytes() == Path("first.jsonl").read_bytes()

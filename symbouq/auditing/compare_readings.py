@@ -165,7 +165,7 @@ def _relations(sentence: SentenceReading, names: dict[str, str]) -> Iterator[str
 
 def _relation(relation: RelationReading, names: dict[str, str]) -> str:
     objects = [relation.object] if isinstance(relation.object, str) else relation.object
-    how = [] if relation.stance == "asserted" else [relation.stance]
+    how: list[str] = [] if relation.stance == "asserted" else [relation.stance]
     how += ["denied"] if relation.polarity == "denied" else []
     said = (names.get(relation.subject, relation.subject), relation.relation)
     things = " and ".join(names.get(thing, thing) for thing in objects)

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from symbouq_cli.main import main
 
 from symbouq.auditing.compare_readings import compared_readings, readings_of
 from symbouq.errors import SymboUQError
 from symbouq.records import StoredReading
-from symbouq_cli.main import main
 
 
 def written(
