@@ -57,7 +57,8 @@ class ParsedTrace:
         claims: The claims, the conclusion last.
         faults: What could not be read, a message each.
         events: The same as clauses about events, where the profile reads them.
-        complete: Whether something is stated by every sentence of the scene.
+        complete: Whether all that the scene says of places is read: where its reader cannot tell,
+            whether something is stated by every sentence of it.
     """
 
     names: tuple[str, ...]

@@ -281,6 +281,8 @@ class TraceParser:
             ]
             for claim, clauses in zip(record["claims"], parsed.events.claims, strict=True):
                 claim["events"] = _clause_records(clauses)
+        if not parsed.complete:
+            record["complete"] = False
         record["faults"] = list(parsed.faults)
         record["reader"] = self.pipeline_of(trace)
         return record
@@ -325,7 +327,7 @@ def _parsed(text: Text) -> ParsedTrace:
         )
         for number, claim in enumerate(text.claims, start=1)
     )
-    complete = all(text.scene)
+    complete = all(text.scene) if text.whole is None else text.whole
     return ParsedTrace(tuple(slots.of), scene, claims, text.faults, text.events, complete)
 
 

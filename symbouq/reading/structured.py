@@ -71,7 +71,8 @@ def structured_trace(ontology: Ontology, trace: Trace) -> ParsedTrace:
         for number, claim in enumerate(given, start=1)
     )
     events = structured_events(ontology, trace)
-    return ParsedTrace(tuple(slots.of), scene, claims, tuple(trace.faults), events)
+    faults = tuple(trace.faults)
+    return ParsedTrace(tuple(slots.of), scene, claims, faults, events, trace.complete)
 
 
 def structured_events(ontology: Ontology, trace: Instance) -> Events | None:

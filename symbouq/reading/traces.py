@@ -160,6 +160,7 @@ class Text:
         faults: What could not be read, by an internal error or for its length, one message
             each; a claim among them states nothing.
         events: The same as clauses, where the profile reads events.
+        whole: Whether all that the scene says of places is read; None where a reader cannot tell.
     """
 
     scene: tuple[tuple[Mention, ...], ...]
@@ -167,6 +168,7 @@ class Text:
     asked: tuple[str, str] | None
     faults: tuple[str, ...] = ()
     events: Events | None = None
+    whole: bool | None = None
 
 
 @dataclass(frozen=True)

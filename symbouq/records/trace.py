@@ -155,6 +155,9 @@ class Trace(Instance):
     """The model's free text, segmented by the parser where no `conclusion` is given."""
     claims: list[ClaimRecord] | None = None
     """The claims in relations, in order; the last one is the conclusion."""
+    complete: bool = True
+    """Whether the scene's relations are all that it says of places, where the trace comes in
+    relations; else what they leave open decides nothing."""
     faults: list[str] = Field(default_factory=list)
     """What of its text could not be read, where the trace comes in relations."""
     reader: ReaderRecord | None = None

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -59,12 +59,14 @@ class JudgedSentence:
         relations: The relations that can be used.
         faults: What of the reply cannot be, a message each.
         in_part: Whether some of what it says of places is in no relation.
+        past_number: Whether it has a number that is read past.
     """
 
     read: bool = False
     relations: tuple[JudgedRelation, ...] = ()
     faults: tuple[str, ...] = ()
     in_part: bool = False
+    past_number: bool = False
 
 
 def judged(
@@ -77,38 +79,29 @@ def judged(
         texts: The sentences.
         replies: The replies to each request; the first sample of each is judged by the others.
     """
-    first = _sentences(given[0] for given in replies)
-    things = {mention.id for sentence in first.values() for mention in sentence.things}
-    samples = min(map(len, replies), default=1)
-    others = [
-        _aligned(first, _sentences(given[n] for given in replies), texts) for n in range(1, samples)
-    ]
-    found: dict[str, JudgedSentence] = {}
-    for label, text in texts.items():
-        if label not in first:
-            found[label] = JudgedSentence()
-            continue
-        sentence = _standing(ontology, first[label], text, things)
-        repeated = [
-            {_said(ontology, r) for r in _relations(ontology, other.get(label))} for other in others
-        ]
-        relations = [
-            replace(relation, confidence=_confidence(ontology, relation, repeated))
-            for relation in sentence.relations
-        ]
-        clashing = _clashing(ontology, relations)
-        found[label] = replace(
-            sentence,
-            relations=tuple(
-                replace(r, confidence=DOUBTED) if n in clashing else r
-                for n, r in enumerate(relations)
-            ),
-        )
+    every = [sentence for given in replies for sentence in given[0].sentences]
+    things = {mention.id for sentence in every for mention in sentence.things}
+    found = dict.fromkeys(texts, JudgedSentence())
+    known: set[str] = set()
+    for first, *others in replies:
+        says = [_said_by(ontology, first, other, texts, known) for other in others]
+        for sentence in first.sentences:
+            label = sentence.sentence
+            if label in found:
+                standing = _standing(ontology, sentence, texts[label], things)
+                found[label] = _sure(ontology, standing, says)
+            known.update(mention.id for mention in sentence.things)
     return found
 
 
-def _sentences(replies: Iterable[Reply]) -> dict[str, SentenceReading]:
-    return {sentence.sentence: sentence for reply in replies for sentence in reply.sentences}
+def _sure(
+    ontology: Ontology, sentence: JudgedSentence, says: Sequence[Collection[Said]]
+) -> JudgedSentence:
+    """A sentence with the confidence of its relations, by what other samples say."""
+    relations = [replace(r, confidence=_confidence(ontology, r, says)) for r in sentence.relations]
+    clashing = _clashing(ontology, relations)
+    sure = (replace(r, confidence=DOUBTED) if n in clashing else r for n, r in enumerate(relations))
+    return replace(sentence, relations=tuple(sure))
 
 
 def _standing(
@@ -133,15 +126,9 @@ def _standing(
             faults.append(f"{reading.words!r} is read of what is no thing of the trace")
         elif absent.isdisjoint((relation.subject, *relation.objects)):
             relations.append(relation)
-    in_part = bool(sentence.unexpressed or faults) or _has_number(ontology, sentence, text)
-    return JudgedSentence(True, tuple(relations), tuple(faults), in_part)
-
-
-def _relations(ontology: Ontology, sentence: SentenceReading | None) -> Iterator[JudgedRelation]:
-    for reading in sentence.relations if sentence is not None else ():
-        relation = _relation(ontology, reading, "")
-        if relation is not None:
-            yield relation
+    in_part = bool(sentence.unexpressed or faults)
+    past_number = _has_number(ontology, sentence, text)
+    return JudgedSentence(True, tuple(relations), tuple(faults), in_part, past_number)
 
 
 def _relation(ontology: Ontology, reading: RelationReading, text: str) -> JudgedRelation | None:
@@ -194,7 +181,19 @@ def _confidence(
     if not repeated:
         return ONCE
     said = _said(ontology, relation)
-    return REPEATED if all(said in sample for sample in repeated) else DOUBTED
+    return REPEATED if all(_repeats(ontology, sample, said) for sample in repeated) else DOUBTED
+
+
+def _repeats(ontology: Ontology, sample: Collection[Said], said: Said) -> bool:
+    """Whether a sample says something, or what suffices for it: "directly above" for "above", left
+    and below for "to the lower left".
+    """
+    stance, polarity, (u, r, v) = said
+    if said in sample or polarity == "denied":
+        return said in sample
+    of_pair = {s for how, no, (x, s, y) in sample if (how, no, x, y) == (stance, polarity, u, v)}
+    joined = {ontology.relations.join.get(pair) for pair in combinations(sorted(of_pair), 2)}
+    return any((s, r) in ontology.relations.suffices for s in of_pair) or r in joined
 
 
 def _clashing(ontology: Ontology, relations: Sequence[JudgedRelation]) -> set[int]:
@@ -213,39 +212,56 @@ def _clashing(ontology: Ontology, relations: Sequence[JudgedRelation]) -> set[in
     }
 
 
-def _aligned(
-    first: Mapping[str, SentenceReading],
-    other: Mapping[str, SentenceReading],
+def _said_by(
+    ontology: Ontology,
+    first: Reply,
+    other: Reply,
     texts: Mapping[str, str],
-) -> dict[str, SentenceReading]:
-    """Another sample with the ids of the first one: of the things that the same words mention."""
-    by_words: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for label, sentence in first.items():
+    known: Collection[str],
+) -> set[Said]:
+    """What another sample says of the things of the first one. In which of its sentences does not
+    matter: that is a matter of taste.
+
+    Args:
+        ontology: The tables of the profile.
+        first: The first sample.
+        other: The other one.
+        texts: The sentences.
+        known: Ids of the things that both were told.
+    """
+    same = _same_things(first, other, texts)
+    said: set[Said] = set()
+    for sentence in other.sentences:
+        for reading in sentence.relations:
+            relation = _relation(ontology, reading, "")
+            if relation is None:
+                continue
+            subject, *objects = (
+                thing if thing in known else same.get(thing, thing)
+                for thing in (relation.subject, *relation.objects)
+            )
+            said.add(_said(ontology, replace(relation, subject=subject, objects=tuple(objects))))
+    return said
+
+
+def _same_things(first: Reply, other: Reply, texts: Mapping[str, str]) -> dict[str, str]:
+    """Thing of another sample to that of the first one which the same words mention: most often,
+    and of as many the one of the same id.
+    """
+    mentions: dict[str, list[tuple[tuple[int, int], str]]] = defaultdict(list)
+    for sentence in first.sentences:
         for mention in sentence.things:
-            by_words[label, words_of(mention, texts.get(label, "")).lower()].add(mention.id)
+            span = span_of(mention.words, texts.get(sentence.sentence, ""))
+            if span is not None:
+                mentions[sentence.sentence].append((span, mention.id))
     votes: dict[str, Counter[str]] = defaultdict(Counter)
-    for label, sentence in other.items():
+    for sentence in other.sentences:
         for mention in sentence.things:
-            words = words_of(mention, texts.get(label, "")).lower()
-            votes[mention.id].update(by_words.get((label, words), ()))
-    same = {
-        # Of as many, the one of the same id.
+            span = span_of(mention.words, texts.get(sentence.sentence, "")) or (0, 0)
+            for (start, end), thing in mentions[sentence.sentence]:
+                if start < span[1] and span[0] < end:  # "the tall tree" and "tree" end alike
+                    votes[mention.id][thing] += 2 if end == span[1] else 1
+    return {
         thing: max(counts, key=lambda known: (counts[known], known == thing))
         for thing, counts in votes.items()
-        if counts
-    }
-
-    def renamed(relation: RelationReading) -> RelationReading:
-        objects = relation.object
-        objects = (
-            same.get(objects, objects)
-            if isinstance(objects, str)
-            else [same.get(thing, thing) for thing in objects]
-        )
-        subject = same.get(relation.subject, relation.subject)
-        return relation.model_copy(update={"subject": subject, "object": objects})
-
-    return {
-        label: sentence.model_copy(update={"relations": [*map(renamed, sentence.relations)]})
-        for label, sentence in other.items()
     }

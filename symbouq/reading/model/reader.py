@@ -20,6 +20,9 @@ from symbouq.records.reading import Reply
 SURE = 0.75
 """The least confidence of relations that are surely read."""
 
+_DOUBTING = 0.95
+"""The least confidence of the other reader with which it doubts a relation."""
+
 _STATING = ("asserted", "necessary")
 _MODAL = ("necessary", "possible", "impossible")
 _OPPOSITE = {"asserted": "impossible", "necessary": "impossible", "impossible": "necessary"}
@@ -115,6 +118,7 @@ class _Reading:
         self._known = _mentioned(replies, ("S", "Q"))
         self._replies = [given[0] for given in replies]
         self._second = second
+        self._whole = True
         self.faults = [
             f"{_part(label)}: {_summed(sentence.faults)}"
             for label, sentence in self._sentences.items()
@@ -126,7 +130,7 @@ class _Reading:
         scene = tuple(tuple(self._scene_mentions(n)) for n in range(1, len(self._texts.scene) + 1))
         asked = self._asked()
         claims = self._claims(asked)
-        text = Text(scene, tuple(claims), asked, tuple(self.faults))
+        text = Text(scene, tuple(claims), asked, tuple(self.faults), None, self._whole)
         return ModelReading(text, self._question(scene, asked))
 
     # Scene and question ------------------------------------------------------------------
@@ -134,14 +138,19 @@ class _Reading:
     def _scene_mentions(self, number: int) -> Iterator[Mention]:
         """What a sentence of the scene surely states."""
         others = self._second.scene[number - 1] if self._second is not None else ()
+        sentence = self._sentences[f"S{number}"]
+        self._whole = self._whole and sentence.read and not sentence.in_part
         for relation in self._compared(f"S{number}", others, ASSERTED):
             if relation.stance not in (*_STATING, "impossible"):
+                self._whole = self._whole and relation.stance != "alternatives"
                 continue
             if relation.confidence < SURE:
+                self._whole = False
                 words = self._labelled[f"S{number}"][slice(*relation.span)]
                 self.faults.append(f"scene sentence {number}: {words!r} is not surely read")
                 continue
             holds = self._holding(relation)
+            self._whole = self._whole and holds is not None
             if holds is not None:
                 yield from self._mentions(relation, holds)
 
@@ -207,10 +216,8 @@ class _Reading:
             stances = [r.stance for r in relations]
             reason = "in-part" if sentence.in_part and not stances else ""
             return Claim("reasoning", text, (), stances[0] if stances else ASSERTED, reason)
-        if sentence.in_part:
-            return Claim("reasoning", text, (), ASSERTED, "in-part")
         stated = self._stated(stating)
-        if stated is None:
+        if sentence.in_part or sentence.past_number or stated is None:
             return Claim("reasoning", text, (), ASSERTED, "in-part")
         stance, mentions = stated
         return Claim("reasoning", text, tuple(mentions), stance)
@@ -301,13 +308,13 @@ class _Reading:
         """A relation, surer where another reader has it, doubted where that one excludes it."""
         holds = self._holding(relation) or relation.relation
         excluded = self._ontology.relations.excludes.get(holds, frozenset())
-        for other in others if len(relation.objects) == 1 else ():
-            name = self._of_pair(other, relation)
-            if name == holds and stance == relation.stance:
-                return replace(relation, confidence=max(relation.confidence, CONFIRMED))
-            if name in excluded:
-                return replace(relation, confidence=DOUBTED)
-        return relation
+        if len(relation.objects) > 1:
+            return relation
+        said = {self._of_pair(other, relation): other.confidence for other in others}
+        if holds in said and stance == relation.stance:
+            return replace(relation, confidence=max(relation.confidence, CONFIRMED))
+        doubts = any(said[name] >= _DOUBTING for name in excluded & said.keys())
+        return replace(relation, confidence=DOUBTED) if doubts else relation
 
     def _of_pair(self, other: Mention, relation: JudgedRelation) -> str | None:
         """The relation of a mention, as one of a pair of things; None where it is of others."""

@@ -125,7 +125,7 @@ def test_what_a_thing_is_to_itself_is_doubted() -> None:
     ],
 )
 def test_numbers_that_are_read_past_leave_a_part_unread(text: str, in_part: bool) -> None:
-    assert judge(reply(said(), things=THINGS[:2]), text=text).in_part == in_part
+    assert judge(reply(said(), things=THINGS[:2]), text=text).past_number == in_part
 
 
 def test_numbers_of_names_are_read() -> None:
@@ -133,7 +133,7 @@ def test_numbers_of_names_are_read() -> None:
         reply(said(), things=[("t1", "Box 14"), ("t2", "two jugs")]),
         text="Box 14 is left of two jugs.",
     )
-    assert found.relations and not found.in_part
+    assert found.relations and not found.past_number
 
 
 def test_what_is_unexpressed_leaves_a_part_unread() -> None:
