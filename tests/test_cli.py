@@ -252,7 +252,7 @@ def completed(words: str) -> list[str]:
     ("words", "found"),
     [
         ("comp", ["compare"]),
-        ("audit --rep", ["--report"]),
+        ("audit --repo", ["--report"]),
         ("audit --profile n", ["nine-way"]),
         ("data import spartq", ["spartqa"]),
         ("experiment table sc", ["scorers"]),

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from symbouq_cli.options import together
 from symbouq_cli.terminal import tell
@@ -246,6 +244,9 @@ def _cost(tally: Tally, price: tuple[float, float]) -> float:
 @contextmanager
 def _progress(price: tuple[float, float] | None) -> Iterator[Callable[[Tally], None]]:
     """Shows the tally on a terminal as it changes, nothing elsewhere."""
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
     console = Console(stderr=True)
     if not console.is_terminal:
         yield lambda tally: None
