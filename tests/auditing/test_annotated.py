@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from symbouq.api import TraceAuditor
-from symbouq.records import Trace
+from symbouq.reading.model.dialogue import sentences_of
+from symbouq.records import Reply, StoredReading, Trace, parse_record
 
 ROWS = [
     json.loads(line)
@@ -90,3 +91,73 @@ def test_claims_about_described_scenes(data: Path) -> None:
     count = counted(data, "spart")
     assert count["contradicted"] - count["contradicted rightly"] <= 1, count
     assert count["claims read"] >= 0.65 * count["claims"], count
+
+
+PASSAGE = 8
+"""Sentences that a language model read: the annotated one and those before it."""
+
+
+def read_by_model(data: Path, part: str, second_opinion: bool) -> Counter[str]:
+    """Counts over every second annotated sentence of some files, as a large language model read its
+    passage (`annotations/readings.jsonl`, words by their offsets)."""
+    auditor, count = TraceAuditor(), Counter[str]()
+    lines = (Path(__file__).with_name("annotations") / "readings.jsonl").read_bytes().splitlines()
+    readings: dict[str, list[Reply]] = {}
+    for line in lines:
+        stored = parse_record(StoredReading, line)
+        readings.setdefault(stored.id, []).append(stored.reply)
+    for number, row in enumerate(ROWS):
+        if part not in row["file"] or str(number) not in readings:
+            continue
+        found = traces(data / row["file"], {row["id"]})[row["id"]]
+        steps = sentences_of(found["response"][: row["span"][1]])[-PASSAGE:]
+        told = {
+            key: found[key]
+            for key in ("scene", "question", "dataset", "answer_space")
+            if key in found
+        }
+        replies = [[reply] for reply in readings[str(number)]]
+        given = {
+            "model": "claude",
+            "prompt": "",
+            "second_opinion": second_opinion,
+            "replies": replies,
+        }
+        trace = {**told, "id": row["id"], "reasoning": steps, "conclusion": "", "readings": given}
+        sentence = letters(found["response"][slice(*row["span"])])
+        claims = [
+            claim
+            for claim in auditor.audit(Trace.model_validate(trace)).claims
+            if claim.relations and claim.stance == "asserted"
+            if len(text := letters(claim.text)) > 3
+            if text in sentence or sentence in text
+        ]
+        for verdict in {claim.grounded_verdict for claim in claims}:
+            count[verdict] += 1
+            count[f"{verdict} rightly"] += verdict == row["verdict"]
+        if row["kind"] == "claim":
+            count["claims"] += 1
+            count["claims read"] += any(c.grounded_verdict == row["verdict"] for c in claims)
+        else:
+            count["others"] += 1
+            count["others silent"] += not claims
+    return count
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("second_opinion", [False, True])
+@pytest.mark.parametrize(
+    ("part", "expected"),
+    [
+        ("rcc8", {"claims": 6, "claims read": 3, "others": 19, "others silent": 19}),
+        ("cdc", {"claims": 6, "claims read": 4, "others": 14, "others silent": 12}),
+        ("spartqa", {"claims": 11, "claims read": 7, "others": 9, "others silent": 7}),
+        ("spartun", {"claims": 6, "claims read": 4, "others": 4, "others silent": 4}),
+    ],
+)
+def test_claims_as_a_language_model_reads_them(
+    data: Path, part: str, expected: dict[str, int], second_opinion: bool
+) -> None:
+    count = read_by_model(data, part, second_opinion)
+    assert {key: count[key] for key in expected} == expected
+    assert count["contradicted"] == count["contradicted rightly"]
