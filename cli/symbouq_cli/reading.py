@@ -173,7 +173,11 @@ def readings(options: dict[str, Any], kind: type[Instance]) -> Iterator[Callable
         show = stack.enter_context(_progress(given["price"]))
         collector = Collector(auditor, file, model, asker, how, kind, show)
         with collector:
-            yield collector.batch
+            try:
+                yield collector.batch
+            except KeyboardInterrupt:
+                tell("interrupted; replies that are under way are waited for and kept")
+                raise
     tell(_summary(model, collector.tally, given["price"]))
 
 

@@ -136,6 +136,8 @@ class Collector:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if error is not None:
+            self._failing.why = "the run was ended"
         # Replies that are under way are paid for: they are waited for and kept.
         self._threads.shutdown(wait=True, cancel_futures=True)
 

@@ -17,7 +17,7 @@ import pytest
 
 from symbouq.api import TraceAuditor
 from symbouq.reading.model.dialogue import sentences_of
-from symbouq.records import Reply, StoredReading, Trace, parse_record
+from symbouq.records import Audit, Reply, StoredReading, Trace, parse_record
 
 ROWS = [
     json.loads(line)
@@ -44,6 +44,27 @@ def traces(file: Path, ids: set[str]) -> dict[str, dict[str, Any]]:
     return found
 
 
+def add(count: Counter[str], row: dict[str, Any], trace: dict[str, Any], audit: Audit) -> None:
+    """Counts what an audit says of an annotated sentence."""
+    sentence = letters(trace["response"][slice(*row["span"])])
+    claims = [
+        claim
+        for claim in audit.claims
+        if claim.relations and claim.stance == "asserted"
+        if len(text := letters(claim.text)) > 3
+        if text in sentence or sentence in text
+    ]
+    for verdict in {claim.grounded_verdict for claim in claims}:
+        count[verdict] += 1
+        count[f"{verdict} rightly"] += verdict == row["verdict"]
+    if row["kind"] == "claim":
+        count["claims"] += 1
+        count["claims read"] += any(c.grounded_verdict == row["verdict"] for c in claims)
+    else:
+        count["others"] += 1
+        count["others silent"] += not claims
+
+
 def counted(data: Path, part: str) -> Counter[str]:
     """Counts over the annotated sentences of the files that have a part in their names; what is
     said to be possible or necessary is no claim that something holds.
@@ -55,23 +76,7 @@ def counted(data: Path, part: str) -> Counter[str]:
         found = traces(data / name, {row["id"] for row in own})
         for row in own:
             trace = found[row["id"]]
-            sentence = letters(trace["response"][slice(*row["span"])])
-            claims = [
-                claim
-                for claim in auditor.audit(Trace.model_validate(trace)).claims
-                if claim.relations and claim.stance == "asserted"
-                if len(text := letters(claim.text)) > 3
-                if text in sentence or sentence in text
-            ]
-            for verdict in {claim.grounded_verdict for claim in claims}:
-                count[verdict] += 1
-                count[f"{verdict} rightly"] += verdict == row["verdict"]
-            if row["kind"] == "claim":
-                count["claims"] += 1
-                count["claims read"] += any(c.grounded_verdict == row["verdict"] for c in claims)
-            else:
-                count["others"] += 1
-                count["others silent"] += not claims
+            add(count, row, trace, auditor.audit(Trace.model_validate(trace)))
     return count
 
 
@@ -124,23 +129,7 @@ def read_by_model(data: Path, part: str, second_opinion: bool) -> Counter[str]:
             "replies": replies,
         }
         trace = {**told, "id": row["id"], "reasoning": steps, "conclusion": "", "readings": given}
-        sentence = letters(found["response"][slice(*row["span"])])
-        claims = [
-            claim
-            for claim in auditor.audit(Trace.model_validate(trace)).claims
-            if claim.relations and claim.stance == "asserted"
-            if len(text := letters(claim.text)) > 3
-            if text in sentence or sentence in text
-        ]
-        for verdict in {claim.grounded_verdict for claim in claims}:
-            count[verdict] += 1
-            count[f"{verdict} rightly"] += verdict == row["verdict"]
-        if row["kind"] == "claim":
-            count["claims"] += 1
-            count["claims read"] += any(c.grounded_verdict == row["verdict"] for c in claims)
-        else:
-            count["others"] += 1
-            count["others silent"] += not claims
+        add(count, row, found, auditor.audit(Trace.model_validate(trace)))
     return count
 
 

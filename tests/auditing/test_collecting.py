@@ -121,6 +121,32 @@ def test_a_refusal_ends_the_asking(tmp_path: Path) -> None:
     assert ["wrong key" in item.message for item in got] == [True, True]
 
 
+def test_an_interrupt_keeps_what_is_under_way_and_asks_no_more(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    asker, under_way, go_on = Plain(), threading.Event(), threading.Event()
+    ask = asker.ask
+
+    def slow(*arguments: Any) -> Answer:
+        under_way.set()
+        go_on.wait(10)
+        return ask(*arguments)
+
+    asker.ask = slow  # type: ignore[method-assign]
+    with (
+        ReadingsFile(path) as file,
+        pytest.raises(KeyboardInterrupt),
+        Collector(
+            TraceAuditor(), file, "plain", asker, Collecting(samples=1, concurrency=1)
+        ) as collector,
+    ):
+        collector._threads.submit(collector._line, line("one"))
+        under_way.wait(10)
+        threading.Timer(0.1, go_on.set).start()
+        raise KeyboardInterrupt
+    assert len(asker.asked) == 1
+    assert len(path.read_text().splitlines()) == 1
+
+
 def test_the_budget_bounds_what_is_asked(tmp_path: Path) -> None:
     lines = [line(str(n), n, scene=[f"Cup {n} is here."]) for n in range(1, 5)]
     got, tally = collect(tmp_path / "r.jsonl", Plain(), lines, budget=300)

@@ -516,6 +516,22 @@ class Blocks(Reading):
         return all(implied(context, bound) for bound in self.bounds(relation))
 
 
+class Everyday(Blocks):
+    """Blocks with tiles for what is directly above or beside, and things of one height."""
+
+    names = (*Blocks.names, *TILES, "level_with")
+
+    @staticmethod
+    def bounds(relation: Relation) -> list[Bound]:
+        u, name, v = relation
+        if name in TILES:
+            return Tiles.bounds(relation)
+        if name == "level_with":
+            ends = [(("y", end, u), ("y", end, v)) for end in ("low", "high")]
+            return [bound for a, b in ends for bound in ((a, b, 0), (b, a, 0))]
+        return Blocks.bounds(relation)
+
+
 def _sizes(things: Iterable[int], axes: str) -> list[Bound]:
     """Every thing reaches over at least one step on each axis."""
     return [((a, "low", t), (a, "high", t), -1) for t in sorted(things) for a in axes]
@@ -540,7 +556,7 @@ READINGS: dict[str, Reading] = {
     "rcc8": Regions(),
     "cdc": Tiles(),
     "spartun": Blocks(),
-    "everyday": Blocks(),
+    "everyday": Everyday(),
 }
 """Profile to its reading."""
 
