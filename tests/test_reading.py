@@ -173,7 +173,12 @@ def test_every_reading_command_takes_a_model(traces: Path) -> None:
         (["--reader", "model", "--endpoint", "nowhere", "--model", "m"], "no address"),
         (["--reader", "model"], "cannot be read"),
         (["--reader", "model", "--price", "3"], "READ/WRITTEN"),
-        (["--reader", "model", "--engine", "ray"], "cannot be read"),
+        (
+            ["--reader", "model", "--readings", "traces.jsonl"],
+            "--readings traces.jsonl is one of the input",
+        ),
+        (["--reader", "model", "--out", "readings.jsonl"], "another output"),
+        (["--reader", "model", "--report", "readings.jsonl"], "another output"),
     ],
 )
 def test_options_that_do_not_go_together(traces: Path, options: list[str], message: str) -> None:

@@ -45,8 +45,8 @@ def answer(files: tuple[str, ...], out: str, **options: Any) -> None:
     def count(outcome: Outcome) -> None:
         statuses[outcome.summary] += 1
 
-    with readings(options, Instance) as prepare:
-        sources = traced(files, options)
+    sources = traced(files, options)
+    with readings(options, Instance, sources, out) as prepare:
         failed = run(sources, out, job, options, count, statuses.update, prepare)
     counts = ", ".join(f"{count} {status}" for status, count in statuses.most_common())
     tell(counts or "no questions")

@@ -230,9 +230,10 @@ def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> Non
     _warn(fault)
     job = Job(predicting, (model, *reading), Trace, _summed)
     sums: list[tuple[int, float]] = []
-    with readings(options, Trace) as prepare:
+    sources = traced(files, options)
+    with readings(options, Trace, sources, out) as prepare:
         failed = run(
-            traced(files, options),
+            sources,
             out,
             job,
             options,

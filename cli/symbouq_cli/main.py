@@ -193,7 +193,7 @@ def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) 
     sources = traced(files, options)
     if report is None:
         job = Job(auditing, arguments, Trace, Summary.total)
-        with readings(options, Trace) as prepare:
+        with readings(options, Trace, sources, out) as prepare:
             failed = run(sources, out, job, options, table.add, table.take, prepare)
     elif options["shards"]:
         raise click.UsageError("--report shows one --out; make it of some shards afterwards")
@@ -204,7 +204,7 @@ def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) 
         refuse_overwriting(sources, report, "--report")
         if out != "-" and same_file(out, report):
             raise click.UsageError("--report and --out name the same file")
-        with Report(report) as page, readings(options, Trace) as prepare:
+        with Report(report) as page, readings(options, Trace, sources, out, report) as prepare:
 
             def keep(outcome: Outcome) -> None:
                 summary, entry = outcome.summary
@@ -235,8 +235,9 @@ def parse(files: tuple[str, ...], out: str, **options: Any) -> None:
 
     arguments = (options["profile"], options["ontology"], options["pipeline"])
     job = Job(parsing, arguments, Trace)
-    with readings(options, Trace) as prepare:
-        failed = run(traced(files, options), out, job, options, prepare=prepare)
+    sources = traced(files, options)
+    with readings(options, Trace, sources, out) as prepare:
+        failed = run(sources, out, job, options, prepare=prepare)
     finish(failed > 0)
 
 

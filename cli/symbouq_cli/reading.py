@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import logging
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -134,13 +135,17 @@ def model_options(*names: str) -> Callable[[Any], Any]:
 
 
 @contextmanager
-def readings(options: dict[str, Any], kind: type[Instance]) -> Iterator[Callable[[Batch], Batch]]:
+def readings(
+    options: dict[str, Any], kind: type[Instance], files: Sequence[str], *outputs: str | None
+) -> Iterator[Callable[[Batch], Batch]]:
     """What adds a language model's readings to the lines of a run; takes the options of
     `model_options` out of the rest.
 
     Args:
         options: The options of the command, with `profile`, `ontology` and `pipeline`.
         kind: The kind of records.
+        files: The input files.
+        outputs: What the command writes.
 
     Raises:
         click.UsageError: If the options do not go together.
@@ -154,6 +159,12 @@ def readings(options: dict[str, Any], kind: type[Instance]) -> Iterator[Callable
             raise click.UsageError("a model reads with --reader model, or --reader both")
         yield as_it_is
         return
+    from symbouq_cli.run import refuse_overwriting, same_file
+
+    kept = given["readings"]
+    refuse_overwriting(files, kept, "--readings")
+    if any(out not in (None, "-") and same_file(kept, out) for out in outputs):
+        raise click.UsageError(f"--readings {kept} is another output of the command as well")
     from symbouq.auditing.auditor import TraceAuditor
     from symbouq.auditing.collecting import Collecting, Collector
     from symbouq.io.readings import ReadingsFile
@@ -168,7 +179,7 @@ def readings(options: dict[str, Any], kind: type[Instance]) -> Iterator[Callable
     )
     auditor = TraceAuditor(options["profile"], options["ontology"], pipeline=options["pipeline"])
     with ExitStack() as stack:
-        file = stack.enter_context(ReadingsFile(given["readings"], asker is not None))
+        file = stack.enter_context(ReadingsFile(kept, asker is not None))
         model = asker.model if asker is not None else _only(given, file.models)
         show = stack.enter_context(_progress(given["price"]))
         collector = Collector(auditor, file, model, asker, how, kind, show)
@@ -186,9 +197,11 @@ def _asker(given: dict[str, Any]) -> Asker | None:
     name = given["reader_model"]
     if given["endpoint"]:
         if not name:
-            raise click.UsageError("--endpoint needs the model's name there: --model NAME")
+            raise click.UsageError(f"--endpoint needs the model's name there: {_named()} NAME")
         from symbouq.io.endpoint import Endpoint
 
+        # What is tried again is nobody's concern; what fails in the end is told by its error.
+        logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
         return Endpoint(given["endpoint"], name, given["reply_timeout"], given["retries"])
     if name and Path(name).is_dir():
         from symbouq.errors import missing_extra
@@ -225,8 +238,14 @@ def _only(given: dict[str, Any], models: list[str]) -> str:
         return str(name)
     has = f"{file} has readings by {', '.join(models)}" if models else f"{file} has no readings"
     if name is None:
-        raise click.UsageError(f"--reader model needs --model NAME: {has}")
+        raise click.UsageError(f"--reader model needs {_named()} NAME: {has}")
     raise click.UsageError(f"{has}, none by {name}: who is to be asked, --endpoint URL?")
+
+
+def _named() -> str:
+    """What the option that names the model is called in this command."""
+    options = click.get_current_context().command.params
+    return next(option.opts[0] for option in options if option.name == "reader_model")
 
 
 def _summary(model: str, tally: Tally, price: tuple[float, float] | None) -> str:

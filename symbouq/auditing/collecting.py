@@ -14,7 +14,7 @@ from typing import Self
 from pydantic_core import from_json, to_json
 
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.errors import RecordError, SymboUQError
+from symbouq.errors import RecordError, SymboUQError, internal
 from symbouq.io.chat import Answer, Asker, UnansweredError
 from symbouq.io.readings import ReadingsFile
 from symbouq.io.stream import Batch, Line
@@ -158,11 +158,12 @@ class Collector:
             return line
         try:
             readings = self._readings(record)
-        except SymboUQError as error:
+        except Exception as error:  # a fault of ours must not cost the other records
             with self._lock:
                 self.tally.failed += 1
                 self._tell(self.tally)
-            return RecordError(error.message, line.file, line.number)
+            message = error.message if isinstance(error, SymboUQError) else internal(error)
+            return RecordError(message, line.file, line.number)
         with self._lock:
             self.tally.traces += 1
             self._tell(self.tally)
@@ -245,8 +246,9 @@ class Collector:
     ) -> Reply:
         if self._asker is None:
             raise RecordError(
-                f"{self._file.path} has no reading of its {request.part} by {self._model}: "
-                "say with --endpoint, or a model's folder as --model, who is to read it"
+                f"{self._file.path} has no reading {sample + 1} of its {request.part} by "
+                f"{self._model}: say with --endpoint, or by a model's folder, who is to read it, "
+                "or by --samples how many readings there are"
             )
         budget = self._how.budget
         if budget is not None and self.tally.tokens >= budget:
@@ -259,6 +261,7 @@ class Collector:
         def spend(answer: Answer) -> None:
             answers.append(answer)
             with self._lock:
+                self._failing.count = 0
                 self.tally.prompt_tokens += answer.prompt_tokens
                 self.tally.reply_tokens += answer.reply_tokens
 
@@ -268,7 +271,7 @@ class Collector:
             )
         except UnansweredError as error:
             with self._lock:
-                self._failing.count += 1
+                self._failing.count += not answers
                 if self._failing.count >= _PATIENCE:
                     times = f"{_PATIENCE} requests in a row had no answer"
                     self._failing.why = f"{times}, the last one: {error.message}"
@@ -291,8 +294,11 @@ class Collector:
             },
         )
         with self._lock:
-            self._failing.count = 0
-            self._file.add(stored)
+            try:
+                self._file.add(stored)
+            except SymboUQError as error:
+                self._failing.why = str(error)  # what cannot be kept is not asked for
+                raise
             self.tally.asked += 1
             self._tell(self.tally)
         return reply

@@ -76,7 +76,9 @@ class ReadingComparison:
 
 
 def are_readings(file: str) -> bool:
-    """Whether the first record of a file is a reading."""
+    """Whether the first record of a file is a reading; of a pipe it cannot be told without loss."""
+    if not Path(file).is_file():
+        return False
     for item in read_lines(file):
         if not isinstance(item, Line):
             return False

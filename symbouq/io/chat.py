@@ -7,6 +7,9 @@ from typing import Any, NamedTuple, Protocol
 
 from symbouq.errors import SymboUQError
 
+TEMPERATURE = 0.7
+"""Of samples; the first answer is the most probable one."""
+
 Message = Mapping[str, str]
 """A message of a chat: its `role` and its `content`."""
 
@@ -20,7 +23,7 @@ class Answer(NamedTuple):
 
     Attributes:
         text: What it wrote.
-        prompt_tokens: Length of what it read, 0 where nobody says.
+        prompt_tokens: Length of what it read.
         reply_tokens: Length of what it wrote.
         cut: Whether it was cut at the most tokens.
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import threading
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
 from symbouq.errors import SymboUQError, one_line
-from symbouq.io.chat import Answer, Message, UnansweredError
+from symbouq.io.chat import TEMPERATURE, Answer, Message, UnansweredError
 
 KEYS = ("SYMBOUQ_API_KEY", "OPENAI_API_KEY")
 """Variables of the environment that may hold the server's key, in the order in which they are
@@ -23,12 +22,22 @@ looked at. A key is taken from nowhere else."""
 _PATH = "/chat/completions"
 _PASSING = (408, 409, 425, 429, 500, 502, 503, 504)
 """Statuses that may pass: asked again, later and later, or when the server says."""
-_TEMPERATURE = 0.7
-"""Of samples."""
+_LONGEST_WAIT = 60
+"""Most seconds that are waited before a request is made again, whatever the server says."""
+_TOO_LONG = ("too large", "too long", "context length", "context window", "maximum context")
+"""What servers say of a request that is too long: no setting of it is at fault."""
 
 
 class RefusedError(SymboUQError):
     """A server answers no request: a wrong key, model or address."""
+
+
+class _Retry(Retry):
+    """Waits no longer than is bearable, also where the server says when to come again."""
+
+    def get_retry_after(self, response: Any) -> float | None:
+        wait = super().get_retry_after(response)
+        return None if wait is None else min(wait, _LONGEST_WAIT)
 
 
 class Endpoint:
@@ -40,26 +49,30 @@ class Endpoint:
     Args:
         url: Its address, such as `http://localhost:8000/v1`.
         model: The model's name there.
-        timeout: Seconds that an answer may take.
+        timeout: Seconds for which nothing may come from the server.
         retries: How often a request is made again where a fault may pass.
 
     Raises:
-        SymboUQError: If the address is none of HTTP.
+        SymboUQError: If the address is none of HTTP, or the key cannot be sent.
     """
 
     def __init__(self, url: str, model: str, timeout: float = 120, retries: int = 5) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.netloc:
             raise SymboUQError(f"{url!r} is no address of a server: give http://HOST:PORT/v1")
-        address = url.rstrip("/") if parts.path.strip("/") else f"{url.rstrip('/')}/v1"
-        self.url = address if address.endswith(_PATH) else address + _PATH
+        if "@" in parts.netloc or parts.query:
+            raise SymboUQError(
+                "the address of a server has neither a password nor a query; a key is taken from "
+                f"{' or '.join(KEYS)}"
+            )
+        path = parts.path.rstrip("/") or "/v1"
+        path = path if path.endswith(_PATH) else path + _PATH
+        self.url = f"{parts.scheme}://{parts.netloc}{path}"
         self.model = model
         self._timeout = timeout
         self._retries = retries
-        self._key = next((os.environ[name] for name in KEYS if os.environ.get(name)), None)
+        self._key = _key()
         self._local = threading.local()
-        # What is tried again is nobody's concern; what fails in the end is told by its error.
-        logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
         self._refused: set[str] = set()
 
     def ask(
@@ -84,8 +97,8 @@ class Endpoint:
         while True:
             settings = self._settings(schema, most, sample)
             response = self._posted({"model": self.model, "messages": list(messages), **settings})
-            if response.status_code != 400 or not self._learns(response.text, settings):
-                return _answer(response)
+            if response.status_code not in (400, 422) or not self._learns(response.text, settings):
+                return _answer(response, messages)
 
     def _settings(self, schema: Mapping[str, Any], most: int, sample: int) -> dict[str, Any]:
         wanted: dict[str, Any] = {
@@ -93,7 +106,7 @@ class Endpoint:
                 "type": "json_schema",
                 "json_schema": {"name": "reading", "strict": True, "schema": schema},
             },
-            "temperature": _TEMPERATURE if sample else 0.0,
+            "temperature": TEMPERATURE if sample else 0.0,
             "seed": sample,
             "max_tokens": most,
         }
@@ -103,11 +116,18 @@ class Endpoint:
 
     def _learns(self, fault: str, settings: Mapping[str, Any]) -> bool:
         """Whether a refusal names one of the settings, without which it may be tried again."""
-        named = [name for name in settings if name in fault]
+        if any(text in fault.lower() for text in _TOO_LONG):
+            return False
+        named = [name for name in settings if name in fault and name != "max_completion_tokens"]
         if not named and "response_format" in settings and "schema" in fault:
             named = ["response_format"]
         self._refused.update(named[:1])
         return bool(named)
+
+    def _authorized(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        if self._key:
+            request.headers["Authorization"] = f"Bearer {self._key}"
+        return request
 
     def _posted(self, body: Mapping[str, Any]) -> requests.Response:
         try:
@@ -120,11 +140,12 @@ class Endpoint:
         """The thread's own connections."""
         if not hasattr(self._local, "session"):
             session = requests.Session()
-            retry = Retry(
+            retry = _Retry(
                 total=self._retries,
                 backoff_factor=0.5,
                 backoff_jitter=0.5,
-                backoff_max=30,
+                backoff_max=_LONGEST_WAIT,
+                read=min(self._retries, 2),  # what timed out costs as much again
                 status_forcelist=_PASSING,
                 allowed_methods=None,
                 raise_on_status=False,
@@ -132,12 +153,27 @@ class Endpoint:
             for scheme in ("http://", "https://"):
                 session.mount(scheme, HTTPAdapter(max_retries=retry))
             session.trust_env = not _is_local(self.url)
-            if self._key:
-                session.headers["Authorization"] = f"Bearer {self._key}"
+            session.auth = self._authorized  # whatever a .netrc has for the server
             self._local.session = session
         session = self._local.session
         assert isinstance(session, requests.Session)
         return session
+
+
+def _key() -> str | None:
+    """The server's key, from the environment.
+
+    Raises:
+        SymboUQError: If it cannot stand in a header; it is not told.
+    """
+    for name in KEYS:
+        key = os.environ.get(name, "").strip()
+        if not key:
+            continue
+        if not (key.isascii() and key.isprintable()):
+            raise SymboUQError(f"{name} has characters that no key has")
+        return key
+    return None
 
 
 def _is_local(url: str) -> bool:
@@ -145,8 +181,9 @@ def _is_local(url: str) -> bool:
     return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
 
 
-def _answer(response: requests.Response) -> Answer:
-    """What a response says.
+def _answer(response: requests.Response, messages: Sequence[Message]) -> Answer:
+    """What a response says. Where it does not say how many tokens there were, it is a quarter of
+    the characters.
 
     Raises:
         RefusedError: If the server answers none.
@@ -165,10 +202,11 @@ def _answer(response: requests.Response) -> Answer:
         (choice, *_) = content["choices"]
         text = choice["message"]["content"] or ""
         usage = content.get("usage") or {}
+        read = sum(len(message["content"]) for message in messages) // 4
         return Answer(
             str(text),
-            int(usage.get("prompt_tokens") or 0),
-            int(usage.get("completion_tokens") or 0),
+            int(usage.get("prompt_tokens") or read),
+            int(usage.get("completion_tokens") or len(text) // 4),
             choice.get("finish_reason") == "length",
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:

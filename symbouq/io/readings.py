@@ -21,8 +21,8 @@ Key = tuple[str, int]
 class ReadingsFile:
     """Readings on disk, one JSON object a line; a context manager.
 
-    A line counts once its line break is written; what a killed run left after the last one is cut
-    off. Of several lines of one reading the last one counts, so a reading may be corrected by
+    What a killed run left of a last line is passed over, and cut off before something is added. Of
+    several lines of one reading the last one counts, so a reading may be corrected by
     editing its line or by adding another.
 
     Args:
@@ -68,7 +68,7 @@ class ReadingsFile:
 
     @property
     def models(self) -> list[str]:
-        """The models that have readings here, in order of appearance."""
+        """The models that have readings here."""
         every = (reading.model for readings in self._of.values() for reading in readings)
         return list(dict.fromkeys(every))
 
@@ -134,9 +134,10 @@ class ReadingsFile:
                 if line.strip():
                     self._keep(parse_record(StoredReading, line, str(self.path), number))
             except RecordError:
-                if line.endswith(b"\n") or number < len(lines) or not self._grows:
+                if line.endswith(b"\n") or number < len(lines) or line.rstrip().endswith(b"}"):
                     raise
-                os.ftruncate(self._file, size)  # what a killed run left
+                if self._grows:
+                    os.ftruncate(self._file, size)  # what a killed run left
                 return
             size += len(line)
         if lines and not lines[-1].endswith(b"\n") and self._grows:

@@ -361,10 +361,10 @@ def _take_reading(spec: Spec, line: str, number: int) -> None:
 def _reading(line: str, number: int) -> ExpectedReading:
     match = _READING.fullmatch(line)
     said = _split(match["said"]) if match is not None else []
-    known = {*get_args(Stance), *get_args(Unexpressible)}
-    for given in filter(None, match.group("stance", "reason") if match is not None else ()):
-        if given not in known:
-            raise SpecError(f"{given!r} is none of {', '.join(sorted(known))}")
+    for group, known in (("stance", get_args(Stance)), ("reason", get_args(Unexpressible))):
+        given = match[group] if match is not None else None
+        if given and given not in known:
+            raise SpecError(f"{given!r} is none of {', '.join(known)}")
     if match is not None and match["reason"] and not said:
         return ExpectedReading(number, match["reason"], False, (), "", match["words"])
     if match is None or match["reason"] or len(said) < 3:

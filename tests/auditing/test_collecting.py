@@ -114,6 +114,34 @@ def test_a_dead_endpoint_is_not_asked_for_ever(tmp_path: Path) -> None:
     assert "nothing is asked any more" in got[-1].message and "gone" in got[-1].message
 
 
+def test_replies_that_cannot_be_used_are_none_that_are_missing(tmp_path: Path) -> None:
+    asker = Plain()
+    asker.ask = lambda *_: Answer("{", 1, 1, cut=True)  # type: ignore[method-assign]
+    lines = [line(str(n), n, scene=[f"Cup {n} is here."]) for n in range(1, 10)]
+    got, _ = collect(tmp_path / "r.jsonl", asker, lines)
+    assert all("was cut" in item.message for item in got)
+
+
+def test_what_cannot_be_kept_is_not_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any) -> None:
+        raise SymboUQError("cannot be written: disk full", "r.jsonl")
+
+    monkeypatch.setattr(ReadingsFile, "add", full)
+    asker = Plain()
+    got, _ = collect(tmp_path / "r.jsonl", asker, [line("one"), line("two", 2)])
+    assert len(asker.asked) == 1
+    assert all("disk full" in item.message for item in got)
+
+
+def test_a_fault_of_ours_costs_its_record_alone(tmp_path: Path) -> None:
+    got, _ = collect(
+        tmp_path / "r.jsonl", Plain(RuntimeError("oops")), [line("one"), line("two", 2)]
+    )
+    assert "internal error" in got[0].message and isinstance(got[1], Line)
+
+
 def test_a_refusal_ends_the_asking(tmp_path: Path) -> None:
     asker = Plain(SymboUQError("wrong key"))
     got, _ = collect(tmp_path / "r.jsonl", asker, [line("one"), line("two", 2)])
@@ -162,7 +190,7 @@ def test_without_a_model_other_versions_will_do(tmp_path: Path) -> None:
     (got,), tally = collect(path, None, [line("one")])
     assert isinstance(got, Line) and tally.other == 2
     (missing,), _ = collect(path, None, [line("one", scene=["Another scene."])])
-    assert "has no reading of its scene by plain" in missing.message
+    assert "has no reading 1 of its scene by plain" in missing.message
 
 
 def test_records_that_need_no_reading_go_on_as_they_are(tmp_path: Path) -> None:

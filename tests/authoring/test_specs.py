@@ -233,3 +233,32 @@ def test_the_builtin_rules_fire_in_the_builtin_tests() -> None:
     assert len(discovered(None)) > 50
     told = CliRunner().invoke(main, ["rules", "test", "--coverage", "--fail-under", "100", "-q"])
     assert told.exit_code == 0, told.output
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('shouted: cup inside box "in"', "shouted"),
+        ('number: cup inside box "in"', "number"),
+        ('unexpressed asserted: "in"', "asserted"),
+        ('cup inside "in"', "is no reading"),
+    ],
+)
+def test_what_is_no_reading_is_told(tmp_path: Path, line: str, message: str) -> None:
+    file = tmp_path / "x.test"
+    file.write_text(f"test: x\nreads:\n  The cup is in the box.\n    {line}\n")
+    with pytest.raises(SpecError, match=message):
+        parsed(file)
+
+
+def test_sentences_read_as_they_are_said_to(tmp_path: Path) -> None:
+    file = tmp_path / "x.test"
+    file.write_text(
+        'test: x\nreads:\n  The cup is inside the box.\n    cup inside box "inside"\n'
+        '  The cup is above the box.\n    cup below box "above"\n'
+        '  todo The cup is near the box.\n    cup near box "near"\n'
+    )
+    (outcome,) = run(parsed(file), TraceAuditor())
+    assert [miss.line for miss in outcome.misses] == [5]
+    assert "expected asserted" in outcome.misses[0].message
+    assert [miss.line for miss in outcome.mended] == [7]

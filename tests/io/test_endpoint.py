@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,6 +54,26 @@ def test_the_key_is_of_the_environment(
     assert server.keys == [used]
 
 
+def test_a_key_that_cannot_be_sent_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYMBOUQ_API_KEY", "sk-secret\n")
+    with chat_server(lambda body: "Hi.") as server:
+        Endpoint(server.url, "small").ask(ASKED, SCHEMA, 50, 0)
+    assert server.keys == ["Bearer sk-secret"]
+    monkeypatch.setenv("SYMBOUQ_API_KEY", "sk-\u201csecret")
+    with pytest.raises(SymboUQError, match="SYMBOUQ_API_KEY") as error:
+        Endpoint(server.url, "small")
+    assert "secret" not in str(error.value)
+
+
+def test_a_netrc_file_has_no_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password mine\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    monkeypatch.setenv("SYMBOUQ_API_KEY", "s")
+    with chat_server(lambda body: "Hi.") as server:
+        Endpoint(server.url, "small").ask(ASKED, SCHEMA, 50, 0)
+    assert server.keys == ["Bearer s"]
+
+
 @pytest.mark.parametrize("fault", [(429, "slow down"), (500, "oops"), (503, "busy"), None])
 def test_what_may_pass_is_asked_again(fault: Any) -> None:
     answers = [fault, fault, "Hi."]
@@ -95,12 +116,28 @@ def test_a_setting_that_a_server_does_not_have_is_left_out(name: str) -> None:
 
 
 def test_a_request_that_is_too_long_is_the_request_s_fault() -> None:
-    with (
-        chat_server(lambda body: (400, "the prompt is too long")) as server,
-        pytest.raises(UnansweredError, match="too long"),
-    ):
-        Endpoint(server.url, "small").ask(ASKED, SCHEMA, 50, 0)
-    assert len(server.bodies) == 1
+    fault = "max_tokens is too large: 50; the maximum context length is 40"
+    with chat_server(lambda body: (400, fault)) as server:
+        endpoint = Endpoint(server.url, "small")
+        for _ in range(2):
+            with pytest.raises(UnansweredError, match="too large"):
+                endpoint.ask(ASKED, SCHEMA, 50, 0)
+    assert [body["max_tokens"] for body in server.bodies] == [50, 50]
+
+
+def test_servers_that_check_what_they_are_given_answer_otherwise() -> None:
+    def answering(body: dict[str, Any]) -> Any:
+        return (422, "seed: extra inputs are not permitted") if "seed" in body else "Hi."
+
+    with chat_server(answering) as server:
+        assert Endpoint(server.url, "small").ask(ASKED, SCHEMA, 50, 0).text == "Hi."
+
+
+def test_tokens_that_nobody_counts_are_estimated() -> None:
+    body = completion("x" * 40) | {"usage": None}
+    with chat_server(lambda _: body) as server:
+        answer = Endpoint(server.url, "small").ask(ASKED, SCHEMA, 50, 0)
+    assert (answer.prompt_tokens, answer.reply_tokens) == (len("Hello?") // 4, 10)
 
 
 def test_an_answer_that_was_cut_says_so() -> None:
@@ -144,7 +181,10 @@ def test_addresses(url: str, address: str) -> None:
     assert Endpoint(url, "m").url == address
 
 
-@pytest.mark.parametrize("url", ["localhost:8000", "ftp://h/v1", "here"])
+@pytest.mark.parametrize(
+    "url", ["localhost:8000", "ftp://h/v1", "here", "http://me:secret@h/v1", "http://h/v1?a=b"]
+)
 def test_what_is_no_address(url: str) -> None:
-    with pytest.raises(SymboUQError, match="no address"):
+    with pytest.raises(SymboUQError, match="address") as error:
         Endpoint(url, "m")
+    assert "secret" not in str(error.value)

@@ -65,6 +65,22 @@ def test_what_a_killed_run_left_is_cut_off(tmp_path: Path) -> None:
     assert [json.loads(line)["text"] for line in lines] == ["a", "b"]
 
 
+def test_what_a_killed_run_left_is_passed_over_where_nothing_is_added(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    whole = reading().model_dump_json() + "\n"
+    path.write_text(whole + whole[:40])
+    with ReadingsFile(path, grows=False) as file:
+        assert file.find("a", 0, "m", "p", "o") == reading()
+    assert path.read_text() == whole + whole[:40]
+
+
+def test_a_mistake_in_the_last_line_is_not_taken_for_that(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text(reading().model_dump_json().replace('"text"', '"txt"'))
+    with pytest.raises(SymboUQError, match=r"r\.jsonl:1: "), ReadingsFile(path):
+        pass
+
+
 def test_a_line_that_is_no_reading_is_named(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     path.write_text('{"id": "one"}\n')

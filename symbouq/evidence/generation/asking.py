@@ -9,10 +9,7 @@ from threading import Lock
 from typing import Any
 
 from symbouq.evidence.generation.engine import Completion, Engine, Request
-from symbouq.io.chat import Answer, Message, UnansweredError
-
-_TEMPERATURE = 0.7
-"""Of samples."""
+from symbouq.io.chat import TEMPERATURE, Answer, Message, UnansweredError
 
 
 class EngineAsker:
@@ -43,7 +40,7 @@ class EngineAsker:
         """
         # One message: there are templates that refuse a system role.
         text = "\n\n".join(message["content"] for message in messages)
-        request = Request(text, most, schema, _TEMPERATURE if sample else 0.0, sample)
+        request = Request(text, most, schema, TEMPERATURE if sample else 0.0, sample)
         mine: Future[Completion] = Future()
         self._waiting.put((request, mine))
         with self._running:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -68,12 +70,11 @@ def reply_in(text: str, request: ModelRequest) -> Reply:
     Raises:
         ValueError: If it holds none, or not of each sentence.
     """
-    first, last = text.rfind("</think>") + 1, text.rfind("}")
-    first = text.find("{", max(first, 0))
-    if first < 0 or last < first:
-        raise ValueError("it has no JSON object")
+    content = next(filter(_is_reply, _objects(text[text.rfind("</think>") + 1 :])), None)
+    if content is None:
+        raise ValueError("it has no JSON object with `sentences`")
     try:
-        reply = Reply.model_validate_json(text[first : last + 1])
+        reply = Reply.model_validate(content)
     except ValidationError as error:
         fault = error.errors()[0]
         place = ".".join(map(str, fault["loc"]))
@@ -82,3 +83,21 @@ def reply_in(text: str, request: ModelRequest) -> Reply:
     if labels != list(request.sentences):
         raise ValueError(f"`sentences` has entries for {', '.join(labels) or 'none'}")
     return reply
+
+
+def _objects(text: str) -> Iterator[Any]:
+    """The JSON values that begin with a brace in a text, outside of each other."""
+    decoder = json.JSONDecoder()
+    at = text.find("{")
+    while at >= 0:
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            yield value
+        at = text.find("{", end)
+
+
+def _is_reply(value: Any) -> bool:
+    return "sentences" in value

@@ -208,6 +208,6 @@ def span_of(words: str | Sequence[int], text: str) -> tuple[int, int] | None:
     if not isinstance(words, str):
         start, end = words
         return (start, end) if 0 <= start < end <= len(text) else None
-    start = text.find(words)
-    start = text.lower().find(words.lower()) if start < 0 else start
-    return (start, start + len(words)) if words and start >= 0 else None
+    found = re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text) if words else None
+    found = found or (re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.I) if words else None)
+    return found.span() if found is not None else None

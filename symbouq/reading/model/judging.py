@@ -155,8 +155,9 @@ def _has_number(ontology: Ontology, sentence: SentenceReading, text: str) -> boo
     """Whether a sentence has a number that is no part of what it calls a thing."""
     rest = text
     for mention in sentence.things:
-        if words := words_of(mention, text):
-            rest = rest.replace(words, " ")
+        # Each mention is of one place, the first where nothing is blanked yet.
+        if span := span_of(mention.words, rest):
+            rest = f"{rest[: span[0]]}{' ' * (span[1] - span[0])}{rest[span[1] :]}"
     rest = _OCLOCK.sub(" ", _LISTED.sub(" ", rest, count=1))
     numerals = ontology.lexicon.numeral
     return bool(_NUMBER.search(rest)) or any(

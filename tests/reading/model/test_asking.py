@@ -67,7 +67,8 @@ def test_a_reply_that_was_cut_would_be_cut_again() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [f"```json\n{GOOD}\n```", f"<think>a {{ brace</think>{GOOD}", f"Here: {GOOD}"]
+    "text",
+    [f"```json\n{GOOD}\n```", f"<think>a {{ brace</think>{GOOD}", f"Here {{it}} is: {GOOD} {{so}}"],
 )
 def test_what_stands_around_the_object_is_left_aside(text: str) -> None:
     assert len(reply_in(text, REQUEST).sentences) == 2

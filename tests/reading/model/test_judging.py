@@ -128,6 +128,12 @@ def test_numbers_that_are_read_past_leave_a_part_unread(text: str, in_part: bool
     assert judge(reply(said(), things=THINGS[:2]), text=text).past_number == in_part
 
 
+def test_numbers_of_names_are_no_other_numbers() -> None:
+    numbered = [("t1", "2"), ("t2", "3")]
+    assert judge(reply(said(), things=numbered), text="2 is 2 metres left of 3.").past_number
+    assert not judge(reply(said(), things=numbered), text="2 is left of 3.").past_number
+
+
 def test_numbers_of_names_are_read() -> None:
     found = judge(
         reply(said(), things=[("t1", "Box 14"), ("t2", "two jugs")]),
