@@ -102,5 +102,10 @@ def prompt_of(ontology: Ontology, folder: str | None) -> Prompt:
         SpecError: If a test file cannot be read.
     """
     own = tuple(discovered(folder)) if folder is not None and Path(folder).is_dir() else ()
-    builtin = discovered(str(data_folder("ontology")))
-    return Prompt(ontology, (*builtin, *own), own)
+    return Prompt(ontology, (*_builtin(), *own), own)
+
+
+@cache
+def _builtin() -> tuple[Spec, ...]:
+    """The tests of the built-in ontology, read once a process."""
+    return tuple(discovered(str(data_folder("ontology"))))

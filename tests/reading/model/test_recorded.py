@@ -89,6 +89,7 @@ def figures(reader: str, looked: bool) -> Figures:
     return Figures(*(counts[name] for name in Figures._fields))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reader", "looked", "expected"),
     [
@@ -104,6 +105,7 @@ def test_rich_scenes(reader: str, looked: bool, expected: Figures) -> None:
     assert figures(reader, looked) == expected
 
 
+@pytest.mark.slow
 def test_claims_that_are_surely_read_are_decided_rightly() -> None:
     """By the confidence of their least sure relation."""
     right: Counter[float] = Counter()
@@ -119,6 +121,7 @@ def test_claims_that_are_surely_read_are_decided_rightly() -> None:
     assert right == every
 
 
+@pytest.mark.slow
 def test_replies_stand_in_their_texts() -> None:
     faults = [fault for identity in SCENES for fault in audited(identity, "model")["faults"]]
     assert all("is not surely read" in fault for fault in faults)
