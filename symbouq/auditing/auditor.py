@@ -20,7 +20,7 @@ from symbouq.errors import RecordError
 from symbouq.limits import LimitError, late, untimed
 from symbouq.ontology.library import VERSION, OntologyLibrary, builtin
 from symbouq.ontology.tables import Ontology, Triple
-from symbouq.reading.parsed import ParsedClaim, ParsedTrace
+from symbouq.reading.parsed import SURE, ParsedClaim, ParsedTrace
 from symbouq.reading.parser import TraceParser
 from symbouq.records import SCHEMA_VERSION, Context, Instance, Trace
 
@@ -171,10 +171,6 @@ class TraceAuditor:
             context: {**head, "context": context, **describe(ontology, parsed, result, context)}
             for context in contexts
         }
-
-
-SURE = 0.75
-"""The least confidence of relations that are surely read."""
 
 
 def decide(ontology: Ontology, parsed: ParsedTrace, cases: bool = False) -> TraceResult:

@@ -406,6 +406,10 @@ class Ontology:
         said = (relation, self.wording.understood_as.get(relation, ""))
         return next((r for r in said if r in self.relations.family), None)
 
+    def denied(self, relation: str) -> str | None:
+        """What holds where a relation is said not to hold, if one relation says it."""
+        return self.relations.negation.get(relation) or self.wording.denied_as.get(relation)
+
     def canonical(self, relation: str) -> str:
         """The relation's name as the ontology spells it (`upper-left` is `upper_left`).
 

@@ -8,6 +8,9 @@ from typing import Any
 from symbouq.ontology.tables import Triple
 from symbouq.reading.clauses import Clauses
 
+SURE = 0.75
+"""The least confidence of relations that are surely read."""
+
 
 @dataclass(frozen=True)
 class Stated:

@@ -124,19 +124,13 @@ def sentences_of(text: str) -> list[str]:
     return [text[start:end] for start, end in spans(english_tokenizer(), text)]
 
 
-def dialogue(
-    texts: TraceTexts, names: Names
-) -> Generator[ModelRequest, Sequence[Reply], list[Sequence[Reply]]]:
+def dialogue(texts: TraceTexts, names: Names) -> Generator[ModelRequest, Sequence[Reply], None]:
     """The requests about a trace; each is answered with one reply or several samples.
 
     Args:
         texts: Its texts.
         names: Takes note of the things.
-
-    Returns:
-        All replies, in order.
     """
-    replies: list[Sequence[Reply]] = []
     labelled = texts.labelled
     for part, marks in (("scene", "S"), ("claims", "QC")):
         labels = [label for label in labelled if label[0] in marks]
@@ -147,9 +141,7 @@ def dialogue(
             request = ModelRequest(part, asked, known, before)  # type: ignore[arg-type]
             given = yield request
             names.take(given[0].sentences, asked)
-            replies.append(given)
             before = list(asked.values())[-_BEFORE:]
-    return replies
 
 
 class Names:

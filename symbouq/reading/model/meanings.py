@@ -56,8 +56,8 @@ def _parts(ontology: Ontology, relation: str, places: str) -> Iterator[str]:
 def _places(ontology: Ontology) -> dict[str, str]:
     """Relation to where on each axis it puts the subject: `x< y=`; empty where on none."""
     bounds: dict[tuple[str, str], dict[str, set[tuple[str, str]]]] = defaultdict(dict)
-    for side, predicates in (("least", ("at_least", "held_at_least")), ("most", ("at_most",))):
-        for predicate in (*predicates, f"held_at_{side}"):
+    for side in ("least", "most"):
+        for predicate in (f"at_{side}", f"held_at_{side}"):
             for row in ontology.tables.rows(predicate):
                 role, relation, axis, end, other, value = row if len(row) == 6 else (QUERIED, *row)
                 if role == QUERIED:

@@ -14,11 +14,9 @@ from symbouq.reading.model.judging import (
     JudgedRelation,
     judged,
 )
+from symbouq.reading.parsed import SURE
 from symbouq.reading.traces import ASSERTED, Claim, Mention, Question, Text, grouped
 from symbouq.records.reading import Reply
-
-SURE = 0.75
-"""The least confidence of relations that are surely read."""
 
 _DOUBTING = 0.95
 """The least confidence of the other reader with which it doubts a relation."""
@@ -54,9 +52,7 @@ class ModelReader:
         self._pronouns = ontology.lexicon.word.get("pronoun", frozenset())
         self._articles = sorted(ontology.wording.lexeme.get("article", frozenset()))
 
-    def requests(
-        self, texts: TraceTexts
-    ) -> Generator[ModelRequest, Sequence[Reply], list[Sequence[Reply]]]:
+    def requests(self, texts: TraceTexts) -> Generator[ModelRequest, Sequence[Reply], None]:
         """What a language model is asked about a trace, request by request
         (`symbouq.reading.model.dialogue.dialogue`).
         """
@@ -85,7 +81,7 @@ class ModelReader:
 
 
 def _requests(
-    asking: Generator[ModelRequest, Sequence[Reply], object], replies: Sequence[Sequence[Reply]]
+    asking: Generator[ModelRequest, Sequence[Reply], None], replies: Sequence[Sequence[Reply]]
 ) -> int:
     """How many requests are made, up to one without a reply."""
     if next(asking, None) is None:
@@ -269,8 +265,7 @@ class _Reading:
         return self._denied(relation.relation) if denied else relation.relation
 
     def _denied(self, relation: str) -> str | None:
-        negation = self._ontology.relations.negation.get(relation)
-        negation = negation or self._ontology.wording.denied_as.get(relation)
+        negation = self._ontology.denied(relation)
         return negation if negation in self._ontology.relations.family else None
 
     def _mentions(self, relation: JudgedRelation, name: str) -> list[Mention]:

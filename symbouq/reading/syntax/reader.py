@@ -315,7 +315,7 @@ class SyntaxReader:
                 continue
             relation: str | None = each.relation
             if statement.negative and not modal:
-                relation = self._denied(each.relation)
+                relation = self.ontology.denied(each.relation)
             understood = self.ontology.understood(relation) if relation else None
             if understood is None:
                 continue
@@ -348,11 +348,6 @@ class SyntaxReader:
             return "unread" if any(word.relations for word in sentence.words) else ""
         sure = [s for s in asserted if s.sure and s.statement.cost in CONFIDENCE]
         return "not-in-profile" if sure else "uncertain"
-
-    def _denied(self, relation: str) -> str | None:
-        """What holds where a relation is said not to hold, if one relation says it."""
-        negation = self.ontology.relations.negation.get(relation)
-        return negation or self.ontology.wording.denied_as.get(relation)
 
     def label(self, text: str, things: Things, asked: tuple[str, str]) -> tuple[Mention, ...]:
         """A bare label, "upper-left", as a relation of the pair that the question asks for."""

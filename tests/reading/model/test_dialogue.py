@@ -42,9 +42,8 @@ def test_the_claims_are_read_without_the_scene() -> None:
     assert dict(second.sentences) == {"Q1": "Where is it?", "C1": "It is left.", "C2": "So left."}
     assert second.things == {"t1": ["The cup"], "t2": ["the jug"]}
     assert "left of the jug" not in second.message
-    with pytest.raises(StopIteration) as end:
+    with pytest.raises(StopIteration):
         asking.send(reply(("Q1", {}), ("C1", {}), ("C2", {})))
-    assert len(end.value.value) == 2
 
 
 def test_long_texts_are_read_part_by_part() -> None:
