@@ -44,6 +44,7 @@ class TraceParser:
         self._own = own or ontology
         self._readers: dict[tuple[str | None, str], TraceReader[Any] | SyntaxReader] = {}
         self._by_model: ModelReader | None = None
+        self._last: tuple[Instance, ModelReading] | None = None
 
     def reader_for(self, instance: Instance) -> TraceReader[Any] | SyntaxReader:
         """The reader of an instance's text.
@@ -204,16 +205,21 @@ class TraceParser:
         )
 
     def _model_reading(self, instance: Instance) -> ModelReading:
-        """An instance as a language model reads it.
+        """An instance as a language model reads it. Its question and its claims are asked for one
+        after the other, so the last one is remembered.
 
         Raises:
             RecordError: If its readings are of another text.
         """
+        if self._last is not None and self._last[0] is instance:
+            return self._last[1]
         given = instance.readings
         assert given is not None  # whoever calls has looked
         texts = self.texts(instance)
         second = self._parsed_text(instance, _cut(texts)) if given.second_opinion else None
-        return self.model_reader.read(texts, given.replies, second)
+        read = self.model_reader.read(texts, given.replies, second)
+        self._last = instance, read
+        return read
 
     def question(self, instance: Instance) -> Question:
         """What an instance's question asks.
