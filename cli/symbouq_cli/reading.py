@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from symbouq.records import Instance
 
 _NAMES = (
-    "reader", "endpoint", "reader_model", "model_engine", "readings", "samples", "reply_tokens",
-    "token_budget", "concurrency", "reply_timeout", "retries", "price",
+    "reader", "endpoint", "reader_model", "model_engine", "readings", "samples", "alone",
+    "reply_tokens", "token_budget", "concurrency", "reply_timeout", "retries", "price",
 )  # fmt: skip
 
 
@@ -86,6 +86,12 @@ def model_options(*names: str) -> Callable[[Any], Any]:
             show_default=True,
             metavar="N",
             help="How often the model is asked the same; what it does not repeat is uncertain.",
+        ),
+        click.option(
+            "--alone",
+            is_flag=True,
+            help="Show the model each sentence alone: no other can tell how it is read, and "
+            "pronouns refer to nothing. For small models, and texts that are not trusted.",
         ),
         click.option(
             "--reply-tokens",
@@ -176,6 +182,7 @@ def readings(
         most=given["reply_tokens"],
         budget=given["token_budget"],
         concurrency=given["concurrency"],
+        alone=given["alone"],
     )
     auditor = TraceAuditor(options["profile"], options["ontology"], pipeline=options["pipeline"])
     with ExitStack() as stack:

@@ -38,6 +38,7 @@ class Collecting:
         most: Most tokens of a reply.
         budget: Tokens, read and written, after which no more is asked; None for no bound.
         concurrency: Requests at a time.
+        alone: Whether the model is shown each sentence alone.
     """
 
     second_opinion: bool = False
@@ -45,6 +46,7 @@ class Collecting:
     most: int = 8192
     budget: int | None = None
     concurrency: int = 8
+    alone: bool = False
 
 
 @dataclass
@@ -184,7 +186,7 @@ class Collector:
                 folder = None if ontology.name == "builtin" else ontology.name
                 self._prompts[ontology.profile] = prompt_of(ontology, folder)
             prompt = self._prompts[ontology.profile]
-            asking = parser.model_reader.requests(parser.texts(instance))
+            asking = parser.model_reader.requests(parser.texts(instance), self._how.alone)
         replies: list[list[Reply]] = []
         request = next(asking, None)
         while request is not None:
@@ -202,6 +204,7 @@ class Collector:
             "model": self._model,
             "prompt": prompt.version,
             "second_opinion": self._how.second_opinion,
+            "alone": self._how.alone,
             "replies": replies,
         }
 

@@ -217,7 +217,7 @@ class TraceParser:
         assert given is not None  # whoever calls has looked
         texts = self.texts(instance)
         second = self._parsed_text(instance, _cut(texts)) if given.second_opinion else None
-        read = self.model_reader.read(texts, given.replies, second)
+        read = self.model_reader.read(texts, given.replies, second, given.alone)
         self._last = instance, read
         return read
 

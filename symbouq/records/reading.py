@@ -105,6 +105,8 @@ class ReadingsRecord(Record):
     """Version of the prompt that it was given."""
     second_opinion: bool = False
     """Whether the parser-based reader reads the trace as well, and is compared."""
+    alone: bool = False
+    """Whether the model was shown each sentence alone, and so there is a request for each."""
     replies: list[Annotated[list[Reply], Field(min_length=1)]]
     """The replies to each request, in the order in which they are made: several where the model
     was asked more than once."""

@@ -15,6 +15,7 @@ from symbouq.errors import RecordError, SymboUQError
 from symbouq.io.chat import Answer, Message, UnansweredError
 from symbouq.io.readings import ReadingsFile
 from symbouq.io.stream import Line
+from symbouq.records import Trace, parse_record
 
 SCENE = ["The cup is left of the jug."]
 
@@ -72,6 +73,17 @@ def test_lines_get_their_readings(tmp_path: Path) -> None:
     assert readings["replies"][1][0]["sentences"][0]["relations"][0]["relation"] == "right"
     assert tally == Tally(traces=1, asked=4, prompt_tokens=400, reply_tokens=40)
     assert len((tmp_path / "r.jsonl").read_text().splitlines()) == 4
+
+
+def test_sentences_are_asked_alone(tmp_path: Path) -> None:
+    asker = Plain()
+    (got,), _ = collect(tmp_path / "r.jsonl", asker, [line("one", scene=SCENE * 2)], alone=True)
+    readings = json.loads(got.content)["readings"]
+    assert readings["alone"] and len(readings["replies"]) == 3
+    assert len(asker.asked) == 2  # the same sentence is asked once
+    assert all("things" not in json.loads(asked) for asked in asker.asked)
+    audit = TraceAuditor().audited(parse_record(Trace, got.content))
+    assert audit["claims"][0]["verdict"] == "entailed"
 
 
 def test_what_is_kept_is_not_asked_again(tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 A request for claims has the scene's things and not its sentences: whoever reads a claim must not
 know what the scene says, lest a wrong claim be read as it should have been; and no sentence of the
-scene can tell how claims are read.
+scene can tell how claims are read. Where each sentence is read alone, none can tell how any other
+is read; then a thing is known by its words, and pronouns refer to nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -124,14 +125,21 @@ def sentences_of(text: str) -> list[str]:
     return [text[start:end] for start, end in spans(english_tokenizer(), text)]
 
 
-def dialogue(texts: TraceTexts, names: Names) -> Generator[ModelRequest, Sequence[Reply], None]:
+def dialogue(
+    texts: TraceTexts, names: Names, alone: bool = False
+) -> Generator[ModelRequest, Sequence[Reply], None]:
     """The requests about a trace; each is answered with one reply or several samples.
 
     Args:
         texts: Its texts.
-        names: Takes note of the things.
+        names: Takes note of the things, unless each sentence is read alone.
+        alone: Whether each sentence is read alone; then `together` makes one of the replies.
     """
     labelled = texts.labelled
+    if alone:
+        for label, text in labelled.items():
+            yield ModelRequest("scene" if label[0] == "S" else "claims", {f"{label[0]}1": text})
+        return
     for part, marks in (("scene", "S"), ("claims", "QC")):
         labels = [label for label in labelled if label[0] in marks]
         before: list[str] = []
@@ -142,6 +150,55 @@ def dialogue(texts: TraceTexts, names: Names) -> Generator[ModelRequest, Sequenc
             given = yield request
             names.take(given[0].sentences, asked)
             before = list(asked.values())[-_BEFORE:]
+
+
+def together(
+    texts: TraceTexts, names: Names, replies: Sequence[Sequence[Reply]]
+) -> list[list[Reply]]:
+    """Replies to sentences that were read alone, as those to one text are: each under its label,
+    and things that the same words mention by one id.
+
+    Args:
+        texts: The texts.
+        names: Takes note of the things.
+        replies: The samples of each sentence.
+    """
+    joined: list[list[Reply]] = []
+    for (label, text), given in zip(texts.labelled.items(), replies, strict=True):
+        joined.append([_placed(reply, label, text, names) for reply in given])
+        names.take(joined[-1][0].sentences, {label: text})
+    return joined
+
+
+def _placed(reply: Reply, label: str, text: str, names: Names) -> Reply:
+    """A reply to a sentence that was read alone, by the label and the things of its trace."""
+    asked = f"{label[0]}1"
+    sentence = next((s for s in reply.sentences if s.sentence == asked), None)
+    if sentence is None:  # a reading that was edited
+        return Reply(sentences=[])
+    alone = names.alone(sentence, text)
+
+    def known(thing: str) -> str:
+        return alone.get(thing, f"{thing} of {label}")
+
+    relations = [
+        relation.model_copy(
+            update={
+                "subject": known(relation.subject),
+                "object": known(relation.object)
+                if isinstance(relation.object, str)
+                else [known(thing) for thing in relation.object],
+            }
+        )
+        for relation in sentence.relations
+    ]
+    things = [m.model_copy(update={"id": known(m.id)}) for m in sentence.things]
+    placed = {"sentence": label, "things": things, "relations": relations}
+    return Reply(
+        sentences=[sentence.model_copy(update=placed)],
+        asks=[known(thing) for thing in reply.asks],
+        answer=label if reply.answer == asked else "",
+    )
 
 
 class Names:
@@ -167,17 +224,31 @@ class Names:
         own: dict[str, str] = {}
         for sentence in sentences:
             text = texts.get(sentence.sentence, "")
-            given = [(m.id, words_of(m, text)) for m in sentence.things]
-            times = Counter(words for _, words in given)
-            for thing, words in given:
-                said = self.said.setdefault(thing, [])
+            for mention in sentence.things:
+                said = self.said.setdefault(mention.id, [])
+                words = words_of(mention, text)
                 if words and words not in said:
                     said.append(words)
-                if words and times[words] == 1 and self.plain(words) not in self._pronouns:
-                    own.setdefault(thing, words)
+            for thing, words in self._own(sentence, text):
+                own.setdefault(thing, words)
         for thing, said in self.said.items():
             if said and thing not in self.of:
                 self.of[thing] = self._name(thing, own.get(thing, said[0]), thing in own)
+
+    def alone(self, sentence: SentenceReading, text: str) -> dict[str, str]:
+        """The things of a sentence that was read alone, each by the words that are its own."""
+        own: dict[str, str] = {}
+        for thing, words in self._own(sentence, text):
+            own.setdefault(thing, self.plain(words))
+        return own
+
+    def _own(self, sentence: SentenceReading, text: str) -> Iterator[tuple[str, str]]:
+        """The things of a sentence with words that mention that thing alone."""
+        given = [(mention.id, words_of(mention, text)) for mention in sentence.things]
+        times = Counter(words for _, words in given)
+        for thing, words in given:
+            if words and times[words] == 1 and self.plain(words) not in self._pronouns:
+                yield thing, words
 
     def plain(self, words: str) -> str:
         """Words without an article in front, in lower case."""

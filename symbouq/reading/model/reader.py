@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from symbouq.errors import RecordError
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.model.dialogue import ModelRequest, Names, TraceTexts, dialogue
+from symbouq.reading.model.dialogue import ModelRequest, Names, TraceTexts, dialogue, together
 from symbouq.reading.model.judging import (
     CONFIRMED,
     DOUBTED,
@@ -52,14 +52,20 @@ class ModelReader:
         self._pronouns = ontology.lexicon.word.get("pronoun", frozenset())
         self._articles = sorted(ontology.wording.lexeme.get("article", frozenset()))
 
-    def requests(self, texts: TraceTexts) -> Generator[ModelRequest, Sequence[Reply], None]:
+    def requests(
+        self, texts: TraceTexts, alone: bool = False
+    ) -> Generator[ModelRequest, Sequence[Reply], None]:
         """What a language model is asked about a trace, request by request
         (`symbouq.reading.model.dialogue.dialogue`).
         """
-        return dialogue(texts, self._names())
+        return dialogue(texts, self._names(), alone)
 
     def read(
-        self, texts: TraceTexts, replies: Sequence[Sequence[Reply]], second: Text | None = None
+        self,
+        texts: TraceTexts,
+        replies: Sequence[Sequence[Reply]],
+        second: Text | None = None,
+        alone: bool = False,
     ) -> ModelReading:
         """A trace, read.
 
@@ -67,13 +73,16 @@ class ModelReader:
             texts: Its texts.
             replies: The replies to each request, in order.
             second: What the parser-based reader reads in the same sentences.
+            alone: Whether each sentence was read alone.
 
         Raises:
             RecordError: If there are not as many replies as requests.
         """
         names = self._names()
-        if _requests(dialogue(texts, names), replies) != len(replies):
+        if _requests(dialogue(texts, names, alone), replies) != len(replies):
             raise RecordError("the readings are of another text: there is not one for each request")
+        if alone:
+            replies = together(texts, names, replies)
         return _Reading(self.ontology, texts, replies, names, second).whole()
 
     def _names(self) -> Names:

@@ -11,6 +11,7 @@ from symbouq.reading.model.dialogue import (
     TraceTexts,
     dialogue,
     span_of,
+    together,
 )
 from symbouq.records import Reply
 
@@ -55,6 +56,52 @@ def test_long_texts_are_read_part_by_part() -> None:
     assert list(second.sentences) == [f"S{AT_ONCE + 1}"]
     assert list(second.before) == texts.scene[AT_ONCE - 2 : AT_ONCE]
     assert second.things == {"t1": ["The 0th thing"]}
+
+
+def test_sentences_that_are_read_alone_are_asked_with_nothing_else() -> None:
+    texts = TraceTexts.of(["The cup is near.", "It hums."], "Where?", ["It is left."], "Left.")
+    asking = dialogue(texts, names(), alone=True)
+    asked = [next(asking)]
+    asked += [asking.send(reply(("S1", {"The cup": "t1"}))) for _ in range(4)]
+    assert asked == [
+        ModelRequest("scene", {"S1": "The cup is near."}),
+        ModelRequest("scene", {"S1": "It hums."}),
+        ModelRequest("claims", {"Q1": "Where?"}),
+        ModelRequest("claims", {"C1": "It is left."}),
+        ModelRequest("claims", {"C1": "Left."}),
+    ]
+    with pytest.raises(StopIteration):
+        asking.send(reply(("C1", {})))
+
+
+def test_what_was_read_alone_is_put_together_by_words() -> None:
+    """ "The cup" is one thing; "it", and what "they" are, are things that nobody else mentions."""
+    texts = TraceTexts.of(["The cup sees it.", "A cup sees them.", "Nothing."], "")
+    found = together(
+        texts,
+        names(),
+        [
+            reply(("S1", {"The cup": "t1", "it": "t2"})),
+            [Reply.model_validate({"sentences": [{
+                "sentence": "S1",
+                "things": [{"id": "t7", "words": "A cup"}, {"id": "t2", "words": "them"}, {"id": "t3", "words": "them"}],
+                "relations": [{"words": "sees", "subject": "t7", "relation": "sees", "object": ["t2", "t3"]}],
+            }], "asks": ["t7", "t2"], "answer": "S1"})],
+            reply(("S5", {"Nothing": "t1"})),
+        ],
+    )  # fmt: skip
+    (first,), (second,), (third,) = found
+    assert [(m.id, m.words) for m in first.sentences[0].things] == [
+        ("cup", "The cup"),
+        ("t2 of S1", "it"),
+    ]
+    (sentence,) = second.sentences
+    assert sentence.sentence == "S2"
+    assert [m.id for m in sentence.things] == ["cup", "t2 of S2", "t3 of S2"]
+    (relation,) = sentence.relations
+    assert (relation.subject, relation.object) == ("cup", ["t2 of S2", "t3 of S2"])
+    assert (second.asks, second.answer) == (["cup", "t2 of S2"], "S2")
+    assert third.sentences == []  # edited: the sentence that was asked for is gone
 
 
 def test_a_message_is_json_whatever_the_text_says() -> None:

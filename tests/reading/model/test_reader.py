@@ -210,3 +210,18 @@ def test_readings_of_another_text_are_refused(count: int) -> None:
     given = [reply(sentence("S1", texts.scene[0]))] * count
     with pytest.raises(RecordError, match="of another text"):
         READER.read(texts, given)
+
+
+def test_sentences_that_were_read_alone_are_one_trace() -> None:
+    texts = TraceTexts.of(["The cup is left of the jug."], "", ["The jug is right of the cup."], "")
+    given = [
+        reply({**sentence("S1", texts.scene[0], "cup left jug")}),
+        reply({**sentence("C1", texts.claims[0], "jug right cup")}),
+        reply({**sentence("C1", texts.claims[1])}),
+    ]
+    read = READER.read(texts, given, alone=True).text
+    assert [(m.subject, m.relation, m.object) for m in read.scene[0]] == [("cup", "left", "jug")]
+    assert stated(read.claims[0]) == [("jug", "right", "cup")]
+    assert read.claims[0].relations[0].grounded
+    with pytest.raises(RecordError, match="of another text"):
+        READER.read(texts, given)

@@ -151,6 +151,26 @@ def test_an_instruction_in_the_claims_is_not_in_what_is_asked_about_the_scene() 
             assert next(reader.requests(texts)) == next(reader.requests(clean))
 
 
+def test_an_instruction_is_in_no_request_but_its_own_where_sentences_are_read_alone() -> None:
+    reader = AUDITOR.parser_for(trace(SCENES["rooms-1"])).model_reader
+    nothing: list[Reply] = []
+    for row, texts, _ in instructed():
+        requests = reader.requests(texts, alone=True)
+        asked = [next(requests)] + [requests.send(nothing) for _ in list(texts.labelled)[1:]]
+        carrying = [request for request in asked if row["text"] in request.sentences.values()]
+        (own,) = carrying
+        assert len(own.sentences) == 1
+        clean = TraceTexts(
+            [text for text in texts.scene if text != row["text"]],
+            texts.question,
+            [text for text in texts.claims if text != row["text"]],
+            True,
+        )
+        again = reader.requests(clean, alone=True)
+        others = [next(again)] + [again.send(nothing) for _ in list(clean.labelled)[1:]]
+        assert [request for request in asked if request is not own] == others
+
+
 def test_the_prompt_and_the_schema_do_not_depend_on_the_text() -> None:
     ontology = AUDITOR.library.ontology("everyday")
     assert Prompt(ontology).version == Prompt(ontology).version
