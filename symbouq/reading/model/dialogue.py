@@ -176,27 +176,27 @@ def _placed(reply: Reply, label: str, text: str, names: Names) -> Reply:
     sentence = next((s for s in reply.sentences if s.sentence == asked), None)
     if sentence is None:  # a reading that was edited
         return Reply(sentences=[])
-    alone = names.alone(sentence, text)
+    by_words = names.by_words(sentence, text)
 
-    def known(thing: str) -> str:
-        return alone.get(thing, f"{thing} of {label}")
+    def in_trace(thing: str) -> str:
+        return by_words.get(thing, f"{thing} of {label}")
 
     relations = [
         relation.model_copy(
             update={
-                "subject": known(relation.subject),
-                "object": known(relation.object)
+                "subject": in_trace(relation.subject),
+                "object": in_trace(relation.object)
                 if isinstance(relation.object, str)
-                else [known(thing) for thing in relation.object],
+                else [in_trace(thing) for thing in relation.object],
             }
         )
         for relation in sentence.relations
     ]
-    things = [m.model_copy(update={"id": known(m.id)}) for m in sentence.things]
+    things = [m.model_copy(update={"id": in_trace(m.id)}) for m in sentence.things]
     placed = {"sentence": label, "things": things, "relations": relations}
     return Reply(
         sentences=[sentence.model_copy(update=placed)],
-        asks=[known(thing) for thing in reply.asks],
+        asks=[in_trace(thing) for thing in reply.asks],
         answer=label if reply.answer == asked else "",
     )
 
@@ -235,8 +235,8 @@ class Names:
             if said and thing not in self.of:
                 self.of[thing] = self._name(thing, own.get(thing, said[0]), thing in own)
 
-    def alone(self, sentence: SentenceReading, text: str) -> dict[str, str]:
-        """The things of a sentence that was read alone, each by the words that are its own."""
+    def by_words(self, sentence: SentenceReading, text: str) -> dict[str, str]:
+        """Id to plain words of the things of a sentence that have words of their own."""
         own: dict[str, str] = {}
         for thing, words in self._own(sentence, text):
             own.setdefault(thing, self.plain(words))

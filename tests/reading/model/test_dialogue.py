@@ -75,7 +75,7 @@ def test_sentences_that_are_read_alone_are_asked_with_nothing_else() -> None:
 
 
 def test_what_was_read_alone_is_put_together_by_words() -> None:
-    """ "The cup" is one thing; "it", and what "they" are, are things that nobody else mentions."""
+    """What "it" and "them" mention are things of their sentence alone."""
     texts = TraceTexts.of(["The cup sees it.", "A cup sees them.", "Nothing."], "")
     found = together(
         texts,

