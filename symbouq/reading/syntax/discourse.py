@@ -12,6 +12,10 @@ from symbouq.reading.syntax.sentences import Sentence, Sentences
 from symbouq.reading.syntax.things import Things
 
 
+_REMEMBERED = 8
+"""Groups of things that "both" may mean."""
+
+
 @dataclass(frozen=True)
 class Said:
     """A relation between things, as a sentence says it.
@@ -57,12 +61,17 @@ class Discourse:
         self.topic: int | None = None
         self.landmark: int | None = None
         self.question: tuple[Said, ...] = ()
+        self._groups: list[tuple[int, ...]] = []
+        self._named: list[int] = []
         self._wanted: list[tuple[Statement, int]] = []
 
     def take(self, sentence: Sentence) -> tuple[Said, ...]:
         """What a sentence says of things; what it speaks of may be meant by pronouns later."""
         for called, head in sentence.says.aliases:
             self.things.call(sentence.named(called)[0], self.things.thing(*sentence.named(head)))
+        for head, members in sentence.says.members.items():
+            named = [self._meant(sentence, member, CONTEXT) for member in members]
+            self.things.gather(sentence.named(head)[0], [t for of in named for t in of])
         wanted, self._wanted = self._wanted, []
         said = tuple(self._joined(self._said(sentence))) or tuple(self._supplied(sentence, wanted))
         self._related |= {frozenset((s.placed, s.landmark)) for s in said}
@@ -77,10 +86,9 @@ class Discourse:
         """
         phrases = sentence.says.phrases
         named = [head for head in sentence.says.moves if phrases[head].kind != "pronoun"]
-        found = [self._meant(sentence, head, CONTEXT) for head in named]
         if sentence.says.moves and not named:
-            found = [self.topic]
-        return {thing for thing in found if thing is not None}
+            return set() if self.topic is None else {self.topic}
+        return {thing for head in named for thing in self._meant(sentence, head, CONTEXT)}
 
     def _joined(self, said: Iterable[Said]) -> list[Said]:
         """What a sentence says, with directions of one pair as one: "above B and left of it"."""
@@ -104,19 +112,19 @@ class Discourse:
         meant: list[tuple[Statement, int, int]] = []
         for statement in sentence.says.statements:
             if self._is_wanted(sentence, statement.placed):
-                landmark = self._meant(sentence, statement.landmark, statement.placed)
-                if landmark is not None:
-                    self._wanted.append((statement, landmark))
+                landmarks = self._meant(sentence, statement.landmark, statement.placed)
+                self._wanted += [(statement, landmark) for landmark in landmarks]
                 continue
             placed = self._meant(sentence, statement.placed, statement.landmark)
-            landmark = self._meant(sentence, statement.landmark, statement.placed)
-            if placed is not None and landmark is not None:
-                meant.append((statement, placed, landmark))
+            landmarks = self._meant(sentence, statement.landmark, statement.placed)
+            meant += [(statement, one, other) for one in placed for other in landmarks]
         # "B is in A and B and C touch": what is related to itself is no part of the list.
         misread = {
             statement.trigger
             for statement, placed, landmark in meant
-            if placed == landmark and sentence.words[statement.trigger].category != "side"
+            if placed == landmark
+            and not self._several(sentence, statement)
+            and sentence.words[statement.trigger].category != "side"
         }
         opposed = self._opposed(meant)
         for statement, placed, landmark in meant:
@@ -166,9 +174,10 @@ class Discourse:
         told: dict[int, dict[str, Place]] = {}
         misread: set[int] = set()
         for place in sentence.says.places:
-            thing = self._meant(sentence, place.placed, CONTEXT)
-            if thing is None:
+            things = self._meant(sentence, place.placed, CONTEXT)
+            if len(things) != 1:
                 continue
+            (thing,) = things
             here = told.setdefault(thing, {})
             other = here.get(place.scale)
             if other is not None and other.number != place.number:
@@ -206,8 +215,8 @@ class Discourse:
                 for relation in statement.relations:
                     yield Said(thing, relation, landmark, given, span)
 
-    def _meant(self, sentence: Sentence, head: int, other: int) -> int | None:
-        """The thing that a noun phrase of a sentence means.
+    def _meant(self, sentence: Sentence, head: int, other: int) -> tuple[int, ...]:
+        """The things that a noun phrase of a sentence means; none where nothing tells.
 
         Args:
             sentence: The sentence.
@@ -215,20 +224,91 @@ class Discourse:
             other: The head of what it is related to, and does not mean.
         """
         if head == CONTEXT:
-            phrases = sentence.says.phrases
-            if other == CONTEXT or phrases[other].kind != "pronoun":
-                return self.topic
-            # "It is on the left", said of the topic: of what that was placed by.
-            partner = self._meant(sentence, other, CONTEXT)
-            return self.landmark if partner == self.topic else self.topic
+            return _only(self._context(sentence, other))
         phrase = sentence.says.phrases[head]
-        if phrase.kind == "pronoun":
-            return self._referent(sentence, head, other)
         if phrase.kind == "wanted":
-            return None
+            return ()
+        if phrase.kind == "group" or (phrase.kind == "pronoun" and phrase.plural):
+            group = self._group(sentence, phrase, other)
+            if group or phrase.kind == "group":
+                return group
+        if phrase.kind == "pronoun":
+            return _only(self._referent(sentence, head, other))
+        if phrase.plural:
+            words, noun, _ = sentence.named(head)
+            group = self.things.several(words, noun, phrase.count)
+            if phrase.rest:
+                group = self._without(sentence, group, other)
+            if group:
+                return group
         if phrase.kind == "plural" and self.things.find(*sentence.named(head)) is None:
-            return None
-        return self.things.thing(*sentence.named(head))
+            return ()
+        return (self.things.thing(*sentence.named(head)),)
+
+    def _context(self, sentence: Sentence, other: int) -> int | None:
+        """What a sentence leaves out, said of the head of another noun phrase."""
+        phrases = sentence.says.phrases
+        if other == CONTEXT or phrases[other].kind != "pronoun":
+            return self.topic
+        # "It is on the left", said of the topic: of what that was placed by.
+        partner = self._referent(sentence, other, CONTEXT)
+        return self.landmark if partner == self.topic else self.topic
+
+    def _group(self, sentence: Sentence, phrase: Phrase, other: int) -> tuple[int, ...]:
+        """What "both", "the other two" or "them" means: what was coordinated last, in its sentence
+        or before, else the things that were named last.
+        """
+        here = [g for g in self._coordinated(sentence) if g[-1] < phrase.head]
+        if phrase.kind == "pronoun":  # "the cups ... they"
+            several = (p for p in sentence.says.phrases.values() if p.plural and p.names)
+            here = sorted([*here, *((p.head,) for p in several if p.head < phrase.head)], key=max)
+        named = [tuple(t for h in g for t in self._meant(sentence, h, CONTEXT)) for g in here]
+        excluded = self._spoken(sentence, other)
+        for group in [*reversed(named), *reversed(self._groups)]:
+            left = tuple(t for t in group if t not in excluded) if phrase.rest else group
+            least = 1 if phrase.rest or phrase.kind == "pronoun" else 2
+            if phrase.count in (None, len(left)) and len(left) >= least:
+                return tuple(t for t in left if t not in excluded)
+        if phrase.count is None or phrase.rest:
+            return ()
+        before = [
+            thing
+            for head, found in sorted(sentence.says.phrases.items())
+            if found.names and not found.plural and head < phrase.head and head != other
+            for thing in self._meant(sentence, head, CONTEXT)
+        ]
+        last = list(dict.fromkeys(reversed([*self._named, *before])))
+        last = [thing for thing in last if thing not in excluded][: phrase.count]
+        return tuple(reversed(last)) if len(last) == phrase.count else ()
+
+    def _without(
+        self, sentence: Sentence, group: tuple[int, ...], other: int
+    ) -> tuple[int, ...]:
+        excluded = self._spoken(sentence, other)
+        return tuple(thing for thing in group if thing not in excluded)
+
+    def _spoken(self, sentence: Sentence, head: int) -> set[int]:
+        """The things that a noun phrase means which is no group itself."""
+        phrases = sentence.says.phrases
+        if head == CONTEXT or phrases[head].kind == "group" or phrases[head].plural:
+            return set()
+        if phrases[head].kind == "pronoun":
+            return set(_only(self._referent(sentence, head, CONTEXT)))
+        return set(self._meant(sentence, head, CONTEXT))
+
+    @staticmethod
+    def _coordinated(sentence: Sentence) -> list[tuple[int, ...]]:
+        """The coordinated noun phrases of a sentence that are named."""
+        phrases = sentence.says.phrases
+        named = (g for g in sentence.says.groups if all(phrases[n].names for n in g))
+        return sorted(named, key=lambda group: group[-1])
+
+    @staticmethod
+    def _several(sentence: Sentence, statement: Statement) -> bool:
+        """Whether a statement is of several things by one noun phrase."""
+        phrases = sentence.says.phrases
+        heads = (n for n in (statement.placed, statement.landmark) if n != CONTEXT)
+        return any(phrases[n].kind == "group" or phrases[n].plural for n in heads)
 
     def _referent(self, sentence: Sentence, head: int, other: int) -> int | None:
         """What a pronoun means: in its sentence a subject before it, if it is one itself or owns
@@ -251,7 +331,9 @@ class Discourse:
             found = subjects or objects or others
         if found:
             return self.things.thing(*sentence.named(found[-1].head))
-        partner = self._meant(sentence, other, head) if self._is_named(phrases, other) else None
+        partner = None
+        if self._is_named(phrases, other):
+            partner = next(iter(self._meant(sentence, other, head)), None)
         if oblique and other != CONTEXT and phrases[other].role == "subject":
             partner = self.topic if partner is None else partner  # "it is above it"
         for thing in (self.topic, self.landmark):
@@ -266,13 +348,20 @@ class Discourse:
 
     @staticmethod
     def _is_named(phrases: Mapping[int, Phrase], head: int) -> bool:
-        return head != CONTEXT and phrases[head].kind != "pronoun"
+        return head != CONTEXT and phrases[head].names
 
     def _remember(self, sentence: Sentence, said: Sequence[Said]) -> None:
         phrases = [p for p in sentence.says.phrases.values() if p.names]
+        self._groups += [
+            tuple(dict.fromkeys(t for h in g for t in self._meant(sentence, h, CONTEXT)))
+            for g in self._coordinated(sentence)
+        ]
+        self._groups = self._groups[-_REMEMBERED:]
+        singular = (p for p in phrases if not p.plural)
+        self._named += [t for p in singular for t in self._meant(sentence, p.head, CONTEXT)]
         subject = self._topic(phrases, sentence)
         if subject is not None:
-            topic = self.things.thing(*sentence.named(subject.head))
+            topic = next(iter(self._meant(sentence, subject.head, CONTEXT)), None)
             rest = [s.landmark for s in said if s.placed == topic]
             rest += [s.placed for s in said if s.landmark == topic]
             self.landmark = rest[-1] if rest else self.topic
@@ -288,3 +377,7 @@ class Discourse:
             if of_role and not sentence.asked:
                 return of_role[0]
         return phrases[-1] if phrases else None
+
+
+def _only(thing: int | None) -> tuple[int, ...]:
+    return () if thing is None else (thing,)

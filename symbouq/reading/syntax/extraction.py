@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations, pairwise
 from operator import attrgetter
@@ -74,20 +74,28 @@ class Phrase:
     Attributes:
         head: Its head.
         words: The words that name the thing, without article.
-        kind: `pronoun`, `definite`, `indefinite`, `plural`, `name`, or `wanted` ("what", "who").
+        kind: `pronoun`, `definite`, `indefinite`, `plural`, `name`, `wanted` ("what", "who"), or
+            `group`, which means several things that were named before: "both", "the other two",
+            "them".
         role: How it stands in its sentence: `subject`, `introduced` ("there is a lamp"), `object`
             (of a verb), `oblique` (a pronoun after a preposition) or `other`.
+        count: How many things it is of, where it says so.
+        plural: Whether it is of several things.
+        rest: Whether it is of those that are not spoken of already: "the OTHER two".
     """
 
     head: int
     words: tuple[int, ...]
     kind: str
     role: str
+    count: int | None = None
+    plural: bool = False
+    rest: bool = False
 
     @property
     def names(self) -> bool:
         """Whether it says itself which thing it means, as "it" and "what" do not."""
-        return self.kind not in ("pronoun", "wanted")
+        return self.kind not in ("pronoun", "wanted", "group")
 
 
 class Place(NamedTuple):
@@ -117,6 +125,9 @@ class Extracted:
         aliases: Noun phrases that their place tells from others, by what they are: "the top book is
             the atlas".
         moves: Noun phrases of what is moved, or moves.
+        groups: Noun phrases that are coordinated, in order: "A, B and C".
+        members: Noun phrases of several things to those that list them: "two pots, a red one and a
+            blue one".
     """
 
     statements: tuple[Statement, ...]
@@ -124,6 +135,8 @@ class Extracted:
     places: tuple[Place, ...] = ()
     aliases: tuple[tuple[int, int], ...] = ()
     moves: frozenset[int] = frozenset()
+    groups: tuple[tuple[int, ...], ...] = ()
+    members: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
 
 _MODAL = ("impossible", "possible", "necessary")
@@ -137,9 +150,15 @@ class Extraction:
     Args:
         ontology: The tables of the profile.
         verbs: The expressions that are verbs, word by word.
+        adpositions: Those that are prepositions to the parser as they are.
     """
 
-    def __init__(self, ontology: Ontology, verbs: Mapping[tuple[str, ...], str]) -> None:
+    def __init__(
+        self,
+        ontology: Ontology,
+        verbs: Mapping[tuple[str, ...], str],
+        adpositions: Mapping[tuple[str, ...], str],
+    ) -> None:
         self._converse = ontology.relations.converse
         self._symmetric = {r for r, s in ontology.relations.mirror.items() if r == s}
         self._symmetric |= {
@@ -150,6 +169,7 @@ class Extraction:
         self._excludes = ontology.relations.excludes
         self._joins = ontology.relations.join
         self.ordinals = ontology.lexicon.ordinal
+        self.numerals = ontology.lexicon.numeral
         self._directional = set(ontology.relations.displacement)
         self._classes: dict[str, list[str]] = {}
         for name, texts in ontology.wording.lexeme.items():
@@ -160,6 +180,8 @@ class Extraction:
             self._verbs.setdefault(words[0], []).append((words, relation))
         for options in self._verbs.values():
             options.sort(key=lambda option: -len(option[0]))
+        self.adpositions = {" ".join(words): r for words, r in adpositions.items()}
+        self.senses = ontology.wording.sense
 
     def excluding(self, r: str, s: str) -> bool:
         """Whether relations exclude each other, and are not said together as one."""
@@ -246,6 +268,8 @@ class Extraction:
             number, phrase = divmod(moved.number, STRIDE)
             if phrase in batch[number].phrases:
                 moves[number].add(phrase)
+        groups = self._linked(batch, rows("also", 2))
+        members = self._linked(batch, rows("member", 2))
         return [
             Extracted(
                 tuple(sorted(said.values(), key=attrgetter(*_ORDER))),
@@ -253,11 +277,25 @@ class Extraction:
                 tuple(sorted(here)),
                 tuple(sorted(called)),
                 frozenset(moved),
+                _groups(coordinated),
+                {head: tuple(sorted(of)) for head, of in listed.items()},
             )
-            for said, of, here, called, moved in zip(
-                found, batch, places, aliases, moves, strict=True
+            for said, of, here, called, moved, coordinated, listed in zip(
+                found, batch, places, aliases, moves, groups, members, strict=True
             )
         ]
+
+    def _linked(
+        self, batch: Sequence[_Facts], rows: Iterable[list[clingo.Symbol]]
+    ) -> list[dict[int, set[int]]]:
+        """The noun phrases of each sentence to those that they are linked to."""
+        found: list[dict[int, set[int]]] = [{} for _ in batch]
+        for first, second in rows:
+            number, head = divmod(first.number, STRIDE)
+            other = second.number % STRIDE
+            if batch[number].phrases.keys() >= {head, other}:
+                found[number].setdefault(head, set()).add(other)
+        return found
 
 
 class _Facts:
@@ -289,6 +327,8 @@ class _Facts:
             zip(words, doc, strict=True), key=lambda pair: pair[1].pos_ not in ("VERB", "AUX")
         ):
             self._token(word, token)
+        for token in doc:
+            self._adposition(token)
         for noun, verb in self._light.items():
             self._say(f"light({base + verb},{base + noun}).")
             self._say(
@@ -335,7 +375,8 @@ class _Facts:
             # "the upper shelf": the side belongs to a name.
             naming = word.category == "side" and self._modifies(token, "amod", "compound", "nmod")
             bare = word.category in ("reference", "position")
-            if (word.relations or bare) and not naming:
+            occasional = word.category == "preposition" and self._is_occasion(token)
+            if (word.relations or bare) and not naming and not occasional:
                 self._trigger(t, word.category, word.relations)
                 if word.category == "term":
                     placed, landmark = (self._words[token.i + n].text for n in (-1, 1))
@@ -348,13 +389,15 @@ class _Facts:
             relation, companion = verb
             self._trigger(t, "verb", (relation,))
             brought = {companion} if companion else _COMPANIONS
+            companions = [
+                c.i
+                for c in (token.subtree if companion else token.children)
+                if self._text(c).split()[-1] in brought
+                and (_is_own(c, token) if companion else c.i > token.i)
+            ]
+            self._brought.update(n for n in companions if not self._words[n].category)
             self._say(
-                *(
-                    f"companion({t},{self._base + c.i})."
-                    for c in (token.subtree if companion else token.children)
-                    if self._text(c).split()[-1] in brought
-                    and (_is_own(c, token) if companion else c.i > token.i)
-                ),
+                *(f"companion({t},{self._base + n})." for n in companions),
                 *([f"bound({t})."] if companion else []),
             )
             return
@@ -422,7 +465,9 @@ class _Facts:
                 continue
             if said[0].pos_ in NOMINAL:
                 self._light[said[0].i] = token.i
-            self._brought.update(part.i for part in said if self._words[part.i].category)
+            self._brought.update(
+                part.i for part in said if self._words[part.i].category or part.pos_ == "ADP"
+            )
             tied = said[-1].pos_ == "ADP" and said[0].pos_ not in NOMINAL
             return relation, words[-1] if tied else ""
         return None
@@ -446,6 +491,38 @@ class _Facts:
         """What a token stands for, in lower case."""
         return self._words[token.i].text.lower()
 
+    def _adposition(self, token: Token) -> None:
+        """A preposition that places something only at a thing: "ON the desk", not "on Monday"; what
+        it says depends on the thing.
+        """
+        text = self._text(token)
+        relation = self._of.adpositions.get(text)
+        if relation is None or token.pos_ != "ADP" or token.dep_ == "agent":
+            return
+        if self._words[token.i].category or token.i in self._brought:
+            return
+        landmark = _object(token)
+        if landmark is None or landmark.i not in self.phrases or self._is_occasion(token):
+            return
+        if self._in_class(token.head, "unplaced"):
+            return
+        for (adposition, name), narrower in self._of.senses.items():
+            if adposition == text and self._in_class(landmark, name):
+                relation = narrower
+                break
+        self._trigger(self._base + token.i, "preposition", (relation,))
+        self._say(f"adposition({self._base + token.i}).")
+
+    def _is_occasion(self, token: Token) -> bool:
+        """Whether a preposition says when, how or why something is: "IN summer", "ON foot"."""
+        landmark = _object(token)
+        return landmark is not None and self._in_class(landmark, "occasion")
+
+    def _in_class(self, token: Token, name: str) -> bool:
+        """Whether a word is of a class."""
+        texts = (self._text(token).split()[-1], token.lemma_.lower())
+        return any(name in self._of._classes.get(text, ()) for text in texts)
+
     def _noun(self, word: Word, token: Token, names: set[str]) -> None:
         t = self._base + token.i
         if token.i in self._light or not any(c.isalnum() for c in word.text):
@@ -454,10 +531,16 @@ class _Facts:
         if pronoun:
             self._things.append(t)
             role = "other" if "animate" in names and token.dep_ == "pobj" else _role(token)
-            self.phrases[token.i] = Phrase(token.i, (token.i,), "pronoun", role)
+            plural = "several" in names
+            self.phrases[token.i] = Phrase(token.i, (token.i,), "pronoun", role, plural=plural)
             return
         if self._asked and "asking" in names and token.pos_ == "PRON":
             self.phrases[token.i] = Phrase(token.i, (token.i,), "wanted", "other")
+            return
+        if not word.label and self._is_group(token, names):
+            self._say(f"mention({t}).", f"group({t}).")
+            self._things.append(t)
+            self.phrases[token.i] = self._group(token)
             return
         if not word.label:
             if "motion" in names and not any(child.dep_ == "det" for child in token.children):
@@ -481,12 +564,45 @@ class _Facts:
                 return
         self._say(f"mention({t}).", *([f"label({t})."] if word.label else []))
         self._things.append(t)
-        self.phrases[token.i] = self._phrase(word, token)
+        phrase = self.phrases[token.i] = self._phrase(word, token)
+        if phrase.plural:
+            self._say(f"several({t}).")
+
+    def _is_group(self, token: Token, names: set[str]) -> bool:
+        """Whether a word stands for several things by itself: "BOTH are red", "above all THREE"."""
+        counts = self._count(token) is not None and self._count(token) != 1
+        others = token.tag_ == "NNS" and "other" in names
+        ones = "neutral" in names and token.lower_ in ("ones", "things", "objects", "items")
+        if not ("group" in names or counts or others or ones):
+            return False
+        return token.dep_ in _NOMINAL_ROLES or token.dep_ in ("appos", "ROOT", "npadvmod")
+
+    def _group(self, token: Token) -> Phrase:
+        """The noun phrase of a word that stands for several things."""
+        counts = [self._count(t) for t in (token, *token.children) if t.i <= token.i]
+        count = next((n for n in counts if n is not None), None)
+        if count is None and any(t.lower_ in ("both", "neither") for t in (token, *token.children)):
+            count = 2
+        rest = self._is_rest(token)
+        return Phrase(token.i, (token.i,), "group", _role(token), count, True, rest)
+
+    def _count(self, token: Token) -> int | None:
+        """The number that a word is, if it is one."""
+        text = self._text(token)
+        return self._of.numerals.get(text) if not self._words[token.i].label else None
+
+    def _is_rest(self, token: Token) -> bool:
+        """Whether a noun phrase is of those that are not spoken of already."""
+        texts = (t.lemma_.lower() for t in (token, *token.children) if t.i <= token.i)
+        return any("other" in self._of._classes.get(text, ()) for text in texts)
 
     def _phrase(self, word: Word, token: Token) -> Phrase:
         """The noun phrase of a head."""
         inner = [token.i]
         articles: set[str] = set()
+        plural = token.tag_ == "NNS" and not word.label
+        count: int | None = None
+        rest = False
         for child in token.children:
             if child.lower_ == "of" and child.dep_ == "prep" and not self._words[child.i].category:
                 inner += [t.i for t in child.subtree if t.dep_ != "det" and t.pos_ != "PUNCT"]
@@ -502,6 +618,10 @@ class _Facts:
                 inner += [child.i] if child.lower_ == "another" else []
             elif child.lower_ == "one" and child.dep_ == "nummod":
                 continue  # "the middle one Green"
+            elif plural and child.dep_ == "nummod" and self._count(child) is not None:
+                count = self._count(child)
+            elif plural and "other" in self._of._classes.get(child.lemma_.lower(), ()):
+                rest = True
             elif not self._words[child.i].category or self._words[child.i].category == "side":
                 pieces = [t.i for t in child.subtree]
                 owner = self._words[child.i]
@@ -520,8 +640,11 @@ class _Facts:
             )
         ):
             kind = "plural"
+        if "both" in articles:
+            count = 2
         named = (n for n in sorted(set(inner)) if any(c.isalnum() for c in self._words[n].text))
-        return Phrase(token.i, tuple(named) or (token.i,), kind, _role(token))
+        words = tuple(named) or (token.i,)
+        return Phrase(token.i, words, kind, _role(token), count, plural, rest)
 
     def _order(self, doc: Doc) -> None:
         """What follows from the order of the words."""
@@ -591,6 +714,12 @@ class _Facts:
                 self._say(f"listed({a},{b}).")
 
 
+def _groups(coordinated: Mapping[int, Collection[int]]) -> tuple[tuple[int, ...], ...]:
+    """Coordinated noun phrases, each group once and whole."""
+    found = {tuple(sorted({head, *others})) for head, others in coordinated.items()}
+    return tuple(sorted(g for g in found if not any(set(g) < set(other) for other in found)))
+
+
 @cache
 def reading_rules() -> str:
     """The text of `rules/reading.lp`."""
@@ -606,6 +735,11 @@ def _parts(names: Sequence[str], below: Mapping[str, Token]) -> list[Token]:
         if all(text in below for text in texts):
             return [below[text] for text in texts]
     return []
+
+
+def _object(token: Token) -> Token | None:
+    """The object of a preposition, None if it has none."""
+    return next((c for c in token.children if c.dep_ == "pobj"), None)
 
 
 def _has_object(token: Token) -> bool:

@@ -130,7 +130,8 @@ class Sentences:
             return [token.text.lower() for token in tokenizer(text)]
 
         self.preparation = Preparation(ontology, tokenized)
-        self._extraction = Extraction(ontology, self.preparation.expressions["verb"])
+        expressions = self.preparation.expressions
+        self._extraction = Extraction(ontology, expressions["verb"], expressions["adposition"])
         self.excluding = self._extraction.excluding
         self._shapes: dict[tuple[Shape, bool], Extracted] = {}
         self._known: dict[Group, list[list[Sentence]]] = {}

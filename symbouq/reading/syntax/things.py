@@ -26,10 +26,17 @@ class Things:
     known: int = 0
     _of: dict[tuple[str, ...], int] = field(default_factory=dict)
     _by_head: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    _gathered: dict[tuple[str, ...], tuple[int, ...]] = field(default_factory=dict)
 
     def copy(self) -> Things:
         """The same, to be added to independently."""
-        return Things(list(self.spellings), self.known, dict(self._of), dict(self._by_head))
+        return Things(
+            list(self.spellings),
+            self.known,
+            dict(self._of),
+            dict(self._by_head),
+            dict(self._gathered),
+        )
 
     def __len__(self) -> int:
         return len(self.spellings)
@@ -54,6 +61,38 @@ class Things:
             if _is_alike(_folded(key), _folded(other), proper)
         }
         return alike.pop() if len(alike) == 1 else None
+
+    def gather(self, words: Sequence[str], things: Sequence[int]) -> None:
+        """Has a noun phrase of several things mean those that it lists."""
+        self._gathered[_folded(_key(words))] = tuple(dict.fromkeys(things))
+
+    def several(self, words: Sequence[str], head: str, count: int | None) -> tuple[int, ...]:
+        """The things that a noun phrase of several means: those that were listed under its words,
+        else all whose names have its words; none where they are not so many as it says.
+
+        Args:
+            words: The words that name them.
+            head: The head of the noun phrase.
+            count: How many there are, if the text says so.
+        """
+        key = _folded(_key(words))
+        listed = [
+            of
+            for other, of in self._gathered.items()
+            if other[-1] == key[-1] and (set(key) <= set(other) or set(other) <= set(key))
+        ]
+        for of in reversed(listed):
+            if count in (None, len(of)):
+                return of
+        singular = tuple(_singular(word) if word == key[-1] else word for word in key)
+        alike = tuple(
+            dict.fromkeys(
+                self._of[other]
+                for other in self._of
+                if singular[-1] in _folded(other) and set(singular) <= set(_folded(other))
+            )
+        )
+        return alike if len(alike) > 1 and count in (None, len(alike)) else ()
 
     def call(self, words: Sequence[str], thing: int) -> None:
         """Gives a thing another name, if it is nobody's."""
@@ -80,6 +119,14 @@ def _is_alike(given: tuple[str, ...], known: tuple[str, ...], proper: bool) -> b
     if proper or _belongs(given, known) or _belongs(known, given):
         return False
     return words < others or (others < words and not words & _OTHERS)
+
+
+def _singular(word: str) -> str:
+    """A noun's singular, where it is formed as most are."""
+    for plural, ending in (("ves", "f"), ("ies", "y"), ("xes", "x"), ("ches", "ch"), ("shes", "sh")):
+        if word.endswith(plural):
+            return word[: -len(plural)] + ending
+    return word.removesuffix("s")
 
 
 _OWNER = "'s"
