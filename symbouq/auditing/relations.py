@@ -10,7 +10,7 @@ verdict is a verdict under the scene alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 
 from symbouq.auditing.alternatives import Alternatives, judge_alternatives
@@ -167,6 +167,30 @@ _OF_ALTERNATIVES = {
 """Verdicts on alternatives to the messages that explain them."""
 
 
+_DEFINITION = Premise("scene", 0)
+"""The premise of what claims define: it holds by itself, and is no reason."""
+
+
+def _apart(
+    claims: Sequence[Sequence[Triple]], defining: frozenset[str]
+) -> tuple[list[Sequence[Triple]], list[Triple]]:
+    """Claims without what they define, and that: "between A and B" speaks of what spans both, which
+    there is for all things.
+
+    Args:
+        claims: The relations of each claim.
+        defining: The relations that define a thing.
+    """
+    kept: list[Sequence[Triple]] = []
+    defined: dict[Triple, None] = {}
+    for claim in claims:
+        said = [triple for triple in claim if triple[1] not in defining]
+        kept.append(said or claim)
+        if said:
+            defined.update(dict.fromkeys(t for t in claim if t[1] in defining))
+    return kept, list(defined)
+
+
 class _RelationAudit:
     """One run over one trace. Relations are taken in the order of slots that their
     mirror image allows, so that `A left B` and `B right A` are one atom.
@@ -186,6 +210,7 @@ class _RelationAudit:
         self.told = tuple(told) or (True,) * len(claims)
         self.sure = tuple(sure) or (True,) * len(claims)
         oriented = ontology.oriented
+        claims, defined = _apart(claims, frozenset(ontology.lexicon.grouped.values()))
         readings = ontology.encoding.readings
         current = current_scene(ontology, scene) if ontology.state_updates else scene
         self.scene = [(number, tuple(map(oriented, triples))) for number, triples in current]
@@ -203,6 +228,9 @@ class _RelationAudit:
             )
             for number, triples in self.scene
         ]
+        if defined:
+            atoms = tuple((readings[ASSERTED, r], u, v) for u, r, v in map(oriented, defined))
+            self.scene_units.append(Unit(_DEFINITION, atoms))
         self.scene_atoms = atoms_of(self.scene_units)
         self.memory = _memory_of(ontology, tuple(self.scene_units))
         self.timed_out = False
@@ -583,6 +611,9 @@ class _RelationAudit:
                 self.timed_out = True
                 triples, core = next(iter(decision.cores.items()))
                 return _Grounds(premises_of_core(decision.units, core), min(triples))
+        if _DEFINITION in decision.grounds.premises:
+            premises = tuple(p for p in decision.grounds.premises if p != _DEFINITION)
+            decision.grounds = replace(decision.grounds, premises=premises)
         return decision.grounds
 
     def best_grounds(self, decision: _Decision) -> _Grounds:

@@ -497,6 +497,6 @@ def _encoding(tables: Tables, rules: str) -> Encoding:
         closure_facts=_facts(tables, *_AXIOMS) + held,
         rules=rules,
         coordinates=tuple(sorted(numbers, key=lambda place: numbers[place])),
-        extent_facts=_facts(tables, "nested", "hull") if extent else "",
+        extent_facts=_facts(tables, "nested", "hull", "grouped") if extent else "",
         ends={axis: f"ends({low},{numbers[axis, 'high']})." for axis, low in lows.items()},
     )

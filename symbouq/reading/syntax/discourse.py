@@ -9,9 +9,11 @@ from itertools import combinations
 from symbouq.reading.syntax.extraction import CONTEXT, Phrase, Place, Statement
 from symbouq.reading.syntax.positions import Arrangement, Placed
 from symbouq.reading.syntax.sentences import Sentence, Sentences
-from symbouq.reading.syntax.things import Things
+from symbouq.reading.syntax.things import Things, singular_of
 
 
+_PART = "inside"
+"""What a part is to what it belongs to."""
 _REMEMBERED = 8
 """Groups of things that "both" may mean."""
 
@@ -63,6 +65,7 @@ class Discourse:
         self.question: tuple[Said, ...] = ()
         self._groups: list[tuple[int, ...]] = []
         self._named: list[int] = []
+        self._noun = ""
         self._wanted: list[tuple[Statement, int]] = []
 
     def take(self, sentence: Sentence) -> tuple[Said, ...]:
@@ -75,7 +78,7 @@ class Discourse:
         wanted, self._wanted = self._wanted, []
         said = tuple(self._joined(self._said(sentence))) or tuple(self._supplied(sentence, wanted))
         self._related |= {frozenset((s.placed, s.landmark)) for s in said}
-        said += tuple(self._arranged(sentence))
+        said += (*self._arranged(sentence), *self._contained(sentence))
         self._remember(sentence, said)
         self.question = said if sentence.asked else ()
         return said
@@ -167,6 +170,23 @@ class Discourse:
                 )
                 yield Said(thing, relation, other, statement, span)
 
+    def _contained(self, sentence: Sentence) -> Iterator[Said]:
+        """What a sentence says of parts by naming them: they are in what they belong to."""
+        if self._arrangement is None:
+            return
+        for part, wholes in sentence.says.parts.items():
+            for whole in wholes:
+                for one in self._meant(sentence, part, whole):
+                    for other in self._meant(sentence, whole, part):
+                        pair = frozenset((one, other))
+                        if one == other or pair in self._related:
+                            continue
+                        self._related.add(pair)
+                        word = sentence.words[part]
+                        span = sentence.start + word.start, sentence.start + word.end
+                        statement = Statement(part, part, whole, (), 1, False, "asserted")
+                        yield Said(one, _PART, other, statement, span)
+
     def _told(self, sentence: Sentence) -> dict[int, list[Place]]:
         """The places that a sentence gives to things, one on a scale; none of things of which it
         seems to tell two.
@@ -234,6 +254,9 @@ class Discourse:
                 return group
         if phrase.kind == "pronoun":
             return _only(self._referent(sentence, head, other))
+        if phrase.kind == "elliptic":
+            told = [sentence.words[n].text for n in phrase.words]
+            return _only(self.things.elliptic(told, self._noun))
         if phrase.plural:
             words, noun, _ = sentence.named(head)
             group = self.things.several(words, noun, phrase.count)
@@ -263,6 +286,9 @@ class Discourse:
             several = (p for p in sentence.says.phrases.values() if p.plural and p.names)
             here = sorted([*here, *((p.head,) for p in several if p.head < phrase.head)], key=max)
         named = [tuple(t for h in g for t in self._meant(sentence, h, CONTEXT)) for g in here]
+        if phrase.pick is not None:
+            pair = next((g for g in [*reversed(named), *reversed(self._groups)] if len(g) == 2), ())
+            return pair[phrase.pick :][:1] if pair else self._last(sentence, phrase, other, 2)
         excluded = self._spoken(sentence, other)
         for group in [*reversed(named), *reversed(self._groups)]:
             left = tuple(t for t in group if t not in excluded) if phrase.rest else group
@@ -271,6 +297,21 @@ class Discourse:
                 return tuple(t for t in left if t not in excluded)
         if phrase.count is None or phrase.rest:
             return ()
+        return self._last(sentence, phrase, other, phrase.count)
+
+    def _last(
+        self, sentence: Sentence, phrase: Phrase, other: int, count: int
+    ) -> tuple[int, ...]:
+        """The things that were named last before a noun phrase, as many as it is of; the one that
+        it picks of them.
+
+        Args:
+            sentence: The sentence.
+            phrase: The noun phrase.
+            other: The head of what it is related to, and does not mean.
+            count: How many there are.
+        """
+        excluded = self._spoken(sentence, other) if phrase.pick is None else set()
         before = [
             thing
             for head, found in sorted(sentence.says.phrases.items())
@@ -278,8 +319,10 @@ class Discourse:
             for thing in self._meant(sentence, head, CONTEXT)
         ]
         last = list(dict.fromkeys(reversed([*self._named, *before])))
-        last = [thing for thing in last if thing not in excluded][: phrase.count]
-        return tuple(reversed(last)) if len(last) == phrase.count else ()
+        last = [thing for thing in last if thing not in excluded][:count][::-1]
+        if len(last) < count:
+            return ()
+        return tuple(last) if phrase.pick is None else tuple(last[phrase.pick :][:1])
 
     def _without(
         self, sentence: Sentence, group: tuple[int, ...], other: int
@@ -323,6 +366,12 @@ class Discourse:
         others = [p for p in before if p.role not in ("subject", "introduced")]
         role = phrases[head].role
         oblique = role == "oblique"
+        # "A to the left of it, B to the right of it"
+        text = sentence.words[head].text.lower()
+        for earlier in range(head - 1, -1, -1) if oblique else ():
+            again = earlier in phrases and phrases[earlier].role == role
+            if again and sentence.words[earlier].text.lower() == text and earlier != other:
+                return self._referent(sentence, earlier, CONTEXT)
         if oblique:
             found = others or subjects
         elif role == "object":
@@ -357,6 +406,11 @@ class Discourse:
             for g in self._coordinated(sentence)
         ]
         self._groups = self._groups[-_REMEMBERED:]
+        if phrases:
+            self._noun = sentence.named(phrases[-1].head)[1]
+        plural = [p for p in phrases if p.plural]
+        if plural:
+            self._noun = singular_of(sentence.named(plural[-1].head)[1])
         singular = (p for p in phrases if not p.plural)
         self._named += [t for p in singular for t in self._meant(sentence, p.head, CONTEXT)]
         subject = self._topic(phrases, sentence)

@@ -75,13 +75,14 @@ class Phrase:
         head: Its head.
         words: The words that name the thing, without article.
         kind: `pronoun`, `definite`, `indefinite`, `plural`, `name`, `wanted` ("what", "who"), or
-            `group`, which means several things that were named before: "both", "the other two",
-            "them".
+            `group`, which means things that were named before: "both", "the other two", "the
+            latter"; or `elliptic`, which leaves out its noun: "the blue one".
         role: How it stands in its sentence: `subject`, `introduced` ("there is a lamp"), `object`
             (of a verb), `oblique` (a pronoun after a preposition) or `other`.
         count: How many things it is of, where it says so.
         plural: Whether it is of several things.
         rest: Whether it is of those that are not spoken of already: "the OTHER two".
+        pick: The position of one of those that it is of, "the LATTER": 0 or -1.
     """
 
     head: int
@@ -91,11 +92,12 @@ class Phrase:
     count: int | None = None
     plural: bool = False
     rest: bool = False
+    pick: int | None = None
 
     @property
     def names(self) -> bool:
         """Whether it says itself which thing it means, as "it" and "what" do not."""
-        return self.kind not in ("pronoun", "wanted", "group")
+        return self.kind not in ("pronoun", "wanted", "group", "elliptic")
 
 
 class Place(NamedTuple):
@@ -128,6 +130,7 @@ class Extracted:
         groups: Noun phrases that are coordinated, in order: "A, B and C".
         members: Noun phrases of several things to those that list them: "two pots, a red one and a
             blue one".
+        parts: Noun phrases of parts to those of what they are part of.
     """
 
     statements: tuple[Statement, ...]
@@ -137,8 +140,11 @@ class Extracted:
     moves: frozenset[int] = frozenset()
     groups: tuple[tuple[int, ...], ...] = ()
     members: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    parts: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
 
+_PICKED = ((0, "former"), (-1, "latter"))
+"""Positions of things that were named together to the classes of words that pick them."""
 _MODAL = ("impossible", "possible", "necessary")
 _FORCES = ("asked", "supposed", "doubted", "glossed", *_MODAL)
 """The forces, the first of several counts."""
@@ -270,6 +276,7 @@ class Extraction:
                 moves[number].add(phrase)
         groups = self._linked(batch, rows("also", 2))
         members = self._linked(batch, rows("member", 2))
+        parts = self._linked(batch, rows("belongs", 2))
         return [
             Extracted(
                 tuple(sorted(said.values(), key=attrgetter(*_ORDER))),
@@ -279,9 +286,10 @@ class Extraction:
                 frozenset(moved),
                 _groups(coordinated),
                 {head: tuple(sorted(of)) for head, of in listed.items()},
+                {head: tuple(sorted(of)) for head, of in wholes.items()},
             )
-            for said, of, here, called, moved, coordinated, listed in zip(
-                found, batch, places, aliases, moves, groups, members, strict=True
+            for said, of, here, called, moved, coordinated, listed, wholes in zip(
+                found, batch, places, aliases, moves, groups, members, parts, strict=True
             )
         ]
 
@@ -504,7 +512,7 @@ class _Facts:
         landmark = _object(token)
         if landmark is None or landmark.i not in self.phrases or self._is_occasion(token):
             return
-        if self._in_class(token.head, "unplaced"):
+        if self._in_class(token.head, "unplaced") or (token.i and self._in_class(token.nbor(-1), "unplaced")):
             return
         for (adposition, name), narrower in self._of.senses.items():
             if adposition == text and self._in_class(landmark, name):
@@ -542,6 +550,12 @@ class _Facts:
             self._things.append(t)
             self.phrases[token.i] = self._group(token)
             return
+        elliptic = None if word.label else self._elliptic(token)
+        if elliptic is not None:
+            self._say(f"mention({t}).")
+            self._things.append(t)
+            self.phrases[token.i] = elliptic
+            return
         if not word.label:
             if "motion" in names and not any(child.dep_ == "det" for child in token.children):
                 return  # "drive south"
@@ -571,11 +585,14 @@ class _Facts:
     def _is_group(self, token: Token, names: set[str]) -> bool:
         """Whether a word stands for several things by itself: "BOTH are red", "above all THREE"."""
         counts = self._count(token) is not None and self._count(token) != 1
-        others = token.tag_ == "NNS" and "other" in names
-        ones = "neutral" in names and token.lower_ in ("ones", "things", "objects", "items")
-        if not ("group" in names or counts or others or ones):
+        ones = "neutral" in names and (token.tag_ == "NNS" or self._is_rest(token))
+        named = self._of._classes.get(token.lower_, ())
+        others = {"group", "other", "former", "latter"}.intersection(named)
+        if any(t.lower_ in ("each", "one") and t.i == token.i - 1 for t in token.children):
+            return False  # "each other"
+        if not (others or counts or ones):
             return False
-        return token.dep_ in _NOMINAL_ROLES or token.dep_ in ("appos", "ROOT", "npadvmod")
+        return token.dep_ in _NOMINAL_ROLES or token.dep_ in ("appos", "ROOT", "npadvmod", "dep")
 
     def _group(self, token: Token) -> Phrase:
         """The noun phrase of a word that stands for several things."""
@@ -584,7 +601,26 @@ class _Facts:
         if count is None and any(t.lower_ in ("both", "neither") for t in (token, *token.children)):
             count = 2
         rest = self._is_rest(token)
-        return Phrase(token.i, (token.i,), "group", _role(token), count, True, rest)
+        pick = next((n for n, name in _PICKED if self._in_class(token, name)), None)
+        if count is None and ((rest and token.tag_ != "NNS") or pick is not None):
+            count = 1
+        return Phrase(token.i, (token.i,), "group", _role(token), count, True, rest, pick)
+
+    def _elliptic(self, token: Token) -> Phrase | None:
+        """The noun phrase of "one" that tells which one it is, as "the BLUE one" does."""
+        told = [
+            c.i
+            for c in token.children
+            if c.i < token.i
+            and (
+                c.dep_ == "amod"
+                or (c.dep_ in ("compound", "nmod") and self._words[c.i].category == "side")
+            )
+        ]
+        article = any(c.dep_ == "det" and c.i < min([*told, token.i]) for c in token.children)
+        if token.lower_ not in ("one", "ones") or not told or not article:
+            return None
+        return Phrase(token.i, tuple(told), "elliptic", _role(token))
 
     def _count(self, token: Token) -> int | None:
         """The number that a word is, if it is one."""

@@ -84,7 +84,7 @@ class Things:
         for of in reversed(listed):
             if count in (None, len(of)):
                 return of
-        singular = tuple(_singular(word) if word == key[-1] else word for word in key)
+        singular = tuple(singular_of(word) if word == key[-1] else word for word in key)
         alike = tuple(
             dict.fromkeys(
                 self._of[other]
@@ -93,6 +93,20 @@ class Things:
             )
         )
         return alike if len(alike) > 1 and count in (None, len(alike)) else ()
+
+    def elliptic(self, told: Sequence[str], noun: str) -> int | None:
+        """What "the blue one" means: the thing of whose name its words are a part, the last one if
+        there are several; else a new one.
+
+        Args:
+            told: The words that tell which one it is.
+            noun: The noun that the text used last.
+        """
+        key = set(_folded(_key(told)))
+        alike = [thing for other, thing in self._of.items() if key <= set(_folded(other)[:-1])]
+        if alike:
+            return alike[-1]
+        return self.thing([*told, noun], noun) if noun else None
 
     def call(self, words: Sequence[str], thing: int) -> None:
         """Gives a thing another name, if it is nobody's."""
@@ -121,7 +135,7 @@ def _is_alike(given: tuple[str, ...], known: tuple[str, ...], proper: bool) -> b
     return words < others or (others < words and not words & _OTHERS)
 
 
-def _singular(word: str) -> str:
+def singular_of(word: str) -> str:
     """A noun's singular, where it is formed as most are."""
     for plural, ending in (("ves", "f"), ("ies", "y"), ("xes", "x"), ("ches", "ch"), ("shes", "sh")):
         if word.endswith(plural):
