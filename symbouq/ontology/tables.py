@@ -66,6 +66,13 @@ def _mapping(rows: list[Row]) -> dict[str, str]:
     return {first: second for first, second in rows}  # noqa: C416 (rows of any length)
 
 
+def _mappings(rows: list[Row]) -> dict[str, tuple[str, ...]]:
+    of: dict[str, tuple[str, ...]] = {}
+    for first, second in rows:
+        of[first] = (*of.get(first, ()), second)
+    return of
+
+
 def _by_pair(rows: list[Row]) -> dict[tuple[str, str], str]:
     return {(first, second): third for first, second, third in rows}
 
@@ -268,7 +275,7 @@ class Wording:
     partly_as: Annotated[dict[str, str], _mapping]
     bound_as: Annotated[dict[str, str], _mapping]
     understood_as: Annotated[dict[str, str], _mapping]
-    within_as: Annotated[dict[str, str], _mapping]
+    within_as: Annotated[dict[str, tuple[str, ...]], _mappings]
     sense: Annotated[dict[tuple[str, str], str], _by_pair]
     carried: Annotated[frozenset[str], _members]
     scale: Annotated[dict[str, str], _mapping, ("scale", 2)]

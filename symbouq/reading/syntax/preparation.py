@@ -1087,7 +1087,8 @@ class _Sentence:
             ends = self.items[first], self.items[stop - 1]
             places: Places = ()
             if self._is_within(*ends):
-                joined = tuple(dict.fromkeys(self.of._within.get(r, r) for r in joined))
+                within = self.of._within
+                joined = tuple(dict.fromkeys(s for r in joined for s in within.get(r, (r,))))
                 words = self.lower[ends[0].first : ends[1].last]
                 places = tuple(p for word in words for p in self.of.positions.single.get(word, ()))
             self._add(
