@@ -65,6 +65,7 @@ class Discourse:
         self.question: tuple[Said, ...] = ()
         self._groups: list[tuple[int, ...]] = []
         self._named: list[int] = []
+        self._subjects: list[int] = []
         self._noun = ""
         self._wanted: list[tuple[Statement, int]] = []
 
@@ -256,7 +257,7 @@ class Discourse:
             return _only(self._referent(sentence, head, other))
         if phrase.kind == "elliptic":
             told = [sentence.words[n].text for n in phrase.words]
-            return _only(self.things.elliptic(told, self._noun))
+            return _only(self.things.elliptic(told, self._noun_before(sentence, head)))
         if phrase.plural:
             words, noun, _ = sentence.named(head)
             group = self.things.several(words, noun, phrase.count)
@@ -276,6 +277,14 @@ class Discourse:
         # "It is on the left", said of the topic: of what that was placed by.
         partner = self._referent(sentence, other, CONTEXT)
         return self.landmark if partner == self.topic else self.topic
+
+    def _noun_before(self, sentence: Sentence, head: int) -> str:
+        """The noun that "one" stands for: that of several things before it, else of the last."""
+        phrases = [p for p in sentence.says.phrases.values() if p.names and p.head < head]
+        several = [p for p in phrases if p.plural]
+        if several:
+            return singular_of(sentence.named(several[-1].head)[1])
+        return self._noun or (sentence.named(phrases[-1].head)[1] if phrases else "")
 
     def _group(self, sentence: Sentence, phrase: Phrase, other: int) -> tuple[int, ...]:
         """What "both", "the other two" or "them" means: what was coordinated last, in its sentence
@@ -318,6 +327,8 @@ class Discourse:
             if found.names and not found.plural and head < phrase.head and head != other
             for thing in self._meant(sentence, head, CONTEXT)
         ]
+        if not before and len(self._subjects) == count:
+            before = self._subjects  # "The bed is here, and the desk is there. Between the two ..."
         last = list(dict.fromkeys(reversed([*self._named, *before])))
         last = [thing for thing in last if thing not in excluded][:count][::-1]
         if len(last) < count:
@@ -373,7 +384,8 @@ class Discourse:
             if again and sentence.words[earlier].text.lower() == text and earlier != other:
                 return self._referent(sentence, earlier, CONTEXT)
         if oblique:
-            found = others or subjects
+            introduced = [p for p in before if p.role == "introduced"]
+            found = introduced or others or subjects
         elif role == "object":
             found = objects or subjects or others
         else:
@@ -406,12 +418,12 @@ class Discourse:
             for g in self._coordinated(sentence)
         ]
         self._groups = self._groups[-_REMEMBERED:]
-        if phrases:
-            self._noun = sentence.named(phrases[-1].head)[1]
         plural = [p for p in phrases if p.plural]
         if plural:
             self._noun = singular_of(sentence.named(plural[-1].head)[1])
-        singular = (p for p in phrases if not p.plural)
+        singular = [p for p in phrases if not p.plural]
+        subjects = [p.head for p in singular if p.role in ("subject", "introduced")]
+        self._subjects = [t for h in subjects for t in self._meant(sentence, h, CONTEXT)]
         self._named += [t for p in singular for t in self._meant(sentence, p.head, CONTEXT)]
         subject = self._topic(phrases, sentence)
         if subject is not None:

@@ -188,6 +188,7 @@ class Extraction:
             options.sort(key=lambda option: -len(option[0]))
         self.adpositions = {" ".join(words): r for words, r in adpositions.items()}
         self.senses = ontology.wording.sense
+        self.inner = {s for sides in ontology.wording.within_as.values() for s in sides}
 
     def excluding(self, r: str, s: str) -> bool:
         """Whether relations exclude each other, and are not said together as one."""
@@ -441,6 +442,8 @@ class _Facts:
             self._triggers.append(t)
         if self._of._directional.issuperset(relations):
             self._say(f"directional({t}).")
+        if relations and self._of.inner.issuperset(relations):
+            self._say(f"inner({t}).")
         if self._of._symmetric.issuperset(relations):
             self._say(f"symmetrical({t}).")
         if all(self._of._partly.get(r) == r for r in relations):
@@ -512,10 +515,12 @@ class _Facts:
         landmark = _object(token)
         if landmark is None or landmark.i not in self.phrases or self._is_occasion(token):
             return
+        graded = any(self._words[t.i].places or self._count(t) for t in landmark.children)
         if self._in_class(token.head, "unplaced") or (token.i and self._in_class(token.nbor(-1), "unplaced")):
             return
         for (adposition, name), narrower in self._of.senses.items():
-            if adposition == text and self._in_class(landmark, name):
+            fits = self._in_class(landmark, name) or (name == "graded" and graded)
+            if adposition == text and fits:
                 relation = narrower
                 break
         self._trigger(self._base + token.i, "preposition", (relation,))
@@ -524,7 +529,10 @@ class _Facts:
     def _is_occasion(self, token: Token) -> bool:
         """Whether a preposition says when, how or why something is: "IN summer", "ON foot"."""
         landmark = _object(token)
-        return landmark is not None and self._in_class(landmark, "occasion")
+        if landmark is None:
+            return False
+        bare = not any(c.dep_ in _MODIFIERS for c in landmark.children)
+        return self._in_class(landmark, "occasion") or (bare and self._in_class(landmark, "manner"))
 
     def _in_class(self, token: Token, name: str) -> bool:
         """Whether a word is of a class."""

@@ -1087,8 +1087,7 @@ class _Sentence:
             ends = self.items[first], self.items[stop - 1]
             places: Places = ()
             if self._is_within(*ends):
-                within = self.of._within
-                joined = tuple(dict.fromkeys(s for r in joined for s in within.get(r, (r,))))
+                joined = self._within(joined)
                 words = self.lower[ends[0].first : ends[1].last]
                 places = tuple(p for word in words for p in self.of.positions.single.get(word, ()))
             self._add(
@@ -1100,8 +1099,30 @@ class _Sentence:
             self._each(self.items[begin], measure=compound.string[begin] == "M")
             begin += 1
         ends = self.items[begin], self.items[last - 1]
+        inner = begin > first and self._is_inner(self.items[first], ends[1])
+        if inner or (begin > first and self._says_inside() and not relations[1:]):
+            joined = self._within(joined)  # "in the southern part"
         self._add(*ends, SHOWN["side"], category="side", relations=joined)
         return last
+
+    def _within(self, relations: Sequence[str]) -> tuple[str, ...]:
+        """What sides say of what is on them within a thing."""
+        within = self.of._within
+        return tuple(dict.fromkeys(s for r in relations for s in within.get(r, (r,))))
+
+    def _says_inside(self) -> bool:
+        """Whether what was said last of a place is on which side of the inside of a thing it is:
+        "on the left of the page, and C ON THE RIGHT".
+        """
+        inner = frozenset(s for sides in self.of._within.values() for s in sides)
+        said = next((w.relations for w in reversed(self.made) if w.relations), ())
+        return bool(said) and inner.issuperset(said)
+
+    def _is_inner(self, first: _Item, last: _Item) -> bool:
+        """Whether a side without landmark is one of a thing's insides: "at the northern tip"."""
+        opening, word = self.lower[first.first], self.lower[last.last]
+        opens = self._is(opening, "within") or self._is(opening, "upon")
+        return opens and self._is(word, "inner")
 
     def _is_within(self, first: _Item, last: _Item) -> bool:
         """Whether a side is one of a thing's insides: "in the north of the park", "on the left of

@@ -35,6 +35,7 @@ from symbouq.reading.traces import (
 )
 
 CONFIDENCE = {
+    -3: 0.95,
     -2: 0.85,
     -1: 0.95,
     0: 0.95,

@@ -106,7 +106,7 @@ class Things:
         alike = [thing for other, thing in self._of.items() if key <= set(_folded(other)[:-1])]
         if alike:
             return alike[-1]
-        return self.thing([*told, noun], noun) if noun else None
+        return self._new([*told, noun], noun) if noun else None
 
     def call(self, words: Sequence[str], thing: int) -> None:
         """Gives a thing another name, if it is nobody's."""
@@ -115,11 +115,13 @@ class Things:
     def thing(self, words: Sequence[str], head: str, proper: bool = False) -> int:
         """The thing that a noun phrase means, which may be new."""
         found = self.find(words, head, proper)
-        if found is None:
-            key = _key(words)
-            found = self._of[key] = len(self.spellings)
-            self._by_head[_head(head)] = (*self._by_head.get(_head(head), ()), key)
-            self.spellings.append(" ".join(words).replace(" 's", "'s").replace(" - ", "-"))
+        return self._new(words, head) if found is None else found
+
+    def _new(self, words: Sequence[str], head: str) -> int:
+        key = _key(words)
+        found = self._of[key] = len(self.spellings)
+        self._by_head[_head(head)] = (*self._by_head.get(_head(head), ()), key)
+        self.spellings.append(" ".join(words).replace(" 's", "'s").replace(" - ", "-"))
         return found
 
 
