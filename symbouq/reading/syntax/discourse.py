@@ -379,10 +379,11 @@ class Discourse:
         oblique = role == "oblique"
         # "A to the left of it, B to the right of it"
         text = sentence.words[head].text.lower()
-        for earlier in range(head - 1, -1, -1) if oblique else ():
+        for earlier in range(head - 1, -1, -1) if role in ("oblique", "other") else ():
             again = earlier in phrases and phrases[earlier].role == role
             if again and sentence.words[earlier].text.lower() == text and earlier != other:
-                return self._referent(sentence, earlier, CONTEXT)
+                said = (s.placed for s in sentence.says.statements if s.landmark == earlier)
+                return self._referent(sentence, earlier, next(said, CONTEXT))
         if oblique:
             introduced = [p for p in before if p.role == "introduced"]
             found = introduced or others or subjects

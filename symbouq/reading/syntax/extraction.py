@@ -518,11 +518,9 @@ class _Facts:
         graded = any(self._words[t.i].places or self._count(t) for t in landmark.children)
         if self._in_class(token.head, "unplaced") or (token.i and self._in_class(token.nbor(-1), "unplaced")):
             return
-        for (adposition, name), narrower in self._of.senses.items():
-            fits = self._in_class(landmark, name) or (name == "graded" and graded)
-            if adposition == text and fits:
-                relation = narrower
-                break
+        senses = {name: r for (said, name), r in self._of.senses.items() if said == text}
+        narrower = next((r for name, r in senses.items() if self._in_class(landmark, name)), None)
+        relation = narrower or (graded and senses.get("graded")) or relation
         self._trigger(self._base + token.i, "preposition", (relation,))
         self._say(f"adposition({self._base + token.i}).")
 
@@ -565,6 +563,8 @@ class _Facts:
             self.phrases[token.i] = elliptic
             return
         if not word.label:
+            if any(c.lower_ == "same" and c.dep_ == "amod" for c in token.children):
+                return  # "in the same room as B" names no room
             if "motion" in names and not any(child.dep_ == "det" for child in token.children):
                 return  # "drive south"
             modified = any(c.dep_ == "compound" and c.pos_ == "NOUN" for c in token.children)

@@ -190,6 +190,7 @@ class Preparation:
         self.expressions = Expressions(ontology, tokenized)
         self._join = ontology.relations.join
         self._within = ontology.wording.within_as
+        self._exactly = ontology.wording.exactly_as
         self._classes = ontology.wording.lexeme
         self._units = ontology.lexicon.word.get("unit", frozenset()) | self._classes.get(
             "unit", frozenset()
@@ -1070,6 +1071,11 @@ class _Sentence:
             if "X" not in part.group(1) or not relations:
                 relations.append(self._joined(said))
         joined = () if choice else self._all_joined(relations)
+        codes = compound.string[first:last]
+        exact = any(
+            code == "F" and self._is(" ".join(self.lower[item.first : item.last + 1]), "exact")
+            for code, item in zip(codes, self.items[first:last], strict=True)
+        )
         link = compound.group(2)
         if link and "T" in link:
             if self.lower[self.items[last - 1].last] in ("up", "down", "back"):
@@ -1088,8 +1094,11 @@ class _Sentence:
             places: Places = ()
             if self._is_within(*ends):
                 joined = self._within(joined)
+                exact = False
                 words = self.lower[ends[0].first : ends[1].last]
                 places = tuple(p for word in words for p in self.of.positions.single.get(word, ()))
+            if exact:
+                joined = self._exactly(joined)
             self._add(
                 *ends, SHOWN["preposition"], category="preposition", relations=joined, places=places
             )
@@ -1099,11 +1108,18 @@ class _Sentence:
             self._each(self.items[begin], measure=compound.string[begin] == "M")
             begin += 1
         ends = self.items[begin], self.items[last - 1]
-        inner = begin > first and self._is_inner(self.items[first], ends[1])
-        if inner or (begin > first and self._says_inside() and not relations[1:]):
+        opened = begin > first and self._opens_inside(self.items[first])
+        if opened and (self._is(self.lower[ends[1].last], "inner") or self._says_inside()):
             joined = self._within(joined)  # "in the southern part"
+        elif exact:
+            joined = self._exactly(joined)
         self._add(*ends, SHOWN["side"], category="side", relations=joined)
         return last
+
+    def _exactly(self, relations: Sequence[str]) -> tuple[str, ...]:
+        """What sides say that are exact: "DIRECTLY above", "due north"."""
+        exactly = self.of._exactly
+        return tuple(exactly.get(r, r) for r in relations)
 
     def _within(self, relations: Sequence[str]) -> tuple[str, ...]:
         """What sides say of what is on them within a thing."""
@@ -1118,11 +1134,10 @@ class _Sentence:
         said = next((w.relations for w in reversed(self.made) if w.relations), ())
         return bool(said) and inner.issuperset(said)
 
-    def _is_inner(self, first: _Item, last: _Item) -> bool:
-        """Whether a side without landmark is one of a thing's insides: "at the northern tip"."""
-        opening, word = self.lower[first.first], self.lower[last.last]
-        opens = self._is(opening, "within") or self._is(opening, "upon")
-        return opens and self._is(word, "inner")
+    def _opens_inside(self, first: _Item) -> bool:
+        """Whether a word may open one of a thing's insides: "AT the northern tip"."""
+        opening = self.lower[first.first]
+        return self._is(opening, "within") or self._is(opening, "upon")
 
     def _is_within(self, first: _Item, last: _Item) -> bool:
         """Whether a side is one of a thing's insides: "in the north of the park", "on the left of
