@@ -10,8 +10,10 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
+from symbouq.auditing.coherence import coherent
 from symbouq.auditing.delivery import asks_what_is_possible, judge_answer, with_alternatives
 from symbouq.auditing.description import describe
 from symbouq.auditing.relations import audit_relations
@@ -146,7 +148,11 @@ class TraceAuditor:
         parser = self.parser_for(trace)
         ontology = parser.ontology
         parsed = self.parsed(trace)
-        result = decide(ontology, parsed, asks_what_is_possible(parser, trace))
+        cases = asks_what_is_possible(parser, trace)
+        if trace.structured:
+            result = decide(ontology, parsed, cases)
+        else:
+            parsed, result = coherent(ontology, parsed, partial(decide, ontology, cases=cases))
         try:
             parsed, result = judge_answer(parser, trace, parsed, result)
         except LimitError:  # what was decided stands

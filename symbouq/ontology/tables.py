@@ -346,6 +346,7 @@ class Ontology:
         extent: Whether things have an extent.
         state_updates: Whether the scene's latest statement of a functional relation of a
             subject replaces the earlier ones.
+        coherent: Whether scenes in words are taken to be free of contradiction.
         describes: Whether texts describe their things, and do not only name them.
         eventful: Whether texts tell what happens where.
         relations: How relations behave.
@@ -362,6 +363,7 @@ class Ontology:
     hash: str
     extent: bool
     state_updates: bool
+    coherent: bool
     describes: bool
     eventful: bool
     relations: Relations
@@ -390,6 +392,7 @@ class Ontology:
             hash=digest,
             extent=("extent", 1) in tables,
             state_updates=("state_updates", 1) in tables,
+            coherent=("coherent", 1) in tables,
             describes=("describes", 1) in tables,
             eventful=("eventful", 1) in tables,
             relations=_group(Relations, tables),

@@ -265,7 +265,12 @@ class Discourse:
                 group = self._without(sentence, group, other)
             if group:
                 return group
-        if phrase.kind == "plural" and self.things.find(*sentence.named(head)) is None:
+        introduces = self._arrangement is not None and phrase.count is not None
+        if (
+            phrase.kind == "plural"
+            and not introduces
+            and self.things.find(*sentence.named(head)) is None
+        ):
             return ()
         return (self.things.thing(*sentence.named(head)),)
 
@@ -308,9 +313,7 @@ class Discourse:
             return ()
         return self._last(sentence, phrase, other, phrase.count)
 
-    def _last(
-        self, sentence: Sentence, phrase: Phrase, other: int, count: int
-    ) -> tuple[int, ...]:
+    def _last(self, sentence: Sentence, phrase: Phrase, other: int, count: int) -> tuple[int, ...]:
         """The things that were named last before a noun phrase, as many as it is of; the one that
         it picks of them.
 
@@ -335,9 +338,7 @@ class Discourse:
             return ()
         return tuple(last) if phrase.pick is None else tuple(last[phrase.pick :][:1])
 
-    def _without(
-        self, sentence: Sentence, group: tuple[int, ...], other: int
-    ) -> tuple[int, ...]:
+    def _without(self, sentence: Sentence, group: tuple[int, ...], other: int) -> tuple[int, ...]:
         excluded = self._spoken(sentence, other)
         return tuple(thing for thing in group if thing not in excluded)
 

@@ -414,7 +414,7 @@ class _Facts:
 
     def _is_plain(self, word: Word, token: Token) -> bool:
         """Whether an expression that may be something else is: a verb, or part of a name."""
-        if word.shown.lower() != word.text.lower() or word.category == "locative":
+        if word.shown.lower() != word.text.lower() or word.category in ("locative", "preposition"):
             return False
         if word.category == "noun" and token.dep_ == "poss":
             return True  # "my neighbour's car"
@@ -516,7 +516,9 @@ class _Facts:
         if landmark is None or landmark.i not in self.phrases or self._is_occasion(token):
             return
         graded = any(self._words[t.i].places or self._count(t) for t in landmark.children)
-        if self._in_class(token.head, "unplaced") or (token.i and self._in_class(token.nbor(-1), "unplaced")):
+        if self._in_class(token.head, "unplaced") or (
+            token.i and self._in_class(token.nbor(-1), "unplaced")
+        ):
             return
         senses = {name: r for (said, name), r in self._of.senses.items() if said == text}
         narrower = next((r for name, r in senses.items() if self._in_class(landmark, name)), None)
@@ -534,7 +536,8 @@ class _Facts:
 
     def _in_class(self, token: Token, name: str) -> bool:
         """Whether a word is of a class."""
-        texts = (self._text(token).split()[-1], token.lemma_.lower())
+        text = self._text(token).split()[-1]
+        texts = (text, text.removesuffix("s"), token.lemma_.lower())
         return any(name in self._of._classes.get(text, ()) for text in texts)
 
     def _noun(self, word: Word, token: Token, names: set[str]) -> None:
@@ -563,7 +566,8 @@ class _Facts:
             self.phrases[token.i] = elliptic
             return
         if not word.label:
-            if any(c.lower_ == "same" and c.dep_ == "amod" for c in token.children):
+            same = any(c.lower_ == "same" and c.dep_ == "amod" for c in token.children)
+            if same and any(c.lower_ == "as" for c in token.doc[token.i + 1 :]):
                 return  # "in the same room as B" names no room
             if "motion" in names and not any(child.dep_ == "det" for child in token.children):
                 return  # "drive south"
@@ -598,6 +602,12 @@ class _Facts:
         others = {"group", "other", "former", "latter"}.intersection(named)
         if any(t.lower_ in ("each", "one") and t.i == token.i - 1 for t in token.children):
             return False  # "each other"
+        of_whole = any(t.lower_ == "of" for t in token.children)
+        if of_whole and token.lower_ in ("all", "none"):
+            return False  # "all of the lawn"
+        if counts and token.dep_ == "pobj" and token.head.lower_ != "of":
+            # "at three" is a time, "above the three" is not.
+            counts = any(t.i < token.i for t in token.children)
         if not (others or counts or ones):
             return False
         return token.dep_ in _NOMINAL_ROLES or token.dep_ in ("appos", "ROOT", "npadvmod", "dep")
@@ -649,7 +659,7 @@ class _Facts:
         rest = False
         for child in token.children:
             if child.lower_ == "of" and child.dep_ == "prep" and not self._words[child.i].category:
-                inner += [t.i for t in child.subtree if t.dep_ != "det" and t.pos_ != "PUNCT"]
+                inner += _of(child)
             if child.i > token.i or child.dep_ not in _MODIFIERS:
                 continue
             if (
@@ -779,6 +789,24 @@ def _parts(names: Sequence[str], below: Mapping[str, Token]) -> list[Token]:
         if all(text in below for text in texts):
             return [below[text] for text in texts]
     return []
+
+
+def _of(preposition: Token) -> list[int]:
+    """The words that "of" adds to a name: those of its object, without what goes with that."""
+    words = [preposition.i]
+    pending = [t for t in preposition.children if t.dep_ == "pobj"]
+    while pending:
+        token = pending.pop()
+        words.append(token.i)
+        pending += [
+            c
+            for c in token.children
+            if (c.dep_ in _MODIFIERS and c.dep_ != "det")
+            or c.dep_ == "case"
+            or c.lower_ == "of"
+            or (token.lower_ == "of" and c.dep_ == "pobj")
+        ]
+    return words
 
 
 def _object(token: Token) -> Token | None:

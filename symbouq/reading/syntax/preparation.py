@@ -189,6 +189,7 @@ class Preparation:
     def __init__(self, ontology: Ontology, tokenized: Callable[[str], Iterable[str]]) -> None:
         self.expressions = Expressions(ontology, tokenized)
         self._join = ontology.relations.join
+        self.grouped = frozenset(ontology.lexicon.grouped)
         self._within = ontology.wording.within_as
         self._exactly = ontology.wording.exactly_as
         self._classes = ontology.wording.lexeme
@@ -1099,9 +1100,9 @@ class _Sentence:
                 places = tuple(p for word in words for p in self.of.positions.single.get(word, ()))
             if exact:
                 joined = self._exactly(joined)
-            self._add(
-                *ends, SHOWN["preposition"], category="preposition", relations=joined, places=places
-            )
+            # Of which landmarks there are two, the parser knows by itself.
+            shown = "between" if self.of.grouped.issuperset(joined) else SHOWN["preposition"]
+            self._add(*ends, shown, category="preposition", relations=joined, places=places)
             return stop
         begin = first
         while compound.string[begin] in "ITDFM" and "S" in compound.string[begin:last]:

@@ -139,7 +139,13 @@ def _is_alike(given: tuple[str, ...], known: tuple[str, ...], proper: bool) -> b
 
 def singular_of(word: str) -> str:
     """A noun's singular, where it is formed as most are."""
-    for plural, ending in (("ves", "f"), ("ies", "y"), ("xes", "x"), ("ches", "ch"), ("shes", "sh")):
+    for plural, ending in (
+        ("ves", "f"),
+        ("ies", "y"),
+        ("xes", "x"),
+        ("ches", "ch"),
+        ("shes", "sh"),
+    ):
         if word.endswith(plural):
             return word[: -len(plural)] + ending
     return word.removesuffix("s")
