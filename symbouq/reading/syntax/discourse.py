@@ -196,7 +196,7 @@ class Discourse:
         misread: set[int] = set()
         for place in sentence.says.places:
             things = self._meant(sentence, place.placed, CONTEXT)
-            if len(things) != 1:
+            if len(things) != 1 or sentence.says.phrases[place.placed].kind == "plural":
                 continue
             (thing,) = things
             here = told.setdefault(thing, {})
@@ -286,7 +286,7 @@ class Discourse:
     def _noun_before(self, sentence: Sentence, head: int) -> str:
         """The noun that "one" stands for: that of several things before it, else of the last."""
         phrases = [p for p in sentence.says.phrases.values() if p.names and p.head < head]
-        several = [p for p in phrases if p.plural]
+        several = [p for p in phrases if p.plural and (p.count or not self._noun)]
         if several:
             return singular_of(sentence.named(several[-1].head)[1])
         return self._noun or (sentence.named(phrases[-1].head)[1] if phrases else "")
@@ -420,7 +420,7 @@ class Discourse:
             for g in self._coordinated(sentence)
         ]
         self._groups = self._groups[-_REMEMBERED:]
-        plural = [p for p in phrases if p.plural]
+        plural = [p for p in phrases if p.plural and (p.count or not self._noun)]
         if plural:
             self._noun = singular_of(sentence.named(plural[-1].head)[1])
         singular = [p for p in phrases if not p.plural]

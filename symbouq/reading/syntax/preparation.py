@@ -840,6 +840,8 @@ class _Sentence:
             third_person = after.endswith("s") and placing
             return third_person or after in ("", "is", ",", ".", "and")
         if text == "A":
+            if self._is(after, "homonym"):
+                return False  # "A well"
             return not after.isalpha() or self._is_function(after) or self._is_verb(after)
         return True
 
