@@ -257,6 +257,8 @@ class Wording:
         partly_as: Relation to that of a thing of which a part has it.
         bound_as: Relation to that of a thing of which the boundary has it.
         understood_as: Relation to the one that its words say where the profile has not itself.
+        distinct: What two containers of one kind are taken to be to each other; empty where nothing
+            is understood.
         exactly_as: Direction to what is said where it is said to be exact.
         sense: An adposition and a class of words to the relation that it says to a thing of that
             class.
@@ -277,6 +279,7 @@ class Wording:
     bound_as: Annotated[dict[str, str], _mapping]
     understood_as: Annotated[dict[str, str], _mapping]
     within_as: Annotated[dict[str, tuple[str, ...]], _mappings]
+    distinct: Annotated[str, _first]
     exactly_as: Annotated[dict[str, str], _mapping]
     sense: Annotated[dict[tuple[str, str], str], _by_pair]
     carried: Annotated[frozenset[str], _members]

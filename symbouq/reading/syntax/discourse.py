@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -60,6 +60,7 @@ class Discourse:
         self.things = things
         self._together = sentences.preparation.together
         self._excluding = sentences.excluding
+        self._within = sentences.within
         self.topic: int | None = None
         self.landmark: int | None = None
         self.question: tuple[Said, ...] = ()
@@ -93,6 +94,41 @@ class Discourse:
         if sentence.says.moves and not named:
             return set() if self.topic is None else {self.topic}
         return {thing for head in named for thing in self._meant(sentence, head, CONTEXT)}
+
+    def distinct(self, spoken: Sequence[Said], kinds: Collection[str]) -> Iterator[tuple[int, int]]:
+        """Pairs of things of one kind that others are in, and of which neither is in the other: two
+        rooms, two boxes.
+
+        Args:
+            spoken: All that the text says.
+            kinds: The nouns of such things.
+        """
+        inside: dict[int, set[int]] = {}
+        for said in spoken:
+            if said.relation in self._within and not said.statement.negative:
+                inside.setdefault(said.placed, set()).add(said.landmark)
+        containers = {landmark for landmarks in inside.values() for landmark in landmarks}
+        for things in self.things.alike(kinds):
+            if containers.isdisjoint(things):
+                continue
+            for one, other in combinations(things, 2):
+                if other not in _above(inside, one) and one not in _above(inside, other):
+                    yield one, other
+
+    def swapped(self, sentence: Sentence) -> list[tuple[int, int]]:
+        """The things of which a sentence says that they change places."""
+        pairs: list[tuple[int, int]] = []
+        for head, others in sentence.says.swaps.items():
+            for other in others:
+                one, two = (self._meant(sentence, n, CONTEXT) for n in (head, other))
+                if head == other and len(one) == 2:
+                    one, two = one[:1], one[1:]  # "swap them"
+                if len(one) == len(two) == 1 and one != two:
+                    pairs.append((one[0], two[0]))
+        if self._arrangement is not None:
+            for pair in pairs:
+                self._arrangement.swap(*pair)
+        return pairs
 
     def _joined(self, said: Iterable[Said]) -> list[Said]:
         """What a sentence says, with directions of one pair as one: "above B and left of it"."""
@@ -445,6 +481,17 @@ class Discourse:
             if of_role and not sentence.asked:
                 return of_role[0]
         return phrases[-1] if phrases else None
+
+
+def _above(inside: Mapping[int, Collection[int]], thing: int) -> set[int]:
+    """What a thing is in, directly or by way of others."""
+    found: set[int] = set()
+    pending = [thing]
+    while pending:
+        new = set(inside.get(pending.pop(), ())) - found
+        found |= new
+        pending += new
+    return found
 
 
 def _only(thing: int | None) -> tuple[int, ...]:

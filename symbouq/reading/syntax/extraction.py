@@ -130,6 +130,7 @@ class Extracted:
         groups: Noun phrases that are coordinated, in order: "A, B and C".
         members: Noun phrases of several things to those that list them: "two pots, a red one and a
             blue one".
+        swaps: Noun phrases of what changes places.
         parts: Noun phrases of parts to those of what they are part of.
     """
 
@@ -141,6 +142,7 @@ class Extracted:
     groups: tuple[tuple[int, ...], ...] = ()
     members: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     parts: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    swaps: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
 
 _PICKED = ((0, "former"), (-1, "latter"))
@@ -278,20 +280,21 @@ class Extraction:
         groups = self._linked(batch, rows("also", 2))
         members = self._linked(batch, rows("member", 2))
         parts = self._linked(batch, rows("belongs", 2))
+        swaps = self._linked(batch, rows("swaps", 2))
         return [
             Extracted(
-                tuple(sorted(said.values(), key=attrgetter(*_ORDER))),
-                of.phrases,
-                tuple(sorted(here)),
-                tuple(sorted(called)),
-                frozenset(moved),
-                _groups(coordinated),
-                {head: tuple(sorted(of)) for head, of in listed.items()},
-                {head: tuple(sorted(of)) for head, of in wholes.items()},
+                tuple(sorted(found[n].values(), key=attrgetter(*_ORDER))),
+                facts.phrases,
+                tuple(sorted(places[n])),
+                tuple(sorted(aliases[n])),
+                frozenset(moves[n]),
+                _groups(groups[n]),
+                *(
+                    {head: tuple(sorted(others)) for head, others in linked[n].items()}
+                    for linked in (members, parts, swaps)
+                ),
             )
-            for said, of, here, called, moved, coordinated, listed, wholes in zip(
-                found, batch, places, aliases, moves, groups, members, parts, strict=True
-            )
+            for n, facts in enumerate(batch)
         ]
 
     def _linked(
@@ -571,7 +574,8 @@ class _Facts:
             same = any(c.lower_ == "same" and c.dep_ == "amod" for c in token.children)
             if same and any(c.lower_ == "as" for c in token.doc[token.i + 1 :]):
                 return  # "in the same room as B" names no room
-            if "motion" in names and not any(child.dep_ == "det" for child in token.children):
+            owned = any(child.dep_ in ("det", "poss") for child in token.children)
+            if "motion" in names and not owned:
                 return  # "drive south"
             modified = any(c.dep_ == "compound" and c.pos_ == "NOUN" for c in token.children)
             if word.measure or names & {"neutral", "reciprocal", "many", "far_measure"}:

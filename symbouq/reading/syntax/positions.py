@@ -145,6 +145,10 @@ class Arrangement:
         """Gives a thing a place."""
         self._of[thing][place.scale] = place
 
+    def swap(self, thing: int, other: int) -> None:
+        """Has two things change places."""
+        self._of[thing], self._of[other] = self._of[other], self._of[thing]
+
     def others(self, thing: int) -> list[int]:
         """The things that were given places last, but one."""
         return [other for other in self._of if other != thing][-_COMPARED:]

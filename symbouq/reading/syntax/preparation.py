@@ -319,7 +319,7 @@ class Preparation:
         return whole
 
 
-_JOINED = {"condition": "if", "between": "between"}
+_JOINED = {"condition": "if", "between": "between", "exchange": "meet"}
 """Classes whose texts of several words are one word to the parser, and what it is shown."""
 
 _CODES = (

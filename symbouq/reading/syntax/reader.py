@@ -13,6 +13,7 @@ from symbouq.limits import LimitError, check_time, late
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.lexicon import Lexicon
 from symbouq.reading.syntax.discourse import Discourse, Said
+from symbouq.reading.syntax.extraction import CONTEXT, Statement
 from symbouq.reading.syntax.names import Name
 from symbouq.reading.syntax.positions import Arrangement
 from symbouq.reading.syntax.sentences import Group, Sentence, Sentences
@@ -203,6 +204,7 @@ class SyntaxReader:
         things = Things()
         discourse = Discourse(things, self.sentences, Arrangement(self.ontology))
         spoken: list[list[Said]] = []
+        first: list[int] = []  # the sentence that speaks of a thing first
         for number, (text, sentences) in enumerate(zip(scene, read, strict=True), start=1):
             part = f"scene sentence {number}"
             if any(sentence.too_long for sentence in sentences):
@@ -213,7 +215,14 @@ class SyntaxReader:
                     moved = discourse.moved(sentence)
                     if moved:
                         spoken = [[s for s in said if self._stays(s, moved)] for said in spoken]
+                    for pair in discourse.swapped(sentence):
+                        spoken = [[self._swapped(s, pair) for s in said] for said in spoken]
                     spoken[-1] += self.said(discourse, sentence)
+            first += [number - 1] * (len(things) - len(first))
+        for pair, relation in self._kept_apart(discourse, spoken):
+            where = max(first[thing] for thing in pair)
+            statement = Statement(0, CONTEXT, CONTEXT, (relation,), 1, False, "asserted")
+            spoken[where].append(Said(pair[0], relation, pair[1], statement, (0, 0)))
         stated = [tuple(self.mentions(said, things)) for said in spoken]
         with reading("the question", question):
             order: list[int] = []
@@ -241,6 +250,31 @@ class SyntaxReader:
         if said.placed in moved:
             return said.landmark not in moved and converse in carried
         return said.landmark not in moved or said.relation in carried
+
+    def _kept_apart(
+        self, discourse: Discourse, spoken: Sequence[Sequence[Said]]
+    ) -> Iterator[tuple[tuple[int, int], str]]:
+        """Pairs of containers of one kind, with what the profile takes them to be to each other."""
+        relation = self.ontology.wording.distinct
+        if relation:
+            kinds = self.ontology.wording.lexeme.get("container", frozenset())
+            for pair in discourse.distinct([s for said in spoken for s in said], kinds):
+                yield pair, relation
+
+    def _swapped(self, said: Said, pair: tuple[int, int]) -> Said:
+        """What holds when two things have changed places: what is in them moves along."""
+        carried = self.ontology.wording.carried
+        converse = self.ontology.relations.converse.get(said.relation)
+        one, other = pair
+        turned = {one: other, other: one}
+        placed, landmark = said.placed, said.landmark
+        if said.relation not in carried:
+            landmark = turned.get(landmark, landmark)
+        if converse not in carried:
+            placed = turned.get(placed, placed)
+        if {said.placed, said.landmark} == set(pair):
+            placed, landmark = turned[said.placed], turned[said.landmark]
+        return replace(said, placed=placed, landmark=landmark)
 
     def _asked(self, sentence: Sentence, discourse: Discourse) -> list[int]:
         """The things of a question in the order in which it asks for them."""

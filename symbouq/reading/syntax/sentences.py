@@ -133,6 +133,9 @@ class Sentences:
         expressions = self.preparation.expressions
         self._extraction = Extraction(ontology, expressions["verb"], expressions["adposition"])
         self.excluding = self._extraction.excluding
+        self.within = {"inside"} | {
+            side for sides in ontology.wording.within_as.values() for side in sides
+        }
         self._shapes: dict[tuple[Shape, bool], Extracted] = {}
         self._known: dict[Group, list[list[Sentence]]] = {}
 

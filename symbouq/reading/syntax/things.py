@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
+_CODE = 2
+"""Most letters of a number or a letter that follows a noun: "bay 12"."""
 _OTHERS = frozenset(("another", "other", "second", "third", "fourth", "last", "next", "different"))
 """Words of a name that tell a thing from another of the same name."""
 
@@ -93,6 +95,24 @@ class Things:
             )
         )
         return alike if len(alike) > 1 and count in (None, len(alike)) else ()
+
+    def alike(self, kinds: Collection[str]) -> list[tuple[int, ...]]:
+        """Things of one kind: those whose names have the same noun, and those that were listed as
+        such: "three columns: A, B and C".
+
+        Args:
+            kinds: The nouns that count.
+        """
+        found: dict[str, dict[int, None]] = {}
+        for key, thing in self._of.items():
+            words = _folded(key)
+            if "of" in words:
+                words = words[: words.index("of")] or words
+            noun = words[-2] if len(words) > 1 and len(words[-1]) <= _CODE else words[-1]
+            found.setdefault(noun, {})[thing] = None
+        for key, members in self._gathered.items():
+            found.setdefault(singular_of(key[-1]), {}).update(dict.fromkeys(members))
+        return [tuple(things) for noun, things in found.items() if noun in kinds]
 
     def elliptic(self, told: Sequence[str], noun: str) -> int | None:
         """What "the blue one" means: the thing of whose name its words are a part, the last one if
