@@ -233,10 +233,12 @@ def _observers(trees: Iterable[ast.AST], whys: bool) -> str:
     lines = []
     for tree in trees:
         namer = _Namer()
-        parts = [namer.visit(part) if _is_positive(part) else part for part in tree.body]
+        # Grounding leaves open whether a difference holds.
+        body = [part for part in tree.body if not _is_difference(part)]
+        parts = [namer.visit(part) if _is_positive(part) else part for part in body]
         positive = [part for part in parts if _is_positive(part)]
-        body = "; ".join(map(str, parts))
-        then = f" :- {body}." if body else "."
+        joined = "; ".join(map(str, parts))
+        then = f" :- {joined}." if joined else "."
         file, line, column = _spot(tree)
         lines.append(f"_fired({clingo.String(file)}, {line}, {column}){then}")
         lines += [f"_used({literal}){then}" for literal in positive]
@@ -244,6 +246,12 @@ def _observers(trees: Iterable[ast.AST], whys: bool) -> str:
         if whys and plain_head:
             lines += [f"_why({tree.head}, {literal}){then}" for literal in positive]
     return "\n".join(lines)
+
+
+def _is_difference(part: ast.AST) -> bool:
+    """Whether a part of a body is a difference constraint."""
+    literal = part.ast_type is ast.ASTType.Literal
+    return literal and part.atom.ast_type is ast.ASTType.TheoryAtom
 
 
 def _is_positive(part: ast.AST) -> bool:

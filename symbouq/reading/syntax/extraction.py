@@ -768,7 +768,7 @@ class _Facts:
                 self._say(f"together({a},{b}).")
             if all(token.dep_ in _MODIFIERS or token.text == "," for token in between):
                 self._say(f"beside({a},{b}).")
-            if len(between) and all(
+            if any(token.lower_ in _LISTING for token in between) and all(
                 token.lower_ in _LISTING or token.dep_ in _MODIFIERS for token in between
             ):
                 self._say(f"listed({a},{b}).")
