@@ -121,7 +121,10 @@ _WATCHED = {
     "relations": ("mirror", "converse", "join", "negation"),
     "lexicon": ("clock", "grouped", "label", "relation_label", "loosely", "of_container"),
     "messages": ("message", "reason"),
-    "wording": ("bound_as", "denied_as", "partly_as", "understood_as", "within_as"),
+    "wording": (
+        *("bound_as", "denied_as", "partly_as", "understood_as"),
+        *("within_as", "exactly_as", "sense"),
+    ),
 }
 """Groups to their tables that are read by key."""
 
@@ -149,7 +152,11 @@ class _WatchedLibrary(OntologyLibrary):
                 situated=_Understood(ontology.lexicon.situated),
             ),
             messages=watched("messages"),
-            wording=watched("wording", carried=_WatchedSet(ontology.wording.carried)),
+            wording=watched(
+                "wording",
+                carried=_WatchedSet(ontology.wording.carried),
+                distinct=_Understood(ontology.wording.distinct),
+            ),
         )
 
 
@@ -382,7 +389,7 @@ def _used_rows(
     always = {
         "state_updates": True,
         "eventful": True,
-        "describes": any(test.spec.in_words for test in tests),
+        **dict.fromkeys(("describes", "coherent"), any(test.spec.in_words for test in tests)),
         **dict.fromkeys(_PROMPTED, any(test.spec.reads for test in tests)),
     }
     by_first: dict[str, Collection[str]] = {
@@ -399,12 +406,19 @@ def _used_rows(
         },
     }
     by_second: dict[str, Collection[str]] = {
-        "situated": {relation for relation in scene if isinstance(relation, _Understood)},
+        **dict.fromkeys(
+            ("situated", "distinct"),
+            {relation for relation in scene if isinstance(relation, _Understood)},
+        ),
         "loosely": looked_up["loosely"],
         "within_as": looked_up["within_as"],
+        "exactly_as": looked_up["exactly_as"],
         "vague": getattr(ontology.lexicon.vague, "used", ()),
     }
-    by_pair = {"at_least": relations, "at_most": relations, "join": looked_up["join"]}
+    by_pair = {
+        **{"at_least": relations, "at_most": relations},
+        **{name: looked_up[name] for name in ("join", "sense")},
+    }
 
     def is_used(predicate: str, *keys: str) -> bool:
         return (

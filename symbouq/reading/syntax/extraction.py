@@ -518,14 +518,17 @@ class _Facts:
         landmark = _object(token)
         if landmark is None or landmark.i not in self.phrases or self._is_occasion(token):
             return
-        graded = any(self._words[t.i].places or self._count(t) for t in landmark.children)
+        counted = [t for t in landmark.children if t.lower_ in self._of.ordinals]
+        graded = bool(counted) or any(
+            self._words[t.i].places for t in (landmark, *landmark.children)
+        )
         if self._in_class(token.head, "unplaced") or (
             token.i and self._in_class(token.nbor(-1), "unplaced")
         ):
             return
-        senses = {name: r for (said, name), r in self._of.senses.items() if said == text}
-        narrower = next((r for name, r in senses.items() if self._in_class(landmark, name)), None)
-        relation = narrower or (graded and senses.get("graded")) or relation
+        kinds = [*sorted(self._classes_of(landmark)), *(["graded"] if graded else [])]
+        senses = (self._of.senses.get((text, kind)) for kind in kinds)
+        relation = next((sense for sense in senses if sense), relation)
         self._trigger(self._base + token.i, "preposition", (relation,))
         self._say(f"adposition({self._base + token.i}).")
 
@@ -541,9 +544,13 @@ class _Facts:
 
     def _in_class(self, token: Token, name: str) -> bool:
         """Whether a word is of a class."""
+        return name in self._classes_of(token)
+
+    def _classes_of(self, token: Token) -> set[str]:
+        """The classes of a word, in the singular or the plural."""
         text = self._text(token).split()[-1]
         texts = (text, text.removesuffix("s"), token.lemma_.lower())
-        return any(name in self._of._classes.get(text, ()) for text in texts)
+        return {name for text in texts for name in self._of._classes.get(text, ())}
 
     def _noun(self, word: Word, token: Token, names: set[str]) -> None:
         t = self._base + token.i
