@@ -453,6 +453,8 @@ def _used_rows(
         if key in vocabulary() and atom.name.startswith(PRIVATE):
             yield clingo.Function(key[0], atom.arguments)
         yield clingo.Function("converse" if atom.name == "inverse" else atom.name, atom.arguments)
+        if atom.name == "nested" and len(atom.arguments) > 2:  # its axis is a coordinate
+            yield clingo.Function("nested_along", atom.arguments)
         for name in _NAMES.get(atom.name, ()):
             yield clingo.Function("has", [clingo.Function(name, atom.arguments)])
 

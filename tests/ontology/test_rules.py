@@ -193,7 +193,7 @@ def test_a_name_mistyped_in_a_rule_is_complained_about(
                 elif "reading" in parts:
                     text = "".join(map(str, every))
                     monkeypatch.setattr(extraction, "reading_rules", lambda t=text: t)
-                    Extraction(LIBRARY.ontology("nine-way"), {}).extracted([])
+                    Extraction(LIBRARY.ontology("nine-way"), {}, {}).extracted([])
                 else:
                     text = "".join(rewritten(str(rule)) for rule in every)
                     monkeypatch.setattr(logic, "rules_text", lambda *_parts, t=text: t)

@@ -76,7 +76,9 @@ class Discourse:
             self.things.call(sentence.named(called)[0], self.things.thing(*sentence.named(head)))
         for head, members in sentence.says.members.items():
             named = [self._meant(sentence, member, CONTEXT) for member in members]
-            self.things.gather(sentence.named(head)[0], [t for of in named for t in of])
+            listed = list(dict.fromkeys(t for of in named for t in of))
+            self.things.gather(sentence.named(head)[0], listed)
+            self._groups.append(tuple(listed))
         wanted, self._wanted = self._wanted, []
         said = tuple(self._joined(self._said(sentence))) or tuple(self._supplied(sentence, wanted))
         self._related |= {frozenset((s.placed, s.landmark)) for s in said}

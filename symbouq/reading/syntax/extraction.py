@@ -538,7 +538,9 @@ class _Facts:
         if landmark is None:
             return False
         bare = not any(c.dep_ in _MODIFIERS for c in landmark.children)
-        dated = any(self._in_class(t, "occasion") for t in landmark.children if t.dep_ == "compound")
+        dated = any(
+            self._in_class(t, "occasion") for t in landmark.children if t.dep_ == "compound"
+        )
         occasion = dated or self._in_class(landmark, "occasion")
         return occasion or (bare and self._in_class(landmark, "manner"))
 

@@ -38,6 +38,34 @@ MEANT = {
         ("well", "near", "court"),
         ("well", "inside", "court"),
     ],
+    "The lamp and the desk are here. The rug is below both.": [
+        ("rug", "below", "lamp"),
+        ("rug", "below", "desk"),
+    ],
+    "The owl is above the fox. Both are left of the hen.": [
+        ("owl", "above", "fox"),
+        ("owl", "left", "hen"),
+        ("fox", "left", "hen"),
+    ],
+    "There are two boxes: the red box and the blue box. The red one is left of the other one.": [
+        ("red box", "left", "blue box")
+    ],
+    "The cup and the jar are here, the latter above the former.": [("jar", "above", "cup")],
+    "There is a red cup, a blue cup and a green cup. All three cups are left of the box.": [
+        ("red cup", "left", "box"),
+        ("blue cup", "left", "box"),
+        ("green cup", "left", "box"),
+    ],
+    "Box U is left of box V. Two boxes are above the mat. Three boxes are below it.": [
+        ("Box U", "left", "box V"),
+        ("Box U", "above", "mat"),
+        ("box V", "above", "mat"),
+    ],
+    "The table is here. Ana is to the north of it and Ben is to the east of it.": [
+        ("Ana", "above", "table"),
+        ("Ben", "right", "table"),
+    ],
+    "Two of the cups are left of the box.": [],
     "Look at the castle on the screen. The dragon is over it.": [("dragon", "above", "castle")],
 }
 
