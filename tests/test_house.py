@@ -91,6 +91,7 @@ ACROSS = {
     "ontology/test_profiles.py": "the built-in profiles",
     "ontology/test_rules.py": "the rules, against a plain reading of them",
     "reading/named/test_metamorphic.py": "texts changed in ways that change no meaning",
+    "reading/scenes/test_scenes.py": "scenes as people and models write them",
     "reading/model/test_recorded.py": "rich scenes with recorded readings",
     "reading/test_wordings.py": "wordings, each with what is to be read",
     "report/test_browser.py": "the report's page in a browser",

@@ -405,18 +405,18 @@ def _used_rows(
             )
         },
     }
+    understood = {relation for relation in scene if isinstance(relation, _Understood)}
     by_second: dict[str, Collection[str]] = {
-        **dict.fromkeys(
-            ("situated", "distinct"),
-            {relation for relation in scene if isinstance(relation, _Understood)},
-        ),
+        "situated": understood,
+        "distinct": understood,
         "loosely": looked_up["loosely"],
         "within_as": looked_up["within_as"],
         "exactly_as": looked_up["exactly_as"],
         "vague": getattr(ontology.lexicon.vague, "used", ()),
     }
     by_pair = {
-        **{"at_least": relations, "at_most": relations},
+        "at_least": relations,
+        "at_most": relations,
         **{name: looked_up[name] for name in ("join", "sense")},
     }
 

@@ -11,7 +11,6 @@ from symbouq.reading.syntax.positions import Arrangement, Placed
 from symbouq.reading.syntax.sentences import Sentence, Sentences
 from symbouq.reading.syntax.things import Things, singular_of
 
-
 _PART = "inside"
 """What a part is to what it belongs to."""
 _REMEMBERED = 8
@@ -157,9 +156,9 @@ class Discourse:
                 landmarks = self._meant(sentence, statement.landmark, statement.placed)
                 self._wanted += [(statement, landmark) for landmark in landmarks]
                 continue
-            placed = self._meant(sentence, statement.placed, statement.landmark)
+            several = self._meant(sentence, statement.placed, statement.landmark)
             landmarks = self._meant(sentence, statement.landmark, statement.placed)
-            meant += [(statement, one, other) for one in placed for other in landmarks]
+            meant += [(statement, one, other) for one in several for other in landmarks]
         # "B is in A and B and C touch": what is related to itself is no part of the list.
         misread = {
             statement.trigger

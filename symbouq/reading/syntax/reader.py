@@ -215,14 +215,14 @@ class SyntaxReader:
                     moved = discourse.moved(sentence)
                     if moved:
                         spoken = [[s for s in said if self._stays(s, moved)] for said in spoken]
-                    for pair in discourse.swapped(sentence):
-                        spoken = [[self._swapped(s, pair) for s in said] for said in spoken]
+                    for swap in discourse.swapped(sentence):
+                        spoken = [[self._swapped(s, swap) for s in said] for said in spoken]
                     spoken[-1] += self.said(discourse, sentence)
             first += [number - 1] * (len(things) - len(first))
-        for pair, relation in self._kept_apart(discourse, spoken):
-            where = max(first[thing] for thing in pair)
+        for (one, other), relation in self._kept_apart(discourse, spoken):
+            where = max(first[one], first[other])
             statement = Statement(0, CONTEXT, CONTEXT, (relation,), 1, False, "asserted")
-            spoken[where].append(Said(pair[0], relation, pair[1], statement, (0, 0)))
+            spoken[where].append(Said(one, relation, other, statement, (0, 0)))
         stated = [tuple(self.mentions(said, things)) for said in spoken]
         with reading("the question", question):
             order: list[int] = []

@@ -93,12 +93,12 @@ def figures(reader: str, looked: bool) -> Figures:
 @pytest.mark.parametrize(
     ("reader", "looked", "expected"),
     [
-        ("parser", True, Figures(196, 48, 49, 1)),
-        ("parser", False, Figures(192, 37, 38, 1)),
-        ("model", True, Figures(196, 170, 170, 0)),
-        ("model", False, Figures(192, 162, 162, 0)),
-        ("both", True, Figures(196, 170, 170, 0)),
-        ("both", False, Figures(192, 160, 160, 0)),
+        ("parser", True, Figures(196, 89, 89, 0)),
+        ("parser", False, Figures(192, 45, 46, 1)),
+        ("model", True, Figures(196, 177, 177, 0)),
+        ("model", False, Figures(192, 168, 168, 0)),
+        ("both", True, Figures(196, 176, 176, 0)),
+        ("both", False, Figures(192, 162, 162, 0)),
     ],
 )
 def test_rich_scenes(reader: str, looked: bool, expected: Figures) -> None:
