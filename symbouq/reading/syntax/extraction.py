@@ -518,6 +518,9 @@ class _Facts:
         landmark = _object(token)
         if landmark is None or landmark.i not in self.phrases or self._is_occasion(token):
             return
+        bare = not any(c.dep_ in _MODIFIERS for c in landmark.children)
+        if bare and landmark.tag_ == "NN" and not self._words[landmark.i].label:
+            return  # "cheek BY jowl"
         counted = [t for t in landmark.children if t.lower_ in self._of.ordinals]
         graded = bool(counted) or any(
             self._words[t.i].places for t in (landmark, *landmark.children)
