@@ -44,7 +44,9 @@ def _verdicts(row: dict[str, Any]) -> list[tuple[str, str | None]]:
     for claim in row["claims"]:
         wanted = _squeezed(claim["text"])
         texts = (_squeezed(c["text"]) for c in claims[at:])
-        here = next((n for n, t in enumerate(texts, at) if t and (wanted in t or t in wanted)), None)
+        here = next(
+            (n for n, t in enumerate(texts, at) if t and (wanted in t or t in wanted)), None
+        )
         at = at if here is None else here
         verdict = None if here is None else claims[here]["grounded_verdict"]
         found.append((claim["gold"], verdict))
