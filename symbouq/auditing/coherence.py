@@ -19,8 +19,7 @@ def coherent(
 
     Nothing is based on what was not surely read. Where open text is read, a scene in conflict has
     more often been misread than miswritten: of the sentences of a conflict none is relied on
-    either, and the audit says so. Given relations, and
-    profiles that do not state `coherent`, are taken as they are.
+    either, and the audit says so. Profiles that do not state `coherent` take scenes as they are.
 
     Args:
         ontology: The tables of the profile.

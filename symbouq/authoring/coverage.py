@@ -155,6 +155,7 @@ class _WatchedLibrary(OntologyLibrary):
             wording=watched(
                 "wording",
                 carried=_WatchedSet(ontology.wording.carried),
+                part_as=_Understood(ontology.wording.part_as),
                 distinct=_Understood(ontology.wording.distinct),
             ),
         )
@@ -392,7 +393,9 @@ def _used_rows(
         **dict.fromkeys(("describes", "coherent"), any(test.spec.in_words for test in tests)),
         **dict.fromkeys(_PROMPTED, any(test.spec.reads for test in tests)),
     }
+    understood = {relation for relation in scene if isinstance(relation, _Understood)}
     by_first: dict[str, Collection[str]] = {
+        "part_as": understood,
         **dict.fromkeys(("relational", "needs", "bars", "displacement"), claimed),
         **dict.fromkeys(("held_at_least", "held_at_most"), led_to),
         "container": getattr(ontology.lexicon.container, "used", ()),
@@ -405,7 +408,6 @@ def _used_rows(
             )
         },
     }
-    understood = {relation for relation in scene if isinstance(relation, _Understood)}
     by_second: dict[str, Collection[str]] = {
         "situated": understood,
         "distinct": understood,

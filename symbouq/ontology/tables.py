@@ -257,6 +257,7 @@ class Wording:
         partly_as: Relation to that of a thing of which a part has it.
         bound_as: Relation to that of a thing of which the boundary has it.
         understood_as: Relation to the one that its words say where the profile has not itself.
+        part_as: What is said of a part and what it belongs to.
         distinct: What two containers of one kind are taken to be to each other; empty where nothing
             is understood.
         exactly_as: Direction to what is said where it is said to be exact.
@@ -279,6 +280,7 @@ class Wording:
     bound_as: Annotated[dict[str, str], _mapping]
     understood_as: Annotated[dict[str, str], _mapping]
     within_as: Annotated[dict[str, tuple[str, ...]], _mappings]
+    part_as: Annotated[str, _first]
     distinct: Annotated[str, _first]
     exactly_as: Annotated[dict[str, str], _mapping]
     sense: Annotated[dict[tuple[str, str], str], _by_pair]
@@ -289,6 +291,11 @@ class Wording:
     crosses: Annotated[dict[str, str], _mapping]
     region: Annotated[frozenset[str], _members]
     scaled: Annotated[tuple[tuple[str, int | None, str], ...], _scaled]
+
+    @cached_property
+    def inner_sides(self) -> frozenset[str]:
+        """What says on which side of the inside of a thing another is."""
+        return frozenset(side for sides in self.within_as.values() for side in sides)
 
 
 @dataclass(frozen=True, eq=False)

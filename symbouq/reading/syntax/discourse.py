@@ -11,8 +11,8 @@ from symbouq.reading.syntax.positions import Arrangement, Placed
 from symbouq.reading.syntax.sentences import Sentence, Sentences
 from symbouq.reading.syntax.things import Things, singular_of
 
-_PART = "inside"
-"""What a part is to what it belongs to."""
+_KEPT_APART = 20
+"""Most things of a kind that are said to be apart, pair by pair."""
 _REMEMBERED = 8
 """Groups of things that "both" may mean."""
 
@@ -59,7 +59,8 @@ class Discourse:
         self.things = things
         self._together = sentences.preparation.together
         self._excluding = sentences.excluding
-        self._within = sentences.within
+        self._part_as = sentences.part_as
+        self._containing = sentences.containing
         self.topic: int | None = None
         self.landmark: int | None = None
         self.question: tuple[Said, ...] = ()
@@ -106,11 +107,11 @@ class Discourse:
         """
         inside: dict[int, set[int]] = {}
         for said in spoken:
-            if said.relation in self._within and not said.statement.negative:
+            if said.relation in self._containing and not said.statement.negative:
                 inside.setdefault(said.placed, set()).add(said.landmark)
         containers = {landmark for landmarks in inside.values() for landmark in landmarks}
         for things in self.things.alike(kinds):
-            if containers.isdisjoint(things):
+            if containers.isdisjoint(things) or len(things) > _KEPT_APART:
                 continue
             for one, other in combinations(things, 2):
                 if other not in _above(inside, one) and one not in _above(inside, other):
@@ -223,7 +224,7 @@ class Discourse:
                         word = sentence.words[part]
                         span = sentence.start + word.start, sentence.start + word.end
                         statement = Statement(part, part, whole, (), 1, False, "asserted")
-                        yield Said(one, _PART, other, statement, span)
+                        yield Said(one, self._part_as, other, statement, span)
 
     def _told(self, sentence: Sentence) -> dict[int, list[Place]]:
         """The places that a sentence gives to things, one on a scale; none of things of which it

@@ -190,7 +190,8 @@ class Extraction:
             options.sort(key=lambda option: -len(option[0]))
         self.adpositions = {" ".join(words): r for words, r in adpositions.items()}
         self.senses = ontology.wording.sense
-        self.inner = {s for sides in ontology.wording.within_as.values() for s in sides}
+        self.pairs = ontology.wording.lexeme.get("pair", frozenset())
+        self.inner_sides = ontology.wording.inner_sides
 
     def excluding(self, r: str, s: str) -> bool:
         """Whether relations exclude each other, and are not said together as one."""
@@ -445,7 +446,7 @@ class _Facts:
             self._triggers.append(t)
         if self._of._directional.issuperset(relations):
             self._say(f"directional({t}).")
-        if relations and self._of.inner.issuperset(relations):
+        if relations and self._of.inner_sides.issuperset(relations):
             self._say(f"inner({t}).")
         if self._of._symmetric.issuperset(relations):
             self._say(f"symmetrical({t}).")
@@ -614,7 +615,7 @@ class _Facts:
 
     def _is_group(self, token: Token, names: set[str]) -> bool:
         """Whether a word stands for several things by itself: "BOTH are red", "above all THREE"."""
-        counts = self._count(token) is not None and self._count(token) != 1
+        counts = self._count(token) not in (None, 1)
         ones = "neutral" in names and (token.tag_ == "NNS" or self._is_rest(token))
         named = self._of._classes.get(token.lower_, ())
         others = {"group", "other", "former", "latter"}.intersection(named)
@@ -634,7 +635,7 @@ class _Facts:
         """The noun phrase of a word that stands for several things."""
         counts = [self._count(t) for t in (token, *token.children) if t.i <= token.i]
         count = next((n for n in counts if n is not None), None)
-        if count is None and any(t.lower_ in ("both", "neither") for t in (token, *token.children)):
+        if count is None and any(self._in_class(t, "pair") for t in (token, *token.children)):
             count = 2
         rest = self._is_rest(token)
         pick = next((n for n, name in _PICKED if self._in_class(token, name)), None)
@@ -654,7 +655,7 @@ class _Facts:
             )
         ]
         article = any(c.dep_ == "det" and c.i < min([*told, token.i]) for c in token.children)
-        if token.lower_ not in ("one", "ones") or not told or not article:
+        if not (self._in_class(token, "ellipsis") and told and article):
             return None
         return Phrase(token.i, tuple(told), "elliptic", _role(token))
 
@@ -712,7 +713,7 @@ class _Facts:
             )
         ):
             kind = "plural"
-        if "both" in articles:
+        if not articles.isdisjoint(self._of.pairs):
             count = 2
         named = (n for n in sorted(set(inner)) if any(c.isalnum() for c in self._words[n].text))
         words = tuple(named) or (token.i,)

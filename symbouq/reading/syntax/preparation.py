@@ -191,6 +191,7 @@ class Preparation:
         self._join = ontology.relations.join
         self.grouped = frozenset(ontology.lexicon.grouped)
         self._within = ontology.wording.within_as
+        self._inner_sides = ontology.wording.inner_sides
         self._exactly = ontology.wording.exactly_as
         self._classes = ontology.wording.lexeme
         self._units = ontology.lexicon.word.get("unit", frozenset()) | self._classes.get(
@@ -1133,9 +1134,8 @@ class _Sentence:
         """Whether what was said last of a place is on which side of the inside of a thing it is:
         "on the left of the page, and C ON THE RIGHT".
         """
-        inner = frozenset(s for sides in self.of._within.values() for s in sides)
         said = next((w.relations for w in reversed(self.made) if w.relations), ())
-        return bool(said) and inner.issuperset(said)
+        return bool(said) and self.of._inner_sides.issuperset(said)
 
     def _opens_inside(self, first: _Item) -> bool:
         """Whether a word may open one of a thing's insides: "AT the northern tip"."""

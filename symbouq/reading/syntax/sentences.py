@@ -133,8 +133,11 @@ class Sentences:
         expressions = self.preparation.expressions
         self._extraction = Extraction(ontology, expressions["verb"], expressions["adposition"])
         self.excluding = self._extraction.excluding
-        self.within = {"inside"} | {
-            side for sides in ontology.wording.within_as.values() for side in sides
+        self.part_as = ontology.wording.part_as
+        self.containing = {
+            relation
+            for relation, implied in ontology.relations.implied.items()
+            if self.part_as in implied
         }
         self._shapes: dict[tuple[Shape, bool], Extracted] = {}
         self._known: dict[Group, list[list[Sentence]]] = {}
