@@ -456,9 +456,9 @@ class Blocks(Reading):
         return found
 
     @staticmethod
-    def within(u: int, v: int, margin: int) -> list[Bound]:
+    def within(u: int, v: int, margin: int, axes: str = "xyz") -> list[Bound]:
         found: list[Bound] = []
-        for axis in "xyz":
+        for axis in axes:
             found.append(((axis, "low", v), (axis, "low", u), -margin))
             found.append(((axis, "high", u), (axis, "high", v), -margin))
         return found
@@ -517,9 +517,19 @@ class Blocks(Reading):
 
 
 class Everyday(Blocks):
-    """Blocks with tiles for what is directly above or beside, and things of one height."""
+    """Blocks with tiles for what is directly above or beside, and things of one height. What
+    is on top of a thing does not stick out beside it.
+    """
 
     names = (*Blocks.names, *TILES, "level_with")
+
+    def state(self, relations: Sequence[Relation]) -> tuple[set[Relation], list[Bound]] | None:
+        state = super().state(relations)
+        if state is None:
+            return None
+        known, found = state
+        borne = [(u, v) for u, name, v in known if name == "on_top_of"]
+        return known, [*found, *(bound for u, v in borne for bound in self.within(u, v, 0, "xz"))]
 
     @staticmethod
     def bounds(relation: Relation) -> list[Bound]:
