@@ -16,6 +16,7 @@ from typing import Any
 from symbouq.auditing.coherence import coherent
 from symbouq.auditing.delivery import asks_what_is_possible, judge_answer, with_alternatives
 from symbouq.auditing.description import describe
+from symbouq.auditing.quantities import quantified
 from symbouq.auditing.relations import audit_relations
 from symbouq.auditing.verdicts import TraceResult
 from symbouq.errors import RecordError
@@ -160,6 +161,7 @@ class TraceAuditor:
         result.timed_out = result.timed_out or late()  # reading may have been cut, too
         if not self._partial:
             result.whole()
+        extended, measured = quantified(ontology, parsed)
         has_place = file is not None and line is not None
         head = {
             "id": trace.id,
@@ -174,7 +176,7 @@ class TraceAuditor:
             "reader": parser.pipeline_of(trace),
         }
         return {
-            context: {**head, "context": context, **describe(ontology, parsed, result, context)}
+            context: {**head, "context": context, **describe(extended, measured, result, context)}
             for context in contexts
         }
 
@@ -194,6 +196,7 @@ def decide(ontology: Ontology, parsed: ParsedTrace, cases: bool = False) -> Trac
             from symbouq.auditing.events import audit_events
 
         return audit_events(ontology, parsed.events.scene, parsed.events.claims)
+    ontology, parsed = quantified(ontology, parsed)
     related: set[frozenset[int]] | None = None
     if cases:
         related = {frozenset(stated.triple[::2]) for _, stated in parsed.scene}

@@ -81,6 +81,17 @@ def _counts(rows: list[Row]) -> dict[str, int]:
     return {first: int(number) for first, number in rows}
 
 
+def _components(rows: list[Row]) -> dict[str, dict[str, int]]:
+    of: dict[str, dict[str, int]] = defaultdict(dict)
+    for relation, axis, sign in rows:
+        of[relation][axis] = int(sign)
+    return dict(of)
+
+
+def _units(rows: list[Row]) -> dict[str, tuple[str, int]]:
+    return {text.lower(): (kind, int(parts)) for kind, parts, text in rows}
+
+
 def _by_number(rows: list[Row]) -> dict[int, str]:
     return {int(number): second for number, second in rows}
 
@@ -169,6 +180,7 @@ class Relations:
         join: Two directions to the one that has the components of both.
         displacement: Relation that the layout alone decides to the number of axes on which
             it is not equality.
+        component: Direction to the sign of its component on each axis.
     """
 
     family: Annotated[dict[str, str], _mapping]
@@ -182,6 +194,7 @@ class Relations:
     within: Annotated[frozenset[str], _members]
     join: Annotated[dict[tuple[str, str], str], _by_pair]
     displacement: Annotated[dict[str, int], _counts]
+    component: Annotated[dict[str, dict[str, int]], _components]
 
     @cached_property
     def symmetric(self) -> frozenset[str]:
@@ -268,9 +281,11 @@ class Wording:
         scale: Scale to the relation of what has the greater number on it to what has the smaller.
         turned: Words that say which way a scale goes in their text, to it and its relation there.
         level: Words that say that things have one place on a scale, to the scale.
+        metric: Scale of which the places are at even distances to the unit of these.
         crosses: Scale to the one across it, without which its places are not compared.
         region: Scales of which a place may be spoken of itself: "row 3".
         scaled: Scale, number (None for one that is counted in the text) and the words for it.
+        unit: Word for a unit to the kind of measure that it is of, and its number of smallest parts.
     """
 
     expression: Annotated[dict[str, dict[str, str]], _expressions]
@@ -288,9 +303,11 @@ class Wording:
     scale: Annotated[dict[str, str], _mapping, ("scale", 2)]
     turned: Annotated[dict[str, tuple[str, str]], _turned, ("scale", 3)]
     level: Annotated[dict[str, str], _by_text]
+    metric: Annotated[dict[str, str], _mapping]
     crosses: Annotated[dict[str, str], _mapping]
     region: Annotated[frozenset[str], _members]
     scaled: Annotated[tuple[tuple[str, int | None, str], ...], _scaled]
+    unit: Annotated[dict[str, tuple[str, int]], _units]
 
     @cached_property
     def inner_sides(self) -> frozenset[str]:
@@ -318,7 +335,8 @@ class Encoding:
     Attributes:
         readings: (role, relation) to its reading, a number; where a relation says the
             same in both roles, they share it.
-        facts: Each reading as facts for `rules/layout.lp` and `rules/closure.lp`.
+        patterns: Each reading as facts for `rules/layout.lp` and `rules/closure.lp`, with `{key}`
+            for its number.
         axes: The axes on which each reading bounds coordinates.
         relational: The readings that closure, and not the layout, decides.
         closure_facts: The relational axioms (inverse, ... incompatible) as facts.
@@ -331,7 +349,7 @@ class Encoding:
     """
 
     readings: dict[tuple[str, str], int]
-    facts: tuple[str, ...]
+    patterns: tuple[str, ...]
     axes: tuple[frozenset[str], ...]
     relational: frozenset[int]
     closure_facts: str
@@ -339,6 +357,11 @@ class Encoding:
     coordinates: tuple[tuple[str, str], ...]
     extent_facts: str
     ends: dict[str, str]
+
+    @cached_property
+    def facts(self) -> tuple[str, ...]:
+        """Each reading as facts."""
+        return tuple(p.replace("{key}", str(key)) for key, p in enumerate(self.patterns))
 
     def closes(self, keys: Collection[int]) -> bool:
         """Whether atoms with these readings need the relational closure."""
@@ -493,14 +516,14 @@ def _encoding(tables: Tables, rules: str) -> Encoding:
             axes[role, relation].add(axis)
     readings: dict[tuple[str, str], int] = {}
     keys: dict[tuple[str, str], int] = {}
-    facts: list[str] = []
+    patterns: list[str] = []
     reading_axes: list[frozenset[str]] = []
     for relation, _family in tables.rows("family"):
         for role in ROLES:
-            key = keys.setdefault((relation, texts[role, relation]), len(facts))
+            key = keys.setdefault((relation, texts[role, relation]), len(patterns))
             readings[role, relation] = key
-            if key == len(facts):
-                facts.append(texts[role, relation].replace("{key}", str(key)))
+            if key == len(patterns):
+                patterns.append(texts[role, relation])
                 reading_axes.append(frozenset(axes[role, relation]))
     held = "".join(
         bounds(predicate, axis, *rest, relation)
@@ -511,7 +534,7 @@ def _encoding(tables: Tables, rules: str) -> Encoding:
     extent = ("extent", 1) in tables
     return Encoding(
         readings=readings,
-        facts=tuple(facts),
+        patterns=tuple(patterns),
         axes=tuple(reading_axes),
         relational=frozenset(
             readings[role, r] for role in ROLES for r in tables.members("relational")

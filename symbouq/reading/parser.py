@@ -311,6 +311,7 @@ def _parsed(text: Text) -> ParsedTrace:
                 "subject": mention.subject,
                 "relation": mention.relation,
                 "object": mention.object,
+                **_amounts(mention),
                 "sentence": sentence,
                 "span": list(mention.span),
                 "confidence": mention.confidence,
@@ -335,6 +336,17 @@ def _parsed(text: Text) -> ParsedTrace:
     )
     complete = all(text.scene) if text.whole is None else text.whole
     return ParsedTrace(tuple(slots.of), scene, claims, text.faults, text.events, complete)
+
+
+def _amounts(mention: Mention) -> dict[str, Any]:
+    """The amounts of a relation as fields of its record; none where it has none."""
+    if not mention.offset:
+        return {}
+    offset = {
+        axis: int(value) if value.denominator == 1 else float(value)
+        for axis, value in mention.offset
+    }
+    return {"offset": offset, **({"unit": mention.unit} if mention.unit else {})}
 
 
 def _clause_records(clauses: Clauses) -> list[dict[str, Any]]:

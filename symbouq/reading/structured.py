@@ -30,6 +30,12 @@ def structured_trace(ontology: Ontology, trace: Trace) -> ParsedTrace:
             name = ontology.canonical(relation.relation)
         except KeyError as error:
             raise RecordError(f"{place}: {error.args[0]}") from error
+        known = {axis for axis, _ in ontology.encoding.coordinates}
+        if relation.offset and not (name in ontology.relations.component and known >= set(relation.offset)):
+            raise RecordError(
+                f"{place}: an offset is along axes of the profile ({', '.join(sorted(known))}), of a "
+                f"direction"
+            )
         grounded = relation.grounded
         if grounded is None:
             grounded = relation.subject in named and relation.object in named
@@ -39,6 +45,7 @@ def structured_trace(ontology: Ontology, trace: Trace) -> ParsedTrace:
                 "subject": relation.subject,
                 "relation": name,
                 "object": relation.object,
+                **relation.model_dump(include={"offset", "unit"}, exclude_none=True),
                 "sentence": sentence,
                 "span": relation.span,
                 "confidence": relation.confidence,

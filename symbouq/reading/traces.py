@@ -17,6 +17,7 @@ from typing import Generic, Protocol, Self, TypeVar
 
 from symbouq.errors import RecordError
 from symbouq.limits import LimitError, check_time, late
+from symbouq.ontology.measures import Offset
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import LONGEST_SENTENCE
 from symbouq.reading.lexicon import Analysis, Lexicon, Token, kind_at, text_at
@@ -99,6 +100,8 @@ class Mention:
         span: Character offsets of the words that it was read from.
         confidence: In (0, 1].
         grounded: Whether scene or question name both things.
+        offset: Axis to how much further the subject is than the object.
+        unit: The unit of the offset; empty where the text has none.
     """
 
     subject: str
@@ -107,6 +110,8 @@ class Mention:
     span: tuple[int, int]
     confidence: float
     grounded: bool
+    offset: Offset = ()
+    unit: str = ""
 
 
 def grouped(ontology: Ontology, group: Sequence[Mention]) -> Iterator[Mention]:

@@ -23,6 +23,10 @@ class RelationRecord(Record):
     """The relation's canonical name."""
     object: str
     """The thing that it is placed by."""
+    offset: dict[str, int | float] | None = None
+    """By how much, exactly: axis (x to the right, y upwards) to subject minus object."""
+    unit: str | None = None
+    """The unit of `offset`, one of the profile's; absent where the text has none."""
     sentence: Annotated[int, Field(ge=1)] | None = None
     """Scene sentence or claim that states it, from 1."""
     span: Annotated[list[int], Field(min_length=2, max_length=2)] | None = None

@@ -195,7 +195,7 @@ class _Signs:
     """
 
     def __init__(self, ontology: Ontology) -> None:
-        facts, axes = list(ontology.encoding.facts), list(ontology.encoding.axes)
+        patterns, axes = list(ontology.encoding.patterns), list(ontology.encoding.axes)
         numbers = {place: n for n, place in enumerate(ontology.encoding.coordinates, start=1)}
         self.readings: dict[tuple[str, int], int] = {}
         for axis in AXES:
@@ -208,17 +208,18 @@ class _Signs:
             else:
                 continue
             for sign in (-1, 0, 1):
-                key = self.readings[axis, sign] = len(facts)
+                key = self.readings[axis, sign] = len(patterns)
                 bounds = {
                     -1: f"at_most({key},{high},{low},{-step}).",
                     0: f"at_least({key},{high},{low},{1 - step})."
                     f"at_most({key},{low},{high},{step - 1}).",
                     1: f"at_least({key},{low},{high},{step}).",
                 }
-                facts.append(bounds[sign])
+                patterns.append(bounds[sign])
                 axes.append(frozenset([axis]))
         self.ontology = replace(
-            ontology, encoding=replace(ontology.encoding, facts=tuple(facts), axes=tuple(axes))
+            ontology,
+            encoding=replace(ontology.encoding, patterns=tuple(patterns), axes=tuple(axes)),
         )
 
     def atoms(self, cell: tuple[int, int], u: int, v: int) -> list[Atom]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import combinations
 
+from symbouq.ontology.measures import Offset
 from symbouq.reading.syntax.extraction import CONTEXT, Phrase, Place, Statement
 from symbouq.reading.syntax.positions import Arrangement, Placed
 from symbouq.reading.syntax.sentences import Sentence, Sentences
@@ -28,6 +30,8 @@ class Said:
         statement: How the sentence says it.
         span: Character offsets in the text.
         sure: Whether anything is based on it.
+        offset: Axis to how much further the thing placed is than its landmark.
+        unit: The unit of the offset.
     """
 
     placed: int
@@ -36,6 +40,8 @@ class Said:
     statement: Statement
     span: tuple[int, int]
     sure: bool = True
+    offset: Offset = ()
+    unit: str = ""
 
 
 class Discourse:
@@ -57,6 +63,7 @@ class Discourse:
         self._arrangement = arrangement
         self._related: set[frozenset[int]] = set()
         self.things = things
+        self._amounts = sentences.preparation.amounts
         self._together = sentences.preparation.together
         self._excluding = sentences.excluding
         self._part_as = sentences.part_as
@@ -144,11 +151,21 @@ class Discourse:
                 if whole is not None:
                     span = min(other.span[0], each.span[0]), max(other.span[1], each.span[1])
                     sure = other.sure and each.sure
-                    found[n] = replace(other, relation=whole, span=span, sure=sure)
+                    found[n] = replace(
+                        self._amounts_of_both(other, each), relation=whole, span=span, sure=sure
+                    )
                     break
             else:
                 found.append(each)
         return found
+
+    def _amounts_of_both(self, one: Said, other: Said) -> Said:
+        """The first of two directions of a pair that are said as one, with the amounts of both."""
+        factor = self._amounts.factor(other.unit, one.unit) if one.offset else Fraction(1)
+        if factor is None or {a for a, _ in one.offset} & {a for a, _ in other.offset}:
+            return replace(one, offset=(), unit="")
+        further = tuple((axis, value * factor) for axis, value in other.offset)
+        return replace(one, offset=(*one.offset, *further), unit=one.unit or other.unit)
 
     def _said(self, sentence: Sentence) -> Iterator[Said]:
         meant: list[tuple[Statement, int, int]] = []
@@ -178,8 +195,12 @@ class Discourse:
             span = sentence.start + start, sentence.start + end
             sure = sentence.sure(statement) and statement.trigger not in misread
             sure = sure and (placed, landmark) not in opposed
+            amounts = sentence.words[statement.trigger].amounts
             for relation in statement.relations:
-                yield Said(placed, relation, landmark, statement, span, sure)
+                offset, unit = self._amounts.offset(relation, amounts)
+                # Of a direction that is denied by an amount, nothing is said.
+                plain = not (statement.negative and amounts)
+                yield Said(placed, relation, landmark, statement, span, sure and plain, offset, unit)
 
     def _arranged(self, sentence: Sentence) -> Iterator[Said]:
         """What the places of things in a sentence say of them and the things placed before."""
@@ -197,17 +218,18 @@ class Discourse:
         for thing, (place, *_) in told.items():
             for other in self._arrangement.others(thing):
                 pair = frozenset((thing, other))
-                relation = self._arrangement.relation(thing, other)
-                if relation is None or pair in self._related:
+                compared = self._arrangement.relation(thing, other)
+                if compared is None or pair in self._related:
                     continue  # what was said of a pair goes before what their places say
                 self._related.add(pair)
                 words = sentence.words[place.placed], sentence.words[place.told]
                 start, end = min(w.start for w in words), max(w.end for w in words)
                 span = sentence.start + start, sentence.start + end
+                relation, offset, unit = compared
                 statement = Statement(
                     place.told, place.placed, CONTEXT, (relation,), 1, False, "asserted"
                 )
-                yield Said(thing, relation, other, statement, span)
+                yield Said(thing, relation, other, statement, span, True, offset, unit)
 
     def _contained(self, sentence: Sentence) -> Iterator[Said]:
         """What a sentence says of parts by naming them: they are in what they belong to."""

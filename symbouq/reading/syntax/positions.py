@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
 
+from symbouq.ontology.measures import Offset
 from symbouq.ontology.tables import Ontology
+from symbouq.reading.syntax.amounts import Amounts
 
 Places = tuple[tuple[str, int], ...]
 """Scales and the numbers of a place on them."""
@@ -16,6 +20,8 @@ _DIGITS = re.compile(r"[-\u2212]?\d{1,6}")
 _COUNTED = re.compile(r"(\d{1,4})(?:st|nd|rd|th)")
 _COMPARED = 50
 """How many things a thing is compared with, so that long lists do not grow with their square."""
+_EXTREME = 999
+"""The number of a place at the far end of a scale, "the last one"."""
 _NUMBER, _OTHER, _ANY = "#", "_", "*"
 
 
@@ -91,6 +97,20 @@ class Positions:
         return self.numerals.get(word)
 
 
+class Compared(NamedTuple):
+    """What a thing is to another by their places.
+
+    Attributes:
+        relation: The relation.
+        offset: Axis to how much further it is, where places are at even distances.
+        unit: The unit of the offset.
+    """
+
+    relation: str
+    offset: Offset
+    unit: str
+
+
 @dataclass(frozen=True)
 class Placed:
     """A place of a thing.
@@ -123,6 +143,7 @@ class Arrangement:
     def __init__(self, ontology: Ontology) -> None:
         self._wording = ontology.wording
         self._relations = ontology.relations
+        self._amounts = Amounts(ontology)
         self._bounded = {
             relation: ontology.encoding.axes[key]
             for (role, relation), key in ontology.encoding.readings.items()
@@ -153,7 +174,7 @@ class Arrangement:
         """The things that were given places last, but one."""
         return [other for other in self._of if other != thing][-_COMPARED:]
 
-    def relation(self, thing: int, other: int) -> str | None:
+    def relation(self, thing: int, other: int) -> Compared | None:
         """What a thing is to another by the places of both, None if they say nothing."""
         sides = dict.fromkeys(self._level, 0)
         for scale, place in self._of[thing].items():
@@ -167,7 +188,28 @@ class Arrangement:
             strict = len(self._bounded.get(relation, ())) > 1
             if difference and not (strict and across is not None and across not in sides):
                 found.add(relation if difference > 0 else self._relations.converse[relation])
+        joined: str | None = None
         if len(found) == 2:
             first, second = sorted(found)
-            return self._relations.join.get((first, second))
-        return found.pop() if len(found) == 1 else None
+            joined = self._relations.join.get((first, second))
+        elif found:
+            (joined,) = found
+        return None if joined is None else Compared(joined, *self._offset(sides))
+
+    def _offset(self, sides: Mapping[str, int]) -> tuple[Offset, str]:
+        """By how much a thing is further than another, by the differences of their places; nothing
+        where places are not at even distances, or their units do not go together.
+        """
+        found: dict[str, Fraction] = {}
+        units: dict[str, None] = {}
+        for scale, difference in sides.items():
+            unit = self._wording.metric.get(scale)
+            if unit is None or scale in self._level or abs(difference) > _EXTREME // 2:
+                continue
+            axis = self._amounts.axis(self._scale[scale])
+            if axis is None:
+                continue
+            found[axis[0]] = Fraction(axis[1] * difference)
+            units["" if unit == _ANY else unit] = None
+        alike = len({self._amounts.factor(unit, next(iter(units))) for unit in units}) == 1
+        return (tuple(found.items()), next(iter(units))) if alike else ((), "")

@@ -14,6 +14,7 @@ from itertools import cycle
 from typing import NamedTuple
 
 from symbouq.ontology.tables import Ontology
+from symbouq.reading.syntax.amounts import Amount, Amounts
 from symbouq.reading.syntax.names import Name, Names, by_first, looks_like_verb
 from symbouq.reading.syntax.positions import Places, Positions
 
@@ -62,6 +63,7 @@ class Word:
         measure: Whether it belongs to a measure.
         denied: Whether it is said in contrast to what holds: "rather than INSIDE".
         places: What it gives a place on: "row 3", "leftmost".
+        amounts: By how much its relations hold; of the unit of a measure, how much that is.
     """
 
     text: str
@@ -74,6 +76,7 @@ class Word:
     measure: bool = False
     denied: bool = False
     places: Places = ()
+    amounts: tuple[Amount, ...] = ()
 
 
 class Piece(NamedTuple):
@@ -198,6 +201,7 @@ class Preparation:
             "unit", frozenset()
         )
         self._quantities = ontology.lexicon.word.get("quantity", frozenset())
+        self.amounts = Amounts(ontology)
         self._clock = ontology.lexicon.clock
         self._converse = ontology.relations.converse
         self._terms = {name.replace("_", ""): name for name in ontology.relations.family}
@@ -660,6 +664,11 @@ class _Sentence:
                 return at  # "a block" may be a thing
         return end + 1
 
+    def _amount(self, item: _Item) -> Amount | None:
+        """How much a measure is."""
+        words = self.lower[item.first : item.last + 1]
+        return self.of.amounts.of(words, self._at(item.first - 1))
+
     def _counts(self, at: int) -> bool:
         word = self.lower[at]
         return word.replace(".", "").isdecimal() or word in self.of._quantities
@@ -1040,6 +1049,7 @@ class _Sentence:
         label: bool = False,
         measure: bool = False,
         places: Places = (),
+        amounts: tuple[Amount, ...] = (),
     ) -> None:
         start, end = self.spans[first.first][0], self.spans[last.last][1]
         text = " ".join(self.texts[first.first : last.last + 1])
@@ -1047,20 +1057,40 @@ class _Sentence:
         if first.first == last.last and category in ("", "side"):
             places = places or self.of.positions.single.get(text.lower(), ())
         self.made.append(
-            Word(text, shown, start, end, category, relations, label, measure, places=places)
+            Word(
+                *(text, shown, start, end, category, relations, label, measure),
+                places=places,
+                amounts=amounts,
+            )
         )
 
     def _each(self, item: _Item, measure: bool = False) -> None:
+        amount = self._amount(item) if measure else None
         for n in range(item.first, item.last + 1):
+            amounts = (amount,) if amount is not None and n == item.last else ()
             text, (start, end) = self.texts[n], self.spans[n]
             places = self.of.positions.single.get(text.lower(), ())
             shown = _EXTREME if text.lower().endswith("most") and places else text
-            self.made.append(Word(text, shown, start, end, measure=measure, places=places))
+            self.made.append(
+                Word(text, shown, start, end, measure=measure, places=places, amounts=amounts)
+            )
+
+    def _amounts_in(self, items: Sequence[_Item]) -> Iterator[Amount | None]:
+        """The amounts of the directions among some items; None for one that is not exact."""
+        amount: Amount | None = None
+        measured = False
+        for item in items:
+            if item.code == "M":
+                amount, measured = self._amount(item), True
+            elif item.code in "SP" and measured:
+                yield amount and amount._replace(relation=item.relation)
+                measured = False
 
     def _compound(self, compound: re.Match[str]) -> int:
         """Adds a compound expression as one word, and returns the position after it."""
         first, last = compound.span(1)
         relations: list[str] = []
+        amounts: list[Amount | None] = []
         choice = False
         denied = bool(self.made) and self.made[-1].text.lower() == "not"
         for part in _PART.finditer(compound.string, first, last):
@@ -1071,6 +1101,7 @@ class _Sentence:
                 self.made.pop()
                 denied = False
             said = [item.relation for item in inner if item.code in "SP"]
+            amounts += self._amounts_in(inner)
             choice = choice or "O" in part.group(1)
             if "X" not in part.group(1) or not relations:
                 relations.append(self._joined(said))
@@ -1080,6 +1111,8 @@ class _Sentence:
             code == "F" and self._is(" ".join(self.lower[item.first : item.last + 1]), "exact")
             for code, item in zip(codes, self.items[first:last], strict=True)
         )
+        exact_amounts = tuple(amount for amount in amounts if amount is not None)
+        told = () if choice or len(exact_amounts) < len(amounts) else exact_amounts
         link = compound.group(2)
         if link and "T" in link:
             if self.lower[self.items[last - 1].last] in ("up", "down", "back"):
@@ -1105,7 +1138,14 @@ class _Sentence:
                 joined = self._exactly(joined)
             # Of which landmarks there are two, the parser knows by itself.
             shown = "between" if self.of.grouped.issuperset(joined) else SHOWN["preposition"]
-            self._add(*ends, shown, category="preposition", relations=joined, places=places)
+            self._add(
+                *ends,
+                shown,
+                category="preposition",
+                relations=joined,
+                places=places,
+                amounts=told,
+            )
             return stop
         begin = first
         while compound.string[begin] in "ITDFM" and "S" in compound.string[begin:last]:
@@ -1117,7 +1157,7 @@ class _Sentence:
             joined = self._within(joined)  # "in the southern part"
         elif exact:
             joined = self._exactly(joined)
-        self._add(*ends, SHOWN["side"], category="side", relations=joined)
+        self._add(*ends, SHOWN["side"], category="side", relations=joined, amounts=told)
         return last
 
     def _exactly(self, relations: Sequence[str]) -> tuple[str, ...]:

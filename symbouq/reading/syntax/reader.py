@@ -367,6 +367,7 @@ class SyntaxReader:
                 (each.span[0] - offset, each.span[1] - offset),
                 confidence,
                 max(each.placed, each.landmark) < things.known,
+                *((each.offset, each.unit) if understood == each.relation else ()),
             )
             if understood in self.ontology.lexicon.grouped:
                 key = each.placed, understood, statement.trigger
