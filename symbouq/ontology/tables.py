@@ -282,6 +282,8 @@ class Wording:
         turned: Words that say which way a scale goes in their text, to it and its relation there.
         level: Words that say that things have one place on a scale, to the scale.
         metric: Scale of which the places are at even distances to the unit of these.
+        clockwise: Direction to the one to the right of who faces it.
+        quarters: Side to the quarters of a turn, clockwise, of who turns there.
         crosses: Scale to the one across it, without which its places are not compared.
         region: Scales of which a place may be spoken of itself: "row 3".
         scaled: Scale, number (None for one that is counted in the text) and the words for it.
@@ -304,6 +306,8 @@ class Wording:
     turned: Annotated[dict[str, tuple[str, str]], _turned, ("scale", 3)]
     level: Annotated[dict[str, str], _by_text]
     metric: Annotated[dict[str, str], _mapping]
+    clockwise: Annotated[dict[str, str], _mapping]
+    quarters: Annotated[dict[str, int], _counts]
     crosses: Annotated[dict[str, str], _mapping]
     region: Annotated[frozenset[str], _members]
     scaled: Annotated[tuple[tuple[str, int | None, str], ...], _scaled]

@@ -9,6 +9,7 @@ from itertools import combinations
 
 from symbouq.ontology.measures import Offset
 from symbouq.reading.syntax.extraction import CONTEXT, Phrase, Place, Statement
+from symbouq.reading.syntax.motion import Motion
 from symbouq.reading.syntax.positions import Arrangement, Placed
 from symbouq.reading.syntax.sentences import Sentence, Sentences
 from symbouq.reading.syntax.things import Things, singular_of
@@ -51,6 +52,7 @@ class Discourse:
         things: The things of the trace, to which those of the text are added.
         sentences: Knows which relations are said together as one, and which exclude each other.
         arrangement: Takes the places that the text gives to things; without one, they say nothing.
+        motion: Takes the steps in which things move; without one, nothing moves.
 
     Attributes:
         topic: The thing that the last sentence was about.
@@ -58,12 +60,18 @@ class Discourse:
     """
 
     def __init__(
-        self, things: Things, sentences: Sentences, arrangement: Arrangement | None = None
+        self,
+        things: Things,
+        sentences: Sentences,
+        arrangement: Arrangement | None = None,
+        motion: Motion | None = None,
     ) -> None:
         self._arrangement = arrangement
         self._related: set[frozenset[int]] = set()
         self.things = things
         self._amounts = sentences.preparation.amounts
+        self._motion = motion
+        self._own_sides = sentences.own_sides
         self._together = sentences.preparation.together
         self._excluding = sentences.excluding
         self._part_as = sentences.part_as
@@ -103,6 +111,46 @@ class Discourse:
         if sentence.says.moves and not named:
             return set() if self.topic is None else {self.topic}
         return {thing for head in named for thing in self._meant(sentence, head, CONTEXT)}
+
+    def left_behind(self, thing: int) -> int:
+        """A thing of its own for where a thing was before it moved, of which all holds from now on
+        that was said of it there; its places are those of the new one, too.
+        """
+        place = self.things.before(thing)
+        if self._arrangement is not None:
+            self._arrangement.hand_over(thing, place)
+        turned = {thing: place}
+        self._related = {frozenset(turned.get(n, n) for n in pair) for pair in self._related}
+        return place
+
+    def steps(self, sentence: Sentence) -> Iterator[tuple[int, Said | None]]:
+        """The steps in which a sentence has things move: the thing, and where it gets to, from where
+        it was, which `left_behind` gives; None where that is not known.
+        """
+        if self._motion is None:
+            return
+        for step in sentence.says.steps:
+            word = sentence.words[step.told]
+            for thing in self._meant(sentence, step.moved, CONTEXT):
+                side = word.relations[0] if len(word.relations) == 1 else ""
+                if step.kind in ("turn", "about", "face", "face_other"):
+                    self._motion.turn(thing, step.kind, side)
+                    continue
+                own = word.text.lower() in self._own_sides and self._motion.faces(thing)
+                kind = "sideways" if step.kind == "aside" and own else step.kind
+                way = self._motion.way(thing, kind, side)
+                if way is None:
+                    yield thing, None
+                    continue
+                amounts = tuple(a._replace(relation=a.relation or way) for a in word.amounts)
+                if kind == "sideways":
+                    amounts = tuple(a._replace(relation=way) for a in word.amounts)
+                offset, unit = self._motion.offset(way, amounts)
+                span = sentence.start + word.start, sentence.start + word.end
+                statement = Statement(
+                    step.told, step.moved, CONTEXT, (way,), 1, False, "asserted"
+                )
+                yield thing, Said(thing, way, CONTEXT, statement, span, True, offset, unit)
 
     def distinct(self, spoken: Sequence[Said], kinds: Collection[str]) -> Iterator[tuple[int, int]]:
         """Pairs of things of one kind that others are in, and of which neither is in the other: two

@@ -116,6 +116,21 @@ class Place(NamedTuple):
     told: int
 
 
+class Step(NamedTuple):
+    """A part of a move, or where what moves is turned to.
+
+    Attributes:
+        moved: The head of what moves.
+        told: The word that tells where to, or how far.
+        kind: `aside` (the way that it tells), `onward`, `back`, `turn` (to a side), `about`, `face`
+            (to a side) or `face_other`.
+    """
+
+    moved: int
+    told: int
+    kind: str
+
+
 @dataclass(frozen=True)
 class Extracted:
     """What a sentence says.
@@ -127,6 +142,7 @@ class Extracted:
         aliases: Noun phrases that their place tells from others, by what they are: "the top book is
             the atlas".
         moves: Noun phrases of what is moved, or moves.
+        steps: How far and where to, as far as the sentence says so, in order.
         groups: Noun phrases that are coordinated, in order: "A, B and C".
         members: Noun phrases of several things to those that list them: "two pots, a red one and a
             blue one".
@@ -143,6 +159,7 @@ class Extracted:
     members: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     parts: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     swaps: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    steps: tuple[Step, ...] = ()
 
 
 _PICKED = ((0, "former"), (-1, "latter"))
@@ -278,6 +295,11 @@ class Extraction:
             number, phrase = divmod(moved.number, STRIDE)
             if phrase in batch[number].phrases:
                 moves[number].add(phrase)
+        steps: list[set[Step]] = [set() for _ in batch]
+        for moved, told, kind in rows("step", 3):
+            number, phrase = divmod(moved.number, STRIDE)
+            if phrase in batch[number].phrases:
+                steps[number].add(Step(phrase, told.number % STRIDE, str(kind)))
         groups = self._linked(batch, rows("also", 2))
         members = self._linked(batch, rows("member", 2))
         parts = self._linked(batch, rows("belongs", 2))
@@ -294,6 +316,7 @@ class Extraction:
                     {head: tuple(sorted(others)) for head, others in linked[n].items()}
                     for linked in (members, parts, swaps)
                 ),
+                tuple(sorted(steps[n], key=attrgetter("told"))),
             )
             for n, facts in enumerate(batch)
         ]
@@ -375,6 +398,8 @@ class _Facts:
             *(f"class({t},{name})." for name in names),
             *(f"tells({t},{scale},{number})." for scale, number in word.places),
             *([f"ordinal({t},{self._of.ordinals[lower]})."] if lower in self._of.ordinals else []),
+            *([f"amount({t})."] if word.amounts else []),
+            *([f"measure({t})."] if word.measure else []),
         )
         if token.tag_ == "VBN":
             self._say(f"participle({t}).")
@@ -852,6 +877,8 @@ def _quoted(text: str) -> str:
 
 
 def _role(token: Token) -> str:
+    if token.dep_ == "ROOT":
+        return "subject"  # of a verb that the parser took for something else, or of none
     if token.dep_ in ("nsubj", "nsubjpass"):
         head = token.head
         aside = head.dep_ == "relcl" or any(c.lower_ == "where" for c in head.children)

@@ -166,6 +166,11 @@ class Arrangement:
         """Gives a thing a place."""
         self._of[thing][place.scale] = place
 
+    def hand_over(self, thing: int, other: int) -> None:
+        """Gives the places of a thing to another one."""
+        if thing in self._of:
+            self._of[other] = self._of.pop(thing)
+
     def swap(self, thing: int, other: int) -> None:
         """Has two things change places."""
         self._of[thing], self._of[other] = self._of[other], self._of[thing]

@@ -658,7 +658,8 @@ class _Sentence:
             end += 1
         if end == at or not self._unit(end):
             return at
-        if self.lower[at] in _SINGULAR_UNITS and self._phrase(end + 1) is None:
+        onward = self._is(self._at(end + 1), "onward") or self._is(self._at(end + 1), "backward")
+        if self.lower[at] in _SINGULAR_UNITS and not onward and self._phrase(end + 1) is None:
             follows = self._code(end + 1) if end + 1 < len(self.lower) else None
             if follows is None or follows.code not in "FIT":
                 return at  # "a block" may be a thing
@@ -1013,7 +1014,7 @@ class _Sentence:
             elif item.code == "=":
                 self._add(item, item, "is")
             else:
-                self._each(item, measure=item.code == "M")
+                self._each(item, measure=item.code == "M", counts=item.code == "M")
         return self.made
 
     def _opens_clause(self, position: int) -> bool:
@@ -1064,8 +1065,9 @@ class _Sentence:
             )
         )
 
-    def _each(self, item: _Item, measure: bool = False) -> None:
-        amount = self._amount(item) if measure else None
+    def _each(self, item: _Item, measure: bool = False, counts: bool = False) -> None:
+        """Adds the words of an item one by one; the unit of a measure that counts with the amount."""
+        amount = self._amount(item) if counts else None
         for n in range(item.first, item.last + 1):
             amounts = (amount,) if amount is not None and n == item.last else ()
             text, (start, end) = self.texts[n], self.spans[n]

@@ -14,6 +14,7 @@ from symbouq.ontology.tables import Ontology
 from symbouq.reading.lexicon import Lexicon
 from symbouq.reading.syntax.discourse import Discourse, Said
 from symbouq.reading.syntax.extraction import CONTEXT, Statement
+from symbouq.reading.syntax.motion import Motion
 from symbouq.reading.syntax.names import Name
 from symbouq.reading.syntax.positions import Arrangement
 from symbouq.reading.syntax.sentences import Group, Sentence, Sentences
@@ -202,7 +203,9 @@ class SyntaxReader:
         with reading("the scene", " ".join(scene)):
             *read, asked = self.sentences.read([*scene, question], names)
         things = Things()
-        discourse = Discourse(things, self.sentences, Arrangement(self.ontology))
+        discourse = Discourse(
+            things, self.sentences, Arrangement(self.ontology), Motion(self.ontology)
+        )
         spoken: list[list[Said]] = []
         first: list[int] = []  # the sentence that speaks of a thing first
         for number, (text, sentences) in enumerate(zip(scene, read, strict=True), start=1):
@@ -212,9 +215,11 @@ class SyntaxReader:
             with reading(part, text):
                 spoken.append([])
                 for sentence in sentences:
-                    moved = discourse.moved(sentence)
-                    if moved:
-                        spoken = [[s for s in said if self._stays(s, moved)] for said in spoken]
+                    for thing, step in self._moves(discourse, sentence):
+                        place = discourse.left_behind(thing)
+                        spoken = [[self._left(s, thing, place) for s in said] for said in spoken]
+                        if step is not None:
+                            spoken[-1].append(replace(step, landmark=place))
                     for swap in discourse.swapped(sentence):
                         spoken = [[self._swapped(s, swap) for s in said] for said in spoken]
                     spoken[-1] += self.said(discourse, sentence)
@@ -243,13 +248,27 @@ class SyntaxReader:
         stance = (modals.pop() if len(modals) == 1 else "") or ASSERTED
         return _Scene(stated_things, things, about, tuple(self.mentions(states, things)), stance)
 
-    def _stays(self, said: Said, moved: Collection[int]) -> bool:
-        """Whether something holds when some things have moved: what is in them moves along."""
+    @staticmethod
+    def _moves(discourse: Discourse, sentence: Sentence) -> Iterator[tuple[int, Said | None]]:
+        """What a sentence has move, in steps where it tells them."""
+        told = set()
+        for thing, step in discourse.steps(sentence):
+            told.add(thing)
+            yield thing, step
+        for thing in discourse.moved(sentence) - told:
+            yield thing, None
+
+    def _left(self, said: Said, moved: int, place: int) -> Said:
+        """What holds when a thing has moved: what is in it moves along, and else what was said of it
+        is said of its place.
+        """
         carried = self.ontology.wording.carried
         converse = self.ontology.relations.converse.get(said.relation)
-        if said.placed in moved:
-            return said.landmark not in moved and converse in carried
-        return said.landmark not in moved or said.relation in carried
+        if said.placed == moved and converse not in carried:
+            return replace(said, placed=place)
+        if said.landmark == moved and said.relation not in carried:
+            return replace(said, landmark=place)
+        return said
 
     def _kept_apart(
         self, discourse: Discourse, spoken: Sequence[Sequence[Said]]

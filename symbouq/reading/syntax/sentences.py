@@ -82,7 +82,7 @@ class Sentence:
         return words, self.words[head].text, proper
 
 
-Shape = tuple[tuple[str, str, str, tuple[str, ...], bool, Places], ...]
+Shape = tuple[tuple[str, str, str, tuple[str, ...], bool, Places, bool], ...]
 
 
 Group = tuple[tuple[str, ...], frozenset[Name]]
@@ -134,6 +134,7 @@ class Sentences:
         self._extraction = Extraction(ontology, expressions["verb"], expressions["adposition"])
         self.excluding = self._extraction.excluding
         self.part_as = ontology.wording.part_as
+        self.own_sides = ontology.wording.lexeme.get("sideways", frozenset())
         self.containing = {
             relation
             for relation, implied in ontology.relations.implied.items()
@@ -411,6 +412,7 @@ def _shape(words: Sequence[Word]) -> Shape:
             word.relations,
             word.denied,
             word.places,
+            bool(word.amounts),
         )
         for word in words
     )

@@ -128,6 +128,13 @@ class Things:
             return alike[-1]
         return self._new([*told, noun], noun) if noun else None
 
+    def before(self, thing: int) -> int:
+        """A thing that stands for where another one was before it moved; no noun phrase means it."""
+        name = f"{self.spellings[thing]} (earlier"
+        taken = sum(spelling.startswith(name) for spelling in self.spellings)
+        self.spellings.append(f"{name}, {taken + 1})" if taken else f"{name})")
+        return len(self.spellings) - 1
+
     def call(self, words: Sequence[str], thing: int) -> None:
         """Gives a thing another name, if it is nobody's."""
         self._of.setdefault(_key(words), thing)
