@@ -17,7 +17,7 @@ from symbouq.ontology.source import ROLES
 from symbouq.ontology.tables import Ontology
 
 _FINE = 8
-"""Steps of the layout that make up the common unit: room for things that lie in what is measured."""
+"""Steps of the layout in the common unit: room for things that lie in what is measured."""
 
 LARGEST = 1_000_000
 """The largest amount in common units that the layout, of 32 bits, is given."""

@@ -139,10 +139,6 @@ def _scaled(rows: list[Row]) -> tuple[tuple[str, int | None, str], ...]:
     )
 
 
-def _turned(rows: list[Row]) -> dict[str, tuple[str, str]]:
-    return {text.lower(): (scale, relation) for scale, relation, text in rows}
-
-
 def _ranked(rows: list[Row]) -> dict[str, tuple[str, ...]]:
     texts: dict[str, tuple[str, ...]] = {}
     for first, _rank, text in sorted(rows, key=lambda row: int(row[1])):
@@ -279,7 +275,8 @@ class Wording:
         carried: Relations to a thing of what moves along with it.
         within_as: Direction to what is said of a thing that is on that side within another.
         scale: Scale to the relation of what has the greater number on it to what has the smaller.
-        turned: Words that say which way a scale goes in their text, to it and its relation there.
+        shares_place: Relations to a thing of what has its place: row, column, coordinates.
+        axis_of: Word for the axis of a scale to it.
         level: Words that say that things have one place on a scale, to the scale.
         metric: Scale of which the places are at even distances to the unit of these.
         clockwise: Direction to the one to the right of who faces it.
@@ -287,7 +284,8 @@ class Wording:
         crosses: Scale to the one across it, without which its places are not compared.
         region: Scales of which a place may be spoken of itself: "row 3".
         scaled: Scale, number (None for one that is counted in the text) and the words for it.
-        unit: Word for a unit to the kind of measure that it is of, and its number of smallest parts.
+        unit: Word for a unit to the kind of measure that it is of, and how many smallest parts it
+            has.
     """
 
     expression: Annotated[dict[str, dict[str, str]], _expressions]
@@ -302,8 +300,9 @@ class Wording:
     exactly_as: Annotated[dict[str, str], _mapping]
     sense: Annotated[dict[tuple[str, str], str], _by_pair]
     carried: Annotated[frozenset[str], _members]
-    scale: Annotated[dict[str, str], _mapping, ("scale", 2)]
-    turned: Annotated[dict[str, tuple[str, str]], _turned, ("scale", 3)]
+    scale: Annotated[dict[str, str], _mapping]
+    shares_place: Annotated[frozenset[str], _members]
+    axis_of: Annotated[dict[str, str], _by_text]
     level: Annotated[dict[str, str], _by_text]
     metric: Annotated[dict[str, str], _mapping]
     clockwise: Annotated[dict[str, str], _mapping]

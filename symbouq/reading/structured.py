@@ -30,11 +30,12 @@ def structured_trace(ontology: Ontology, trace: Trace) -> ParsedTrace:
             name = ontology.canonical(relation.relation)
         except KeyError as error:
             raise RecordError(f"{place}: {error.args[0]}") from error
-        known = {axis for axis, _ in ontology.encoding.coordinates}
-        if relation.offset and not (name in ontology.relations.component and known >= set(relation.offset)):
+        axes = {axis for axis, _ in ontology.encoding.coordinates}
+        measured = name in ontology.relations.component and axes >= set(relation.offset or ())
+        if relation.offset and not measured:
             raise RecordError(
-                f"{place}: an offset is along axes of the profile ({', '.join(sorted(known))}), of a "
-                f"direction"
+                f"{place}: an offset is that of a direction, along axes of the profile "
+                f"({', '.join(sorted(axes))})"
             )
         grounded = relation.grounded
         if grounded is None:

@@ -516,12 +516,16 @@ class Blocks(Reading):
         return all(implied(context, bound) for bound in self.bounds(relation))
 
 
+ALIGNED = {"level_with": "y", "in_column_with": "x"}
+"""Relations that say that both ends agree on an axis."""
+
+
 class Everyday(Blocks):
     """Blocks with tiles for what is directly above or beside, and things of one height. What
     is on top of a thing does not stick out beside it.
     """
 
-    names = (*Blocks.names, *TILES, "level_with")
+    names = (*Blocks.names, *TILES, *ALIGNED)
 
     def state(self, relations: Sequence[Relation]) -> tuple[set[Relation], list[Bound]] | None:
         state = super().state(relations)
@@ -536,8 +540,9 @@ class Everyday(Blocks):
         u, name, v = relation
         if name in TILES:
             return Tiles.bounds(relation)
-        if name == "level_with":
-            ends = [(("y", end, u), ("y", end, v)) for end in ("low", "high")]
+        if name in ALIGNED:
+            axis = ALIGNED[name]
+            ends = [((axis, end, u), (axis, end, v)) for end in ("low", "high")]
             return [bound for a, b in ends for bound in ((a, b, 0), (b, a, 0))]
         return Blocks.bounds(relation)
 

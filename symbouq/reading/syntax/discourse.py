@@ -10,7 +10,7 @@ from itertools import combinations
 from symbouq.ontology.measures import Offset
 from symbouq.reading.syntax.extraction import CONTEXT, Phrase, Place, Statement
 from symbouq.reading.syntax.motion import Motion
-from symbouq.reading.syntax.positions import Arrangement, Placed
+from symbouq.reading.syntax.positions import Arrangement, Compared, Placed
 from symbouq.reading.syntax.sentences import Sentence, Sentences
 from symbouq.reading.syntax.things import Things, singular_of
 
@@ -53,6 +53,7 @@ class Discourse:
         sentences: Knows which relations are said together as one, and which exclude each other.
         arrangement: Takes the places that the text gives to things; without one, they say nothing.
         motion: Takes the steps in which things move; without one, nothing moves.
+        judging: The places of the scene's things, where claims about it are taken.
 
     Attributes:
         topic: The thing that the last sentence was about.
@@ -65,12 +66,16 @@ class Discourse:
         sentences: Sentences,
         arrangement: Arrangement | None = None,
         motion: Motion | None = None,
+        judging: Arrangement | None = None,
     ) -> None:
         self._arrangement = arrangement
         self._related: set[frozenset[int]] = set()
         self.things = things
         self._amounts = sentences.preparation.amounts
         self._motion = motion
+        self._judging = judging
+        self._sharing = sentences.sharing
+        self._settling = sentences.settling
         self._own_sides = sentences.own_sides
         self._together = sentences.preparation.together
         self._excluding = sentences.excluding
@@ -96,8 +101,12 @@ class Discourse:
             self._groups.append(tuple(listed))
         wanted, self._wanted = self._wanted, []
         said = tuple(self._joined(self._said(sentence))) or tuple(self._supplied(sentence, wanted))
-        self._related |= {frozenset((s.placed, s.landmark)) for s in said}
-        said += (*self._arranged(sentence), *self._contained(sentence))
+        self._related |= {
+            frozenset((s.placed, s.landmark)) for s in said if s.relation in self._settling
+        }
+        said += (*self._arranged(sentence, said), *self._contained(sentence))
+        if self._judging is not None:
+            said = self._located(sentence, said, self._judging)
         self._remember(sentence, said)
         self.question = said if sentence.asked else ()
         return said
@@ -124,8 +133,8 @@ class Discourse:
         return place
 
     def steps(self, sentence: Sentence) -> Iterator[tuple[int, Said | None]]:
-        """The steps in which a sentence has things move: the thing, and where it gets to, from where
-        it was, which `left_behind` gives; None where that is not known.
+        """The steps in which a sentence has things move: the thing, and where it gets to from
+        where it was, which `left_behind` gives; None where that is not known.
         """
         if self._motion is None:
             return
@@ -147,9 +156,7 @@ class Discourse:
                     amounts = tuple(a._replace(relation=way) for a in word.amounts)
                 offset, unit = self._motion.offset(way, amounts)
                 span = sentence.start + word.start, sentence.start + word.end
-                statement = Statement(
-                    step.told, step.moved, CONTEXT, (way,), 1, False, "asserted"
-                )
+                statement = Statement(step.told, step.moved, CONTEXT, (way,), 1, False, "asserted")
                 yield thing, Said(thing, way, CONTEXT, statement, span, True, offset, unit)
 
     def distinct(self, spoken: Sequence[Said], kinds: Collection[str]) -> Iterator[tuple[int, int]]:
@@ -247,22 +254,26 @@ class Discourse:
             for relation in statement.relations:
                 offset, unit = self._amounts.offset(relation, amounts)
                 # Of a direction that is denied by an amount, nothing is said.
-                plain = not (statement.negative and amounts)
-                yield Said(placed, relation, landmark, statement, span, sure and plain, offset, unit)
+                counts = sure and not (statement.negative and amounts)
+                yield Said(placed, relation, landmark, statement, span, counts, offset, unit)
 
-    def _arranged(self, sentence: Sentence) -> Iterator[Said]:
-        """What the places of things in a sentence say of them and the things placed before."""
+    def _arranged(self, sentence: Sentence, said: Sequence[Said]) -> Iterator[Said]:
+        """What the places of things in a sentence say of them and the things placed before.
+
+        Args:
+            sentence: The sentence.
+            said: What it says of things.
+        """
         if self._arrangement is None:
             return
         self._arrangement.hear(sentence.text.lower())
         told = self._told(sentence)
         for thing, places in told.items():
             for place in places:
-                frame = sentence.words[place.told]
-                named = not (frame.label or frame.places or frame.category)
-                of = frame.text.lower() if named else ""
-                itself = place.placed == place.told
-                self._arrangement.put(thing, Placed(place.scale, place.number, of, itself))
+                self._arrangement.put(thing, self._placed(sentence, place))
+        for each in said:
+            if each.relation in self._sharing and each.sure and not each.statement.negative:
+                self._arrangement.share(each.landmark, each.placed)
         for thing, (place, *_) in told.items():
             for other in self._arrangement.others(thing):
                 pair = frozenset((thing, other))
@@ -270,14 +281,49 @@ class Discourse:
                 if compared is None or pair in self._related:
                     continue  # what was said of a pair goes before what their places say
                 self._related.add(pair)
-                words = sentence.words[place.placed], sentence.words[place.told]
-                start, end = min(w.start for w in words), max(w.end for w in words)
-                span = sentence.start + start, sentence.start + end
-                relation, offset, unit = compared
-                statement = Statement(
-                    place.told, place.placed, CONTEXT, (relation,), 1, False, "asserted"
-                )
-                yield Said(thing, relation, other, statement, span, True, offset, unit)
+                yield self._by_place(sentence, place, thing, other, compared)
+
+    def _located(
+        self, sentence: Sentence, said: Sequence[Said], arrangement: Arrangement
+    ) -> tuple[Said, ...]:
+        """What a claim says, with the places that it gives to things: in relation to something that
+        has a place. Where there is none, more is meant than can be judged.
+        """
+        located: list[Said] = []
+        told = self._told(sentence)
+        for thing, places in told.items():
+            given = [self._placed(sentence, place) for place in places]
+            found = arrangement.judged(thing, given)
+            if found is not None:
+                located.append(self._by_place(sentence, places[0], thing, *found))
+        positions = any(word.category == "position" for word in sentence.words)
+        partly = positions and (not told or len(located) < len(told))
+        pairs = {(each.placed, each.landmark) for each in said}
+        located = [each for each in located if (each.placed, each.landmark) not in pairs]
+        found = (*said, *([] if partly else located))
+        if partly or sentence.says.moves or sentence.says.steps:
+            # Where something gets to, it need not stay.
+            return tuple(replace(s, statement=replace(s.statement, unsure=True)) for s in found)
+        return found
+
+    def _placed(self, sentence: Sentence, place: Place) -> Placed:
+        """A place that a sentence gives, with what it belongs to."""
+        frame = sentence.words[place.told]
+        named = not (frame.label or frame.places or frame.category)
+        of = frame.text.lower() if named else ""
+        return Placed(place.scale, place.number, of, place.placed == place.told)
+
+    @staticmethod
+    def _by_place(
+        sentence: Sentence, place: Place, thing: int, other: int, compared: Compared
+    ) -> Said:
+        """What a thing is to another by the place that a sentence gives it."""
+        relation, offset, unit = compared
+        words = sentence.words[place.placed], sentence.words[place.told]
+        start, end = min(w.start for w in words), max(w.end for w in words)
+        span = sentence.start + start, sentence.start + end
+        statement = Statement(place.told, place.placed, CONTEXT, (relation,), 1, False, "asserted")
+        return Said(thing, relation, other, statement, span, True, offset, unit)
 
     def _contained(self, sentence: Sentence) -> Iterator[Said]:
         """What a sentence says of parts by naming them: they are in what they belong to."""

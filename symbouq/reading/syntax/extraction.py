@@ -296,10 +296,10 @@ class Extraction:
             if phrase in batch[number].phrases:
                 moves[number].add(phrase)
         steps: list[set[Step]] = [set() for _ in batch]
-        for moved, told, kind in rows("step", 3):
-            number, phrase = divmod(moved.number, STRIDE)
+        for mover, teller, kind in rows("step", 3):
+            number, phrase = divmod(mover.number, STRIDE)
             if phrase in batch[number].phrases:
-                steps[number].add(Step(phrase, told.number % STRIDE, str(kind)))
+                steps[number].add(Step(phrase, teller.number % STRIDE, str(kind)))
         groups = self._linked(batch, rows("also", 2))
         members = self._linked(batch, rows("member", 2))
         parts = self._linked(batch, rows("belongs", 2))
@@ -312,17 +312,17 @@ class Extraction:
                 tuple(sorted(aliases[n])),
                 frozenset(moves[n]),
                 _groups(groups[n]),
-                *(
-                    {head: tuple(sorted(others)) for head, others in linked[n].items()}
-                    for linked in (members, parts, swaps)
-                ),
+                _sorted(members[n]),
+                _sorted(parts[n]),
+                _sorted(swaps[n]),
                 tuple(sorted(steps[n], key=attrgetter("told"))),
             )
             for n, facts in enumerate(batch)
         ]
 
+    @staticmethod
     def _linked(
-        self, batch: Sequence[_Facts], rows: Iterable[list[clingo.Symbol]]
+        batch: Sequence[_Facts], rows: Iterable[list[clingo.Symbol]]
     ) -> list[dict[int, set[int]]]:
         """The noun phrases of each sentence to those that they are linked to."""
         found: list[dict[int, set[int]]] = [{} for _ in batch]
@@ -390,6 +390,8 @@ class _Facts:
         if word.category and word.shown.lower() != lower:
             lemma = lower  # that of what it is shown as says nothing
         texts = () if word.label else (lower, lemma)  # "A" is no article where it is a name
+        if word.category == "position":
+            texts = (lower.split()[0],)  # "TO (2, 4)"
         names = {name for text in texts for name in self._of._classes.get(text, ())}
         self._say(
             f"pos({t},{_quoted(token.pos_.lower())}).",
@@ -822,6 +824,10 @@ def _groups(coordinated: Mapping[int, Collection[int]]) -> tuple[tuple[int, ...]
 def reading_rules() -> str:
     """The text of `rules/reading.lp`."""
     return "".join(file.read_text("utf-8") for file in rule_files("reading"))
+
+
+def _sorted(linked: Mapping[int, Iterable[int]]) -> dict[int, tuple[int, ...]]:
+    return {head: tuple(sorted(others)) for head, others in linked.items()}
 
 
 def _parts(names: Sequence[str], below: Mapping[str, Token]) -> list[Token]:

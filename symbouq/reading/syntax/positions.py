@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -17,6 +17,7 @@ Places = tuple[tuple[str, int], ...]
 """Scales and the numbers of a place on them."""
 
 _DIGITS = re.compile(r"[-\u2212]?\d{1,6}")
+_WORD = re.compile(r"\w+|[^\w\s]")
 _COUNTED = re.compile(r"(\d{1,4})(?:st|nd|rd|th)")
 _COMPARED = 50
 """How many things a thing is compared with, so that long lists do not grow with their square."""
@@ -111,6 +112,76 @@ class Compared(NamedTuple):
     unit: str
 
 
+class Turning(NamedTuple):
+    """Words that say which way a scale goes in their text.
+
+    Attributes:
+        start: The position of the first.
+        end: The position after the last.
+        scale: The scale.
+        relation: What has the greater number on it is to what has the smaller.
+    """
+
+    start: int
+    end: int
+    scale: str
+    relation: str
+
+
+class Axes:
+    """The ways that scales go by what a text says of their axes: "x to the right", "rows are
+    counted from the bottom", "y grows from top to bottom".
+
+    Args:
+        ontology: The tables of the profile.
+        sides: Single words for directions, to these.
+    """
+
+    def __init__(self, ontology: Ontology, sides: Mapping[str, str]) -> None:
+        self._axis = ontology.wording.axis_of
+        self._scale = ontology.wording.scale
+        self._counting = ontology.wording.lexeme.get("counting", frozenset())
+        self._sides = sides
+        self._amounts = Amounts(ontology)
+        self._converse = ontology.relations.converse
+
+    def found(self, words: Sequence[str]) -> list[Turning]:
+        """What some words, in lower case, say of axes."""
+        return [found for n in range(len(words)) if (found := self._turning(words, n)) is not None]
+
+    def _turning(self, words: Sequence[str], at: int) -> Turning | None:
+        scale = self._axis.get(words[at])
+        if scale is None:
+            return None
+        start, end = at, at + 1
+        while start and words[start - 1] in ("with", "the", "counting"):
+            start -= 1
+        first = words[end : end + 1] == ["1"]
+        end += first
+        told: list[tuple[str, str]] = []  # directions with the words before them
+        while end < len(words):
+            word = words[end]
+            if word in self._sides:
+                told.append((words[end - 1] if words[end - 1] != "the" else words[end - 2], word))
+            elif word not in self._counting:
+                break
+            end += 1
+        while words[end - 1] not in self._sides and end > at + 1:
+            end -= 1
+        if not told or words[end : end + 1] == ["of"]:
+            return None  # "x is left of y"
+        before, side = told[-1]
+        relation = self._sides[side]
+        if first or (before == "from" and len(told) == 1):
+            relation = self._converse[relation]
+        along = self._amounts.axis(self._scale[scale])
+        across = self._amounts.axis(relation)
+        if along is None or across is None or along[0] != across[0]:
+            return None
+        end += first and words[end : end + 1] in (["row"], ["column"])
+        return Turning(start, end, scale, relation)
+
+
 @dataclass(frozen=True)
 class Placed:
     """A place of a thing.
@@ -138,9 +209,10 @@ class Arrangement:
 
     Args:
         ontology: The tables of the profile.
+        axes: Tells which way scales go in a text.
     """
 
-    def __init__(self, ontology: Ontology) -> None:
+    def __init__(self, ontology: Ontology, axes: Axes) -> None:
         self._wording = ontology.wording
         self._relations = ontology.relations
         self._amounts = Amounts(ontology)
@@ -149,6 +221,7 @@ class Arrangement:
             for (role, relation), key in ontology.encoding.readings.items()
             if role == "asserted"
         }
+        self._axes = axes
         self._scale = dict(ontology.wording.scale)
         self._level: set[str] = set()
         self._of: dict[int, dict[str, Placed]] = defaultdict(dict)
@@ -157,9 +230,8 @@ class Arrangement:
         """Takes in what a sentence says of scales: which way they go, from there on, and on which
         of them the things that it places are level.
         """
-        for words, (scale, relation) in self._wording.turned.items():
-            if words in text:
-                self._scale[scale] = relation
+        for turning in self._axes.found(_WORD.findall(text)):
+            self._scale[turning.scale] = turning.relation
         self._level = {scale for words, scale in self._wording.level.items() if words in text}
 
     def put(self, thing: int, place: Placed) -> None:
@@ -171,6 +243,11 @@ class Arrangement:
         if thing in self._of:
             self._of[other] = self._of.pop(thing)
 
+    def share(self, thing: int, other: int) -> None:
+        """Gives the places of a thing to another one, too, where that has none."""
+        if thing in self._of and other not in self._of:
+            self._of[other] = dict(self._of[thing])
+
     def swap(self, thing: int, other: int) -> None:
         """Has two things change places."""
         self._of[thing], self._of[other] = self._of[other], self._of[thing]
@@ -179,12 +256,34 @@ class Arrangement:
         """The things that were given places last, but one."""
         return [other for other in self._of if other != thing][-_COMPARED:]
 
+    def judged(self, thing: int, places: Collection[Placed]) -> tuple[int, Compared] | None:
+        """What a thing is to one that has a place, if it has some places itself; None where nothing
+        has its places on the same scales, or these are not at even distances.
+        """
+        given = {place.scale: place for place in places}
+        if not self._wording.unit or not given.keys() <= self._wording.metric.keys():
+            return None
+        for other, known in self._of.items():
+            alike = all(s in known and place.fits(known[s]) for s, place in given.items())
+            compared = self._compared(given, known) if alike and other != thing else None
+            if compared is not None:
+                return other, compared
+        return None
+
     def relation(self, thing: int, other: int) -> Compared | None:
         """What a thing is to another by the places of both, None if they say nothing."""
-        sides = dict.fromkeys(self._level, 0)
-        for scale, place in self._of[thing].items():
-            if scale in self._of[other] and place.fits(self._of[other][scale]):
-                sides[scale] = place.number - self._of[other][scale].number
+        return self._compared(self._of[thing], self._of[other], self._level)
+
+    def _compared(
+        self,
+        places: Mapping[str, Placed],
+        others: Mapping[str, Placed],
+        level: Collection[str] = (),
+    ) -> Compared | None:
+        sides = dict.fromkeys(level, 0)
+        for scale, place in places.items():
+            if scale in others and place.fits(others[scale]):
+                sides[scale] = place.number - others[scale].number
         found: set[str] = set()
         for scale, difference in sides.items():
             relation = self._scale[scale]
@@ -194,22 +293,38 @@ class Arrangement:
             if difference and not (strict and across is not None and across not in sides):
                 found.add(relation if difference > 0 else self._relations.converse[relation])
         joined: str | None = None
-        if len(found) == 2:
+        if sides and not any(sides.values()) and not level:
+            joined = self._equal(sides)
+        elif len(found) == 2:
             first, second = sorted(found)
             joined = self._relations.join.get((first, second))
         elif found:
             (joined,) = found
-        return None if joined is None else Compared(joined, *self._offset(sides))
+        return None if joined is None else Compared(joined, *self._offset(sides, level))
 
-    def _offset(self, sides: Mapping[str, int]) -> tuple[Offset, str]:
+    def _equal(self, sides: Iterable[str]) -> str | None:
+        """What things of one place on some scales are to each other: the relation that is equality
+        on their axes, and no other.
+        """
+        if not set(sides) <= self._wording.crosses.keys():
+            return None  # the second in its row is not level with the second in another
+        axes = {axis[0] for scale in sides if (axis := self._amounts.axis(self._scale[scale]))}
+        for relation, signs in self._relations.component.items():
+            if signs.keys() == axes and not any(signs.values()):
+                return relation
+        return None
+
+    def _offset(self, sides: Mapping[str, int], level: Collection[str]) -> tuple[Offset, str]:
         """By how much a thing is further than another, by the differences of their places; nothing
         where places are not at even distances, or their units do not go together.
         """
         found: dict[str, Fraction] = {}
         units: dict[str, None] = {}
+        if not self._wording.unit:
+            return (), ""
         for scale, difference in sides.items():
             unit = self._wording.metric.get(scale)
-            if unit is None or scale in self._level or abs(difference) > _EXTREME // 2:
+            if unit is None or scale in level or abs(difference) > _EXTREME // 2:
                 continue
             axis = self._amounts.axis(self._scale[scale])
             if axis is None:

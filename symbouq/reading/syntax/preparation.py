@@ -16,7 +16,7 @@ from typing import NamedTuple
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.syntax.amounts import Amount, Amounts
 from symbouq.reading.syntax.names import Name, Names, by_first, looks_like_verb
-from symbouq.reading.syntax.positions import Places, Positions
+from symbouq.reading.syntax.positions import Axes, Places, Positions
 
 STAND_INS = ("Anna", "Bob", "Carol", "Dave", "Emma", "Frank", "Grace", "Henry", "Kate", "Paul")
 """First names that labels are shown as."""
@@ -202,6 +202,8 @@ class Preparation:
         )
         self._quantities = ontology.lexicon.word.get("quantity", frozenset())
         self.amounts = Amounts(ontology)
+        sides = self.expressions["side"]
+        self.axes = Axes(ontology, {words[0]: r for words, r in sides.items() if len(words) == 1})
         self._clock = ontology.lexicon.clock
         self._converse = ontology.relations.converse
         self._terms = {name.replace("_", ""): name for name in ontology.relations.family}
@@ -222,7 +224,6 @@ class Preparation:
             for name, code in reversed(_CODES)
             for text in self._classes.get(name, ())
         }
-        coded |= {tuple(tokenized(text)): "Z" for text in ontology.wording.turned}
         self._coded: dict[str, list[tuple[tuple[str, ...], str]]] = {}
         for words, code in coded.items():
             self._coded.setdefault(words[0], []).append((words, code))
@@ -383,7 +384,12 @@ class _Sentence:
     def words(self) -> list[Word]:
         self.items: list[_Item] = []
         at = 0
+        axes = {turning.start: turning.end for turning in self.of.axes.found(self.lower)}
         while at < len(self.texts):
+            if at in axes:  # "with y growing upwards"
+                self.items.append(_Item("Z", at, axes[at] - 1))
+                at = axes[at]
+                continue
             begin = at + (self.lower[at] == "the")
             end = self._name_end(begin)
             if end:
@@ -1066,7 +1072,7 @@ class _Sentence:
         )
 
     def _each(self, item: _Item, measure: bool = False, counts: bool = False) -> None:
-        """Adds the words of an item one by one; the unit of a measure that counts with the amount."""
+        """Adds the words of an item one by one; the amount of a measure that counts to its unit."""
         amount = self._amount(item) if counts else None
         for n in range(item.first, item.last + 1):
             amounts = (amount,) if amount is not None and n == item.last else ()

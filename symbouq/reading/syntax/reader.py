@@ -79,6 +79,7 @@ class _Scene:
     asked: tuple[str, str] | None
     states: tuple[Mention, ...]
     stance: str
+    arrangement: Arrangement
 
 
 class SyntaxReader:
@@ -149,7 +150,7 @@ class SyntaxReader:
         things = read.things.copy()
         things.known = len(things)
         related = {frozenset((m.subject, m.object)) for told in read.stated for m in told}
-        claims = _Claims(self, things, read.asked, related, names)
+        claims = _Claims(self, things, read.asked, related, names, read.arrangement)
         if response is not None:
             claims.segment(response)
         else:
@@ -203,9 +204,8 @@ class SyntaxReader:
         with reading("the scene", " ".join(scene)):
             *read, asked = self.sentences.read([*scene, question], names)
         things = Things()
-        discourse = Discourse(
-            things, self.sentences, Arrangement(self.ontology), Motion(self.ontology)
-        )
+        arrangement = Arrangement(self.ontology, self.sentences.preparation.axes)
+        discourse = Discourse(things, self.sentences, arrangement, Motion(self.ontology))
         spoken: list[list[Said]] = []
         first: list[int] = []  # the sentence that speaks of a thing first
         for number, (text, sentences) in enumerate(zip(scene, read, strict=True), start=1):
@@ -246,7 +246,8 @@ class SyntaxReader:
             tuple(replace(m, grounded=True) for m in mentions) for mentions in stated
         )
         stance = (modals.pop() if len(modals) == 1 else "") or ASSERTED
-        return _Scene(stated_things, things, about, tuple(self.mentions(states, things)), stance)
+        states_there = tuple(self.mentions(states, things))
+        return _Scene(stated_things, things, about, states_there, stance, arrangement)
 
     @staticmethod
     def _moves(discourse: Discourse, sentence: Sentence) -> Iterator[tuple[int, Said | None]]:
@@ -259,7 +260,7 @@ class SyntaxReader:
             yield thing, None
 
     def _left(self, said: Said, moved: int, place: int) -> Said:
-        """What holds when a thing has moved: what is in it moves along, and else what was said of it
+        """What holds when a thing has moved: what is in it moves along; else what was said of it
         is said of its place.
         """
         carried = self.ontology.wording.carried
@@ -519,6 +520,7 @@ class _Claims:
         asked: The pair that the question asks about.
         related: The pairs that the scene relates.
         names: Names that the trace repeats.
+        arrangement: The places that the scene gives to things.
 
     Attributes:
         made: The claims so far.
@@ -532,13 +534,15 @@ class _Claims:
         asked: tuple[str, str] | None,
         related: Collection[frozenset[str]],
         names: frozenset[Name],
+        arrangement: Arrangement,
     ) -> None:
         self._of = of
+        self._arrangement = arrangement
         self._related = related
         self._names = names
         self._things = things
         self._asked = asked
-        self._discourse = Discourse(things, of.sentences)
+        self._discourse = Discourse(things, of.sentences, judging=arrangement)
         self._supposed: frozenset[str] = frozenset()
         self._glossed = False
         self._conditional = False
@@ -824,7 +828,7 @@ class _Claims:
         self, sentences: Sequence[Sentence], given: str, begin: int
     ) -> tuple[list[Mention], str]:
         """What an answer states, and its stance."""
-        discourse = Discourse(self._things, self._of.sentences)
+        discourse = Discourse(self._things, self._of.sentences, judging=self._arrangement)
         discourse.topic = self._discourse.topic
         said = [each for sentence in sentences for each in self._of.said(discourse, sentence)]
         stance = ASSERTED

@@ -134,6 +134,11 @@ class Sentences:
         self._extraction = Extraction(ontology, expressions["verb"], expressions["adposition"])
         self.excluding = self._extraction.excluding
         self.part_as = ontology.wording.part_as
+        component = ontology.relations.component
+        # What is level with a thing may be on either side of it.
+        level = {r for r, signs in component.items() if not any(signs.values())}
+        self.settling = ontology.relations.family.keys() - level
+        self.sharing = ontology.wording.shares_place
         self.own_sides = ontology.wording.lexeme.get("sideways", frozenset())
         self.containing = {
             relation

@@ -129,7 +129,7 @@ class Things:
         return self._new([*told, noun], noun) if noun else None
 
     def before(self, thing: int) -> int:
-        """A thing that stands for where another one was before it moved; no noun phrase means it."""
+        """A thing for where another one was before it moved; no noun phrase means it."""
         name = f"{self.spellings[thing]} (earlier"
         taken = sum(spelling.startswith(name) for spelling in self.spellings)
         self.spellings.append(f"{name}, {taken + 1})" if taken else f"{name})")
