@@ -107,6 +107,8 @@ class Discourse:
         said += (*self._arranged(sentence, said), *self._contained(sentence))
         if self._judging is not None:
             said = self._located(sentence, said, self._judging)
+            if sentence.earlier:
+                said = tuple(map(self._at_first, said))
         self._remember(sentence, said)
         self.question = said if sentence.asked else ()
         return said
@@ -305,6 +307,14 @@ class Discourse:
             # Where something gets to, it need not stay.
             return tuple(replace(s, statement=replace(s.statement, unsure=True)) for s in found)
         return found
+
+    def _at_first(self, said: Said) -> Said:
+        """What is said of how things were before they moved; unsure where none of them did."""
+        placed, landmark = (self.things.first(n) for n in (said.placed, said.landmark))
+        if placed is None and landmark is None:
+            return replace(said, statement=replace(said.statement, unsure=True))
+        placed = said.placed if placed is None else placed
+        return replace(said, placed=placed, landmark=said.landmark if landmark is None else landmark)
 
     def _placed(self, sentence: Sentence, place: Place) -> Placed:
         """A place that a sentence gives, with what it belongs to."""

@@ -36,6 +36,10 @@ _LISTING = frozenset(
     (",", "and", "then", ">", "<", "finally", "followed", "by", "next", "lastly", "first")
 )
 _ORDER = ("trigger", "placed", "landmark", "negative")
+_MOVING = frozenset(("transfer", "travelling", "putting"))
+"""Classes of verbs of what moves or is moved."""
+_TOLD = frozenset(("VBZ", "VBD", "VBN"))
+"""Tags of verbs that tell what somebody does or did, or what is done."""
 _COMPANIONS = frozenset(("with", "on", "onto", "upon", "to", "at", "against"))
 """Prepositions that may bring the landmark of a verb whose expression names none."""
 
@@ -207,6 +211,7 @@ class Extraction:
             options.sort(key=lambda option: -len(option[0]))
         self.adpositions = {" ".join(words): r for words, r in adpositions.items()}
         self.senses = ontology.wording.sense
+        self.goals = ontology.wording.lexeme.get("goal", frozenset())
         self.pairs = ontology.wording.lexeme.get("pair", frozenset())
         self.inner_sides = ontology.wording.inner_sides
 
@@ -543,6 +548,9 @@ class _Facts:
             return
         if self._words[token.i].category or token.i in self._brought:
             return
+        moving = token.head.tag_ in _TOLD and _MOVING & self._classes_of(token.head)
+        if text in self._of.goals and not moving:
+            return  # "carried TO the door", not "attached TO the door", "you walk TO the door"
         landmark = _object(token)
         if landmark is None or landmark.i not in self.phrases or self._is_occasion(token):
             return
@@ -588,6 +596,8 @@ class _Facts:
     def _noun(self, word: Word, token: Token, names: set[str]) -> None:
         t = self._base + token.i
         if token.i in self._light or not any(c.isalnum() for c in word.text):
+            return
+        if self._is_event(token):
             return
         pronoun = bool(names & {"pronoun", "possessive"})
         if pronoun:
@@ -639,6 +649,12 @@ class _Facts:
         phrase = self.phrases[token.i] = self._phrase(word, token)
         if phrase.plural:
             self._say(f"several({t}).")
+
+    def _is_event(self, token: Token) -> bool:
+        """Whether a noun says when, at the start of a sentence: "Before the MOVE, ..."."""
+        opening = token.head
+        first = opening.i == min((w.i for w in opening.doc if w.text.isalnum()), default=0)
+        return token.dep_ == "pobj" and first and self._in_class(opening, "temporal")
 
     def _is_group(self, token: Token, names: set[str]) -> bool:
         """Whether a word stands for several things by itself: "BOTH are red", "above all THREE"."""

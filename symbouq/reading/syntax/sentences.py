@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -53,6 +54,7 @@ class Sentence:
         asked: Whether it is a question.
         too_long: Whether it is longer than any that is read.
         known: The heads of the noun phrases that are labels, or names that the text repeats.
+        earlier: Whether it says how things were before something happened.
     """
 
     text: str
@@ -62,6 +64,7 @@ class Sentence:
     asked: bool
     too_long: bool = False
     known: frozenset[int] = frozenset()
+    earlier: bool = False
 
     def sure(self, statement: Statement) -> bool:
         """Whether a statement counts: it is read plainly, or of things that are known."""
@@ -145,6 +148,7 @@ class Sentences:
             for relation, implied in ontology.relations.implied.items()
             if self.part_as in implied
         }
+        self._earlier = tuple(ontology.wording.lexeme.get("earlier", ()))
         self._shapes: dict[tuple[Shape, bool], Extracted] = {}
         self._known: dict[Group, list[list[Sentence]]] = {}
 
@@ -239,7 +243,9 @@ class Sentences:
     def _sentence(self, words: tuple[Word, ...], row: _Row) -> Sentence:
         says = self._shapes[_shape(words), row.asked] if words else _NOTHING
         known = _known(words, says, row.names)
-        return Sentence(row.sentence, row.start, words, says, row.asked, not words, known)
+        opening = re.sub(r"^\W+", "", row.sentence).lower()
+        earlier = opening.startswith(self._earlier)
+        return Sentence(row.sentence, row.start, words, says, row.asked, not words, known, earlier)
 
     def _heads(self, sentences: Sequence[Sequence[Piece]]) -> frozenset[str]:
         """The nouns that open labels: "box" where there is a "Box 14"; "shell casing" where a

@@ -29,6 +29,7 @@ class Things:
     _of: dict[tuple[str, ...], int] = field(default_factory=dict)
     _by_head: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     _gathered: dict[tuple[str, ...], tuple[int, ...]] = field(default_factory=dict)
+    _first: dict[int, int] = field(default_factory=dict)
 
     def copy(self) -> Things:
         """The same, to be added to independently."""
@@ -38,6 +39,7 @@ class Things:
             dict(self._of),
             dict(self._by_head),
             dict(self._gathered),
+            dict(self._first),
         )
 
     def __len__(self) -> int:
@@ -133,7 +135,13 @@ class Things:
         name = f"{self.spellings[thing]} (earlier"
         taken = sum(spelling.startswith(name) for spelling in self.spellings)
         self.spellings.append(f"{name}, {taken + 1})" if taken else f"{name})")
-        return len(self.spellings) - 1
+        place = len(self.spellings) - 1
+        self._first.setdefault(thing, place)
+        return place
+
+    def first(self, thing: int) -> int | None:
+        """The thing for where another one was at first; None where it never moved."""
+        return self._first.get(thing)
 
     def call(self, words: Sequence[str], thing: int) -> None:
         """Gives a thing another name, if it is nobody's."""
