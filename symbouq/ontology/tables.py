@@ -266,6 +266,8 @@ class Wording:
         partly_as: Relation to that of a thing of which a part has it.
         bound_as: Relation to that of a thing of which the boundary has it.
         understood_as: Relation to the one that its words say where the profile has not itself.
+        central: Relations to a thing of what is in its middle.
+        bounding: Relations to a boundary of a thing of what is on that side within it.
         part_as: What is said of a part and what it belongs to.
         distinct: What two containers of one kind are taken to be to each other; empty where nothing
             is understood.
@@ -295,6 +297,8 @@ class Wording:
     bound_as: Annotated[dict[str, str], _mapping]
     understood_as: Annotated[dict[str, str], _mapping]
     within_as: Annotated[dict[str, tuple[str, ...]], _mappings]
+    central: Annotated[frozenset[str], _members]
+    bounding: Annotated[frozenset[str], _members]
     part_as: Annotated[str, _first]
     distinct: Annotated[str, _first]
     exactly_as: Annotated[dict[str, str], _mapping]
@@ -314,8 +318,9 @@ class Wording:
 
     @cached_property
     def inner_sides(self) -> frozenset[str]:
-        """What says on which side of the inside of a thing another is."""
-        return frozenset(side for sides in self.within_as.values() for side in sides)
+        """What says where in a thing another is."""
+        told = frozenset(side for sides in self.within_as.values() for side in sides)
+        return told | self.central if told else told
 
 
 @dataclass(frozen=True, eq=False)

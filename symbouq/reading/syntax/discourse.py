@@ -16,6 +16,8 @@ from symbouq.reading.syntax.things import Things, singular_of
 
 _KEPT_APART = 20
 """Most things of a kind that are said to be apart, pair by pair."""
+_UNSURE = 7
+"""The cost of what is said of a whole that nobody knows."""
 _REMEMBERED = 8
 """Groups of things that "both" may mean."""
 
@@ -75,6 +77,14 @@ class Discourse:
         self._motion = motion
         self._judging = judging
         self._sharing = sentences.sharing
+        self._within_as = sentences.within_as
+        self._inner_sides = sentences.inner_sides
+        self._bounding = sentences.bounding
+        self._central = sentences.central
+        self._holding = sentences.holding
+        self._surfaces = sentences.surfaces
+        self._boundaries = sentences.boundaries
+        self._sides = sentences.preparation.sides
         self._settling = sentences.settling
         self._own_sides = sentences.own_sides
         self._together = sentences.preparation.together
@@ -99,11 +109,13 @@ class Discourse:
             listed = list(dict.fromkeys(t for of in named for t in of))
             self.things.gather(sentence.named(head)[0], listed)
             self._groups.append(tuple(listed))
+        self._open_whole(sentence)
         wanted, self._wanted = self._wanted, []
         said = tuple(self._joined(self._said(sentence))) or tuple(self._supplied(sentence, wanted))
         self._related |= {
             frozenset((s.placed, s.landmark)) for s in said if s.relation in self._settling
         }
+        said += tuple(self._bounded(sentence, said))
         said += (*self._arranged(sentence, said), *self._contained(sentence))
         if self._judging is not None:
             said = self._located(sentence, said, self._judging)
@@ -226,7 +238,12 @@ class Discourse:
 
     def _said(self, sentence: Sentence) -> Iterator[Said]:
         meant: list[tuple[Statement, int, int]] = []
-        for statement in sentence.says.statements:
+        for stated in sentence.says.statements:
+            statement, whole = self._of_whole(sentence, stated)
+            if whole is not None:
+                several = self._meant(sentence, statement.placed, CONTEXT)
+                meant += [(statement, one, whole) for one in several]
+                continue
             if self._is_wanted(sentence, statement.placed):
                 landmarks = self._meant(sentence, statement.landmark, statement.placed)
                 self._wanted += [(statement, landmark) for landmark in landmarks]
@@ -258,6 +275,82 @@ class Discourse:
                 # Of a direction that is denied by an amount, nothing is said.
                 counts = sure and not (statement.negative and amounts)
                 yield Said(placed, relation, landmark, statement, span, counts, offset, unit)
+
+    def _of_whole(self, sentence: Sentence, statement: Statement) -> tuple[Statement, int | None]:
+        """A statement about a side of the whole, "on the left", "in the lower right corner", with
+        the whole; as it is, and None, where it is about something else.
+        """
+        word = sentence.words[statement.trigger]
+        relations = statement.relations
+        central = bool(relations) and self._central.issuperset(relations)
+        if word.category != "side" or not relations or statement.placed == CONTEXT:
+            return statement, None
+        if statement.landmark != CONTEXT and not (
+            central and not self._has(sentence, statement.landmark, self._holding)
+        ):
+            return statement, None
+        if central and not self._within_as:
+            return replace(statement, cost=_UNSURE), None
+        if not self._inner_sides.issuperset(relations):
+            before = [w.text.lower() for w in sentence.words[: statement.trigger]][-2:]
+            if before[-1:] != ["the"] or before[0] not in ("on", "at", "in"):
+                return statement, None
+            sides = (self._within_as.get(relation, ()) for relation in relations)
+            relations = tuple(dict.fromkeys(side for of in sides for side in of))
+            if not relations:
+                return statement, None
+        whole = self.things.whole if self._arrangement is None else self.things.surroundings()
+        cost = 1 if whole is not None else _UNSURE
+        return replace(statement, relations=relations, cost=cost), whole
+
+    def _open_whole(self, sentence: Sentence) -> None:
+        """Takes the only room, page or the like that the text has named for what it is about."""
+        if self._arrangement is None or self.things.whole is not None:
+            return
+        phrases = sentence.says.phrases.items()
+        named = [
+            head
+            for head, phrase in phrases
+            if phrase.names and not phrase.plural and self._has(sentence, head, self._surfaces)
+        ]
+        if len(named) == 1:
+            (self.things.whole,) = self._meant(sentence, named[0], CONTEXT)
+
+    def _bounded(self, sentence: Sentence, said: Sequence[Said]) -> Iterator[Said]:
+        """What a sentence says of boundaries, "the west wall", and of what is at one: it is on that
+        side of what they bound.
+        """
+        if self._arrangement is None or not self._within_as:
+            return
+        for each in said:
+            head = each.statement.landmark
+            counts = each.sure and not each.statement.negative
+            if head == CONTEXT or not counts or each.relation not in self._bounding:
+                continue
+            if not self._has(sentence, head, self._boundaries):
+                continue
+            texts = [sentence.words[n].text.lower() for n in sentence.says.phrases[head].words]
+            named = (
+                side
+                for text in texts
+                for side in self._within_as.get(self._sides.get(text, ""), ())
+            )
+            sides = tuple(named)
+            wholes = [
+                t for n in sentence.says.parts.get(head, ()) for t in self._meant(sentence, n, head)
+            ]
+            whole = wholes[0] if wholes else self.things.surroundings() if sides else None
+            for side in sides:
+                for thing in (each.landmark, each.placed):
+                    if whole is not None and thing != whole:
+                        yield replace(
+                            each, placed=thing, relation=side, landmark=whole, offset=(), unit=""
+                        )
+
+    def _has(self, sentence: Sentence, head: int, nouns: Collection[str]) -> bool:
+        """Whether the noun of a noun phrase is one of some."""
+        noun = sentence.words[head].text.lower().split()[-1]
+        return noun in nouns or singular_of(noun) in nouns
 
     def _arranged(self, sentence: Sentence, said: Sequence[Said]) -> Iterator[Said]:
         """What the places of things in a sentence say of them and the things placed before.
@@ -314,7 +407,9 @@ class Discourse:
         if placed is None and landmark is None:
             return replace(said, statement=replace(said.statement, unsure=True))
         placed = said.placed if placed is None else placed
-        return replace(said, placed=placed, landmark=said.landmark if landmark is None else landmark)
+        return replace(
+            said, placed=placed, landmark=said.landmark if landmark is None else landmark
+        )
 
     def _placed(self, sentence: Sentence, place: Place) -> Placed:
         """A place that a sentence gives, with what it belongs to."""

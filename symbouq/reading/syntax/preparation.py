@@ -202,8 +202,9 @@ class Preparation:
         )
         self._quantities = ontology.lexicon.word.get("quantity", frozenset())
         self.amounts = Amounts(ontology)
-        sides = self.expressions["side"]
-        self.axes = Axes(ontology, {words[0]: r for words, r in sides.items() if len(words) == 1})
+        sides = self.expressions["side"].items()
+        self.sides = {words[0]: relation for words, relation in sides if len(words) == 1}
+        self.axes = Axes(ontology, self.sides)
         self._clock = ontology.lexicon.clock
         self._converse = ontology.relations.converse
         self._terms = {name.replace("_", ""): name for name in ontology.relations.family}
@@ -1165,7 +1166,10 @@ class _Sentence:
             joined = self._within(joined)  # "in the southern part"
         elif exact:
             joined = self._exactly(joined)
-        self._add(*ends, SHOWN["side"], category="side", relations=joined, amounts=told)
+        # "in the middle" is an adverb, which "side" is with words before it.
+        adverb = self._is(self.lower[ends[0].first], "opening")
+        shown = SHOWN["position" if adverb else "side"]
+        self._add(*ends, shown, category="side", relations=joined, amounts=told)
         return last
 
     def _exactly(self, relations: Sequence[str]) -> tuple[str, ...]:

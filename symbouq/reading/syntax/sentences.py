@@ -141,6 +141,14 @@ class Sentences:
         # What is level with a thing may be on either side of it.
         level = {r for r, signs in component.items() if not any(signs.values())}
         self.settling = ontology.relations.family.keys() - level
+        self.within_as = ontology.wording.within_as
+        self.inner_sides = ontology.wording.inner_sides
+        self.bounding = ontology.wording.bounding
+        self.central = ontology.wording.central
+        lexeme = ontology.wording.lexeme
+        self.surfaces = lexeme.get("surface", frozenset())
+        self.holding = self.surfaces | lexeme.get("container", frozenset())
+        self.boundaries = lexeme.get("boundary", frozenset())
         self.sharing = ontology.wording.shares_place
         self.own_sides = ontology.wording.lexeme.get("sideways", frozenset())
         self.containing = {

@@ -22,10 +22,12 @@ class Things:
     Attributes:
         spellings: The name of each thing, as it was first written.
         known: How many of them scene and question have.
+        whole: What "on the left" and "in the corner" are parts of, where nothing else is said.
     """
 
     spellings: list[str] = field(default_factory=list)
     known: int = 0
+    whole: int | None = None
     _of: dict[tuple[str, ...], int] = field(default_factory=dict)
     _by_head: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     _gathered: dict[tuple[str, ...], tuple[int, ...]] = field(default_factory=dict)
@@ -36,6 +38,7 @@ class Things:
         return Things(
             list(self.spellings),
             self.known,
+            self.whole,
             dict(self._of),
             dict(self._by_head),
             dict(self._gathered),
@@ -129,6 +132,13 @@ class Things:
         if alike:
             return alike[-1]
         return self._new([*told, noun], noun) if noun else None
+
+    def surroundings(self) -> int:
+        """The whole, which is what the text is about where it has named none."""
+        if self.whole is None:
+            self.whole = len(self.spellings)
+            self.spellings.append("the surroundings")
+        return self.whole
 
     def before(self, thing: int) -> int:
         """A thing for where another one was before it moved; no noun phrase means it."""
