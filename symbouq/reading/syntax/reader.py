@@ -652,6 +652,8 @@ class _Claims:
             return [], SUPPOSED, ""
         if _is_term(sentence):
             return [], QUOTED, ""
+        if any(s.statement.force in _MODAL for s in said):
+            said = self._without_reasons(sentence, said)
         forces = [s.statement.force for s in said]
         for stance in (ASSERTED, *(force for force in _MODAL if force in forces)):
             mentions = list(self._of.mentions(said, self._things, offset, (stance,)))
@@ -659,6 +661,15 @@ class _Claims:
                 return mentions, stance, ""
         stance = next((_STANCES[f] for f in forces if f in _STANCES), ASSERTED)
         return mentions, stance, "" if mentions else self._of.unread(said, sentence)
+
+    def _without_reasons(self, sentence: Sentence, said: Sequence[Said]) -> list[Said]:
+        """What is said before a reason, "because ...", where that says what must, or can, be."""
+        reasons = self._of.ontology.wording.lexeme.get("reason", ())
+        begins = [word.start for word in sentence.words[1:] if word.text.lower() in reasons]
+        start = sentence.start + min(begins, default=len(sentence.text))
+        before = [s for s in said if s.span[0] < start]
+        modal = any(s.statement.force in _MODAL for s in before)
+        return before if modal else list(said)
 
     def _has(self, sentence: Sentence, name: str) -> bool:
         """Whether a sentence has a text of a class."""
