@@ -213,6 +213,7 @@ def decide(ontology: Ontology, parsed: ParsedTrace, cases: bool = False) -> Trac
             for claim in parsed.claims
         ],
         [_sure(claim, related) for claim in parsed.claims],
+        [claim.count for claim in parsed.claims],
     )
 
 

@@ -62,6 +62,7 @@ def describe(
                 "type": claim.type,
                 "text": claim.text,
                 "stance": claim.stance,
+                **claim.counted,
                 "relations": [stated.record for stated in claim.relations],
                 "verdict": str(finding.verdict),
                 "grounded_verdict": str(finding.grounded),

@@ -41,6 +41,7 @@ class Messages:
             relation=stated if finding.fault is None else self.relation(finding.fault),
             premises=_listed(map(_spoken, premises)),
             conflict=str(conflict),
+            bounds=_bounds(claim),
             answer=", ".join(finding.answer or ()),
             given=", ".join(finding.given) or "none",
         )
@@ -70,6 +71,18 @@ class Messages:
                 reason = template.replace("{first}", first).replace("{second}", second)
                 return f"{text.removesuffix('.')}: {reason.replace('_', ' ')}."
         return text
+
+
+def _bounds(claim: ParsedClaim) -> str:
+    """How many of its relations a counted claim says hold."""
+    if claim.count is None:
+        return ""
+    least, most = claim.count
+    if most == 0:
+        return "none"
+    if least == most:
+        return f"exactly {least}"
+    return f"at least {least}" if most >= len(claim.relations) else f"from {least} to {most}"
 
 
 def relation_text(relation: Mapping[str, str]) -> str:

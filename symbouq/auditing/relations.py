@@ -29,6 +29,7 @@ from symbouq.logic.programs import Atom, Group, TraceSolver, clashes, repair
 from symbouq.logic.scene import current_scene
 from symbouq.ontology.source import ASSERTED, QUERIED
 from symbouq.ontology.tables import Ontology, Triple
+from symbouq.reading.parsed import Count
 
 _DECISIONS_REMEMBERED = 2_000
 """Bound on the decisions remembered of one scene."""
@@ -110,6 +111,7 @@ def audit_relations(
     stances: Sequence[str] = (),
     told: Sequence[bool] = (),
     sure: Sequence[bool] = (),
+    counts: Sequence[Count | None] = (),
 ) -> TraceResult:
     """Audits relations: Eqs. trusted to repair over slots.
 
@@ -126,8 +128,9 @@ def audit_relations(
         told: For each claim whether the scene is all that is said of its things, which is taken
             to be so where nothing is given: else what it leaves open decides nothing.
         sure: For each claim whether it was surely read, as all are where nothing is given.
+        counts: For each claim how many of its relations it says hold, where it is `counted`.
     """
-    return _RelationAudit(ontology, scene, claims, stances, told, sure).run()
+    return _RelationAudit(ontology, scene, claims, stances, told, sure, counts).run()
 
 
 _OVER_WORLDS = {
@@ -146,8 +149,28 @@ _OVER_WORLDS = {
         Verdict.UNKNOWN: Verdict.CONTRADICTED,
         Verdict.CONTRADICTED: Verdict.ENTAILED,
     },
+    "unnecessary": {
+        Verdict.ENTAILED: Verdict.CONTRADICTED,
+        Verdict.UNKNOWN: Verdict.ENTAILED,
+        Verdict.CONTRADICTED: Verdict.ENTAILED,
+    },
+    "undetermined": {
+        Verdict.ENTAILED: Verdict.CONTRADICTED,
+        Verdict.UNKNOWN: Verdict.ENTAILED,
+        Verdict.CONTRADICTED: Verdict.CONTRADICTED,
+    },
 }
 """Stance to the verdicts on relations that hold in all worlds of a context, in some, in none."""
+
+_COUNTED = "counted"
+"""The stance of relations of which some number is said to hold."""
+
+_OF_COUNTED = {
+    Verdict.ENTAILED: "count_right",
+    Verdict.CONTRADICTED: "count_wrong",
+    Verdict.UNKNOWN: "count_open",
+}
+"""Verdicts on what is counted to the messages that explain them."""
 
 _IN_WORLDS = {
     Verdict.ENTAILED: "in_all",
@@ -204,7 +227,9 @@ class _RelationAudit:
         stances: Sequence[str],
         told: Sequence[bool],
         sure: Sequence[bool],
+        counts: Sequence[Count | None],
     ) -> None:
+        self.counts = tuple(counts) or (None,) * len(claims)
         self.ontology = ontology
         self.stances = tuple(stances) or ("asserted",) * len(claims)
         self.told = tuple(told) or (True,) * len(claims)
@@ -215,11 +240,12 @@ class _RelationAudit:
         current = current_scene(ontology, scene) if ontology.state_updates else scene
         self.scene = [(number, tuple(map(oriented, triples))) for number, triples in current]
         self.claims = [tuple(map(oriented, triples)) for triples in claims]
-        self.conjunctions = [
-            claim
-            for claim, stance in zip(self.claims, self.stances, strict=True)
-            if stance != _ALTERNATIVES
-        ]
+        self.conjunctions: list[tuple[Triple, ...]] = []
+        for claim, stance in zip(self.claims, self.stances, strict=True):
+            if stance == _COUNTED:  # each may hold or not, by itself
+                self.conjunctions += [(triple,) for triple in claim]
+            elif stance != _ALTERNATIVES:
+                self.conjunctions.append(claim)
         self.worded = claims
         self.scene_units = [
             Unit(
@@ -392,6 +418,9 @@ class _RelationAudit:
             if self.stances[number - 1] == _ALTERNATIVES:
                 results.append(self.of_alternatives(number, claim, admitted, feasible, decided))
                 continue
+            if self.stances[number - 1] == _COUNTED:
+                results.append(self.of_counted(number, claim, admitted, feasible, decided))
+                continue
             ground = self.memory.claims.get(frozenset(claim))
             if ground is None or not decided:
                 decided = False  # nor are those after it, whose context it belongs to
@@ -529,6 +558,72 @@ class _RelationAudit:
             answer=found.open,
             given=tuple(r for _, r, _ in self.worded[number - 1]),
         )
+
+    def of_counted(
+        self,
+        number: int,
+        claim: tuple[Triple, ...],
+        admitted: Sequence[Unit],
+        feasible: bool,
+        decided: bool,
+    ) -> ClaimResult:
+        """The result for relations of which some number is said to hold.
+
+        Each is decided by itself. Too few may hold, or too many must, and the claim is
+        contradicted; if as many as it needs must hold, and no more than it allows may, it is
+        entailed.
+
+        Args:
+            number: The claim's number, from 1.
+            claim: The relations.
+            admitted: The claims of the context that the scene does not entail.
+            feasible: Whether the context is feasible.
+            decided: Whether the claims before it were decided in time.
+        """
+        known = [self.memory.claims.get(frozenset([triple])) for triple in claim]
+        grounds = [decision for decision in known if decision is not None]
+        if len(grounds) < len(known):
+            return ClaimResult.undecided(Verdict.UNKNOWN, feasible)
+        ground = self.judged(number, self.count(number, grounds))
+        if not feasible:
+            return ClaimResult.blocked("blocked", ground)
+        if not decided:
+            return ClaimResult.undecided(ground)
+        units = [*self.scene_units, *admitted]
+        try:
+            decisions = [
+                self.decide(frozenset([triple]), units)
+                if admitted and not decision.verdict.determinate
+                else decision
+                for triple, decision in zip(claim, grounds, strict=True)
+            ]
+        except LimitError:
+            self.timed_out = True
+            return ClaimResult.undecided(ground, feasible)
+        found = self.count(number, decisions)
+        verdict = self.judged(number, found)
+        result = ClaimResult(verdict, ground, reason=_OF_COUNTED[verdict])
+        result.reason = result.reason if verdict is found else "uncertain"
+        if verdict.determinate:
+            premises: dict[Premise, None] = {}
+            for decision in decisions:
+                if decision.verdict.determinate:
+                    premises.update(dict.fromkeys(self.grounds(decision).premises))
+            result.premises = tuple(sorted(premises, key=lambda p: (p.source != "scene", p.number)))
+            result.repair = None if verdict is Verdict.CONTRADICTED else 0
+        return result
+
+    def count(self, number: int, decisions: Sequence[_Decision]) -> Verdict:
+        """The verdict on a claim by those on its relations: how many must hold, and may."""
+        bounds = self.counts[number - 1]
+        assert bounds is not None  # a counted claim has them
+        least, most = bounds
+        verdicts = [decision.verdict for decision in decisions]
+        must = verdicts.count(Verdict.ENTAILED)
+        may = len(verdicts) - verdicts.count(Verdict.CONTRADICTED)
+        if may < least or must > most:
+            return Verdict.CONTRADICTED
+        return Verdict.ENTAILED if must >= least and may <= most else Verdict.UNKNOWN
 
     def alternatives(self, claim: tuple[Triple, ...], units: Sequence[Unit]) -> Alternatives:
         """The finding on alternatives in a context."""

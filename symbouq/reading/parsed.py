@@ -12,6 +12,10 @@ SURE = 0.75
 """The least confidence of relations that are surely read."""
 
 
+Count = tuple[int, int]
+"""How many of some relations hold, at least and at most."""
+
+
 @dataclass(frozen=True)
 class Stated:
     """A relation as scene or claim states it.
@@ -27,13 +31,19 @@ class Stated:
 
 @dataclass(frozen=True)
 class ParsedClaim:
-    """A claim with its relations."""
+    """A claim with its relations, and how many of them hold if it is `counted`."""
 
     type: str
     text: str
     relations: tuple[Stated, ...]
     stance: str = "asserted"
     reason: str = ""
+    count: Count | None = None
+
+    @property
+    def counted(self) -> dict[str, int]:
+        """The count as fields of its record; none where there is none."""
+        return {} if self.count is None else {"least": self.count[0], "most": self.count[1]}
 
 
 @dataclass(frozen=True)

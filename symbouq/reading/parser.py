@@ -276,6 +276,7 @@ class TraceParser:
                 "type": claim.type,
                 "text": claim.text,
                 "stance": claim.stance,
+                **claim.counted,
                 "reason": claim.reason,
                 "relations": [stated.record for stated in claim.relations],
             }
@@ -331,6 +332,7 @@ def _parsed(text: Text) -> ParsedTrace:
             tuple(stated(m, number) for m in claim.relations),
             claim.stance,
             claim.reason,
+            claim.count,
         )
         for number, claim in enumerate(text.claims, start=1)
     )

@@ -8,8 +8,8 @@ from symbouq.errors import RecordError
 from symbouq.limits import untimed
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.clauses import Clauses
-from symbouq.reading.parsed import Events, ParsedClaim, ParsedTrace, Slots, Stated
-from symbouq.records import ClauseRecord, Instance, RelationRecord, Trace
+from symbouq.reading.parsed import Count, Events, ParsedClaim, ParsedTrace, Slots, Stated
+from symbouq.records import ClaimRecord, ClauseRecord, Instance, RelationRecord, Trace
 
 
 def structured_trace(ontology: Ontology, trace: Trace) -> ParsedTrace:
@@ -75,12 +75,26 @@ def structured_trace(ontology: Ontology, trace: Trace) -> ParsedTrace:
             ),
             claim.stance,
             claim.reason,
+            _count(claim, number),
         )
         for number, claim in enumerate(given, start=1)
     )
     events = structured_events(ontology, trace)
     faults = tuple(trace.faults)
     return ParsedTrace(tuple(slots.of), scene, claims, faults, events, trace.complete)
+
+
+def _count(claim: ClaimRecord, number: int) -> Count | None:
+    """How many of a claim's relations hold, where it is counted.
+
+    Raises:
+        RecordError: If it does not say so.
+    """
+    if claim.stance != "counted":
+        return None
+    if claim.least is None or claim.most is None or claim.least > claim.most:
+        raise RecordError(f"claims.{number}: a counted claim needs `least` and `most`, in order")
+    return claim.least, claim.most
 
 
 def structured_events(ontology: Ontology, trace: Instance) -> Events | None:

@@ -21,7 +21,7 @@ from symbouq.ontology.measures import Offset
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import LONGEST_SENTENCE
 from symbouq.reading.lexicon import Analysis, Lexicon, Token, kind_at, text_at
-from symbouq.reading.parsed import Events
+from symbouq.reading.parsed import Count, Events
 
 
 class ReadingError(RecordError):
@@ -135,16 +135,18 @@ NAMED_BY_QUESTION = 0.8
 
 ASSERTED, SUPPOSED, QUOTED, RETRACTED = "asserted", "supposed", "quoted", "retracted"
 ASKED = "asked"
+COUNTED = "counted"
 
 
 @dataclass(frozen=True)
 class Claim:
     """A claim of a response: its type, its text and what it states.
 
-    Its stance is `asserted`; `necessary`, `possible` or `impossible`; `supposed` (under an "if" or
-    "suppose"), `asked`, `quoted` (nothing but somebody's words) or `retracted` (taken back by what
-    follows), which state nothing. Where nothing is stated, its
-    reason may say why: `unread`, `uncertain`, `not-in-profile`.
+    Its stance is `asserted`; `necessary`, `possible`, `impossible`, `unnecessary` or
+    `undetermined`; `counted`, where it says how many of its relations hold; `supposed` (under an
+    "if" or "suppose"), `asked`, `quoted` (nothing but somebody's words) or `retracted` (taken back
+    by what follows), which state nothing. Where nothing is stated, its reason may say why:
+    `unread`, `uncertain`, `not-in-profile`.
     """
 
     type: str
@@ -152,6 +154,7 @@ class Claim:
     relations: tuple[Mention, ...]
     stance: str = ASSERTED
     reason: str = ""
+    count: Count | None = None
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from pydantic import Field
 
 from symbouq.records.base import Record
 from symbouq.records.features import CLAIM_FEATURES, TRACE_FEATURES
-from symbouq.records.reading import Stance
-from symbouq.records.trace import ClaimType, ReaderRecord, RelationRecord
+from symbouq.records.trace import ClaimStance, ClaimType, ReaderRecord, RelationRecord
 
 SCHEMA_VERSION = 1
 """Version of the output records."""
@@ -76,10 +75,15 @@ class ClaimAudit(Record):
     """The last claim is the conclusion."""
     text: str
     """The claim in words."""
-    stance: Stance = "asserted"
-    """What is `necessary`, `possible` or `impossible`, and `alternatives`, which are said to be all
-    that is open, are judged over the worlds that the context leaves, and enter none; what is
-    `supposed`, `asked`, `quoted`, or `retracted` by what follows, states nothing."""
+    stance: ClaimStance = "asserted"
+    """What is `necessary`, `possible`, `impossible`, `unnecessary` or `undetermined`, and
+    `alternatives`, which are said to be all that is open, are judged over the worlds that the
+    context leaves, and enter none; nor does what is `counted`; what is `supposed`, `asked`,
+    `quoted`, or `retracted` by what follows, states nothing."""
+    least: int | None = None
+    """Of what is `counted`, how many relations are said to hold at least."""
+    most: int | None = None
+    """How many at most."""
     relations: list[RelationRecord]
     """What it states in canonical relations."""
     verdict: VerdictName

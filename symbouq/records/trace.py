@@ -10,6 +10,7 @@ from symbouq.records.base import Record
 from symbouq.records.reading import ReadingsRecord, Stance
 
 ClaimType = Literal["reasoning", "conclusion"]
+ClaimStance = Stance | Literal["unnecessary", "undetermined", "counted"]
 
 
 class RelationRecord(Record):
@@ -94,10 +95,15 @@ class ClaimRecord(Record):
     """`reasoning` or `conclusion`."""
     text: str = ""
     """The claim in words, for the report only."""
-    stance: Stance = "asserted"
-    """What is `necessary`, `possible` or `impossible`, and `alternatives`, which are said to be all
-    that is open, are judged over the worlds that the context leaves, and enter none; what is
-    `supposed`, `asked`, `quoted`, or `retracted` by what follows, states nothing."""
+    stance: ClaimStance = "asserted"
+    """What is `necessary`, `possible`, `impossible`, `unnecessary` or `undetermined`, and
+    `alternatives`, which are said to be all that is open, are judged over the worlds that the
+    context leaves, and enter none; nor does what is `counted`; what is `supposed`, `asked`,
+    `quoted`, or `retracted` by what follows, states nothing."""
+    least: Annotated[int, Field(ge=0)] | None = None
+    """Of what is `counted`, how many relations are said to hold at least: of none, 0."""
+    most: Annotated[int, Field(ge=0)] | None = None
+    """How many at most."""
     reason: Literal["", "unread", "uncertain", "in-part", "not-in-profile"] = ""
     """Why text that speaks of a place states nothing."""
     relations: list[Relation] = Field(default_factory=list)

@@ -70,6 +70,11 @@ class Amounts:
             return Fraction(plain.rstrip("."))
         return None
 
+    def number(self, word: str) -> int | None:
+        """The whole number that a word is; None if it is none."""
+        number = self._number(word) if word not in ("a", "an") else None
+        return int(number) if number is not None and number.denominator == 1 else None
+
     def axis(self, relation: str) -> tuple[str, int] | None:
         """The only axis on which a direction goes one way, and which; None of others."""
         signs = [(a, sign) for a, sign in self._component.get(relation, {}).items() if sign]

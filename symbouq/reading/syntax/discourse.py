@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from symbouq.ontology.measures import Offset
+from symbouq.reading.parsed import Count
 from symbouq.reading.syntax.extraction import CONTEXT, Phrase, Place, Statement
 from symbouq.reading.syntax.motion import Motion
 from symbouq.reading.syntax.positions import Arrangement, Compared, Placed
@@ -16,6 +17,8 @@ from symbouq.reading.syntax.things import Things, singular_of
 
 _KEPT_APART = 20
 """Most things of a kind that are said to be apart, pair by pair."""
+_COUNTED = 40
+"""Most pairs of things of which a number is said to be related."""
 _UNSURE = 7
 """The cost of what is said of a whole that nobody knows."""
 _REMEMBERED = 8
@@ -85,6 +88,8 @@ class Discourse:
         self._surfaces = sentences.surfaces
         self._boundaries = sentences.boundaries
         self._sides = sentences.preparation.sides
+        self._first_on = sentences.first_on
+        self._none, self._barred, self._exactness = sentences.counting
         self._settling = sentences.settling
         self._own_sides = sentences.own_sides
         self._together = sentences.preparation.together
@@ -115,7 +120,7 @@ class Discourse:
         self._related |= {
             frozenset((s.placed, s.landmark)) for s in said if s.relation in self._settling
         }
-        said += tuple(self._bounded(sentence, said))
+        said += (*self._bounded(sentence, said), *self._extreme(sentence))
         said += (*self._arranged(sentence, said), *self._contained(sentence))
         if self._judging is not None:
             said = self._located(sentence, said, self._judging)
@@ -172,6 +177,102 @@ class Discourse:
                 span = sentence.start + word.start, sentence.start + word.end
                 statement = Statement(step.told, step.moved, CONTEXT, (way,), 1, False, "asserted")
                 yield thing, Said(thing, way, CONTEXT, statement, span, True, offset, unit)
+
+    def counted(
+        self, sentence: Sentence, contents: Mapping[int, Sequence[int]]
+    ) -> tuple[list[Said], Count] | None:
+        """What a sentence says of a number of things, each by itself, with how many of it holds at
+        least and at most: "exactly two of the cups are in A"; None where it says nothing so.
+
+        Args:
+            sentence: The sentence.
+            contents: Things to what is known to be in them.
+        """
+        if len(sentence.says.counts) != 1 or sentence.asked:
+            return None
+        ((trigger, by, of, other),) = sentence.says.counts
+        words = [word.text.lower() for word in sentence.words]
+        relations = sentence.words[trigger].relations
+        if len(relations) != 1 or not self._barred.isdisjoint(words):
+            return None
+        others = () if other is None else self._meant(sentence, other, CONTEXT)
+        placed = others if by is None else self._domain(sentence, by, contents)
+        landmarks = others if of is None else self._domain(sentence, of, contents)
+        pairs = [(one, two) for one in placed for two in landmarks if one != two]
+        if not pairs or len(pairs) > _COUNTED:
+            return None
+        counts = [self._count(words, n, len(pairs)) for n in (by, of) if n is not None]
+        single = len(placed if by is None else landmarks) == 1 or len(counts) == 2
+        if any(count is None for count in counts) or len(set(counts)) > 1:
+            return None
+        (count,) = set(counts)
+        assert count is not None
+        if not (single or count[0] == len(pairs) or count[1] == 0):
+            return None  # of several landmarks, it need not be the same one
+        word = sentence.words[trigger]
+        span = sentence.start + word.start, sentence.start + word.end
+        statement = Statement(trigger, CONTEXT, CONTEXT, relations, 1, False, "asserted")
+        said = [Said(one, relations[0], two, statement, span) for one, two in pairs]
+        return said, count
+
+    def _domain(
+        self, sentence: Sentence, word: int, contents: Mapping[int, Sequence[int]]
+    ) -> tuple[int, ...]:
+        """The things that a word counts among; none where nobody knows them all."""
+        held: dict[int, None] = {}
+        for head in sentence.says.held_by.get(word, ()):
+            for holder in self._meant(sentence, head, CONTEXT):
+                held.update(dict.fromkeys(contents.get(holder, ())))
+        if held:
+            return tuple(held)
+        heads = sentence.says.among.get(word, ())
+        if len(heads) == 1:
+            return self._several_of(sentence, heads[0])
+        each = [self._meant(sentence, head, CONTEXT) for head in heads]
+        return tuple(thing for of in each for thing in of) if all(each) else ()
+
+    def _several_of(self, sentence: Sentence, head: int) -> tuple[int, ...]:
+        """The things of which a noun phrase names the kind: "the three cups", "cup"."""
+        phrase = sentence.says.phrases[head]
+        if phrase.plural or phrase.kind in ("group", "pronoun"):
+            things = self._meant(sentence, head, CONTEXT)
+            return things if len(things) > 1 else ()
+        words, noun, _ = sentence.named(head)
+        return self.things.several(words, noun, None)
+
+    def _count(self, words: Sequence[str], at: int, total: int) -> Count | None:
+        """How many a word says hold at least and at most, of some number."""
+        word, before = words[at], words[max(0, at - 2) : at]
+        if word in self._none:
+            return 0, 0
+        number = self._amounts.number(word)
+        if number is None:
+            return total, total
+        if "least" in before:
+            return number, total
+        if "most" in before:
+            return 0, number
+        if "than" in before:
+            more = "more" in before
+            return (number + 1, total) if more else (0, number - 1)
+        exact = not self._exactness.isdisjoint(before)
+        return number, number if exact else total
+
+    def _extreme(self, sentence: Sentence) -> Iterator[Said]:
+        """What a sentence says of the first on a scale: "A is the leftmost of the four cups"."""
+        for word, head, group in sentence.says.extremes:
+            things = self._several_of(sentence, group)
+            first = self._meant(sentence, head, group)
+            place = next((p for p in sentence.words[word].places if p[1] == 1), None)
+            if len(first) != 1 or place is None or len(things) < 2 or first[0] not in things:
+                continue
+            relation = self._first_on.get(place[0])
+            told = sentence.words[word]
+            span = sentence.start + told.start, sentence.start + told.end
+            for other in things:
+                if other != first[0] and relation is not None:
+                    statement = Statement(word, head, group, (relation,), 1, False, "asserted")
+                    yield Said(first[0], relation, other, statement, span)
 
     def distinct(self, spoken: Sequence[Said], kinds: Collection[str]) -> Iterator[tuple[int, int]]:
         """Pairs of things of one kind that others are in, and of which neither is in the other: two
@@ -388,9 +489,9 @@ class Discourse:
         told = self._told(sentence)
         for thing, places in told.items():
             given = [self._placed(sentence, place) for place in places]
-            found = arrangement.judged(thing, given)
-            if found is not None:
-                located.append(self._by_place(sentence, places[0], thing, *found))
+            judged = arrangement.judged(thing, given)
+            if judged is not None:
+                located.append(self._by_place(sentence, places[0], thing, *judged))
         positions = any(word.category == "position" for word in sentence.words)
         partly = positions and (not told or len(located) < len(told))
         pairs = {(each.placed, each.landmark) for each in said}

@@ -120,6 +120,22 @@ class Place(NamedTuple):
     told: int
 
 
+class Counted(NamedTuple):
+    """A trigger that says its relation of some number of things.
+
+    Attributes:
+        trigger: It.
+        placed: The word that says of how many of those that are placed, if one does.
+        landmark: The same of landmarks.
+        other: The head of what is at the other end, if one of them does not.
+    """
+
+    trigger: int
+    placed: int | None
+    landmark: int | None
+    other: int | None
+
+
 class Step(NamedTuple):
     """A part of a move, or where what moves is turned to.
 
@@ -146,6 +162,11 @@ class Extracted:
         aliases: Noun phrases that their place tells from others, by what they are: "the top book is
             the atlas".
         moves: Noun phrases of what is moved, or moves.
+        counts: Of how many things a trigger says its relation.
+        among: Words that count to the noun phrases that they count among.
+        extremes: Words for the first place on a scale, what has it, and the things among which it
+            has.
+        held_by: The same to those of what holds what they count.
         steps: How far and where to, as far as the sentence says so, in order.
         groups: Noun phrases that are coordinated, in order: "A, B and C".
         members: Noun phrases of several things to those that list them: "two pots, a red one and a
@@ -164,6 +185,10 @@ class Extracted:
     parts: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     swaps: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
+    counts: tuple[Counted, ...] = ()
+    among: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    held_by: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    extremes: tuple[tuple[int, int, int], ...] = ()
 
 
 _PICKED = ((0, "former"), (-1, "latter"))
@@ -305,6 +330,22 @@ class Extraction:
             number, phrase = divmod(mover.number, STRIDE)
             if phrase in batch[number].phrases:
                 steps[number].add(Step(phrase, teller.number % STRIDE, str(kind)))
+        ends: list[dict[int, dict[str, int]]] = [{} for _ in batch]
+        for trigger, word, end in rows("counts", 3):
+            number, t = divmod(trigger.number, STRIDE)
+            ends[number].setdefault(t, {})[str(end)] = word.number % STRIDE
+        for trigger, head in rows("other_end", 2):
+            number, t = divmod(trigger.number, STRIDE)
+            if head.number % STRIDE in batch[number].phrases:
+                ends[number].setdefault(t, {})["other"] = head.number % STRIDE
+        extremes: list[set[tuple[int, int, int]]] = [set() for _ in batch]
+        for word, first, among_them in rows("extreme", 3):
+            number, w = divmod(word.number, STRIDE)
+            heads = first.number % STRIDE, among_them.number % STRIDE
+            if batch[number].phrases.keys() >= set(heads):
+                extremes[number].add((w, *heads))
+        among = self._counting(batch, rows("among", 2))
+        held_by = self._counting(batch, rows("held_by", 2))
         groups = self._linked(batch, rows("also", 2))
         members = self._linked(batch, rows("member", 2))
         parts = self._linked(batch, rows("belongs", 2))
@@ -321,9 +362,28 @@ class Extraction:
                 _sorted(parts[n]),
                 _sorted(swaps[n]),
                 tuple(sorted(steps[n], key=attrgetter("told"))),
+                tuple(
+                    Counted(t, of.get("placed"), of.get("landmark"), of.get("other"))
+                    for t, of in sorted(ends[n].items())
+                ),
+                _sorted(among[n]),
+                _sorted(held_by[n]),
+                tuple(sorted(extremes[n])),
             )
             for n, facts in enumerate(batch)
         ]
+
+    @staticmethod
+    def _counting(
+        batch: Sequence[_Facts], rows: Iterable[list[clingo.Symbol]]
+    ) -> list[dict[int, set[int]]]:
+        """The words that count in each sentence to the noun phrases of what they count."""
+        found: list[dict[int, set[int]]] = [{} for _ in batch]
+        for word, counted in rows:
+            number, w = divmod(word.number, STRIDE)
+            if counted.number % STRIDE in batch[number].phrases:
+                found[number].setdefault(w, set()).add(counted.number % STRIDE)
+        return found
 
     @staticmethod
     def _linked(
@@ -394,9 +454,9 @@ class _Facts:
         lemma = token.lemma_.lower()
         if word.category and word.shown.lower() != lower:
             lemma = lower  # that of what it is shown as says nothing
-        texts = () if word.label else (lower, lemma)  # "A" is no article where it is a name
+        texts = [] if word.label else [lower, lemma]  # "A" is no article where it is a name
         if word.category == "position":
-            texts = (lower.split()[0],)  # "TO (2, 4)"
+            texts = [lower.split()[0]]  # "TO (2, 4)"
         names = {name for text in texts for name in self._of._classes.get(text, ())}
         self._say(
             f"pos({t},{_quoted(token.pos_.lower())}).",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from symbouq.limits import LimitError, check_time, late
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.lexicon import Lexicon
+from symbouq.reading.parsed import Count
 from symbouq.reading.syntax.discourse import Discourse, Said
 from symbouq.reading.syntax.extraction import CONTEXT, Statement
 from symbouq.reading.syntax.motion import Motion
@@ -22,6 +24,7 @@ from symbouq.reading.syntax.things import Things
 from symbouq.reading.traces import (
     ASKED,
     ASSERTED,
+    COUNTED,
     NAMED_BY_QUESTION,
     QUOTED,
     RETRACTED,
@@ -150,12 +153,24 @@ class SyntaxReader:
         things = read.things.copy()
         things.known = len(things)
         related = {frozenset((m.subject, m.object)) for told in read.stated for m in told}
-        claims = _Claims(self, things, read.asked, related, names, read.arrangement)
+        contents = self._contents_of(read)
+        claims = _Claims(self, things, read.asked, related, names, read.arrangement, contents)
         if response is not None:
             claims.segment(response)
         else:
             claims.take(reasoning or (), conclusion or "")
         return Text(read.stated, tuple(claims.made), read.asked, tuple(claims.faults))
+
+    def _contents_of(self, scene: _Scene) -> dict[int, list[int]]:
+        """Things to what a scene says is in them."""
+        number = {name: n for n, name in enumerate(scene.things.spellings)}
+        found: dict[int, list[int]] = {}
+        for mention in (m for mentions in scene.stated for m in mentions):
+            inside = mention.relation == self.sentences.part_as
+            if inside or mention.relation in self.sentences.containing:
+                if mention.subject in number and mention.object in number:
+                    found.setdefault(number[mention.object], []).append(number[mention.subject])
+        return found
 
     def ahead(self, traces: Iterable[Told]) -> None:
         """Reads some traces' sentences in the same batches; `read`, which comes next, has them."""
@@ -472,6 +487,11 @@ def _after(announcing: re.Pattern[str], text: str) -> str:
     return rest.strip(_MARKS)
 
 
+def _plainly(said: Said) -> Said:
+    """The same as asserted of what it denies or doubts."""
+    return replace(said, statement=replace(said.statement, force=ASSERTED, negative=False))
+
+
 def _unsure(said: Said) -> Said:
     return replace(said, statement=replace(said.statement, unsure=True))
 
@@ -511,6 +531,22 @@ def _strings(value: object) -> Iterator[str]:
             yield from _strings(inner)
 
 
+class _Reading(NamedTuple):
+    """What a sentence asserts.
+
+    Attributes:
+        mentions: The relations.
+        stance: Its stance.
+        reason: Why it asserts none.
+        number: How many of them hold, if it is `counted`.
+    """
+
+    mentions: list[Mention]
+    stance: str
+    reason: str = ""
+    number: Count | None = None
+
+
 class _Claims:
     """The claims of a trace.
 
@@ -521,6 +557,7 @@ class _Claims:
         related: The pairs that the scene relates.
         names: Names that the trace repeats.
         arrangement: The places that the scene gives to things.
+        contents: Things to what the scene says is in them.
 
     Attributes:
         made: The claims so far.
@@ -535,9 +572,11 @@ class _Claims:
         related: Collection[frozenset[str]],
         names: frozenset[Name],
         arrangement: Arrangement,
+        contents: Mapping[int, Sequence[int]],
     ) -> None:
         self._of = of
         self._arrangement = arrangement
+        self._contents = contents
         self._related = related
         self._names = names
         self._things = things
@@ -558,16 +597,20 @@ class _Claims:
         for step, sentences in zip(steps, read, strict=True):
             relations: list[Mention] = []
             stance, reason = ASSERTED, ""
+            count: Count | None = None
             for sentence in sentences:
                 if self._in_time(f"claim {len(self.made) + 1}"):
-                    found, said, reason = self._read(sentence, 0, _BETWEEN_STEPS)
+                    found, said, reason, counted = self._read(sentence, 0, _BETWEEN_STEPS)
+                    if found and relations and COUNTED in (said, stance):
+                        relations, stance, reason, count = [], ASSERTED, "in-part", None
+                        break
                     if not relations or (found and said == ASSERTED != stance):
-                        relations, stance = found, said
+                        relations, stance, count = found, said, counted
                     elif said == stance:
                         relations += found
             if not relations and any(self._retracts(s.text) for s in sentences):
                 self._take_back()
-            self._add("reasoning", step, relations, stance, reason)
+            self._add("reasoning", step, _Reading(relations, stance, reason, count))
         self._conclude(conclusion)
 
     def segment(self, response: str) -> None:
@@ -614,8 +657,8 @@ class _Claims:
 
     # Sentences -----------------------------------------------------------------------
 
-    def _read(self, sentence: Sentence, offset: int, gap: str) -> tuple[list[Mention], str, str]:
-        """The relations that a sentence asserts, its stance, and why it asserts none.
+    def _read(self, sentence: Sentence, offset: int, gap: str) -> _Reading:
+        """What a sentence asserts.
 
         Args:
             sentence: The sentence.
@@ -626,7 +669,7 @@ class _Claims:
             part = f"claim {len(self.made) + 1}"
             error = ReadingError(part, "for it is longer than any that is read", sentence.text)
             self.faults.append(str(error))
-            return [], ASSERTED, "unread"
+            return _Reading([], ASSERTED, "unread")
         said = self._of.said(self._discourse, sentence)
         meaning = self._of.ontology.wording.lexeme.get("meaning", ())
         first = _opening(sentence)[:1]
@@ -649,18 +692,71 @@ class _Claims:
             each.statement.force == "supposed" for each in said
         )
         if self._is_supposed(sentence, said, gap):
-            return [], SUPPOSED, ""
+            return _Reading([], SUPPOSED)
         if _is_term(sentence):
-            return [], QUOTED, ""
+            return _Reading([], QUOTED)
+        told = self._counted(self._discourse, sentence, said, offset)
+        if told is not None:
+            return told
         if any(s.statement.force in _MODAL for s in said):
             said = self._without_reasons(sentence, said)
         forces = [s.statement.force for s in said]
         for stance in (ASSERTED, *(force for force in _MODAL if force in forces)):
             mentions = list(self._of.mentions(said, self._things, offset, (stance,)))
             if mentions:
-                return mentions, stance, ""
+                return _Reading(mentions, stance)
         stance = next((_STANCES[f] for f in forces if f in _STANCES), ASSERTED)
-        return mentions, stance, "" if mentions else self._of.unread(said, sentence)
+        return _Reading([], stance, self._of.unread(said, sentence))
+
+    def _counted(
+        self, discourse: Discourse, sentence: Sentence, said: Sequence[Said], offset: int
+    ) -> _Reading | None:
+        """What a sentence says of how many of some relations hold: of none, where it denies what no
+        relation of the profile is the opposite of; or of whether they must, or are known to.
+
+        Args:
+            discourse: What its text has spoken of.
+            sentence: The sentence.
+            said: What it says of things.
+            offset: Where the claim that has it begins.
+        """
+        told = [s.statement for s in said]
+        if sentence.asked or any(s.force in ("asked", *_MODAL) for s in told):
+            return None
+        one = len({s.trigger for s in told}) == 1
+        if one and self._has(sentence, "undetermined"):
+            plain = [_plainly(each) for each in said]
+            return self._all_of(plain, offset, "undetermined")
+        if any(s.force == "supposed" for s in told):
+            return None
+        counted = discourse.counted(sentence, self._contents)
+        if counted is not None:
+            relations, count = counted
+            whole = count[0] == len(relations)
+            return self._all_of(relations, offset, ASSERTED if whole else COUNTED, count)
+        if any(self._has_word(sentence, name) for name in ("exception", "condition")):
+            return None
+        inferred = [w.start for w in sentence.words[1:] if w.text.lower() in self._of._inferring]
+        sides = {s.span[0] - sentence.start > start for s in said for start in inferred}
+        if len(sides) > 1:
+            return None  # "A is above B, so C is not"
+        denied = [s for s in said if s.statement.negative and s.statement.force == "asserted"]
+        opposites = [self._of.ontology.denied(s.relation) for s in denied]
+        if not denied or len(denied) < len(said) or any(opposites):
+            return None
+        plain = [_plainly(each) for each in denied]
+        if self._has(sentence, "unnecessary"):
+            return self._all_of(plain, offset, "unnecessary") if one else None
+        return self._all_of(plain, offset, COUNTED, (0, 0))
+
+    def _all_of(
+        self, said: Sequence[Said], offset: int, stance: str, count: Count | None = None
+    ) -> _Reading | None:
+        """What is said, with a stance; None where not all of it is in a relation of the profile."""
+        mentions = list(self._of.mentions(said, self._things, offset, (ASSERTED,)))
+        if len(mentions) < len(said):
+            return None
+        return _Reading(mentions, stance, "", count if stance == COUNTED else None)
 
     def _without_reasons(self, sentence: Sentence, said: Sequence[Said]) -> list[Said]:
         """What is said before a reason, "because ...", where that says what must, or can, be."""
@@ -675,6 +771,11 @@ class _Claims:
         """Whether a sentence has a text of a class."""
         text = sentence.text.lower()
         return any(words in text for words in self._of.ontology.wording.lexeme.get(name, ()))
+
+    def _has_word(self, sentence: Sentence, name: str) -> bool:
+        """Whether a sentence has a word of a class."""
+        words = self._of.ontology.wording.lexeme.get(name, frozenset())
+        return not words.isdisjoint(word.text.lower() for word in sentence.words)
 
     def _settled(self, said: Said, glosses: bool) -> Said:
         """What explains a term, as restated where the scene relates the pair, else as a case.
@@ -751,13 +852,13 @@ class _Claims:
         text, offset = sentence.text[skipped:], sentence.start + skipped
         if self._retracts(text):
             self._take_back()
-        relations, stance, reason = self._read(sentence, offset, gap)
-        cuts = self._cuts(sentence, relations, skipped)
+        read = self._read(sentence, offset, gap)
+        cuts = [] if read.number else self._cuts(sentence, read.mentions, skipped)
         begin = 0
         for cut in (*cuts, len(text)):
-            part = [m for m in relations if begin <= m.span[1] - 1 < cut]
+            part = [m for m in read.mentions if begin <= m.span[1] - 1 < cut]
             moved = [replace(m, span=(max(0, m.span[0] - begin), m.span[1] - begin)) for m in part]
-            self._add("reasoning", text[begin:cut].strip(), moved, stance, reason)
+            self._add("reasoning", text[begin:cut].strip(), read._replace(mentions=moved))
             begin = cut
 
     def _cuts(self, sentence: Sentence, relations: Sequence[Mention], skipped: int) -> list[int]:
@@ -771,14 +872,14 @@ class _Claims:
         ends = sorted(m.span[1] for m in relations)
         return [s for s in starts if ends and ends[0] <= s < ends[-1]]
 
-    def _add(
-        self, kind: str, text: str, relations: Sequence[Mention], stance: str, reason: str
-    ) -> None:
-        if relations or stance != ASSERTED:
+    def _add(self, kind: str, text: str, read: _Reading) -> None:
+        stance = read.stance
+        if read.mentions or stance != ASSERTED:
             self._bearing.append(len(self.made))
-        if not relations and stance in _MODAL:
+        if not read.mentions and stance in _MODAL:
             stance = ASSERTED
-        self.made.append(Claim(kind, text, tuple(relations), stance, reason))
+        relations = tuple(read.mentions)
+        self.made.append(Claim(kind, text, relations, stance, read.reason, read.number))
 
     def _retracts(self, text: str) -> bool:
         lower = text.lower()
@@ -827,22 +928,25 @@ class _Claims:
         begin = text.rindex(given) if given else len(text)
         relations: list[Mention] = []
         stance = ASSERTED
+        count: Count | None = None
         sentences: Sequence[Sentence] = ()
         if given and self._in_time("the conclusion"):
             (sentences,) = self._sentences("the conclusion", [given])
-            relations, stance = self._stated(sentences, given, begin)
+            relations, stance, _, count = self._stated(sentences, given, begin)
         unread = any(word.relations for sentence in sentences for word in sentence.words)
         reason = "unread" if unread and not relations else ""
-        self.made.append(Claim("conclusion", text, tuple(relations), stance, reason))
+        self.made.append(Claim("conclusion", text, tuple(relations), stance, reason, count))
 
-    def _stated(
-        self, sentences: Sequence[Sentence], given: str, begin: int
-    ) -> tuple[list[Mention], str]:
-        """What an answer states, and its stance."""
+    def _stated(self, sentences: Sequence[Sentence], given: str, begin: int) -> _Reading:
+        """What an answer states."""
         discourse = Discourse(self._things, self._of.sentences, judging=self._arrangement)
         discourse.topic = self._discourse.topic
         said = [each for sentence in sentences for each in self._of.said(discourse, sentence)]
         stance = ASSERTED
+        if len(sentences) == 1:
+            told = self._counted(discourse, sentences[0], said, -begin)
+            if told is not None:
+                return told
         stated = list(self._of.mentions(said, self._things))
         if not stated and self._asked is not None:
             stated = list(self._of.label(given, self._things, self._asked))
@@ -851,7 +955,7 @@ class _Claims:
                 stance, stated = modal, list(self._of.mentions(said, self._things, 0, (modal,)))
         stated = self._of_known(stated)
         moved = [replace(m, span=(m.span[0] + begin, m.span[1] + begin)) for m in stated]
-        return moved, stance if stated else ASSERTED
+        return _Reading(moved, stance if stated else ASSERTED)
 
     def _of_known(self, stated: Sequence[Mention]) -> list[Mention]:
         """What an answer states; only of things that scene or question name, where it states

@@ -149,6 +149,19 @@ class Sentences:
         self.surfaces = lexeme.get("surface", frozenset())
         self.holding = self.surfaces | lexeme.get("container", frozenset())
         self.boundaries = lexeme.get("boundary", frozenset())
+        scales = ontology.wording.scale.items()
+        converse = ontology.relations.converse
+        self.first_on = {scale: converse[r] for scale, r in scales if r in converse}
+
+        def of_classes(*names: str) -> frozenset[str]:
+            return frozenset().union(*(lexeme.get(name, ()) for name in names))
+
+        self.counting = (
+            of_classes("nobody", "denial"),
+            of_classes("negation", "condition", "modal", "exception", "doubtful")
+            - of_classes("nobody", "denial", "totality"),
+            of_classes("exactness"),
+        )
         self.sharing = ontology.wording.shares_place
         self.own_sides = ontology.wording.lexeme.get("sideways", frozenset())
         self.containing = {
