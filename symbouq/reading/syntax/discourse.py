@@ -234,11 +234,18 @@ class Discourse:
     def _several_of(self, sentence: Sentence, head: int) -> tuple[int, ...]:
         """The things of which a noun phrase names the kind: "the three cups", "cup"."""
         phrase = sentence.says.phrases[head]
-        if phrase.plural or phrase.kind in ("group", "pronoun"):
-            things = self._meant(sentence, head, CONTEXT)
-            return things if len(things) > 1 else ()
         words, noun, _ = sentence.named(head)
-        return self.things.several(words, noun, None)
+        words = [word for text in words for word in text.split()]
+        count = phrase.count or self._amounts.number(words[0].lower())
+        things: tuple[int, ...] = ()
+        if phrase.kind in ("group", "pronoun"):
+            things = self._meant(sentence, head, CONTEXT)
+        else:
+            told = [word for word in words if self._amounts.number(word.lower()) is None]
+            things = self.things.several(told, noun, count) if told else ()
+        if not things and count is not None:
+            things = self.things.every(count)  # "the four vehicles", of a van, a car, ...
+        return things if len(things) > 1 else ()
 
     def _count(self, words: Sequence[str], at: int, total: int) -> Count | None:
         """How many a word says hold at least and at most, of some number."""
@@ -263,11 +270,11 @@ class Discourse:
         for word, head, group in sentence.says.extremes:
             things = self._several_of(sentence, group)
             first = self._meant(sentence, head, group)
-            place = next((p for p in sentence.words[word].places if p[1] == 1), None)
-            if len(first) != 1 or place is None or len(things) < 2 or first[0] not in things:
-                continue
-            relation = self._first_on.get(place[0])
             told = sentence.words[word]
+            scale = next((scale for scale, number in told.places if number == 1), "")
+            relation = told.relations[0] if told.category else self._first_on.get(scale)
+            if len(first) != 1 or len(things) < 2 or first[0] not in things:
+                continue
             span = sentence.start + told.start, sentence.start + told.end
             for other in things:
                 if other != first[0] and relation is not None:
