@@ -14,7 +14,7 @@ import clingo
 from symbouq.errors import OntologyError
 from symbouq.ontology.source import ground, new_control, rule_files
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.syntax.preparation import Word
+from symbouq.reading.syntax.preparation import Word, stems
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -455,6 +455,8 @@ class _Facts:
         if word.category and word.shown.lower() != lower:
             lemma = lower  # that of what it is shown as says nothing
         texts = [] if word.label else [lower, lemma]  # "A" is no article where it is a name
+        if not word.category and token.lower_ != word.shown.lower():
+            texts += stems(lower)  # shown as another verb, which has a lemma of its own
         if word.category == "position":
             texts = [lower.split()[0]]  # "TO (2, 4)"
         names = {name for text in texts for name in self._of._classes.get(text, ())}

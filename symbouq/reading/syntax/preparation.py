@@ -302,7 +302,7 @@ class Preparation:
 
     def is_verb(self, text: str) -> bool:
         """Whether a word may be a form of a verb that expresses a relation."""
-        return bool(_stems(text) & self._verbs)
+        return bool(stems(text) & self._verbs)
 
     def is_name_part(self, word: Word) -> bool:
         """Whether a word may belong to the name that follows it: "shell" of "shell casing 1"."""
@@ -871,7 +871,7 @@ class _Sentence:
 
     def _moves(self, item: _Item) -> bool:
         """Whether an item is a verb of motion."""
-        return any(self._is(stem, "motion") for stem in _stems(self.lower[item.last]))
+        return any(self._is(stem, "motion") for stem in stems(self.lower[item.last]))
 
     def _is_verb(self, word: str) -> bool:
         return self.of.is_verb(word)
@@ -1226,7 +1226,7 @@ class _Sentence:
         return tuple(found)
 
 
-def _stems(word: str) -> set[str]:
+def stems(word: str) -> set[str]:
     """What a word may be a form of."""
     return {word, word.removesuffix("s"), word.removesuffix("es"), word.removesuffix("ed")}
 

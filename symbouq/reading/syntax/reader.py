@@ -166,10 +166,11 @@ class SyntaxReader:
         number = {name: n for n, name in enumerate(scene.things.spellings)}
         found: dict[int, list[int]] = {}
         for mention in (m for mentions in scene.stated for m in mentions):
-            inside = mention.relation == self.sentences.part_as
-            if inside or mention.relation in self.sentences.containing:
-                if mention.subject in number and mention.object in number:
-                    found.setdefault(number[mention.object], []).append(number[mention.subject])
+            inside = {self.sentences.part_as, *self.sentences.containing}
+            ends = mention.subject, mention.object
+            if mention.relation in inside and number.keys() >= set(ends):
+                thing, holder = (number[name] for name in ends)
+                found.setdefault(holder, []).append(thing)
         return found
 
     def ahead(self, traces: Iterable[Told]) -> None:
