@@ -31,6 +31,9 @@ class Amounts:
 
     Args:
         ontology: The tables of the profile.
+
+    Attributes:
+        plane: The axes of a page or a map, on which things turn and move.
     """
 
     def __init__(self, ontology: Ontology) -> None:
@@ -39,6 +42,9 @@ class Amounts:
         self._inexact = ontology.wording.lexeme.get("inexact", frozenset())
         self._halves = ontology.wording.lexeme.get("half", frozenset())
         self._component = ontology.relations.component
+        self._exact = frozenset(ontology.wording.exactly_as.values())
+        sides = (self._component.get(side, {}) for side in ontology.wording.clockwise)
+        self.plane = sorted({axis for signs in sides for axis, sign in signs.items() if sign})
 
     def of(self, words: Sequence[str], before: str) -> Amount | None:
         """What a measure says exactly: "3 m", "half a metre"; None where it does not.
@@ -91,15 +97,18 @@ class Amounts:
         found: dict[str, Fraction] = {}
         first = ""
         for amount in amounts:
-            axis = self.axis(amount.relation)
+            way = self.axis(amount.relation)
             first = first or amount.unit
             factor = self.factor(amount.unit, first)
-            if axis is None or factor is None or axis[0] in found:
+            if way is None or factor is None or way[0] in found:
                 return (), ""
-            if self._component.get(relation, {}).get(axis[0]) != axis[1]:
+            if self._component.get(relation, {}).get(way[0]) != way[1]:
                 return (), ""
-            found[axis[0]] = axis[1] * amount.value * factor
-        return tuple(found.items()), first
+            found[way[0]] = way[1] * amount.value * factor
+        if relation in self._exact and found:
+            for axis in self.plane:  # "3 m due west" is level
+                found.setdefault(axis, Fraction(0))
+        return tuple(sorted(found.items())), first
 
     def factor(self, unit: str, other: str) -> Fraction | None:
         """How many of another unit one is; None where they do not convert."""

@@ -22,8 +22,7 @@ class Motion:
         self._quarters = ontology.wording.quarters
         self._converse = ontology.relations.converse
         self._component = ontology.relations.component
-        sides = (self._component.get(relation, {}) for relation in self._clockwise)
-        self._plane = sorted({axis for signs in sides for axis, sign in signs.items() if sign})
+        self._plane = self._amounts.plane
         self._facing: dict[int, str | None] = {}
 
     def turn(self, thing: int, kind: str, relation: str) -> None:

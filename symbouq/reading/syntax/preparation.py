@@ -1130,6 +1130,8 @@ class _Sentence:
                 link = None  # "walk north to reach B"
             elif first and self._moves(self.items[first - 1]):
                 link = None  # "the path climbs north to B"
+            elif amounts and compound.string[last - 1] == "S":
+                link = None  # "from A it is 3 m west to B"
         prepositional = compound.string[last - 1] == "P"
         if prepositional or link:
             stop = last if prepositional else compound.end()
