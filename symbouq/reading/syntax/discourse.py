@@ -13,6 +13,7 @@ from symbouq.reading.syntax.extraction import CONTEXT, Phrase, Place, Statement
 from symbouq.reading.syntax.motion import Motion
 from symbouq.reading.syntax.positions import Arrangement, Compared, Placed
 from symbouq.reading.syntax.sentences import Sentence, Sentences
+from symbouq.reading.syntax.tables import Tables
 from symbouq.reading.syntax.things import Things, singular_of
 
 _KEPT_APART = 20
@@ -478,13 +479,35 @@ class Discourse:
             if each.relation in self._sharing and each.sure and not each.statement.negative:
                 self._arrangement.share(each.landmark, each.placed)
         for thing, (place, *_) in told.items():
-            for other in self._arrangement.others(thing):
-                pair = frozenset((thing, other))
-                compared = self._arrangement.relation(thing, other)
-                if compared is None or pair in self._related:
-                    continue  # what was said of a pair goes before what their places say
-                self._related.add(pair)
+            for other, compared in self._compared(self._arrangement, thing):
                 yield self._by_place(sentence, place, thing, other, compared)
+
+    def tabled(self, sentence: Sentence, tables: Tables) -> list[Said] | None:
+        """What a row of a table says; None of a sentence that is none."""
+        cells = tables.cells(sentence.text)
+        if cells is None or self._arrangement is None:
+            tables.end()
+            return None
+        found: list[Said] = []
+        span = sentence.start, sentence.start + len(sentence.text)
+        for name, places in tables.row(cells):
+            words = name.split()
+            thing = self.things.thing(words, words[-1])
+            for place in places:
+                self._arrangement.put(thing, place)
+            for other, (relation, offset, unit) in self._compared(self._arrangement, thing):
+                statement = Statement(0, CONTEXT, CONTEXT, (relation,), 1, False, "asserted")
+                found.append(Said(thing, relation, other, statement, span, True, offset, unit))
+        return found
+
+    def _compared(self, arrangement: Arrangement, thing: int) -> Iterator[tuple[int, Compared]]:
+        """What a thing is to others by their places, of which nothing is said otherwise."""
+        for other in arrangement.others(thing):
+            pair = frozenset((thing, other))
+            compared = arrangement.relation(thing, other)
+            if compared is not None and pair not in self._related:
+                self._related.add(pair)
+                yield other, compared
 
     def _located(
         self, sentence: Sentence, said: Sequence[Said], arrangement: Arrangement

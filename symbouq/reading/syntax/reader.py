@@ -20,6 +20,7 @@ from symbouq.reading.syntax.motion import Motion
 from symbouq.reading.syntax.names import Name
 from symbouq.reading.syntax.positions import Arrangement
 from symbouq.reading.syntax.sentences import Group, Sentence, Sentences
+from symbouq.reading.syntax.tables import Tables
 from symbouq.reading.syntax.things import Things
 from symbouq.reading.traces import (
     ASKED,
@@ -222,6 +223,7 @@ class SyntaxReader:
         things = Things()
         arrangement = Arrangement(self.ontology, self.sentences.preparation.axes)
         discourse = Discourse(things, self.sentences, arrangement, Motion(self.ontology))
+        tables = Tables(self.ontology)
         spoken: list[list[Said]] = []
         first: list[int] = []  # the sentence that speaks of a thing first
         for number, (text, sentences) in enumerate(zip(scene, read, strict=True), start=1):
@@ -231,6 +233,10 @@ class SyntaxReader:
             with reading(part, text):
                 spoken.append([])
                 for sentence in sentences:
+                    row = discourse.tabled(sentence, tables)
+                    if row is not None:
+                        spoken[-1] += row
+                        continue
                     for thing, step in self._moves(discourse, sentence):
                         place = discourse.left_behind(thing)
                         spoken = [[self._left(s, thing, place) for s in said] for said in spoken]

@@ -67,6 +67,8 @@ class Things:
             for other in self._by_head.get(_head(head), ())
             if _is_alike(_folded(key), _folded(other), proper)
         }
+        if not alike and proper:  # "Save" for the Save button
+            alike = {self._of[other] for other in self._of if _opens(key, other)}
         return alike.pop() if len(alike) == 1 else None
 
     def gather(self, words: Sequence[str], things: Sequence[int]) -> None:
@@ -185,6 +187,12 @@ def _is_alike(given: tuple[str, ...], known: tuple[str, ...], proper: bool) -> b
     if proper or _belongs(given, known) or _belongs(known, given):
         return False
     return words < others or (others < words and not words & _OTHERS)
+
+
+def _opens(key: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether a name is the first words of another one, and not its owner."""
+    rest = other[len(key) :]
+    return other[: len(key)] == key and bool(rest) and rest[0] not in (_OWNER, "of")
 
 
 def singular_of(word: str) -> str:
