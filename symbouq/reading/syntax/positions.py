@@ -222,6 +222,7 @@ class Arrangement:
             if role == "asserted"
         }
         self._axes = axes
+        self._extreme = {s for s, number, _ in ontology.wording.scaled if number == _EXTREME}
         self._scale = dict(ontology.wording.scale)
         self._level: set[str] = set()
         self._of: dict[int, dict[str, Placed]] = defaultdict(dict)
@@ -324,7 +325,8 @@ class Arrangement:
             return (), ""
         for scale, difference in sides.items():
             unit = self._wording.metric.get(scale)
-            if unit is None or scale in level or abs(difference) > _EXTREME // 2:
+            far = scale in self._extreme and abs(difference) > _EXTREME // 2
+            if unit is None or scale in level or far:
                 continue
             axis = self._amounts.axis(self._scale[scale])
             if axis is None:
