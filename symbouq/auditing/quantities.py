@@ -65,14 +65,14 @@ def _comparable(
         kind, parts = units.get(unit.lower(), (unit, 1))
         return kind, Fraction(parts)
 
-    # Numbers without a unit are in the first that the text has, if all of these convert.
-    first = told[0] if len({converted(unit)[0] for unit in told}) == 1 else ""
+    # Numbers without a unit are in the first one of the kind that the text has most of.
+    kinds = Counter(converted(unit)[0] for unit in told)
+    chosen = kinds.most_common(1)[0][0] if kinds else ""
+    first = next((unit for unit in told if converted(unit)[0] == chosen), "")
 
     def kind_of(stated: Stated) -> tuple[str, Fraction]:
         return converted(stated.record.get("unit") or first)
 
-    kinds = Counter(kind_of(stated)[0] for stated in scene or claimed)
-    chosen = kinds.most_common(1)[0][0]
     found = {}
     for stated in (*scene, *claimed):
         kind, parts = kind_of(stated)

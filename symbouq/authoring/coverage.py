@@ -123,7 +123,7 @@ _WATCHED = {
     "messages": ("message", "reason"),
     "wording": (
         *("bound_as", "denied_as", "partly_as", "understood_as"),
-        *("within_as", "exactly_as", "sense"),
+        *("within_as", "exactly_as", "sense", "metric", "clockwise", "quarters"),
     ),
 }
 """Groups to their tables that are read by key."""
@@ -154,7 +154,10 @@ class _WatchedLibrary(OntologyLibrary):
             messages=watched("messages"),
             wording=watched(
                 "wording",
-                carried=_WatchedSet(ontology.wording.carried),
+                **{
+                    name: _WatchedSet(getattr(ontology.wording, name))
+                    for name in ("carried", "bounding", "central", "shares_place")
+                },
                 part_as=_Understood(ontology.wording.part_as),
                 distinct=_Understood(ontology.wording.distinct),
             ),
@@ -399,7 +402,10 @@ def _used_rows(
         **dict.fromkeys(("relational", "needs", "bars", "displacement"), claimed),
         **dict.fromkeys(("held_at_least", "held_at_most"), led_to),
         "container": getattr(ontology.lexicon.container, "used", ()),
-        "carried": getattr(ontology.wording.carried, "used", ()),
+        **{
+            name: getattr(getattr(ontology.wording, name), "used", ())
+            for name in ("carried", "bounding", "central", "shares_place")
+        },
         **{
             name: looked_up[name]
             for name in (
@@ -545,13 +551,13 @@ def _stated_facts_used(
                 return arguments[2].lower() in prose
             case "expression", _ if arguments[1] == "verb":
                 return any(_holds(last, text) for text in texts_of_words)
-            case "expression" | "lexeme" | "phrase_of", _:
+            case "expression" | "lexeme" | "phrase_of" | "unit" | "axis_of", _:
                 return _is_in(last, words)
             case (("numeral" | "ordinal"), _):
                 return _is_in(last, words)
-            case ("scaled" | "level", _) | ("scale", 3):
+            case "scaled" | "level", _:
                 return _fits(last, words)
-            case ("crosses" | "region", _) | ("scale", 2):
+            case "crosses" | "region" | "scale", _:
                 return any(_fits(text, words) for text in told[first])
             case "label", 2:
                 return last.lower() in labels

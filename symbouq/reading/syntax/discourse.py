@@ -235,15 +235,16 @@ class Discourse:
     def _several_of(self, sentence: Sentence, head: int) -> tuple[int, ...]:
         """The things of which a noun phrase names the kind: "the three cups", "cup"."""
         phrase = sentence.says.phrases[head]
-        words, noun, _ = sentence.named(head)
-        words = [word for text in words for word in text.split()]
-        count = phrase.count or self._amounts.number(words[0].lower())
+        _, noun, _ = sentence.named(head)
+        told = (sentence.words[n] for n in phrase.words)
+        words = [word for each in told if not each.places for word in each.text.split()]
+        count = phrase.count or self._amounts.number(words[0].lower() if words else "")
         things: tuple[int, ...] = ()
         if phrase.kind in ("group", "pronoun"):
             things = self._meant(sentence, head, CONTEXT)
         else:
-            told = [word for word in words if self._amounts.number(word.lower()) is None]
-            things = self.things.several(told, noun, count) if told else ()
+            kind = [word for word in words if self._amounts.number(word.lower()) is None]
+            things = self.things.several(kind, noun, count) if kind else ()
         if not things and count is not None:
             things = self.things.every(count)  # "the four vehicles", of a van, a car, ...
         return things if len(things) > 1 else ()
@@ -391,7 +392,7 @@ class Discourse:
         """
         word = sentence.words[statement.trigger]
         relations = statement.relations
-        central = bool(relations) and self._central.issuperset(relations)
+        central = bool(relations) and all(r in self._central for r in relations)
         if word.category != "side" or not relations or statement.placed == CONTEXT:
             return statement, None
         if statement.landmark != CONTEXT and not (
@@ -417,10 +418,17 @@ class Discourse:
         if self._arrangement is None or self.things.whole is not None:
             return
         phrases = sentence.says.phrases.items()
+        beside = {
+            head
+            for statement in sentence.says.statements
+            if not self._inner_sides.issuperset(statement.relations)
+            for head in (statement.placed, statement.landmark)
+        }
         named = [
             head
             for head, phrase in phrases
-            if phrase.names and not phrase.plural and self._has(sentence, head, self._surfaces)
+            if phrase.names and not phrase.plural and head not in beside
+            if self._has(sentence, head, self._surfaces)
         ]
         if len(named) == 1:
             (self.things.whole,) = self._meant(sentence, named[0], CONTEXT)

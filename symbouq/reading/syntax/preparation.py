@@ -197,8 +197,8 @@ class Preparation:
         self._inner_sides = ontology.wording.inner_sides
         self._exactly = ontology.wording.exactly_as
         self._classes = ontology.wording.lexeme
-        self._units = ontology.lexicon.word.get("unit", frozenset()) | self._classes.get(
-            "unit", frozenset()
+        self._units = frozenset(ontology.wording.unit).union(
+            ontology.lexicon.word.get("unit", ()), self._classes.get("unit", ())
         )
         self._quantities = ontology.lexicon.word.get("quantity", frozenset())
         self.amounts = Amounts(ontology)
@@ -884,8 +884,16 @@ class _Sentence:
         for n, item in enumerate(self.items):
             text = " ".join(self.lower[item.first : item.last + 1])
             opens = item.code == "P" and self._is(text, "opening")
-            if opens and re.match("D?[FM]*S", code[n + 1 :]):
+            side = re.match("D?[FM]*S+", code[n + 1 :])
+            if opens and side and not self._tells_apart(n + 1 + side.end()):
                 self.items[n] = _Item("I", *item[1:3])
+
+    def _tells_apart(self, position: int) -> bool:
+        """Whether a side tells apart what the item at a position names: "in the left DRAWER"."""
+        item = self.items[position] if position < len(self.items) else None
+        word = self.lower[item.first] if item is not None and item.code == "W" else ""
+        verbal = self._is_function(word) or self._is_verb(word) or looks_like_verb(word)
+        return word.isalpha() and not verbal and not self._is(word, "copula")
 
     def _particles(self) -> None:
         """Takes "up", "down" and "off" of "takes up the middle", and "right" of "right above", for

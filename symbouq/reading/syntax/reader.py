@@ -491,7 +491,8 @@ def _after(announcing: re.Pattern[str], text: str) -> str:
     rest = text[announced[-1].end() if announced else 0 :].strip(_MARKS)
     for word in ("is ", "are ", "that ", "text{"):
         rest = rest[len(word) :] if announced and rest.lower().startswith(word) else rest
-    return rest.strip(_MARKS)
+    rest = rest.strip(_MARKS)
+    return rest + ")" if rest.count("(") > rest.count(")") else rest  # "at (2, 5)"
 
 
 def _plainly(said: Said) -> Said:
@@ -728,9 +729,11 @@ class _Claims:
             offset: Where the claim that has it begins.
         """
         told = [s.statement for s in said]
+        one = len({s.trigger for s in told}) == 1
+        if one and not sentence.asked and self._has(sentence, "unnecessary"):
+            return self._all_of([_plainly(each) for each in said], offset, "unnecessary")
         if sentence.asked or any(s.force in ("asked", *_MODAL) for s in told):
             return None
-        one = len({s.trigger for s in told}) == 1
         if one and self._has(sentence, "undetermined"):
             plain = [_plainly(each) for each in said]
             return self._all_of(plain, offset, "undetermined")
@@ -752,8 +755,6 @@ class _Claims:
         if not denied or len(denied) < len(said) or any(opposites):
             return None
         plain = [_plainly(each) for each in denied]
-        if self._has(sentence, "unnecessary"):
-            return self._all_of(plain, offset, "unnecessary") if one else None
         return self._all_of(plain, offset, COUNTED, (0, 0))
 
     def _all_of(

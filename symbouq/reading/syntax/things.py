@@ -104,9 +104,10 @@ class Things:
         return alike if len(alike) > 1 and count in (None, len(alike)) else ()
 
     def every(self, count: int) -> tuple[int, ...]:
-        """All things that have names, beside the whole, if they are so many; else none."""
-        named = tuple(dict.fromkeys(t for t in self._of.values() if t != self.whole))
-        return named if len(named) == count else ()
+        """All things that have names, if they are so many; else none."""
+        first = self.known or len(self.spellings)
+        named = dict.fromkeys(t for t in self._of.values() if t < first)
+        return tuple(named) if len(named) == count else ()
 
     def alike(self, kinds: Collection[str]) -> list[tuple[int, ...]]:
         """Things of one kind: those whose names have the same noun, and those that were listed as
