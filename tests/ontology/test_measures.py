@@ -1,0 +1,32 @@
+"""Directions with amounts, as relations of an extended ontology."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from symbouq.ontology.library import builtin
+from symbouq.ontology.measures import Measure, common_unit, with_measures
+
+
+def test_the_common_unit_is_the_largest_that_divides_all() -> None:
+    measures = [
+        Measure("left", (("x", Fraction(-3, 2)), ("y", Fraction(0))), ""),
+        Measure("above", (("y", Fraction(2)),), ""),
+    ]
+    assert common_unit(measures) == Fraction(1, 2)
+    assert common_unit([]) == 1
+
+
+def test_an_extended_ontology_has_them_and_their_converses() -> None:
+    ontology = builtin().ontology("everyday")
+    measure = Measure("left", (("x", Fraction(-3)),), "3 m")
+    extended = with_measures(ontology, frozenset([measure]), Fraction(1))
+    other = measure.mirrored("right").name
+    assert extended.relations.mirror[measure.name] == other
+    assert extended.lexicon.wording[measure.name][0] == "3 m to the left of"
+    assert measure.name not in ontology.relations.family
+    key = extended.encoding.readings["asserted", measure.name]
+    base = ontology.encoding.readings["asserted", "left"]
+    assert extended.encoding.facts[key].startswith(
+        ontology.encoding.patterns[base].replace("{key}", str(key))
+    )

@@ -1,0 +1,49 @@
+"""Where what moves is turned to."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from symbouq.ontology.library import builtin
+from symbouq.reading.syntax.amounts import Amount
+from symbouq.reading.syntax.motion import Motion
+
+ONTOLOGY = builtin().ontology("everyday")
+
+
+@pytest.mark.parametrize(
+    ("facing", "turns", "expected"),
+    [
+        ("above", ["right"], "right"),
+        ("above", ["left"], "left"),
+        ("right", ["right", "right"], "left"),
+        ("below", ["left"], "right"),
+    ],
+)
+def test_turns(facing: str, turns: list[str], expected: str) -> None:
+    motion = Motion(ONTOLOGY)
+    motion.turn(0, "face", facing)
+    for side in turns:
+        motion.turn(0, "turn", side)
+    assert motion.way(0, "onward") == expected
+    motion.turn(0, "about", "")
+    assert motion.way(0, "back") == expected
+
+
+def test_nobody_knows_where_it_goes() -> None:
+    motion = Motion(ONTOLOGY)
+    assert motion.way(0, "onward") is None
+    motion.turn(0, "face_other", "")
+    assert motion.faces(0)
+    assert motion.way(0, "sideways", "left") is None
+
+
+def test_a_step_is_level_on_the_other_axis() -> None:
+    steps = (Amount("left", Fraction(3), "cells"),)
+    assert Motion(ONTOLOGY).offset("left", steps) == (
+        (("x", Fraction(-3)), ("y", Fraction(0))),
+        "cells",
+    )
+    assert Motion(ONTOLOGY).offset("upper_left", steps) == ((), "")
