@@ -16,7 +16,7 @@ SCENES = [
     json.loads(line)
     for line in (Path(__file__).parent / "scenes.jsonl").read_text("utf-8").splitlines()
 ]
-LOOKED_AT = 60
+LOOKED_AT = 70
 AUDITOR = TraceAuditor(profile="everyday")
 
 
@@ -69,8 +69,8 @@ def figures(rows: list[dict[str, Any]]) -> Figures:
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
-        (SCENES[:LOOKED_AT], Figures(388, 50, 52, 2)),
-        (SCENES[LOOKED_AT:], Figures(132, 21, 28, 7)),
+        (SCENES[:LOOKED_AT], Figures(453, 83, 88, 5)),
+        (SCENES[LOOKED_AT:], Figures(67, 5, 10, 5)),
     ],
     ids=["looked at", "held"],
 )
