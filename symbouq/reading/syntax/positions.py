@@ -209,10 +209,10 @@ class Arrangement:
 
     Args:
         ontology: The tables of the profile.
-        axes: Tells which way scales go in a text.
+        axes: Tells which way scales go in a text; by the sides of the ontology unless given.
     """
 
-    def __init__(self, ontology: Ontology, axes: Axes) -> None:
+    def __init__(self, ontology: Ontology, axes: Axes | None = None) -> None:
         self._wording = ontology.wording
         self._relations = ontology.relations
         self._amounts = Amounts(ontology)
@@ -221,7 +221,7 @@ class Arrangement:
             for (role, relation), key in ontology.encoding.readings.items()
             if role == "asserted"
         }
-        self._axes = axes
+        self._axes = axes or Axes(ontology, ontology.wording.expression.get("side", {}))
         self._extreme = {s for s, number, _ in ontology.wording.scaled if number == _EXTREME}
         self._scale = dict(ontology.wording.scale)
         self._level: set[str] = set()

@@ -491,8 +491,9 @@ def _after(announcing: re.Pattern[str], text: str) -> str:
     rest = text[announced[-1].end() if announced else 0 :].strip(_MARKS)
     for word in ("is ", "are ", "that ", "text{"):
         rest = rest[len(word) :] if announced and rest.lower().startswith(word) else rest
-    rest = rest.strip(_MARKS)
-    return rest + ")" if rest.count("(") > rest.count(")") else rest  # "at (2, 5)"
+    stripped = rest.strip(_MARKS)
+    closed = stripped + ")"  # "at (2, 5)"
+    return closed if stripped.count("(") > stripped.count(")") and closed in text else stripped
 
 
 def _plainly(said: Said) -> Said:
