@@ -55,7 +55,8 @@ def related(
         for place in places:
             arrangement.put(thing, place)
     assert arrangement.others(1) == [0]
-    return arrangement.relation(1, 0)
+    found = arrangement.relation(1, 0)
+    return None if found is None else found.relation
 
 
 def at(**places: int) -> list[Placed]:
@@ -65,7 +66,7 @@ def at(**places: int) -> list[Placed]:
 def test_both_coordinates_together_are_one_direction() -> None:
     assert related(STRICT, at(x=2, y=5), at(x=4, y=1)) == "lower_right"
     assert related(STRICT, at(x=2, y=5), at(x=2, y=6)) == "above"
-    assert related(STRICT, at(x=2, y=5), at(x=2, y=5)) is None
+    assert related(STRICT, at(x=2, y=5), at(x=2, y=5)) == "same_position"
 
 
 def test_rows_alone_are_compared_where_a_direction_bounds_one_axis() -> None:

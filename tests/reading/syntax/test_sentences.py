@@ -86,6 +86,6 @@ def test_names_that_a_text_repeats_help_the_parser() -> None:
 
 
 def test_what_is_read_plainly_of_known_things_stays() -> None:
-    text = "The lamp hangs here, and in the middle the rug is below it."
+    text = "The lamp hangs here, and in the evening the rug is below it."
     names = ("lamp",), ("rug",)
     assert stated(text, *names) == stated(text)
