@@ -80,7 +80,7 @@ def _comparable(
             offset = tuple(
                 (axis, value * parts) for axis, value in sorted(_values(stated.record["offset"]))
             )
-            found[id(stated)] = Measure(stated.triple[1], offset, amount_text(stated.record))
+            found[id(stated)] = Measure(stated.triple[1], offset, _amount_text(stated.record))
     return found
 
 
@@ -89,7 +89,7 @@ def _values(offset: Mapping[str, Any]) -> Iterator[tuple[str, Fraction]]:
         yield axis, Fraction(str(value))
 
 
-def amount_text(record: Mapping[str, Any]) -> str:
+def _amount_text(record: Mapping[str, Any]) -> str:
     """The amounts of a relation record as text: "3 m", "(3, -4) cells"; empty without any."""
     offset = record.get("offset") or {}
     values = [f"{value:g}" for _, value in sorted(offset.items())]

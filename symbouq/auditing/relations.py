@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
+from typing import NamedTuple
 
 from symbouq.auditing.alternatives import Alternatives, judge_alternatives
 from symbouq.auditing.premises import (
@@ -77,6 +78,20 @@ class _Decision:
     def explained(self) -> bool:
         """Whether no solver is needed any more, in this context."""
         return self.verdict.determinate and self.grounds is not None
+
+
+class _Context(NamedTuple):
+    """The assumed context of a claim.
+
+    Attributes:
+        admitted: The claims of it that the scene does not entail.
+        feasible: Whether it is feasible.
+        decided: Whether these claims were decided in time.
+    """
+
+    admitted: Sequence[Unit]
+    feasible: bool
+    decided: bool
 
 
 @dataclass(frozen=True)
@@ -416,10 +431,12 @@ class _RelationAudit:
                 results.append(ClaimResult.unparsed(feasible))
                 continue
             if self.stances[number - 1] == _ALTERNATIVES:
-                results.append(self.of_alternatives(number, claim, admitted, feasible, decided))
+                context = _Context(admitted, feasible, decided)
+                results.append(self.of_alternatives(number, claim, context))
                 continue
             if self.stances[number - 1] == _COUNTED:
-                results.append(self.of_counted(number, claim, admitted, feasible, decided))
+                context = _Context(admitted, feasible, decided)
+                results.append(self.of_counted(number, claim, context))
                 continue
             ground = self.memory.claims.get(frozenset(claim))
             if ground is None or not decided:
@@ -519,35 +536,28 @@ class _RelationAudit:
         return result
 
     def of_alternatives(
-        self,
-        number: int,
-        claim: tuple[Triple, ...],
-        admitted: Sequence[Unit],
-        feasible: bool,
-        decided: bool,
+        self, number: int, claim: tuple[Triple, ...], context: _Context
     ) -> ClaimResult:
         """The result for alternatives.
 
         Args:
             number: The claim's number, from 1.
             claim: The relations.
-            admitted: The claims of the context that the scene does not entail.
-            feasible: Whether the context is feasible.
-            decided: Whether the claims before it were decided in time.
+            context: What it is decided under.
         """
         ground = Verdict.UNKNOWN
         try:
             found = self.alternatives(claim, self.scene_units)
             ground = self.doubted(number, found.verdict)
-            if not feasible:
+            if not context.feasible:
                 return ClaimResult.blocked("blocked", ground)
-            if not decided:
+            if not context.decided:
                 return ClaimResult.undecided(ground)
-            if admitted:
-                found = self.alternatives(claim, [*self.scene_units, *admitted])
+            if context.admitted:
+                found = self.alternatives(claim, [*self.scene_units, *context.admitted])
         except LimitError:
             self.timed_out = True
-            return ClaimResult.undecided(ground, feasible)
+            return ClaimResult.undecided(ground, context.feasible)
         verdict = self.doubted(number, found.verdict)
         doubtful = self.told[number - 1] and verdict is not found.verdict
         return ClaimResult(
@@ -559,14 +569,7 @@ class _RelationAudit:
             given=tuple(r for _, r, _ in self.worded[number - 1]),
         )
 
-    def of_counted(
-        self,
-        number: int,
-        claim: tuple[Triple, ...],
-        admitted: Sequence[Unit],
-        feasible: bool,
-        decided: bool,
-    ) -> ClaimResult:
+    def of_counted(self, number: int, claim: tuple[Triple, ...], context: _Context) -> ClaimResult:
         """The result for relations of which some number is said to hold.
 
         Each is decided by itself. Too few may hold, or too many must, and the claim is
@@ -576,30 +579,28 @@ class _RelationAudit:
         Args:
             number: The claim's number, from 1.
             claim: The relations.
-            admitted: The claims of the context that the scene does not entail.
-            feasible: Whether the context is feasible.
-            decided: Whether the claims before it were decided in time.
+            context: What it is decided under.
         """
         known = [self.memory.claims.get(frozenset([triple])) for triple in claim]
         grounds = [decision for decision in known if decision is not None]
         if len(grounds) < len(known):
-            return ClaimResult.undecided(Verdict.UNKNOWN, feasible)
+            return ClaimResult.undecided(Verdict.UNKNOWN, context.feasible)
         ground = self.judged(number, self.count(number, grounds))
-        if not feasible:
+        if not context.feasible:
             return ClaimResult.blocked("blocked", ground)
-        if not decided:
+        if not context.decided:
             return ClaimResult.undecided(ground)
-        units = [*self.scene_units, *admitted]
+        units = [*self.scene_units, *context.admitted]
         try:
             decisions = [
                 self.decide(frozenset([triple]), units)
-                if admitted and not decision.verdict.determinate
+                if context.admitted and not decision.verdict.determinate
                 else decision
                 for triple, decision in zip(claim, grounds, strict=True)
             ]
         except LimitError:
             self.timed_out = True
-            return ClaimResult.undecided(ground, feasible)
+            return ClaimResult.undecided(ground, context.feasible)
         found = self.count(number, decisions)
         verdict = self.judged(number, found)
         result = ClaimResult(verdict, ground, reason=_OF_COUNTED[verdict])

@@ -61,7 +61,7 @@ def common_unit(measures: Iterable[Measure]) -> Fraction:
     return Fraction(math.gcd(*(int(value * below) for value in values)), below)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=128)
 def with_measures(ontology: Ontology, measures: frozenset[Measure], unit: Fraction) -> Ontology:
     """An ontology that has directions with amounts, and their converses, as well.
 

@@ -3,52 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
-from symbouq.ontology.measures import Offset
 from symbouq.reading.parsed import Count
+from symbouq.reading.syntax.counting import Counting
 from symbouq.reading.syntax.extraction import CONTEXT, Phrase, Place, Statement
 from symbouq.reading.syntax.motion import Motion
 from symbouq.reading.syntax.positions import Arrangement, Compared, Placed
+from symbouq.reading.syntax.said import Said
 from symbouq.reading.syntax.sentences import Sentence, Sentences
 from symbouq.reading.syntax.tables import Tables
 from symbouq.reading.syntax.things import Things, singular_of
+from symbouq.reading.syntax.wholes import Whole
 
 _KEPT_APART = 20
 """Most things of a kind that are said to be apart, pair by pair."""
-_COUNTED = 40
-"""Most pairs of things of which a number is said to be related."""
-_UNSURE = 7
-"""The cost of what is said of a whole that nobody knows."""
 _REMEMBERED = 8
 """Groups of things that "both" may mean."""
-
-
-@dataclass(frozen=True)
-class Said:
-    """A relation between things, as a sentence says it.
-
-    Attributes:
-        placed: The thing placed.
-        relation: The relation.
-        landmark: The thing that it is placed by.
-        statement: How the sentence says it.
-        span: Character offsets in the text.
-        sure: Whether anything is based on it.
-        offset: Axis to how much further the thing placed is than its landmark.
-        unit: The unit of the offset.
-    """
-
-    placed: int
-    relation: str
-    landmark: int
-    statement: Statement
-    span: tuple[int, int]
-    sure: bool = True
-    offset: Offset = ()
-    unit: str = ""
 
 
 class Discourse:
@@ -80,22 +53,12 @@ class Discourse:
         self._amounts = sentences.preparation.amounts
         self._motion = motion
         self._judging = judging
-        self._sharing = sentences.sharing
-        self._within_as = sentences.within_as
-        self._inner_sides = sentences.inner_sides
-        self._bounding = sentences.bounding
-        self._central = sentences.central
-        self._holding = sentences.holding
-        self._surfaces = sentences.surfaces
-        self._boundaries = sentences.boundaries
-        self._sides = sentences.preparation.sides
-        self._first_on = sentences.first_on
-        self._none, self._barred, self._exactness = sentences.counting
+        self._wording = sentences.ontology.wording
         self._settling = sentences.settling
-        self._own_sides = sentences.own_sides
+        self._counting = Counting(things, sentences, self._meant)
+        self._whole = Whole(things, sentences, self._meant, arrangement is not None)
         self._together = sentences.preparation.together
         self._excluding = sentences.excluding
-        self._part_as = sentences.part_as
         self._containing = sentences.containing
         self.topic: int | None = None
         self.landmark: int | None = None
@@ -115,13 +78,13 @@ class Discourse:
             listed = list(dict.fromkeys(t for of in named for t in of))
             self.things.gather(sentence.named(head)[0], listed)
             self._groups.append(tuple(listed))
-        self._open_whole(sentence)
+        self._whole.open(sentence)
         wanted, self._wanted = self._wanted, []
         said = tuple(self._joined(self._said(sentence))) or tuple(self._supplied(sentence, wanted))
         self._related |= {
             frozenset((s.placed, s.landmark)) for s in said if s.relation in self._settling
         }
-        said += (*self._bounded(sentence, said), *self._extreme(sentence))
+        said += (*self._whole.bounded(sentence, said), *self._counting.first(sentence))
         said += (*self._arranged(sentence, said), *self._contained(sentence))
         if self._judging is not None:
             said = self._located(sentence, said, self._judging)
@@ -143,7 +106,7 @@ class Discourse:
 
     def left_behind(self, thing: int) -> int:
         """A thing of its own for where a thing was before it moved, of which all holds from now on
-        that was said of it there; its places are those of the new one, too.
+        that was said of it there; the places that it had are those of the new one.
         """
         place = self.things.before(thing)
         if self._arrangement is not None:
@@ -165,7 +128,9 @@ class Discourse:
                 if step.kind in ("turn", "about", "face", "face_other"):
                     self._motion.turn(thing, step.kind, side)
                     continue
-                own = word.text.lower() in self._own_sides and self._motion.faces(thing)
+                own = word.text.lower() in self._wording.lexeme.get(
+                    "sideways", ()
+                ) and self._motion.faces(thing)
                 kind = "sideways" if step.kind == "aside" and own else step.kind
                 way = self._motion.way(thing, kind, side)
                 if way is None:
@@ -182,106 +147,8 @@ class Discourse:
     def counted(
         self, sentence: Sentence, contents: Mapping[int, Sequence[int]]
     ) -> tuple[list[Said], Count] | None:
-        """What a sentence says of a number of things, each by itself, with how many of it holds at
-        least and at most: "exactly two of the cups are in A"; None where it says nothing so.
-
-        Args:
-            sentence: The sentence.
-            contents: Things to what is known to be in them.
-        """
-        if len(sentence.says.counts) != 1 or sentence.asked:
-            return None
-        ((trigger, by, of, other),) = sentence.says.counts
-        words = [word.text.lower() for word in sentence.words]
-        relations = sentence.words[trigger].relations
-        if len(relations) != 1 or not self._barred.isdisjoint(words):
-            return None
-        others = () if other is None else self._meant(sentence, other, CONTEXT)
-        placed = others if by is None else self._domain(sentence, by, contents)
-        landmarks = others if of is None else self._domain(sentence, of, contents)
-        pairs = [(one, two) for one in placed for two in landmarks if one != two]
-        if not pairs or len(pairs) > _COUNTED:
-            return None
-        counts = [self._count(words, n, len(pairs)) for n in (by, of) if n is not None]
-        single = len(placed if by is None else landmarks) == 1 or len(counts) == 2
-        if any(count is None for count in counts) or len(set(counts)) > 1:
-            return None
-        (count,) = set(counts)
-        assert count is not None
-        if not (single or count[0] == len(pairs) or count[1] == 0):
-            return None  # of several landmarks, it need not be the same one
-        word = sentence.words[trigger]
-        span = sentence.start + word.start, sentence.start + word.end
-        statement = Statement(trigger, CONTEXT, CONTEXT, relations, 1, False, "asserted")
-        said = [Said(one, relations[0], two, statement, span) for one, two in pairs]
-        return said, count
-
-    def _domain(
-        self, sentence: Sentence, word: int, contents: Mapping[int, Sequence[int]]
-    ) -> tuple[int, ...]:
-        """The things that a word counts among; none where nobody knows them all."""
-        held: dict[int, None] = {}
-        for head in sentence.says.held_by.get(word, ()):
-            for holder in self._meant(sentence, head, CONTEXT):
-                held.update(dict.fromkeys(contents.get(holder, ())))
-        if held:
-            return tuple(held)
-        heads = sentence.says.among.get(word, ())
-        if len(heads) == 1:
-            return self._several_of(sentence, heads[0])
-        each = [self._meant(sentence, head, CONTEXT) for head in heads]
-        return tuple(thing for of in each for thing in of) if all(each) else ()
-
-    def _several_of(self, sentence: Sentence, head: int) -> tuple[int, ...]:
-        """The things of which a noun phrase names the kind: "the three cups", "cup"."""
-        phrase = sentence.says.phrases[head]
-        _, noun, _ = sentence.named(head)
-        told = (sentence.words[n] for n in phrase.words)
-        words = [word for each in told if not each.places for word in each.text.split()]
-        count = phrase.count or self._amounts.number(words[0].lower() if words else "")
-        things: tuple[int, ...] = ()
-        if phrase.kind in ("group", "pronoun"):
-            things = self._meant(sentence, head, CONTEXT)
-        else:
-            kind = [word for word in words if self._amounts.number(word.lower()) is None]
-            things = self.things.several(kind, noun, count) if kind else ()
-        if not things and count is not None:
-            things = self.things.every(count)  # "the four vehicles", of a van, a car, ...
-        return things if len(things) > 1 else ()
-
-    def _count(self, words: Sequence[str], at: int, total: int) -> Count | None:
-        """How many a word says hold at least and at most, of some number."""
-        word, before = words[at], words[max(0, at - 2) : at]
-        if word in self._none:
-            return 0, 0
-        number = self._amounts.number(word)
-        if number is None:
-            return total, total
-        if "least" in before:
-            return number, total
-        if "most" in before:
-            return 0, number
-        if "than" in before:
-            more = "more" in before
-            return (number + 1, total) if more else (0, number - 1)
-        exact = not self._exactness.isdisjoint(before)
-        return number, number if exact else total
-
-    def _extreme(self, sentence: Sentence) -> Iterator[Said]:
-        """What a sentence says of the first on a scale: "A is the leftmost of the four cups"."""
-        for word, head, group in sentence.says.extremes:
-            things = self._several_of(sentence, group)
-            first = self._meant(sentence, head, group)
-            told = sentence.words[word]
-            scale = next((scale for scale, number in told.places if number == 1), "")
-            relation = told.relations[0] if told.category else self._first_on.get(scale)
-            if len(first) != 1 or len(things) < 2 or first[0] not in things:
-                continue
-            span = sentence.start + told.start, sentence.start + told.end
-            for other in things:
-                if other != first[0] and relation is not None:
-                    statement = Statement(word, head, group, (relation,), 1, False, "asserted")
-                    yield Said(first[0], relation, other, statement, span)
+        """What a sentence says of a number of things (`Counting.counted`)."""
+        return self._counting.counted(sentence, contents)
 
     def distinct(self, spoken: Sequence[Said], kinds: Collection[str]) -> Iterator[tuple[int, int]]:
         """Pairs of things of one kind that others are in, and of which neither is in the other: two
@@ -349,7 +216,7 @@ class Discourse:
     def _said(self, sentence: Sentence) -> Iterator[Said]:
         meant: list[tuple[Statement, int, int]] = []
         for stated in sentence.says.statements:
-            statement, whole = self._of_whole(sentence, stated)
+            statement, whole = self._whole.of_whole(sentence, stated)
             if whole is not None:
                 several = self._meant(sentence, statement.placed, CONTEXT)
                 meant += [(statement, one, whole) for one in several]
@@ -386,89 +253,6 @@ class Discourse:
                 counts = sure and not (statement.negative and amounts)
                 yield Said(placed, relation, landmark, statement, span, counts, offset, unit)
 
-    def _of_whole(self, sentence: Sentence, statement: Statement) -> tuple[Statement, int | None]:
-        """A statement about a side of the whole, "on the left", "in the lower right corner", with
-        the whole; as it is, and None, where it is about something else.
-        """
-        word = sentence.words[statement.trigger]
-        relations = statement.relations
-        central = bool(relations) and all(r in self._central for r in relations)
-        if word.category != "side" or not relations or statement.placed == CONTEXT:
-            return statement, None
-        if statement.landmark != CONTEXT and not (
-            central and not self._has(sentence, statement.landmark, self._holding)
-        ):
-            return statement, None
-        if central and not self._within_as:
-            return replace(statement, cost=_UNSURE), None
-        if not self._inner_sides.issuperset(relations):
-            before = [w.text.lower() for w in sentence.words[: statement.trigger]][-2:]
-            if before[-1:] != ["the"] or before[0] not in ("on", "at", "in"):
-                return statement, None
-            sides = (self._within_as.get(relation, ()) for relation in relations)
-            relations = tuple(dict.fromkeys(side for of in sides for side in of))
-            if not relations:
-                return statement, None
-        whole = self.things.whole if self._arrangement is None else self.things.surroundings()
-        cost = 1 if whole is not None else _UNSURE
-        return replace(statement, relations=relations, cost=cost), whole
-
-    def _open_whole(self, sentence: Sentence) -> None:
-        """Takes the only room, page or the like that the text has named for what it is about."""
-        if self._arrangement is None or self.things.whole is not None:
-            return
-        phrases = sentence.says.phrases.items()
-        beside = {
-            head
-            for statement in sentence.says.statements
-            if not self._inner_sides.issuperset(statement.relations)
-            for head in (statement.placed, statement.landmark)
-        }
-        named = [
-            head
-            for head, phrase in phrases
-            if phrase.names and not phrase.plural and head not in beside
-            if self._has(sentence, head, self._surfaces)
-        ]
-        if len(named) == 1:
-            (self.things.whole,) = self._meant(sentence, named[0], CONTEXT)
-
-    def _bounded(self, sentence: Sentence, said: Sequence[Said]) -> Iterator[Said]:
-        """What a sentence says of boundaries, "the west wall", and of what is at one: it is on that
-        side of what they bound.
-        """
-        if self._arrangement is None or not self._within_as:
-            return
-        for each in said:
-            head = each.statement.landmark
-            counts = each.sure and not each.statement.negative
-            if head == CONTEXT or not counts or each.relation not in self._bounding:
-                continue
-            if not self._has(sentence, head, self._boundaries):
-                continue
-            texts = [sentence.words[n].text.lower() for n in sentence.says.phrases[head].words]
-            named = (
-                side
-                for text in texts
-                for side in self._within_as.get(self._sides.get(text, ""), ())
-            )
-            sides = tuple(named)
-            wholes = [
-                t for n in sentence.says.parts.get(head, ()) for t in self._meant(sentence, n, head)
-            ]
-            whole = wholes[0] if wholes else self.things.surroundings() if sides else None
-            for side in sides:
-                for thing in (each.landmark, each.placed):
-                    if whole is not None and thing != whole:
-                        yield replace(
-                            each, placed=thing, relation=side, landmark=whole, offset=(), unit=""
-                        )
-
-    def _has(self, sentence: Sentence, head: int, nouns: Collection[str]) -> bool:
-        """Whether the noun of a noun phrase is one of some."""
-        noun = sentence.words[head].text.lower().split()[-1]
-        return noun in nouns or singular_of(noun) in nouns
-
     def _arranged(self, sentence: Sentence, said: Sequence[Said]) -> Iterator[Said]:
         """What the places of things in a sentence say of them and the things placed before.
 
@@ -484,7 +268,11 @@ class Discourse:
             for place in places:
                 self._arrangement.put(thing, self._placed(sentence, place))
         for each in said:
-            if each.relation in self._sharing and each.sure and not each.statement.negative:
+            if (
+                each.relation in self._wording.shares_place
+                and each.sure
+                and not each.statement.negative
+            ):
                 self._arrangement.share(each.landmark, each.placed)
         for thing, (place, *_) in told.items():
             for other, compared in self._compared(self._arrangement, thing):
@@ -584,7 +372,7 @@ class Discourse:
                         word = sentence.words[part]
                         span = sentence.start + word.start, sentence.start + word.end
                         statement = Statement(part, part, whole, (), 1, False, "asserted")
-                        yield Said(one, self._part_as, other, statement, span)
+                        yield Said(one, self._wording.part_as, other, statement, span)
 
     def _told(self, sentence: Sentence) -> dict[int, list[Place]]:
         """The places that a sentence gives to things, one on a scale; none of things of which it

@@ -124,10 +124,10 @@ class Counted(NamedTuple):
     """A trigger that says its relation of some number of things.
 
     Attributes:
-        trigger: It.
-        placed: The word that says of how many of those that are placed, if one does.
-        landmark: The same of landmarks.
-        other: The head of what is at the other end, if one of them does not.
+        trigger: The word that expresses the relation.
+        placed: The word that says how many things are placed, if one does.
+        landmark: The word that says how many landmarks there are, if one does.
+        other: The head of what is at the other end, where one word does so alone.
     """
 
     trigger: int
@@ -162,17 +162,17 @@ class Extracted:
         aliases: Noun phrases that their place tells from others, by what they are: "the top book is
             the atlas".
         moves: Noun phrases of what is moved, or moves.
-        counts: Of how many things a trigger says its relation.
-        among: Words that count to the noun phrases that they count among.
-        extremes: Words for the first place on a scale, what has it, and the things among which it
-            has.
-        held_by: The same to those of what holds what they count.
-        steps: How far and where to, as far as the sentence says so, in order.
         groups: Noun phrases that are coordinated, in order: "A, B and C".
         members: Noun phrases of several things to those that list them: "two pots, a red one and a
             blue one".
-        swaps: Noun phrases of what changes places.
         parts: Noun phrases of parts to those of what they are part of.
+        swaps: Noun phrases of what changes places.
+        steps: How far and where to things move, as far as the sentence says so, in order.
+        counts: What a trigger says of a number of things.
+        among: Words that count to the noun phrases of the things that they count.
+        held_by: Words that count to the noun phrases of what the things are in that they count.
+        extremes: A word for the first place on a scale, the noun phrase of what has it, and that of
+            the things among which it is the first.
     """
 
     statements: tuple[Statement, ...]
@@ -344,8 +344,8 @@ class Extraction:
             heads = first.number % STRIDE, among_them.number % STRIDE
             if batch[number].phrases.keys() >= set(heads):
                 extremes[number].add((w, *heads))
-        among = self._counting(batch, rows("among", 2))
-        held_by = self._counting(batch, rows("held_by", 2))
+        among = self._linked(batch, rows("among", 2), words=True)
+        held_by = self._linked(batch, rows("held_by", 2), words=True)
         groups = self._linked(batch, rows("also", 2))
         members = self._linked(batch, rows("member", 2))
         parts = self._linked(batch, rows("belongs", 2))
@@ -374,27 +374,18 @@ class Extraction:
         ]
 
     @staticmethod
-    def _counting(
-        batch: Sequence[_Facts], rows: Iterable[list[clingo.Symbol]]
-    ) -> list[dict[int, set[int]]]:
-        """The words that count in each sentence to the noun phrases of what they count."""
-        found: list[dict[int, set[int]]] = [{} for _ in batch]
-        for word, counted in rows:
-            number, w = divmod(word.number, STRIDE)
-            if counted.number % STRIDE in batch[number].phrases:
-                found[number].setdefault(w, set()).add(counted.number % STRIDE)
-        return found
-
-    @staticmethod
     def _linked(
-        batch: Sequence[_Facts], rows: Iterable[list[clingo.Symbol]]
+        batch: Sequence[_Facts], rows: Iterable[list[clingo.Symbol]], words: bool = False
     ) -> list[dict[int, set[int]]]:
-        """The noun phrases of each sentence to those that they are linked to."""
+        """The noun phrases of each sentence, or some of its words, to the noun phrases that they
+        are linked to.
+        """
         found: list[dict[int, set[int]]] = [{} for _ in batch]
         for first, second in rows:
             number, head = divmod(first.number, STRIDE)
             other = second.number % STRIDE
-            if batch[number].phrases.keys() >= {head, other}:
+            linked = {other} if words else {head, other}
+            if batch[number].phrases.keys() >= linked:
                 found[number].setdefault(head, set()).add(other)
         return found
 

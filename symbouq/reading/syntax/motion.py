@@ -14,10 +14,11 @@ class Motion:
 
     Args:
         ontology: The tables of the profile.
+        amounts: What amounts say in it.
     """
 
-    def __init__(self, ontology: Ontology) -> None:
-        self._amounts = Amounts(ontology)
+    def __init__(self, ontology: Ontology, amounts: Amounts) -> None:
+        self._amounts = amounts
         self._clockwise = ontology.wording.clockwise
         self._quarters = ontology.wording.quarters
         self._converse = ontology.relations.converse

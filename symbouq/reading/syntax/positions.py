@@ -135,6 +135,9 @@ class Axes:
     Args:
         ontology: The tables of the profile.
         sides: Single words for directions, to these.
+
+    Attributes:
+        amounts: What amounts say in the profile.
     """
 
     def __init__(self, ontology: Ontology, sides: Mapping[str, str]) -> None:
@@ -142,7 +145,7 @@ class Axes:
         self._scale = ontology.wording.scale
         self._counting = ontology.wording.lexeme.get("counting", frozenset())
         self._sides = sides
-        self._amounts = Amounts(ontology)
+        self.amounts = Amounts(ontology)
         self._converse = ontology.relations.converse
 
     def found(self, words: Sequence[str]) -> list[Turning]:
@@ -174,11 +177,11 @@ class Axes:
         relation = self._sides[side]
         if first or (before == "from" and len(told) == 1):
             relation = self._converse[relation]
-        along = self._amounts.axis(self._scale[scale])
-        across = self._amounts.axis(relation)
+        along = self.amounts.axis(self._scale[scale])
+        across = self.amounts.axis(relation)
         if along is None or across is None or along[0] != across[0]:
             return None
-        end += first and words[end : end + 1] in (["row"], ["column"])
+        end += first and any(word in self._axis for word in words[end : end + 1])
         return Turning(start, end, scale, relation)
 
 
@@ -209,19 +212,19 @@ class Arrangement:
 
     Args:
         ontology: The tables of the profile.
-        axes: Tells which way scales go in a text; by the sides of the ontology unless given.
+        axes: Tells which way scales go in a text.
     """
 
-    def __init__(self, ontology: Ontology, axes: Axes | None = None) -> None:
+    def __init__(self, ontology: Ontology, axes: Axes) -> None:
         self._wording = ontology.wording
         self._relations = ontology.relations
-        self._amounts = Amounts(ontology)
         self._bounded = {
             relation: ontology.encoding.axes[key]
             for (role, relation), key in ontology.encoding.readings.items()
             if role == "asserted"
         }
-        self._axes = axes or Axes(ontology, ontology.wording.expression.get("side", {}))
+        self._axes = axes
+        self._amounts = axes.amounts
         self._extreme = {s for s, number, _ in ontology.wording.scaled if number == _EXTREME}
         self._scale = dict(ontology.wording.scale)
         self._level: set[str] = set()

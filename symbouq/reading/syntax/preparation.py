@@ -14,7 +14,7 @@ from itertools import cycle
 from typing import NamedTuple
 
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.syntax.amounts import Amount, Amounts
+from symbouq.reading.syntax.amounts import Amount
 from symbouq.reading.syntax.names import Name, Names, by_first, looks_like_verb
 from symbouq.reading.syntax.positions import Axes, Places, Positions
 
@@ -201,10 +201,10 @@ class Preparation:
             ontology.lexicon.word.get("unit", ()), self._classes.get("unit", ())
         )
         self._quantities = ontology.lexicon.word.get("quantity", frozenset())
-        self.amounts = Amounts(ontology)
         sides = self.expressions["side"].items()
         self.sides = {words[0]: relation for words, relation in sides if len(words) == 1}
         self.axes = Axes(ontology, self.sides)
+        self.amounts = self.axes.amounts
         self._clock = ontology.lexicon.clock
         self._converse = ontology.relations.converse
         self._terms = {name.replace("_", ""): name for name in ontology.relations.family}

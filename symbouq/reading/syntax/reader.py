@@ -8,17 +8,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 from symbouq.limits import LimitError, check_time, late
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.lexicon import Lexicon
 from symbouq.reading.parsed import Count
-from symbouq.reading.syntax.discourse import Discourse, Said
+from symbouq.reading.syntax.discourse import Discourse
 from symbouq.reading.syntax.extraction import CONTEXT, Statement
 from symbouq.reading.syntax.motion import Motion
 from symbouq.reading.syntax.names import Name
 from symbouq.reading.syntax.positions import Arrangement
+from symbouq.reading.syntax.said import Said
 from symbouq.reading.syntax.sentences import Group, Sentence, Sentences
 from symbouq.reading.syntax.tables import Tables
 from symbouq.reading.syntax.things import Things
@@ -167,7 +167,7 @@ class SyntaxReader:
         number = {name: n for n, name in enumerate(scene.things.spellings)}
         found: dict[int, list[int]] = {}
         for mention in (m for mentions in scene.stated for m in mentions):
-            inside = {self.sentences.part_as, *self.sentences.containing}
+            inside = self.sentences.containing
             ends = mention.subject, mention.object
             if mention.relation in inside and number.keys() >= set(ends):
                 thing, holder = (number[name] for name in ends)
@@ -222,7 +222,8 @@ class SyntaxReader:
             *read, asked = self.sentences.read([*scene, question], names)
         things = Things()
         arrangement = Arrangement(self.ontology, self.sentences.preparation.axes)
-        discourse = Discourse(things, self.sentences, arrangement, Motion(self.ontology))
+        motion = Motion(self.ontology, self.sentences.preparation.amounts)
+        discourse = Discourse(things, self.sentences, arrangement, motion)
         tables = Tables(self.ontology)
         spoken: list[list[Said]] = []
         first: list[int] = []  # the sentence that speaks of a thing first
@@ -540,20 +541,28 @@ def _strings(value: object) -> Iterator[str]:
             yield from _strings(inner)
 
 
-class _Reading(NamedTuple):
+@dataclass(frozen=True)
+class _Reading:
     """What a sentence asserts.
 
     Attributes:
         mentions: The relations.
         stance: Its stance.
         reason: Why it asserts none.
-        number: How many of them hold, if it is `counted`.
+        count: How many of them hold, if it is `counted`.
     """
 
     mentions: list[Mention]
     stance: str
     reason: str = ""
-    number: Count | None = None
+    count: Count | None = None
+
+    def joined(self, part: _Reading) -> _Reading:
+        """The same with a further sentence of its claim: what is asserted goes before the rest."""
+        if not self.mentions or (part.mentions and part.stance == ASSERTED != self.stance):
+            return part
+        further = part.mentions if part.stance == self.stance else []
+        return replace(self, mentions=[*self.mentions, *further], reason=part.reason)
 
 
 class _Claims:
@@ -604,22 +613,17 @@ class _Claims:
         """Claims that are given one by one, the conclusion last."""
         read = self._sentences("the claims", steps)
         for step, sentences in zip(steps, read, strict=True):
-            relations: list[Mention] = []
-            stance, reason = ASSERTED, ""
-            count: Count | None = None
+            whole = _Reading([], ASSERTED)
             for sentence in sentences:
                 if self._in_time(f"claim {len(self.made) + 1}"):
-                    found, said, reason, counted = self._read(sentence, 0, _BETWEEN_STEPS)
-                    if found and relations and COUNTED in (said, stance):
-                        relations, stance, reason, count = [], ASSERTED, "in-part", None
+                    part = self._read(sentence, 0, _BETWEEN_STEPS)
+                    if part.mentions and whole.mentions and COUNTED in (part.stance, whole.stance):
+                        whole = _Reading([], ASSERTED, "in-part")
                         break
-                    if not relations or (found and said == ASSERTED != stance):
-                        relations, stance, count = found, said, counted
-                    elif said == stance:
-                        relations += found
-            if not relations and any(self._retracts(s.text) for s in sentences):
+                    whole = whole.joined(part)
+            if not whole.mentions and any(self._retracts(s.text) for s in sentences):
                 self._take_back()
-            self._add("reasoning", step, _Reading(relations, stance, reason, count))
+            self._add("reasoning", step, whole)
         self._conclude(conclusion)
 
     def segment(self, response: str) -> None:
@@ -862,12 +866,12 @@ class _Claims:
         if self._retracts(text):
             self._take_back()
         read = self._read(sentence, offset, gap)
-        cuts = [] if read.number else self._cuts(sentence, read.mentions, skipped)
+        cuts = [] if read.count else self._cuts(sentence, read.mentions, skipped)
         begin = 0
         for cut in (*cuts, len(text)):
             part = [m for m in read.mentions if begin <= m.span[1] - 1 < cut]
             moved = [replace(m, span=(max(0, m.span[0] - begin), m.span[1] - begin)) for m in part]
-            self._add("reasoning", text[begin:cut].strip(), read._replace(mentions=moved))
+            self._add("reasoning", text[begin:cut].strip(), replace(read, mentions=moved))
             begin = cut
 
     def _cuts(self, sentence: Sentence, relations: Sequence[Mention], skipped: int) -> list[int]:
@@ -888,7 +892,7 @@ class _Claims:
         if not read.mentions and stance in _MODAL:
             stance = ASSERTED
         relations = tuple(read.mentions)
-        self.made.append(Claim(kind, text, relations, stance, read.reason, read.number))
+        self.made.append(Claim(kind, text, relations, stance, read.reason, read.count))
 
     def _retracts(self, text: str) -> bool:
         lower = text.lower()
@@ -935,16 +939,15 @@ class _Claims:
         """
         given = _after(self._of._announcing, text)
         begin = text.rindex(given) if given else len(text)
-        relations: list[Mention] = []
-        stance = ASSERTED
-        count: Count | None = None
+        read = _Reading([], ASSERTED)
         sentences: Sequence[Sentence] = ()
         if given and self._in_time("the conclusion"):
             (sentences,) = self._sentences("the conclusion", [given])
-            relations, stance, _, count = self._stated(sentences, given, begin)
+            read = self._stated(sentences, given, begin)
         unread = any(word.relations for sentence in sentences for word in sentence.words)
-        reason = "unread" if unread and not relations else ""
-        self.made.append(Claim("conclusion", text, tuple(relations), stance, reason, count))
+        reason = "unread" if unread and not read.mentions else ""
+        relations = tuple(read.mentions)
+        self.made.append(Claim("conclusion", text, relations, read.stance, reason, read.count))
 
     def _stated(self, sentences: Sequence[Sentence], given: str, begin: int) -> _Reading:
         """What an answer states."""

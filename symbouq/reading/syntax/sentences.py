@@ -123,9 +123,18 @@ class Sentences:
     Args:
         ontology: The tables.
         pipeline: The parser.
+
+    Attributes:
+        ontology: The tables.
+        settling: The relations after which things are not compared by their places any more.
+        containing: Relations to a thing of what is in it.
+        first_on: Scale to what the first on it is to the others.
+        nothing: Words that say of none.
+        barred: Words by which a sentence that counts says something else.
     """
 
     def __init__(self, ontology: Ontology, pipeline: Pipeline) -> None:
+        self.ontology = ontology
         self.pipeline = pipeline
         tokenizer = pipeline.nlp.tokenizer
 
@@ -136,42 +145,25 @@ class Sentences:
         expressions = self.preparation.expressions
         self._extraction = Extraction(ontology, expressions["verb"], expressions["adposition"])
         self.excluding = self._extraction.excluding
-        self.part_as = ontology.wording.part_as
-        component = ontology.relations.component
+        relations = ontology.relations
         # What is level with a thing may be on either side of it.
-        level = {r for r, signs in component.items() if not any(signs.values())}
-        self.settling = ontology.relations.family.keys() - level
-        self.within_as = ontology.wording.within_as
-        self.inner_sides = ontology.wording.inner_sides
-        self.bounding = ontology.wording.bounding
-        self.central = ontology.wording.central
-        lexeme = ontology.wording.lexeme
-        self.surfaces = lexeme.get("surface", frozenset())
-        self.holding = self.surfaces | lexeme.get("container", frozenset())
-        self.boundaries = lexeme.get("boundary", frozenset())
+        level = {r for r, signs in relations.component.items() if not any(signs.values())}
+        self.settling = relations.family.keys() - level
+        part_as = ontology.wording.part_as
+        self.containing = {r for r, implied in relations.implied.items() if part_as in implied}
         scales = ontology.wording.scale.items()
-        converse = ontology.relations.converse
-        self.first_on = {scale: converse[r] for scale, r in scales if r in converse}
-
-        def of_classes(*names: str) -> frozenset[str]:
-            return frozenset().union(*(lexeme.get(name, ()) for name in names))
-
-        self.counting = (
-            of_classes("nobody", "denial"),
-            of_classes("negation", "condition", "modal", "exception", "doubtful")
-            - of_classes("nobody", "denial", "totality"),
-            of_classes("exactness"),
-        )
-        self.sharing = ontology.wording.shares_place
-        self.own_sides = ontology.wording.lexeme.get("sideways", frozenset())
-        self.containing = {
-            relation
-            for relation, implied in ontology.relations.implied.items()
-            if self.part_as in implied
-        }
-        self._earlier = tuple(ontology.wording.lexeme.get("earlier", ()))
+        self.first_on = {s: relations.converse[r] for s, r in scales if r in relations.converse}
+        self.nothing = self._classes("nobody", "denial")
+        self.barred = self._classes("negation", "condition", "modal", "exception", "doubtful")
+        self.barred -= self.nothing | self._classes("totality")
+        self._earlier = tuple(self._classes("earlier"))
         self._shapes: dict[tuple[Shape, bool], Extracted] = {}
         self._known: dict[Group, list[list[Sentence]]] = {}
+
+    def _classes(self, *names: str) -> frozenset[str]:
+        """The words of some classes."""
+        lexeme = self.ontology.wording.lexeme
+        return frozenset().union(*(lexeme.get(name, ()) for name in names))
 
     def cut(self, text: str) -> list[tuple[int, int]]:
         """The spans of a text's sentences; a line break ends one."""

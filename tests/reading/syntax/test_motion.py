@@ -7,10 +7,11 @@ from fractions import Fraction
 import pytest
 
 from symbouq.ontology.library import builtin
-from symbouq.reading.syntax.amounts import Amount
+from symbouq.reading.syntax.amounts import Amount, Amounts
 from symbouq.reading.syntax.motion import Motion
 
 ONTOLOGY = builtin().ontology("everyday")
+AMOUNTS = Amounts(ONTOLOGY)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,7 @@ ONTOLOGY = builtin().ontology("everyday")
     ],
 )
 def test_turns(facing: str, turns: list[str], expected: str) -> None:
-    motion = Motion(ONTOLOGY)
+    motion = Motion(ONTOLOGY, AMOUNTS)
     motion.turn(0, "face", facing)
     for side in turns:
         motion.turn(0, "turn", side)
@@ -33,7 +34,7 @@ def test_turns(facing: str, turns: list[str], expected: str) -> None:
 
 
 def test_nobody_knows_where_it_goes() -> None:
-    motion = Motion(ONTOLOGY)
+    motion = Motion(ONTOLOGY, AMOUNTS)
     assert motion.way(0, "onward") is None
     motion.turn(0, "face_other", "")
     assert motion.faces(0)
@@ -42,8 +43,8 @@ def test_nobody_knows_where_it_goes() -> None:
 
 def test_a_step_is_level_on_the_other_axis() -> None:
     steps = (Amount("left", Fraction(3), "cells"),)
-    assert Motion(ONTOLOGY).offset("left", steps) == (
+    assert Motion(ONTOLOGY, AMOUNTS).offset("left", steps) == (
         (("x", Fraction(-3)), ("y", Fraction(0))),
         "cells",
     )
-    assert Motion(ONTOLOGY).offset("upper_left", steps) == ((), "")
+    assert Motion(ONTOLOGY, AMOUNTS).offset("upper_left", steps) == ((), "")

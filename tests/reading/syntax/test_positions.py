@@ -6,7 +6,7 @@ import pytest
 
 from symbouq.ontology.library import builtin
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.syntax.positions import Arrangement, Placed, Positions
+from symbouq.reading.syntax.positions import Arrangement, Axes, Placed, Positions
 
 STRICT, HALF = (builtin().ontology(name) for name in ("nine-way", "half-plane"))
 
@@ -49,7 +49,8 @@ def related(
     profile: Ontology, first: list[Placed], second: list[Placed], text: str = ""
 ) -> str | None:
     """What the second of two things is to the first."""
-    arrangement = Arrangement(profile)
+    sides = profile.wording.expression["side"]
+    arrangement = Arrangement(profile, Axes(profile, sides))
     arrangement.hear(text)
     for thing, places in enumerate((first, second)):
         for place in places:

@@ -1,0 +1,137 @@
+"""Of how many things something is said: "none of the cups", "nothing in B", "the first of four"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from symbouq.reading.parsed import Count
+from symbouq.reading.syntax.extraction import CONTEXT, Statement
+from symbouq.reading.syntax.said import Meant, Said
+from symbouq.reading.syntax.sentences import Sentence, Sentences
+from symbouq.reading.syntax.things import Things
+
+_MOST_PAIRS = 40
+"""Most pairs of things of which a number is said to be related."""
+
+
+class Counting:
+    """Reads of how many things something is said, by `rules/reading/counts.lp`.
+
+    Args:
+        things: The things of the trace.
+        sentences: Gives the words that count.
+        meant: Tells what noun phrases mean.
+    """
+
+    def __init__(self, things: Things, sentences: Sentences, meant: Meant) -> None:
+        self._things = things
+        self._meant = meant
+        self._amounts = sentences.preparation.amounts
+        self._first_on = sentences.first_on
+        self._none, self._barred = sentences.nothing, sentences.barred
+        self._classes = sentences.ontology.wording.lexeme
+
+    def counted(
+        self, sentence: Sentence, contents: Mapping[int, Sequence[int]]
+    ) -> tuple[list[Said], Count] | None:
+        """What a sentence says of a number of things, each by itself, with how many of it holds at
+        least and at most: "exactly two of the cups are in A"; None where it says nothing so.
+
+        Args:
+            sentence: The sentence.
+            contents: Things to what is known to be in them.
+        """
+        if len(sentence.says.counts) != 1 or sentence.asked:
+            return None
+        ((trigger, by, of, other),) = sentence.says.counts
+        words = [word.text.lower() for word in sentence.words]
+        relations = sentence.words[trigger].relations
+        if len(relations) != 1 or not self._barred.isdisjoint(words):
+            return None
+        others = () if other is None else self._meant(sentence, other, CONTEXT)
+        placed = others if by is None else self._domain(sentence, by, contents)
+        landmarks = others if of is None else self._domain(sentence, of, contents)
+        pairs = [(one, two) for one in placed for two in landmarks if one != two]
+        if not pairs or len(pairs) > _MOST_PAIRS:
+            return None
+        counts = [self._count(words, n, len(pairs)) for n in (by, of) if n is not None]
+        single = len(placed if by is None else landmarks) == 1 or len(counts) == 2
+        if any(count is None for count in counts) or len(set(counts)) > 1:
+            return None
+        (count,) = set(counts)
+        assert count is not None
+        if not (single or count[0] == len(pairs) or count[1] == 0):
+            return None  # of several landmarks, it need not be the same one
+        word = sentence.words[trigger]
+        span = sentence.start + word.start, sentence.start + word.end
+        statement = Statement(trigger, CONTEXT, CONTEXT, relations, 1, False, "asserted")
+        said = [Said(one, relations[0], two, statement, span) for one, two in pairs]
+        return said, count
+
+    def first(self, sentence: Sentence) -> Iterator[Said]:
+        """What a sentence says of the first on a scale: "A is the leftmost of the four cups"."""
+        for word, head, group in sentence.says.extremes:
+            things = self._several_of(sentence, group)
+            first = self._meant(sentence, head, group)
+            told = sentence.words[word]
+            scale = next((scale for scale, number in told.places if number == 1), "")
+            relation = told.relations[0] if told.category else self._first_on.get(scale)
+            if len(first) != 1 or len(things) < 2 or first[0] not in things:
+                continue
+            span = sentence.start + told.start, sentence.start + told.end
+            for other in things:
+                if other != first[0] and relation is not None:
+                    statement = Statement(word, head, group, (relation,), 1, False, "asserted")
+                    yield Said(first[0], relation, other, statement, span)
+
+    def _domain(
+        self, sentence: Sentence, word: int, contents: Mapping[int, Sequence[int]]
+    ) -> tuple[int, ...]:
+        """The things that a word counts among; none where nobody knows them all."""
+        held: dict[int, None] = {}
+        for head in sentence.says.held_by.get(word, ()):
+            for holder in self._meant(sentence, head, CONTEXT):
+                held.update(dict.fromkeys(contents.get(holder, ())))
+        if held:
+            return tuple(held)
+        heads = sentence.says.among.get(word, ())
+        if len(heads) == 1:
+            return self._several_of(sentence, heads[0])
+        each = [self._meant(sentence, head, CONTEXT) for head in heads]
+        return tuple(thing for of in each for thing in of) if all(each) else ()
+
+    def _several_of(self, sentence: Sentence, head: int) -> tuple[int, ...]:
+        """The things of which a noun phrase names the kind: "the three cups", "cup"."""
+        phrase = sentence.says.phrases[head]
+        _, noun, _ = sentence.named(head)
+        told = (sentence.words[n] for n in phrase.words)
+        words = [word for each in told if not each.places for word in each.text.split()]
+        count = phrase.count or self._amounts.number(words[0].lower() if words else "")
+        things: tuple[int, ...] = ()
+        if phrase.kind in ("group", "pronoun"):
+            things = self._meant(sentence, head, CONTEXT)
+        else:
+            kind = [word for word in words if self._amounts.number(word.lower()) is None]
+            things = self._things.several(kind, noun, count) if kind else ()
+        if not things and count is not None:
+            things = self._things.every(count)  # "the four vehicles", of a van, a car, ...
+        return things if len(things) > 1 else ()
+
+    def _count(self, words: Sequence[str], at: int, total: int) -> Count | None:
+        """How many of some number a word says hold, at least and at most."""
+        if words[at] in self._none:
+            return 0, 0
+        number = self._amounts.number(words[at])
+        if number is None:
+            return total, total
+        before = " ".join(words[max(0, at - 2) : at])
+        if before in self._classes.get("at_least", ()):
+            return number, total
+        if before in self._classes.get("at_most", ()):
+            return 0, number
+        if before in self._classes.get("more_than", ()):
+            return number + 1, total
+        if before in self._classes.get("fewer_than", ()):
+            return 0, number - 1
+        exact = bool(at) and words[at - 1] in self._classes.get("exactness", ())
+        return number, number if exact else total

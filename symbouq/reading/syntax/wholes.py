@@ -1,0 +1,123 @@
+"""The whole that a text is about: "on the left" is one of its sides, "the west wall" bounds it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+from symbouq.reading.syntax.extraction import CONTEXT, Statement
+from symbouq.reading.syntax.said import Meant, Said
+from symbouq.reading.syntax.sentences import Sentence, Sentences
+from symbouq.reading.syntax.things import Things, singular_of
+
+_UNKNOWN = 7
+"""The cost of what is said of a whole that nobody knows."""
+
+
+class Whole:
+    """Reads what is said of the whole.
+
+    Args:
+        things: The things of the trace, which have the whole.
+        sentences: Gives the words for sides and boundaries.
+        meant: Tells what noun phrases mean.
+        telling: Whether the text is a scene, which may speak of a whole that it has not named.
+    """
+
+    def __init__(self, things: Things, sentences: Sentences, meant: Meant, telling: bool) -> None:
+        self._things = things
+        self._meant = meant
+        self._telling = telling
+        self._wording = sentences.ontology.wording
+        self._sides = sentences.preparation.sides
+
+    def open(self, sentence: Sentence) -> None:
+        """Takes the only room, page or the like that the text has named for what it is about."""
+        if not self._telling or self._things.whole is not None:
+            return
+        beside = {
+            head
+            for statement in sentence.says.statements
+            if not self._wording.inner_sides.issuperset(statement.relations)
+            for head in (statement.placed, statement.landmark)
+        }
+        named = [
+            head
+            for head, phrase in sentence.says.phrases.items()
+            if phrase.names and not phrase.plural and head not in beside
+            if self._has(sentence, head, self._class("surface"))
+        ]
+        meant = self._meant(sentence, named[0], CONTEXT) if len(named) == 1 else ()
+        if len(meant) == 1:
+            (self._things.whole,) = meant
+
+    def of_whole(self, sentence: Sentence, statement: Statement) -> tuple[Statement, int | None]:
+        """A statement about a side of the whole, "on the left", "in the lower right corner", with
+        the whole; as it is, and None, where it is about something else.
+        """
+        word = sentence.words[statement.trigger]
+        relations = statement.relations
+        central = bool(relations) and all(r in self._wording.central for r in relations)
+        if word.category != "side" or not relations or statement.placed == CONTEXT:
+            return statement, None
+        if statement.landmark != CONTEXT:
+            holding = self._class("surface") | self._class("container")
+            if not central or self._has(sentence, statement.landmark, holding):
+                return statement, None
+        if central and not self._wording.within_as:
+            return replace(statement, cost=_UNKNOWN), None
+        if not self._wording.inner_sides.issuperset(relations):
+            before = [w.text.lower() for w in sentence.words[: statement.trigger]][-2:]
+            opens = len(before) == 2 and before[0] in self._class("within") | self._class("upon")
+            if not opens or before[1] not in self._class("article"):
+                return statement, None  # "to the left", of what was spoken of last
+            sides = (self._wording.within_as.get(relation, ()) for relation in relations)
+            relations = tuple(dict.fromkeys(side for of in sides for side in of))
+            if not relations:
+                return statement, None
+        whole = self._things.surroundings() if self._telling else self._things.whole
+        cost = 1 if whole is not None else _UNKNOWN
+        return replace(statement, relations=relations, cost=cost), whole
+
+    def bounded(self, sentence: Sentence, said: Sequence[Said]) -> Iterator[Said]:
+        """What a sentence says of boundaries, "the west wall", and of what is at one: it is on that
+        side of what they bound.
+        """
+        if not self._telling or not self._wording.within_as:
+            return
+        for each in said:
+            head = each.statement.landmark
+            counts = each.sure and not each.statement.negative
+            if head == CONTEXT or not counts or each.relation not in self._wording.bounding:
+                continue
+            sides = self._sides_of(sentence, head)
+            whole = self._bounded_by(sentence, head) if sides else each.landmark
+            for side in sides:
+                for thing in (each.landmark, each.placed):
+                    if thing != whole:
+                        yield replace(
+                            each, placed=thing, relation=side, landmark=whole, offset=(), unit=""
+                        )
+
+    def _sides_of(self, sentence: Sentence, head: int) -> tuple[str, ...]:
+        """The sides of the inside at which a noun phrase names a boundary; none of other things."""
+        if not self._has(sentence, head, self._class("boundary")):
+            return ()
+        texts = (sentence.words[n].text.lower() for n in sentence.says.phrases[head].words)
+        named = (self._wording.within_as.get(self._sides.get(text, ""), ()) for text in texts)
+        return tuple(side for sides in named for side in sides)
+
+    def _bounded_by(self, sentence: Sentence, head: int) -> int:
+        """What a boundary belongs to: what the sentence says, else the whole."""
+        for owner in sentence.says.parts.get(head, ()):
+            for thing in self._meant(sentence, owner, head):
+                return thing
+        return self._things.surroundings()
+
+    def _class(self, name: str) -> frozenset[str]:
+        return self._wording.lexeme.get(name, frozenset())
+
+    def _has(self, sentence: Sentence, head: int, nouns: Collection[str]) -> bool:
+        """Whether the noun of a noun phrase is one of some."""
+        noun = sentence.words[head].text.lower().split()[-1]
+        return noun in nouns or singular_of(noun) in nouns
