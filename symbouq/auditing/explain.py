@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.messages import relation_text
+from symbouq.auditing.quantities import quantified
 from symbouq.errors import RecordError, SymboUQError
 from symbouq.io.stream import read_lines
 from symbouq.logic.programs import layout
@@ -174,8 +175,8 @@ def sketch(auditor: TraceAuditor, trace: Trace) -> list[str]:
     contradicts itself; a list of coordinates where the picture would be too wide, or
     where the profile has other axes than x and y.
     """
-    ontology = auditor.parser_for(trace).ontology
-    parsed = auditor.parser_for(trace).parse(trace)
+    parser = auditor.parser_for(trace)
+    ontology, parsed = quantified(parser.ontology, parser.parse(trace))
     atoms = dict.fromkeys(
         (ontology.encoding.readings[ASSERTED, r], u, v)
         for _, s in parsed.scene

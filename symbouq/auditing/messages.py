@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+from symbouq.auditing.quantities import amount_text
 from symbouq.auditing.verdicts import ClaimResult, Clashes, Premise, TraceResult
 from symbouq.ontology.tables import Ontology, Triple
 from symbouq.reading.parsed import ParsedClaim
@@ -79,15 +81,17 @@ def _bounds(claim: ParsedClaim) -> str:
         return ""
     least, most = claim.count
     if most == 0:
-        return "none"
+        return "None"
     if least == most:
-        return f"exactly {least}"
-    return f"at least {least}" if most >= len(claim.relations) else f"from {least} to {most}"
+        return f"Exactly {least}"
+    return f"At least {least}" if most >= len(claim.relations) else f"From {least} to {most}"
 
 
-def relation_text(relation: Mapping[str, str]) -> str:
-    """A relation record as a line: `A above B`."""
-    return f"{relation['subject']} {relation['relation']} {relation['object']}"
+def relation_text(relation: Mapping[str, Any]) -> str:
+    """A relation record as a line: `A above B`, `A above B by 3 m`."""
+    amount = amount_text(relation)
+    text = f"{relation['subject']} {relation['relation']} {relation['object']}"
+    return f"{text} by {amount}" if amount else text
 
 
 def _spoken(premise: Premise) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -12,39 +12,33 @@ from symbouq.ontology.measures import LARGEST, Measure, common_unit, with_measur
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.parsed import ParsedTrace, Stated
 
+Record = Mapping[str, Any]
+"""A relation in the shape of `symbouq.records.RelationRecord`."""
+
 
 def quantified(ontology: Ontology, parsed: ParsedTrace) -> tuple[Ontology, ParsedTrace]:
     """A trace whose relations with amounts are relations of their own, and the ontology that has
-    them.
-
-    Amounts in units of one kind are compared; of several kinds, that which the scene has most of.
-    Of others, as in a profile without units, a scene says the direction alone, and claims say what
-    cannot be judged (`in-part`).
+    them (`measured`). Of claims whose amounts cannot be compared nothing is judged (`in-part`).
 
     Args:
         ontology: The tables of the profile.
         parsed: The trace.
     """
-    scene = [stated for _, stated in parsed.scene if stated.record.get("offset")]
-    claimed = [s for claim in parsed.claims for s in claim.relations if s.record.get("offset")]
-    if not scene and not claimed:
+    scene = [stated.record for _, stated in parsed.scene]
+    claimed = [stated.record for claim in parsed.claims for stated in claim.relations]
+    if not any(record.get("offset") for record in (*scene, *claimed)):
         return ontology, parsed
-    measures = _comparable(ontology, scene, claimed)
-    unit = common_unit(measures.values())
-    if any(abs(value) > LARGEST * unit for m in measures.values() for _, value in m.offset):
-        measures = {}
-    extended = with_measures(ontology, frozenset(measures.values()), unit)
+    extended, names = measured(ontology, scene, claimed)
 
     def named(stated: Stated) -> Stated:
-        measure = measures.get(id(stated))
-        if measure is None:
-            return stated
-        subject, _, thing = stated.triple
-        return replace(stated, triple=(subject, measure.name, thing))
+        subject, relation, thing = stated.triple
+        name = names.get(id(stated.record), relation)
+        return replace(stated, triple=(subject, name, thing))
 
     claims = []
     for claim in parsed.claims:
-        lost = any(s.record.get("offset") and id(s) not in measures for s in claim.relations)
+        records = [stated.record for stated in claim.relations]
+        lost = any(record.get("offset") and id(record) not in names for record in records)
         relations = () if lost else tuple(map(named, claim.relations))
         reason = "in-part" if lost else claim.reason
         claims.append(replace(claim, relations=relations, reason=reason))
@@ -52,14 +46,36 @@ def quantified(ontology: Ontology, parsed: ParsedTrace) -> tuple[Ontology, Parse
     return extended, replace(parsed, scene=stated_scene, claims=tuple(claims))
 
 
-def _comparable(
-    ontology: Ontology, scene: list[Stated], claimed: list[Stated]
-) -> dict[int, Measure]:
+def measured(
+    ontology: Ontology, scene: Sequence[Record], claimed: Sequence[Record] = ()
+) -> tuple[Ontology, dict[int, str]]:
+    """The ontology that has the relations with amounts of a trace as relations of their own, and
+    the names of these by the identity of their records.
+
+    Amounts in units of one kind are compared; of several kinds, that which the trace has most of.
+    Others have no name, nor has any in a profile without units: they are directions alone.
+
+    Args:
+        ontology: The tables of the profile.
+        scene: The relations of the scene.
+        claimed: Those of the claims.
+    """
+    measures = _comparable(ontology, [r for r in (*scene, *claimed) if r.get("offset")])
+    unit = common_unit(measures.values())
+    if any(abs(value) > LARGEST * unit for m in measures.values() for _, value in m.offset):
+        measures = {}
+    if not measures:
+        return ontology, {}
+    names = {record: measure.name for record, measure in measures.items()}
+    return with_measures(ontology, frozenset(measures.values()), unit), names
+
+
+def _comparable(ontology: Ontology, records: Sequence[Record]) -> dict[int, Measure]:
     """The measures of the relations with amounts that can be compared, by their identity."""
     units = ontology.wording.unit
     if not units:
         return {}
-    told = [unit for s in (*scene, *claimed) if (unit := s.record.get("unit") or "")]
+    told = [unit for record in records if (unit := record.get("unit"))]
 
     def converted(unit: str) -> tuple[str, Fraction]:
         kind, parts = units.get(unit.lower(), (unit, 1))
@@ -69,18 +85,13 @@ def _comparable(
     kinds = Counter(converted(unit)[0] for unit in told)
     chosen = kinds.most_common(1)[0][0] if kinds else ""
     first = next((unit for unit in told if converted(unit)[0] == chosen), "")
-
-    def kind_of(stated: Stated) -> tuple[str, Fraction]:
-        return converted(stated.record.get("unit") or first)
-
     found = {}
-    for stated in (*scene, *claimed):
-        kind, parts = kind_of(stated)
+    for record in records:
+        kind, parts = converted(record.get("unit") or first)
         if kind == chosen:
-            offset = tuple(
-                (axis, value * parts) for axis, value in sorted(_values(stated.record["offset"]))
-            )
-            found[id(stated)] = Measure(stated.triple[1], offset, _amount_text(stated.record))
+            values = sorted(_values(record["offset"]))
+            offset = tuple((axis, value * parts) for axis, value in values)
+            found[id(record)] = Measure(record["relation"], offset, amount_text(record))
     return found
 
 
@@ -89,7 +100,7 @@ def _values(offset: Mapping[str, Any]) -> Iterator[tuple[str, Fraction]]:
         yield axis, Fraction(str(value))
 
 
-def _amount_text(record: Mapping[str, Any]) -> str:
+def amount_text(record: Record) -> str:
     """The amounts of a relation record as text: "3 m", "(3, -4) cells"; empty without any."""
     offset = record.get("offset") or {}
     values = [f"{value:g}" for _, value in sorted(offset.items())]

@@ -12,6 +12,7 @@ from pydantic_core import to_json
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.correctness import answer_label
 from symbouq.auditing.overview import Point
+from symbouq.auditing.quantities import amount_text
 from symbouq.ontology.tables import Ontology
 from symbouq.records import Trace
 from symbouq.report.layout import picture
@@ -177,10 +178,11 @@ def _sentences(
 def _worded(ontology: Ontology, relation: Mapping[str, Any]) -> dict[str, Any]:
     """A relation with the words for it, and how sure the parser was where it was not."""
     name = relation["relation"]
+    words = ontology.lexicon.wording.get(name, (name.replace("_", " "),))[0]
     worded = {
         "subject": relation["subject"],
         "relation": name,
-        "words": ontology.lexicon.wording.get(name, (name.replace("_", " "),))[0],
+        "words": f"{amount_text(relation)} {words}".strip(),
         "object": relation["object"],
     }
     if relation["confidence"] < 1:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from symbouq.auditing.quantities import measured
 from symbouq.limits import LimitError
 from symbouq.logic.programs import Atom, TraceSolver
 from symbouq.logic.programs import layout as solved_layout
@@ -57,12 +58,14 @@ def _nothing(ontology: Ontology) -> dict[str, Any]:
 
 def _picture(ontology: Ontology, audit: Mapping[str, Any]) -> dict[str, Any]:
     names: dict[str, int] = {}
+    stated = audit["scene"]["relations"]
+    measuring, measures = measured(ontology, stated)
 
     def triple(relation: Mapping[str, Any]) -> Triple:
         subject, thing = (names.setdefault(relation[end], len(names)) for end in _ENDS)
-        return subject, relation["relation"], thing
+        return subject, measures.get(id(relation), relation["relation"]), thing
 
-    scene = _scene(ontology, audit["scene"]["relations"], triple)
+    scene = _scene(measuring, stated, triple)
     things = list(names)
     claims = [[triple(relation) for relation in claim["relations"]] for claim in audit["claims"]]
     if not audit["scene"]["feasible"]:
@@ -73,8 +76,8 @@ def _picture(ontology: Ontology, audit: Mapping[str, Any]) -> dict[str, Any]:
         for u, r, v in claim
         if u != v and _claimed(ontology, r) is not None
     }
-    signs = _signs(ontology)
-    context = [(ontology.encoding.readings[ASSERTED, r], u, v) for u, r, v in scene]
+    signs = _signs(measuring)
+    context = [(measuring.encoding.readings[ASSERTED, r], u, v) for u, r, v in scene]
     probes = [(key, u, v) for u, v in pairs for key in signs.readings.values()]
     places: Mapping[tuple[int, int], int] = {}
     possible: dict[tuple[int, int], str] = {}
@@ -82,13 +85,13 @@ def _picture(ontology: Ontology, audit: Mapping[str, Any]) -> dict[str, Any]:
         solver = TraceSolver(signs.ontology, atoms)
         places = solved_layout(signs.ontology, context, probes) or {}
         possible = {(u, v): _cells(solver, context, signs, u, v) for u, v in pairs}
-    inside = _nesting(ontology, scene)
+    inside = _nesting(measuring, scene)
     return {
         "things": [
-            {"name": name, **_coordinates(ontology, scene, places, slot), "in": inside.get(slot)}
+            {"name": name, **_coordinates(measuring, scene, places, slot), "in": inside.get(slot)}
             for slot, name in enumerate(things)
         ],
-        "groups": _groups(ontology, scene, len(things)),
+        "groups": _groups(measuring, scene, len(things)),
         "extent": ontology.extent,
         "regions": [
             [_region(ontology, one, possible, len(things)) for one in claim] for claim in claims

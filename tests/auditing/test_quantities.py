@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from symbouq.auditing.auditor import TraceAuditor
+from symbouq.auditing.messages import relation_text
 from symbouq.errors import RecordError
 from symbouq.records import Trace, make_record
+from symbouq.report.layout import picture
 
 
 def relation(
@@ -99,3 +101,25 @@ def test_how_many_of_some_relations_hold(least: int, most: int, expected: str) -
     }
     (claim,) = TraceAuditor("everyday").audited(make_record(Trace, row))["claims"]
     assert claim["verdict"] == expected
+
+
+def test_lines_say_by_how_much() -> None:
+    assert relation_text(relation("a", "left", "b", "m", x=-3)) == "a left b by 3 m"
+    assert relation_text(relation("a", "left", "b")) == "a left b"
+
+
+def test_pictures_keep_to_the_amounts() -> None:
+    row = {
+        "id": "row",
+        "scene_relations": [
+            relation("a", "left", "b", "m", x=-3),
+            relation("c", "left", "b", "m", x=-1),
+        ],
+        "claims": [{"relations": [["a", "left", "c"]]}],
+    }
+    auditor = TraceAuditor("everyday")
+    trace = make_record(Trace, row)
+    ontology = auditor.parser_for(trace).ontology
+    things = {t["name"]: t["x"] for t in picture(ontology, auditor.audited(trace))["things"]}
+    (a, _), (b, _), (c, _) = (things[name] for name in "abc")
+    assert b - a == 3 * (b - c) > 0
