@@ -123,7 +123,7 @@ _WATCHED = {
     "messages": ("message", "reason"),
     "wording": (
         *("bound_as", "denied_as", "partly_as", "understood_as"),
-        *("within_as", "exactly_as", "sense", "metric", "clockwise", "quarters"),
+        *("within_as", "exactly_as", "sense", "metric", "clockwise", "quarters", "person"),
     ),
 }
 """Groups to their tables that are read by key."""

@@ -283,6 +283,7 @@ class Wording:
         metric: Scale of which the places are at even distances to the unit of these.
         clockwise: Direction to the one to the right of who faces it.
         quarters: Side to the quarters of a turn, clockwise, of who turns there.
+        person: Pronoun or possessive of the speaker or the hearer to the name of these.
         crosses: Scale to the one across it, without which its places are not compared.
         region: Scales of which a place may be spoken of itself: "row 3".
         scaled: Scale, number (None for one that is counted in the text) and the words for it.
@@ -311,6 +312,7 @@ class Wording:
     metric: Annotated[dict[str, str], _mapping]
     clockwise: Annotated[dict[str, str], _mapping]
     quarters: Annotated[dict[str, int], _counts]
+    person: Annotated[dict[str, str], _by_text]
     crosses: Annotated[dict[str, str], _mapping]
     region: Annotated[frozenset[str], _members]
     scaled: Annotated[tuple[tuple[str, int | None, str], ...], _scaled]

@@ -33,6 +33,7 @@ class Discourse:
         arrangement: Takes the places that the text gives to things; without one, they say nothing.
         motion: Takes the steps in which things move; without one, nothing moves.
         judging: The places of the scene's things, where claims about it are taken.
+        turned: Knows how the scene's things are turned, where claims about it are taken.
 
     Attributes:
         topic: The thing that the last sentence was about.
@@ -46,6 +47,7 @@ class Discourse:
         arrangement: Arrangement | None = None,
         motion: Motion | None = None,
         judging: Arrangement | None = None,
+        turned: Motion | None = None,
     ) -> None:
         self._arrangement = arrangement
         self._related: set[frozenset[int]] = set()
@@ -53,6 +55,7 @@ class Discourse:
         self._amounts = sentences.preparation.amounts
         self._motion = motion
         self._judging = judging
+        self._turned = motion or turned
         self._wording = sentences.ontology.wording
         self._settling = sentences.settling
         self._counting = Counting(things, sentences, self._meant)
@@ -67,6 +70,7 @@ class Discourse:
         self._named: list[int] = []
         self._subjects: list[int] = []
         self._noun = ""
+        self._graded = ""
         self._wanted: list[tuple[Statement, int]] = []
 
     def take(self, sentence: Sentence) -> tuple[Said, ...]:
@@ -247,11 +251,19 @@ class Discourse:
             sure = sentence.sure(statement) and statement.trigger not in misread
             sure = sure and (placed, landmark) not in opposed
             amounts = sentence.words[statement.trigger].amounts
-            for relation in statement.relations:
+            for told in statement.relations:
+                seen = self._seen(statement, told, landmark)
+                relation = seen or told
                 offset, unit = self._amounts.offset(relation, amounts)
                 # Of a direction that is denied by an amount, nothing is said.
-                counts = sure and not (statement.negative and amounts)
+                counts = sure and not (statement.negative and amounts) and seen is not None
                 yield Said(placed, relation, landmark, statement, span, counts, offset, unit)
+
+    def _seen(self, statement: Statement, relation: str, landmark: int) -> str | None:
+        """What a side of a thing is among the sides of the text; None where that is not known."""
+        if not statement.own or self._turned is None:
+            return relation
+        return self._turned.seen(landmark, relation)
 
     def _arranged(self, sentence: Sentence, said: Sequence[Said]) -> Iterator[Said]:
         """What the places of things in a sentence say of them and the things placed before.
@@ -343,6 +355,8 @@ class Discourse:
         frame = sentence.words[place.told]
         named = not (frame.label or frame.places or frame.category)
         of = frame.text.lower() if named else ""
+        if of in self._wording.lexeme.get("ellipsis", ()):
+            of = self._noun_before(sentence, place.told).lower()
         return Placed(place.scale, place.number, of, place.placed == place.told)
 
     @staticmethod
@@ -458,7 +472,17 @@ class Discourse:
             and self.things.find(*sentence.named(head)) is None
         ):
             return ()
-        return (self.things.thing(*sentence.named(head)),)
+        return (self._named_by(sentence, head),)
+
+    def _named_by(self, sentence: Sentence, head: int) -> int:
+        """The thing that a noun phrase names, which may be new."""
+        named = sentence.named(head)
+        if sentence.says.phrases[head].kind == "definite" and self.things.find(*named) is None:
+            holders = self._wording.lexeme.get("eponymous", frozenset())
+            thing = self.things.eponym(named[0], holders)
+            if thing is not None:
+                return thing
+        return self.things.thing(*named)
 
     def _context(self, sentence: Sentence, other: int) -> int | None:
         """What a sentence leaves out, said of the head of another noun phrase."""
@@ -472,6 +496,14 @@ class Discourse:
     def _noun_before(self, sentence: Sentence, head: int) -> str:
         """The noun that "one" stands for: that of several things before it, else of the last."""
         phrases = [p for p in sentence.says.phrases.values() if p.names and p.head < head]
+        elliptic = sentence.says.phrases.get(head)
+        if elliptic is not None and _graded(sentence, elliptic):
+            # "A jar is in the left compartment, a spoon in the middle one"
+            graded = [p for p in phrases if p.names and _graded(sentence, p)]
+            if graded:
+                return sentence.named(graded[-1].head)[1]
+            if self._graded:
+                return self._graded
         several = [p for p in phrases if p.plural and (p.count or not self._noun)]
         if several:
             return singular_of(sentence.named(several[-1].head)[1])
@@ -483,7 +515,8 @@ class Discourse:
         """
         here = [g for g in self._coordinated(sentence) if g[-1] < phrase.head]
         if phrase.kind == "pronoun":  # "the cups ... they"
-            several = (p for p in sentence.says.phrases.values() if p.plural and p.names)
+            named_here = sentence.says.phrases.values()
+            several = (p for p in named_here if p.plural and p.names and p.head != other)
             here = sorted([*here, *((p.head,) for p in several if p.head < phrase.head)], key=max)
         named = [tuple(t for h in g for t in self._meant(sentence, h, CONTEXT)) for g in here]
         if phrase.pick is not None:
@@ -557,7 +590,7 @@ class Discourse:
         else what the text is about; else a subject after it.
         """
         phrases = sentence.says.phrases
-        named = [p for p in phrases.values() if p.names and p.head != other]
+        named = [p for p in phrases.values() if p.names and p.head != other and not p.person]
         before = [p for p in named if p.head < head]
         subjects = [p for p in before if p.role in ("subject", "introduced")]
         objects = [p for p in before if p.role == "object"]
@@ -577,7 +610,8 @@ class Discourse:
         elif role == "object":
             found = objects or subjects or others
         else:
-            found = subjects or objects or others
+            # "On the shelf it is next to ...": not the shelf, where something was spoken of before.
+            found = subjects or objects or (others if role != "subject" or self.topic is None else [])
         if found:
             return self.things.thing(*sentence.named(found[-1].head))
         partner = None
@@ -600,7 +634,7 @@ class Discourse:
         return head != CONTEXT and phrases[head].names
 
     def _remember(self, sentence: Sentence, said: Sequence[Said]) -> None:
-        phrases = [p for p in sentence.says.phrases.values() if p.names]
+        phrases = [p for p in sentence.says.phrases.values() if p.names and not p.person]
         self._groups += [
             tuple(dict.fromkeys(t for h in g for t in self._meant(sentence, h, CONTEXT)))
             for g in self._coordinated(sentence)
@@ -609,11 +643,17 @@ class Discourse:
         plural = [p for p in phrases if p.plural and (p.count or not self._noun)]
         if plural:
             self._noun = singular_of(sentence.named(plural[-1].head)[1])
+        graded = [p for p in phrases if _graded(sentence, p)]
+        if graded:
+            self._graded = sentence.named(graded[-1].head)[1]
         singular = [p for p in phrases if not p.plural]
         subjects = [p.head for p in singular if p.role in ("subject", "introduced")]
         self._subjects = [t for h in subjects for t in self._meant(sentence, h, CONTEXT)]
         self._named += [t for p in singular for t in self._meant(sentence, p.head, CONTEXT)]
         subject = self._topic(phrases, sentence)
+        if subject is not None and subject.role not in ("subject", "introduced"):
+            # "It stops at the dock" is about what it is.
+            subject = self._spoken_of(sentence) or subject
         if subject is not None:
             topic = next(iter(self._meant(sentence, subject.head, CONTEXT)), None)
             rest = [s.landmark for s in said if s.placed == topic]
@@ -624,6 +664,13 @@ class Discourse:
             self.topic = said[-1].placed
 
     @staticmethod
+    def _spoken_of(sentence: Sentence) -> Phrase | None:
+        """The pronoun that is the subject of a sentence, if one is."""
+        phrases = sentence.says.phrases.values()
+        pronouns = (p for p in phrases if p.kind == "pronoun" and not p.plural)
+        return next((p for p in pronouns if p.role == "subject"), None)
+
+    @staticmethod
     def _topic(phrases: Sequence[Phrase], sentence: Sentence) -> Phrase | None:
         """What a sentence is about: what it introduces, its subject, else the last thing."""
         for role in ("introduced", "subject"):
@@ -631,6 +678,13 @@ class Discourse:
             if of_role and not sentence.asked:
                 return of_role[0]
         return phrases[-1] if phrases else None
+
+
+def _graded(sentence: Sentence, phrase: Phrase) -> bool:
+    """Whether a noun phrase tells its thing by its place among others: "the LEFT compartment"."""
+    return any(sentence.words[n].places for n in phrase.words if n != phrase.head) or (
+        phrase.kind == "elliptic" and any(sentence.words[n].places for n in phrase.words)
+    )
 
 
 def _above(inside: Mapping[int, Collection[int]], thing: int) -> set[int]:

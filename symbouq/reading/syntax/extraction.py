@@ -58,6 +58,7 @@ class Statement:
         force: Its force, `asserted` if it has no other.
         unsure: Whether more may be meant than was read.
         modal: Where it is asked, whether as `possible`, `necessary` or `impossible`.
+        own: Whether it is of a side that the landmark has of its own: "on ITS left".
     """
 
     trigger: int
@@ -69,6 +70,7 @@ class Statement:
     force: str
     unsure: bool = False
     modal: str = ""
+    own: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,8 @@ class Phrase:
     Attributes:
         head: Its head.
         words: The words that name the thing, without article.
-        kind: `pronoun`, `definite`, `indefinite`, `plural`, `name`, `wanted` ("what", "who"), or
-            `group`, which means things that were named before: "both", "the other two", "the
+        kind: `pronoun`, `definite`, `indefinite`, `plural`, `name`, `person` (who speaks, or is
+            spoken to), `wanted` ("what", "who"), or `group`, which means things that were named before: "both", "the other two", "the
             latter"; or `elliptic`, which leaves out its noun: "the blue one".
         role: How it stands in its sentence: `subject`, `introduced` ("there is a lamp"), `object`
             (of a verb), `oblique` (a pronoun after a preposition) or `other`.
@@ -102,6 +104,11 @@ class Phrase:
     def names(self) -> bool:
         """Whether it says itself which thing it means, as "it" and "what" do not."""
         return self.kind not in ("pronoun", "wanted", "group", "elliptic")
+
+    @property
+    def person(self) -> bool:
+        """Whether it is of who speaks, or is spoken to, whom "it" and "she" do not mean."""
+        return self.kind == "person"
 
 
 class Place(NamedTuple):
@@ -236,6 +243,7 @@ class Extraction:
             options.sort(key=lambda option: -len(option[0]))
         self.adpositions = {" ".join(words): r for words, r in adpositions.items()}
         self.senses = ontology.wording.sense
+        self.persons = ontology.wording.person
         self.goals = ontology.wording.lexeme.get("goal", frozenset())
         self.pairs = ontology.wording.lexeme.get("pair", frozenset())
         self.inner_sides = ontology.wording.inner_sides
@@ -284,6 +292,7 @@ class Extraction:
         bounded = {row[0].number for row in rows("bounded", 1)}
         unsure = {row[0].number for row in rows("unsure", 1)}
         turned = {row[0].number for row in rows("denies_again", 1)}
+        own = {row[0].number for row in rows("own_side", 1)}
         force: dict[int, set[str]] = {}
         for trigger, kind in rows("force", 2):
             force.setdefault(trigger.number, set()).add(str(kind))
@@ -306,7 +315,9 @@ class Extraction:
                 said = next((f for f in _FORCES if f in forces), "asserted")
                 modal = next((f for f in _MODAL if f in forces), "") if said == "asked" else ""
                 found[number][t - base, placed, landmark, denied] = Statement(
-                    t - base, placed, landmark, relations, cost, denied, said, t in unsure, modal
+                    *(t - base, placed, landmark, relations, cost, denied, said, t in unsure),
+                    modal,
+                    t in own,
                 )
         places: list[set[Place]] = [set() for _ in batch]
         for row in rows("place", 4):
@@ -469,6 +480,8 @@ class _Facts:
             self._say(f"dep({t},{self._base + token.head.i},{_quoted(token.dep_)}).")
         if token.i in self._brought:
             return
+        if token.dep_ == "prt" and word.category == "preposition":
+            return  # "when you come IN"
         if word.category and token.i not in self._light and not self._is_plain(word, token):
             # "the upper shelf": the side belongs to a name.
             naming = word.category == "side" and self._modifies(token, "amod", "compound", "nmod")
@@ -652,6 +665,13 @@ class _Facts:
             return
         if self._is_event(token):
             return
+        if token.lower_ in self._of.persons and not word.label:
+            if self._is_placed(token):
+                self._say(f"mention({t}).")
+                self._things.append(t)
+                self.phrases[token.i] = Phrase(token.i, (token.i,), "person", _role(token))
+            self._say(f"person({t}).")
+            return
         pronoun = bool(names & {"pronoun", "possessive"})
         if pronoun:
             self._things.append(t)
@@ -683,6 +703,8 @@ class _Facts:
             modified = any(c.dep_ == "compound" and c.pos_ == "NOUN" for c in token.children)
             if word.measure or names & {"neutral", "reciprocal", "many", "far_measure"}:
                 return
+            if "collective" in names and any(c.lower_ == "of" for c in token.children):
+                return  # "a ROW of hooks"
             if "abstract" in names and not modified:
                 return
             nominal = token.pos_ in NOMINAL or (
@@ -690,18 +712,36 @@ class _Facts:
                 and token.dep_ in _NOMINAL_ROLES
                 and any(child.dep_ == "det" for child in token.children)
             )
-            if not nominal:
+            finite = token.tag_ in ("VBZ", "VBD")  # "a desk RUNS along the wall", taken for a noun
+            if not nominal or (finite and any(c.dep_ == "compound" for c in token.children)):
                 return
             head = token.head
             within = token.dep_ in ("compound", "amod", "nmod") and head.pos_ in NOMINAL
             owner = "whereabouts" in self._of._classes.get(head.lemma_.lower(), ())
-            if within and not owner and not self._words[head.i].category:
+            measured = self._words[head.i].measure  # "moves A one CELL to the left"
+            if within and not (owner or measured or self._words[head.i].category):
                 return
         self._say(f"mention({t}).", *([f"label({t})."] if word.label else []))
         self._things.append(t)
         phrase = self.phrases[token.i] = self._phrase(word, token)
         if phrase.plural:
             self._say(f"several({t}).")
+
+    def _is_placed(self, token: Token) -> bool:
+        """Whether the speaker or the hearer is spoken of as somebody who is somewhere: "behind ME",
+        "on YOUR left", "YOU have it on the right"; not "YOU see that ...".
+        """
+        head = token.head
+        category = self._words[head.i].category
+        if token.dep_ == "poss":
+            return category == "side"
+        if token.dep_ == "pobj":
+            return category == "preposition"
+        settled = self._classes_of(head) & {"copula", "have"} or head.tag_ == "VBG"
+        told = any(c.dep_ in ("ccomp", "xcomp", "csubj") for c in head.children)
+        between = token.doc[token.i + 1 : head.i]
+        adjoined = token.i < head.i and all(t.pos_ in ("AUX", "ADV", "PART") for t in between)
+        return token.dep_ == "nsubj" and bool(settled) and adjoined and not told
 
     def _is_event(self, token: Token) -> bool:
         """Whether a noun says when, at the start of a sentence: "Before the MOVE, ..."."""

@@ -65,6 +65,15 @@ class Motion:
             return self._seen(facing, relation)
         return facing if kind == "onward" else self._converse.get(facing)
 
+    def seen(self, thing: int, relation: str) -> str | None:
+        """What is said of a side that a thing has of its own, by the sides of the text; the same,
+        where nothing says how the thing is turned, and None where that is not known.
+        """
+        if relation not in self._quarters or not self.faces(thing):
+            return relation
+        facing = self._facing[thing]
+        return None if facing is None else self._seen(facing, relation)
+
     def _seen(self, facing: str, side: str) -> str | None:
         """The direction of a side of what faces somewhere."""
         if facing not in self._clockwise or side not in self._quarters:

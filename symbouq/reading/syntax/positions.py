@@ -24,6 +24,10 @@ _COMPARED = 50
 _EXTREME = 999
 """The number of a place at the far end of a scale, "the last one"."""
 _NUMBER, _OTHER, _ANY = "#", "_", "*"
+_SQUARE = re.compile(r"([a-z])(\d{1,2})")
+_SQUARED = ("a#", "#a")
+"""How an ontology writes the words for squares of a board: the first counts the letter, the second
+the number."""
 
 
 class Positions:
@@ -43,16 +47,29 @@ class Positions:
         self._ordinals = ontology.lexicon.ordinal
         patterns: dict[tuple[str, ...], list[tuple[str, int | None]]] = defaultdict(list)
         for scale, number, text in ontology.wording.scaled:
+            if text in _SQUARED:
+                continue
             patterns[tuple(tokenized(text))].append((scale, number))
         self.single: dict[str, Places] = {
             words[0]: tuple((scale, number) for scale, number in of if number is not None)
             for words, of in patterns.items()
             if len(words) == 1
         }
+        self._squares = {
+            text: scale for scale, number, text in ontology.wording.scaled if text in _SQUARED
+        }
         self._patterns: dict[str, list[tuple[tuple[str, ...], list[tuple[str, int | None]]]]] = {}
         for words, of in patterns.items():
             if len(words) > 1:
                 self._patterns.setdefault(words[0], []).append((words, of))
+
+    def square(self, text: str) -> Places:
+        """The place of a square by its file, a letter, and its rank: "e4"; none of other words."""
+        square = _SQUARE.fullmatch(text)
+        if square is None or len(self._squares) < len(_SQUARED):
+            return ()
+        file, rank = ord(square[1]) - ord("a") + 1, int(square[2])
+        return (self._squares[_SQUARED[0]], file), (self._squares[_SQUARED[1]], rank)
 
     def found(self, words: Sequence[str], at: int) -> tuple[int, Places]:
         """Where the longest words end that give a place from a position on, and the place; where

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import cycle
+from itertools import cycle, pairwise
 from typing import NamedTuple
 
 from symbouq.ontology.tables import Ontology
@@ -40,6 +40,12 @@ SHOWN = {
     "position": "here",
 }
 """What expressions are shown as."""
+
+_ADJECTIVE = "blue"
+"""What a side that tells which one a thing is is shown as."""
+
+_STAYING = "kept"
+"""What "left" is shown as where it is what was done to a thing."""
 
 _EXTREME = "highest"
 """What "leftmost" and the like are shown as."""
@@ -116,7 +122,7 @@ class _Item(NamedTuple):
 # Codes of items: S side, P preposition, L link, T goal, I opening, D article, C and, O or,
 # X instead, Q beside, F degree, N part, H hyphen, M measure, R reference, A label, B name with
 # an article, Z skipped,
-# 0 negation of several words, J others of several words, = equals, E other expression, W other
+# 0 negation of several words, V "left" as what was done to a thing, J others of several words, = equals, E other expression, W other
 # word.
 _SIDE = "(?:[FM]*Q?[IT]?D?[FM]*Q?S(?:(?:H|[IT]D?)?[FM]*S)*(?:H?Q|H?N)*)"
 _ONE = f"(?:{_SIDE}|[FM]*P)"
@@ -256,6 +262,7 @@ class Preparation:
         self._bounding = self._functions | self._classes.get("degree", frozenset())
         self.names = Names(self._bounding, self._common)
         self.positions = Positions(ontology, tokenized)
+        self.persons = ontology.wording.person
         self.regions = ontology.wording.region
 
     def words(
@@ -326,7 +333,7 @@ class Preparation:
         return whole
 
 
-_JOINED = {"condition": "if", "between": "between", "exchange": "meet"}
+_JOINED = {"condition": "if", "between": "between", "exchange": "meet", "settling": "lies"}
 """Classes whose texts of several words are one word to the parser, and what it is shown."""
 
 _CODES = (
@@ -438,6 +445,9 @@ class _Sentence:
         end = self._measure_end(at)
         if end > at:
             return _Item("M", at, end - 1)
+        after_side = bool(self.items) and self.items[-1].code == "S"
+        if after_side and self._is(self._at(at), "ellipsis") and self._names_part():
+            return _Item("N", at, at)
         phrase, coded = self._phrase(at), self._code(at)
         label = self._label_end(at)
         longest = max((item.last for item in (phrase, coded) if item), default=at - 1)
@@ -460,6 +470,8 @@ class _Sentence:
         begin = at + self._is(self.lower[at], "opening")
         begin += self._at(begin) == "the"
         end, places = self._position_from(begin)
+        if not places and begin > at:
+            end, places = self._square(begin)
         if not places:
             return None
         then = end
@@ -474,6 +486,12 @@ class _Sentence:
 
     def _position_from(self, at: int) -> tuple[int, Places]:
         return self.of.positions.found(self.lower, at) if at < len(self.lower) else (at, ())
+
+    def _square(self, at: int) -> tuple[int, Places]:
+        """The place of a square of a board: "e4"."""
+        begin = at + self._is(self._at(at), "square")
+        text = self.texts[begin] if begin < len(self.texts) else ""
+        return begin + 1, self.of.positions.square(text)
 
     def _infix(self, at: int) -> str:
         """The relation that stands between two names: "x NE y"."""
@@ -511,8 +529,11 @@ class _Sentence:
                 continue
             if not at and self._is(words[0], "denial") and category == "preposition":
                 continue  # "No part of A touches B"
-            if category == "side" and self._is_named(at, end):
+            if category == "side" and (self._is_named(at, end) or self._is_hyphened(at)):
                 continue
+            elliptic = self._is(self._at(end), "ellipsis")
+            if category == "side" and elliptic and not self._names_part():
+                continue  # "in the MIDDLE one"
             if self.items and self.items[-1].code == "S" and self._is(words[0], "part"):
                 continue  # "in the northern part of B"
             if self._is(words[0], "portion") and self._is_partitive(at - 1):
@@ -525,6 +546,16 @@ class _Sentence:
             code = {"preposition": "P", "side": "S"}.get(category, "E")
             return _Item(code, at, end - 1, relation, category)
         return None
+
+    def _is_hyphened(self, at: int) -> bool:
+        """Whether a side is the second part of a name: "the centre-BACK", not "top-LEFT"."""
+        first = self._at(at - 2)
+        sided = (first,) in self.of.expressions["side"] or self._is(first, "degree")
+        return self._at(at - 1) == "-" and first.isalpha() and not sided
+
+    def _names_part(self) -> bool:
+        """Whether a side before is of a part: "the western CORNER ... the eastern one"."""
+        return any(a.code == "S" and b.code == "N" for a, b in pairwise(self.items))
 
     def _is_partitive(self, at: int) -> bool:
         """Whether what stands before a part makes a thing of it: "the part", "with a part"."""
@@ -941,7 +972,14 @@ class _Sentence:
                 continue
             named = code[n - 1] == "A" or (code[n - 1] == "W" and not self._is_function(before))
             denied = self._is(before, "negation") or self._is(before, "auxiliary")
-            if (named and code[n + 1] == "D") or (denied and code[n + 1] in "DA"):
+            after = self.lower[self.items[n + 1].first]
+            staying = code[n + 1] == "P" or any(self._is(after, c) for c in ("within", "upon"))
+            undergone = self._is(before, "undergoing") and staying  # "it was LEFT in the depot"
+            if undergone:
+                self.items[n] = _Item("V", *item[1:3])
+            elif self._is(before, "auxiliary") and after in self.of.persons:
+                self.items[n] = _Item("W", *item[1:3])  # "I also LEFT you a note"
+            elif (named and code[n + 1] == "D") or (denied and code[n + 1] in "DA"):
                 self.items[n] = _Item("W", *item[1:3])
 
     def _phrasal(self, word: str) -> bool:
@@ -977,6 +1015,10 @@ class _Sentence:
             ):
                 # "at the bottom, and above it": the side has no landmark yet.
                 compound = _COMPOUND.match(code, position, code.index(",C", position))
+            elif compound is not None and "C" in compound[1] and self._opens_next(compound):
+                end = compound.start() + compound[1].rindex("C")
+                end -= code[end - 1] == ","
+                compound = _COMPOUND.match(code, position, end)
             if compound is not None:
                 contrasted = position > 0 and self._contrasts(self.items[position - 1])
                 position = self._compound(compound)
@@ -998,6 +1040,9 @@ class _Sentence:
                 continue
             if item.code == "0":
                 self._add(item, item, "not")
+                continue
+            if item.code == "V":
+                self._add(item, item, _STAYING)
                 continue
             if item.code == "J":
                 self._add(item, item, self.of._joined_as[text.lower()])
@@ -1031,6 +1076,18 @@ class _Sentence:
             else:
                 self._each(item, measure=item.code == "M", counts=item.code == "M")
         return self.made
+
+    def _opens_next(self, compound: re.Match[str]) -> bool:
+        """Whether the last part of a compound opens a clause of its own: "in the centre, and BEHIND
+        her stands B".
+        """
+        at = self.items[compound.end() - 1].last + 1
+        for word in self.lower[at : at + _FRONTED]:
+            if not word.replace("'", "").replace("-", "").isalnum() or self._is(word, "relative"):
+                return False
+            if self._is(word, "standing"):
+                return True
+        return False
 
     def _opens_clause(self, position: int) -> bool:
         """Whether an item stands where a subject may, without a preposition."""
@@ -1106,6 +1163,9 @@ class _Sentence:
     def _compound(self, compound: re.Match[str]) -> int:
         """Adds a compound expression as one word, and returns the position after it."""
         first, last = compound.span(1)
+        elliptic = self._is(self._at(self.items[last - 1].last + 1), "ellipsis")
+        if elliptic and compound.string[last - 1] != "P":
+            return self._told_by(first, last)
         relations: list[str] = []
         amounts: list[Amount | None] = []
         choice = False
@@ -1152,7 +1212,7 @@ class _Sentence:
                 joined = self._within(joined)
                 exact = False
                 words = self.lower[ends[0].first : ends[1].last]
-                places = tuple(p for word in words for p in self.of.positions.single.get(word, ()))
+                places = self._places_of(words)
             if exact:
                 joined = self._exactly(joined)
             # Of which landmarks there are two, the parser knows by itself.
@@ -1179,8 +1239,33 @@ class _Sentence:
         # "in the middle" is an adverb, which "side" is with words before it.
         adverb = self._is(self.lower[ends[0].first], "opening")
         shown = SHOWN["position" if adverb else "side"]
-        self._add(*ends, shown, category="side", relations=joined, amounts=told)
+        sides = [item for item in self.items[begin:last] if item.code == "S"]
+        words = self.lower[sides[0].first : sides[0].last + 1] if len(sides) == 1 else ()
+        self._add(
+            *ends,
+            shown,
+            category="side",
+            relations=joined,
+            places=self._places_of(words),
+            amounts=told,
+        )
         return last
+
+    def _told_by(self, first: int, last: int) -> int:
+        """Adds a side that tells which one a thing is, "the RIGHT-HAND one", and returns the position
+        after it.
+        """
+        while self.items[first].code in "IDT":
+            self._each(self.items[first])
+            first += 1
+        words = self.lower[self.items[first].first : self.items[last - 1].last + 1]
+        places = self._places_of(words)
+        self._add(self.items[first], self.items[last - 1], _ADJECTIVE, places=places)
+        return last
+
+    def _places_of(self, words: Iterable[str]) -> Places:
+        """The places that some words give by themselves."""
+        return tuple(place for word in words for place in self.of.positions.single.get(word, ()))
 
     def _exactly(self, relations: Sequence[str]) -> tuple[str, ...]:
         """What sides say that are exact: "DIRECTLY above", "due north"."""
@@ -1212,7 +1297,8 @@ class _Sentence:
         if not self.of._within or words[-1:] != ["of"] or not self._is(words[0], "article"):
             return False
         noun = next((w for w in self.lower[last.last + 1 :] if not self._is(w, "article")), "")
-        bounded = self._is(noun, "surface") or any(self._is(word, "inner") for word in words)
+        bounded = self._is(noun, "surface") or self._is(noun, "interior")
+        bounded = bounded or any(self._is(word, "inner") for word in words)
         return self._is(opening, "within") or (self._is(opening, "upon") and bounded)
 
     def _joined(self, relations: Sequence[str]) -> str:
@@ -1243,6 +1329,8 @@ def stems(word: str) -> set[str]:
 
 _CONTRASTED = 5
 """Most words of a thing that is named in contrast: ", and not the old stork,"."""
+_FRONTED = 7
+"""Most words from a place that opens a clause to its verb."""
 _GLOSS = 2
 """Most words of a gloss in brackets: "Exhibit 5 (glove)"."""
 

@@ -84,6 +84,7 @@ class _Scene:
     states: tuple[Mention, ...]
     stance: str
     arrangement: Arrangement
+    motion: Motion
 
 
 class SyntaxReader:
@@ -155,7 +156,7 @@ class SyntaxReader:
         things.known = len(things)
         related = {frozenset((m.subject, m.object)) for told in read.stated for m in told}
         contents = self._contents_of(read)
-        claims = _Claims(self, things, read.asked, related, names, read.arrangement, contents)
+        claims = _Claims(self, things, read, related, names, contents)
         if response is not None:
             claims.segment(response)
         else:
@@ -220,7 +221,7 @@ class SyntaxReader:
         check_time()
         with reading("the scene", " ".join(scene)):
             *read, asked = self.sentences.read([*scene, question], names)
-        things = Things()
+        things = Things(self.ontology.wording.person)
         arrangement = Arrangement(self.ontology, self.sentences.preparation.axes)
         motion = Motion(self.ontology, self.sentences.preparation.amounts)
         discourse = Discourse(things, self.sentences, arrangement, motion)
@@ -270,7 +271,7 @@ class SyntaxReader:
         )
         stance = (modals.pop() if len(modals) == 1 else "") or ASSERTED
         states_there = tuple(self.mentions(states, things))
-        return _Scene(stated_things, things, about, states_there, stance, arrangement)
+        return _Scene(stated_things, things, about, states_there, stance, arrangement, motion)
 
     @staticmethod
     def _moves(discourse: Discourse, sentence: Sentence) -> Iterator[tuple[int, Said | None]]:
@@ -571,10 +572,9 @@ class _Claims:
     Args:
         of: The reader.
         things: The things of scene and question, to which those of the claims are added.
-        asked: The pair that the question asks about.
+        scene: The scene, with its question.
         related: The pairs that the scene relates.
         names: Names that the trace repeats.
-        arrangement: The places that the scene gives to things.
         contents: Things to what the scene says is in them.
 
     Attributes:
@@ -586,20 +586,20 @@ class _Claims:
         self,
         of: SyntaxReader,
         things: Things,
-        asked: tuple[str, str] | None,
+        scene: _Scene,
         related: Collection[frozenset[str]],
         names: frozenset[Name],
-        arrangement: Arrangement,
         contents: Mapping[int, Sequence[int]],
     ) -> None:
         self._of = of
-        self._arrangement = arrangement
+        self._arrangement = scene.arrangement
+        self._motion = scene.motion
         self._contents = contents
         self._related = related
         self._names = names
         self._things = things
-        self._asked = asked
-        self._discourse = Discourse(things, of.sentences, judging=arrangement)
+        self._asked = scene.asked
+        self._discourse = self._opened()
         self._supposed: frozenset[str] = frozenset()
         self._glossed = False
         self._conditional = False
@@ -608,6 +608,11 @@ class _Claims:
         self._bearing: list[int] = []
         self.made: list[Claim] = []
         self.faults: list[str] = []
+
+    def _opened(self) -> Discourse:
+        """A text about the scene, of which nothing is read yet."""
+        judging, turned = self._arrangement, self._motion
+        return Discourse(self._things, self._of.sentences, judging=judging, turned=turned)
 
     def take(self, steps: Sequence[str], conclusion: str) -> None:
         """Claims that are given one by one, the conclusion last."""
@@ -951,7 +956,7 @@ class _Claims:
 
     def _stated(self, sentences: Sequence[Sentence], given: str, begin: int) -> _Reading:
         """What an answer states."""
-        discourse = Discourse(self._things, self._of.sentences, judging=self._arrangement)
+        discourse = self._opened()
         discourse.topic = self._discourse.topic
         said = [each for sentence in sentences for each in self._of.said(discourse, sentence)]
         stance = ASSERTED

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 _CODE = 2
@@ -20,11 +20,13 @@ class Things:
     known name, its last one among them, means that thing.
 
     Attributes:
+        persons: Pronoun or possessive of the speaker or the hearer to the name of these.
         spellings: The name of each thing, as it was first written.
         known: How many of them scene and question have.
         whole: What "on the left" and "in the corner" are parts of, where nothing else is said.
     """
 
+    persons: Mapping[str, str] = field(default_factory=dict)
     spellings: list[str] = field(default_factory=list)
     known: int = 0
     whole: int | None = None
@@ -36,6 +38,7 @@ class Things:
     def copy(self) -> Things:
         """The same, to be added to independently."""
         return Things(
+            self.persons,
             list(self.spellings),
             self.known,
             self.whole,
@@ -56,6 +59,7 @@ class Things:
             head: The head of the noun phrase.
             proper: Whether it is a proper name, whose words all count.
         """
+        words = self._named(words)
         key = _key(words)
         if key in self._of:
             return self._of[key]
@@ -69,6 +73,22 @@ class Things:
         }
         if not alike and proper:  # "Save" for the Save button
             alike = {self._of[other] for other in self._of if _opens(key, other)}
+        return alike.pop() if len(alike) == 1 else None
+
+    def eponym(self, words: Sequence[str], holders: Collection[str]) -> int | None:
+        """The thing that a noun phrase names by what it holds or sells, "the FLOWERS" for the flower
+        stall; None where none does, or several do.
+
+        Args:
+            words: The words of the noun phrase.
+            holders: Nouns of things that are named so.
+        """
+        key = tuple(singular_of(word) for word in _folded(_key(words)))
+        alike = set()
+        for other, thing in self._of.items():
+            *told, noun = (singular_of(word) for word in _folded(other))
+            if noun in holders and tuple(told[-len(key) :]) == key:
+                alike.add(thing)
         return alike.pop() if len(alike) == 1 else None
 
     def gather(self, words: Sequence[str], things: Sequence[int]) -> None:
@@ -170,7 +190,13 @@ class Things:
         found = self.find(words, head, proper)
         return self._new(words, head) if found is None else found
 
+    def _named(self, words: Sequence[str]) -> Sequence[str]:
+        """The words of a name; the one name of somebody whom pronouns mean."""
+        person = self.persons.get(words[0].lower()) if len(words) == 1 else None
+        return words if person is None else [person]
+
     def _new(self, words: Sequence[str], head: str) -> int:
+        words = self._named(words)
         key = _key(words)
         found = self._of[key] = len(self.spellings)
         self._by_head[_head(head)] = (*self._by_head.get(_head(head), ()), key)

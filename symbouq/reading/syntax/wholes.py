@@ -62,7 +62,9 @@ class Whole:
             return statement, None
         if statement.landmark != CONTEXT:
             holding = self._class("surface") | self._class("container")
-            if not central or self._has(sentence, statement.landmark, holding):
+            holds = self._has(sentence, statement.landmark, holding)
+            holds = holds or sentence.says.phrases[statement.landmark].role == "subject"
+            if not central or holds:
                 return statement, None
         if central and not self._wording.within_as:
             return replace(statement, cost=_UNKNOWN), None
