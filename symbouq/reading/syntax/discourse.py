@@ -595,6 +595,11 @@ class Discourse:
         subjects = [p for p in before if p.role in ("subject", "introduced")]
         objects = [p for p in before if p.role == "object"]
         others = [p for p in before if p.role not in ("subject", "introduced")]
+        if subjects:  # "A is on the wall, and B is to the right of it": not of the wall
+            last = subjects[-1].head
+            others = [p for p in others if p.head > last and not self._is_backdrop(sentence, p)]
+        elif head < other:  # "To the left of A they put B, and to the right of it C"
+            others = [p for p in others if p.role != "object"] or others
         role = phrases[head].role
         oblique = role == "oblique"
         # "A to the left of it, B to the right of it"
@@ -611,7 +616,9 @@ class Discourse:
             found = objects or subjects or others
         else:
             # "On the shelf it is next to ...": not the shelf, where something was spoken of before.
-            found = subjects or objects or (others if role != "subject" or self.topic is None else [])
+            found = (
+                subjects or objects or (others if role != "subject" or self.topic is None else [])
+            )
         if found:
             return self.things.thing(*sentence.named(found[-1].head))
         partner = None
@@ -624,6 +631,11 @@ class Discourse:
                 return thing
         after = [p for p in named if p.head > head and p.role != "other"]
         return self.things.thing(*sentence.named(after[0].head)) if after else None
+
+    def _is_backdrop(self, sentence: Sentence, phrase: Phrase) -> bool:
+        """Whether a noun phrase is of a wall or the like, that other things are on."""
+        noun = sentence.words[phrase.head].text.lower()
+        return noun in self._wording.lexeme.get("backdrop", ())
 
     @staticmethod
     def _is_wanted(sentence: Sentence, head: int) -> bool:

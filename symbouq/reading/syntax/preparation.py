@@ -411,7 +411,7 @@ class _Sentence:
         self._particles()
         self._departures()
         self._orders()
-        return _turned(_without_asides(self._collapsed()))
+        return _turned(_without_asides(_of_all(self._collapsed())))
 
     def _is(self, word: str, name: str) -> bool:
         return word in self.of._classes.get(name, ())
@@ -1063,6 +1063,8 @@ class _Sentence:
                 self._add(
                     item, item, shown, category=item.category, relations=said, places=item.places
                 )
+            elif item.code == "Q" and self._at(item.last + 1) in _OWNING:
+                self._each(item)  # "the NEIGHBOUR's cat"
             elif item.code == "Q":
                 relation = self.of.expressions["noun"].get((text.lower(),))
                 said = (relation,) if relation else ()
@@ -1331,6 +1333,7 @@ _CONTRASTED = 5
 """Most words of a thing that is named in contrast: ", and not the old stork,"."""
 _FRONTED = 7
 """Most words from a place that opens a clause to its verb."""
+_OWNING = ("'s", "\u2019s")
 _GLOSS = 2
 """Most words of a gloss in brackets: "Exhibit 5 (glove)"."""
 
@@ -1388,6 +1391,17 @@ def _aside(
         if word.category or word.label or not word.text.replace("-", "").isalpha():
             return 0
     return 0
+
+
+def _of_all(words: Sequence[Word]) -> list[Word]:
+    """Words with another preposition shown before "all", where "at all" is no place."""
+    following = [*(word.text.lower() for word in words[1:]), ""]
+    return [
+        replace(word, shown="under")
+        if word.shown == SHOWN["preposition"] and after == "all"
+        else word
+        for word, after in zip(words, following, strict=True)
+    ]
 
 
 def _turned(words: Sequence[Word]) -> list[Word]:

@@ -209,8 +209,8 @@ def _is_alike(given: tuple[str, ...], known: tuple[str, ...], proper: bool) -> b
     they do not belong to different things: "my field", "the field of my cousin".
     """
     words, others = set(given), set(known)
-    if words == others:
-        return True
+    if words == others or (proper and len(given) == 1 and given == known[-1:]):
+        return True  # "Piet" for Uncle Piet
     if proper or _belongs(given, known) or _belongs(known, given):
         return False
     return words < others or (others < words and not words & _OTHERS)
