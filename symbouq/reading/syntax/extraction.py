@@ -81,8 +81,9 @@ class Phrase:
         head: Its head.
         words: The words that name the thing, without article.
         kind: `pronoun`, `definite`, `indefinite`, `plural`, `name`, `person` (who speaks, or is
-            spoken to), `wanted` ("what", "who"), or `group`, which means things that were named before: "both", "the other two", "the
-            latter"; or `elliptic`, which leaves out its noun: "the blue one".
+            spoken to), `wanted` ("what", "who"), or `group`, which means things that were named
+            before: "both", "the other two", "the latter"; or `elliptic`, which leaves out its
+            noun: "the blue one".
         role: How it stands in its sentence: `subject`, `introduced` ("there is a lamp"), `object`
             (of a verb), `oblique` (a pronoun after a preposition) or `other`.
         count: How many things it is of, where it says so.

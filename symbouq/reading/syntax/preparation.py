@@ -17,6 +17,7 @@ from symbouq.ontology.tables import Ontology
 from symbouq.reading.syntax.amounts import Amount
 from symbouq.reading.syntax.names import Name, Names, by_first, looks_like_verb
 from symbouq.reading.syntax.positions import Axes, Places, Positions
+from symbouq.reading.syntax.things import singular_of
 
 STAND_INS = ("Anna", "Bob", "Carol", "Dave", "Emma", "Frank", "Grace", "Henry", "Kate", "Paul")
 """First names that labels are shown as."""
@@ -122,8 +123,8 @@ class _Item(NamedTuple):
 # Codes of items: S side, P preposition, L link, T goal, I opening, D article, C and, O or,
 # X instead, Q beside, F degree, N part, H hyphen, M measure, R reference, A label, B name with
 # an article, Z skipped,
-# 0 negation of several words, V "left" as what was done to a thing, J others of several words, = equals, E other expression, W other
-# word.
+# 0 negation of several words, V "left" as what was done to a thing, J others of several words,
+# = equals, E other expression, W other word.
 _SIDE = "(?:[FM]*Q?[IT]?D?[FM]*Q?S(?:(?:H|[IT]D?)?[FM]*S)*(?:H?Q|H?N)*)"
 _ONE = f"(?:{_SIDE}|[FM]*P)"
 _COMPOUND = re.compile(f"({_ONE}(?:[,COXHF]{{1,4}}{_ONE})*)(,?F*[LTR])?")
@@ -696,12 +697,22 @@ class _Sentence:
             end += 1
         if end == at or not self._unit(end):
             return at
+        if self._counts_things(at, end):
+            return at
         onward = self._is(self._at(end + 1), "onward") or self._is(self._at(end + 1), "backward")
         if self.lower[at] in _SINGULAR_UNITS and not onward and self._phrase(end + 1) is None:
             follows = self._code(end + 1) if end + 1 < len(self.lower) else None
             if follows is None or follows.code not in "FIT":
                 return at  # "a block" may be a thing
         return end + 1
+
+    def _counts_things(self, at: int, end: int) -> bool:
+        """Whether what may be a measure is said to be there: "there are three SHELVES"."""
+        noun = singular_of(self._at(end))
+        thing = any(self._is(noun, name) for name in ("slot", "container", "component"))
+        told = any(self._is(self._at(at - 1), name) for name in ("standing", "possessing"))
+        placed = self._phrase(end + 1) is not None or self._code_at(end + 1) in tuple("FT")
+        return thing and told and not placed
 
     def _amount(self, item: _Item) -> Amount | None:
         """How much a measure is."""
@@ -1242,7 +1253,7 @@ class _Sentence:
         adverb = self._is(self.lower[ends[0].first], "opening")
         shown = SHOWN["position" if adverb else "side"]
         sides = [item for item in self.items[begin:last] if item.code == "S"]
-        words = self.lower[sides[0].first : sides[0].last + 1] if len(sides) == 1 else ()
+        words = self.lower[sides[0].first : sides[0].last + 1] if len(sides) == 1 else []
         self._add(
             *ends,
             shown,
@@ -1254,8 +1265,8 @@ class _Sentence:
         return last
 
     def _told_by(self, first: int, last: int) -> int:
-        """Adds a side that tells which one a thing is, "the RIGHT-HAND one", and returns the position
-        after it.
+        """Adds a side that tells which one a thing is, "the RIGHT-HAND one", and returns the
+        position after it.
         """
         while self.items[first].code in "IDT":
             self._each(self.items[first])

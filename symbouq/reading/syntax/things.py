@@ -76,8 +76,8 @@ class Things:
         return alike.pop() if len(alike) == 1 else None
 
     def eponym(self, words: Sequence[str], holders: Collection[str]) -> int | None:
-        """The thing that a noun phrase names by what it holds or sells, "the FLOWERS" for the flower
-        stall; None where none does, or several do.
+        """The thing that a noun phrase names by what it holds or sells, "the FLOWERS" for the
+        flower stall; None where none does, or several do.
 
         Args:
             words: The words of the noun phrase.
