@@ -685,7 +685,7 @@ class Discourse:
     @staticmethod
     def _topic(phrases: Sequence[Phrase], sentence: Sentence) -> Phrase | None:
         """What a sentence is about: what it introduces, its subject, else the last thing."""
-        for role in ("introduced", "subject"):
+        for role in ("introduced", "subject", "object"):
             of_role = [p for p in phrases if p.role == role]
             if of_role and not sentence.asked:
                 return of_role[0]

@@ -647,7 +647,9 @@ class _Facts:
         dated = any(
             self._in_class(t, "occasion") for t in landmark.children if t.dep_ == "compound"
         )
-        occasion = dated or self._in_class(landmark, "occasion")
+        first = self._text(landmark).split()[0]
+        labelled = "occasion" in self._of._classes.get(first, ())  # "in MINUTE 70"
+        occasion = dated or labelled or self._in_class(landmark, "occasion")
         return occasion or (bare and self._in_class(landmark, "manner"))
 
     def _in_class(self, token: Token, name: str) -> bool:

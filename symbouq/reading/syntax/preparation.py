@@ -1310,7 +1310,8 @@ class _Sentence:
         if not self.of._within or words[-1:] != ["of"] or not self._is(words[0], "article"):
             return False
         noun = next((w for w in self.lower[last.last + 1 :] if not self._is(w, "article")), "")
-        bounded = self._is(noun, "surface") or self._is(noun, "interior")
+        bounded = self._is(noun, "surface")
+        bounded = bounded or (opening == "at" and self._is(noun, "interior"))
         bounded = bounded or any(self._is(word, "inner") for word in words)
         return self._is(opening, "within") or (self._is(opening, "upon") and bounded)
 
