@@ -419,6 +419,7 @@ def _used_rows(
         "distinct": understood,
         "loosely": looked_up["loosely"],
         "within_as": looked_up["within_as"],
+        "person": looked_up["person"],
         "exactly_as": looked_up["exactly_as"],
         "vague": getattr(ontology.lexicon.vague, "used", ()),
     }

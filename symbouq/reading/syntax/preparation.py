@@ -334,7 +334,7 @@ class Preparation:
         return whole
 
 
-_JOINED = {"condition": "if", "between": "between", "exchange": "meet", "settling": "lies"}
+_JOINED = {"condition": "if", "between": "between", "exchange": "met", "settling": "lies"}
 """Classes whose texts of several words are one word to the parser, and what it is shown."""
 
 _CODES = (
