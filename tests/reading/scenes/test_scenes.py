@@ -69,8 +69,8 @@ def figures(rows: list[dict[str, Any]]) -> Figures:
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
-        (SCENES[:LOOKED_AT], Figures(453, 83, 88, 5)),
-        (SCENES[LOOKED_AT:], Figures(67, 5, 10, 5)),
+        (SCENES[:LOOKED_AT], Figures(453, 91, 92, 1)),
+        (SCENES[LOOKED_AT:], Figures(67, 6, 10, 4)),
     ],
     ids=["looked at", "held"],
 )
