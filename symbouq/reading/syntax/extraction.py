@@ -647,8 +647,9 @@ class _Facts:
         dated = any(
             self._in_class(t, "occasion") for t in landmark.children if t.dep_ == "compound"
         )
-        first = self._text(landmark).split()[0]
-        labelled = "occasion" in self._of._classes.get(first, ())  # "in MINUTE 70"
+        first, *rest = self._text(landmark).split()
+        numbered = [word for word in rest if word.isdecimal()]  # "in MINUTE 70"
+        labelled = bool(numbered) and "occasion" in self._of._classes.get(first, ())
         occasion = dated or labelled or self._in_class(landmark, "occasion")
         return occasion or (bare and self._in_class(landmark, "manner"))
 
