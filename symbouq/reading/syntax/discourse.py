@@ -499,7 +499,7 @@ class Discourse:
         elliptic = sentence.says.phrases.get(head)
         if elliptic is not None and _graded(sentence, elliptic):
             # "A jar is in the left compartment, a spoon in the middle one"
-            graded = [p for p in phrases if p.names and _graded(sentence, p)]
+            graded = [p for p in phrases if _graded(sentence, p)]
             if graded:
                 return sentence.named(graded[-1].head)[1]
             if self._graded:
@@ -694,9 +694,7 @@ class Discourse:
 
 def _graded(sentence: Sentence, phrase: Phrase) -> bool:
     """Whether a noun phrase tells its thing by its place among others: "the LEFT compartment"."""
-    return any(sentence.words[n].places for n in phrase.words if n != phrase.head) or (
-        phrase.kind == "elliptic" and any(sentence.words[n].places for n in phrase.words)
-    )
+    return any(sentence.words[n].places for n in phrase.words if n != phrase.head)
 
 
 def _above(inside: Mapping[int, Collection[int]], thing: int) -> set[int]:

@@ -1074,7 +1074,7 @@ class _Sentence:
                 self._add(
                     item, item, shown, category=item.category, relations=said, places=item.places
                 )
-            elif item.code == "Q" and self._at(item.last + 1) in _OWNING:
+            elif item.code == "Q" and self._is(self._at(item.last + 1), "shortened"):
                 self._each(item)  # "the NEIGHBOUR's cat"
             elif item.code == "Q":
                 relation = self.of.expressions["noun"].get((text.lower(),))
@@ -1345,7 +1345,6 @@ _CONTRASTED = 5
 """Most words of a thing that is named in contrast: ", and not the old stork,"."""
 _FRONTED = 7
 """Most words from a place that opens a clause to its verb."""
-_OWNING = ("'s", "\u2019s")
 _GLOSS = 2
 """Most words of a gloss in brackets: "Exhibit 5 (glove)"."""
 

@@ -48,3 +48,14 @@ def test_a_step_is_level_on_the_other_axis() -> None:
         "cells",
     )
     assert Motion(ONTOLOGY, AMOUNTS).offset("upper_left", steps) == ((), "")
+
+
+@pytest.mark.parametrize(("facing", "expected"), [("right", "above"), ("below", "right")])
+def test_a_side_of_its_own_is_a_side_of_the_text(facing: str, expected: str) -> None:
+    motion = Motion(ONTOLOGY, AMOUNTS)
+    motion.turn(0, "face", facing)
+    assert motion.seen(0, "left") == expected
+    assert motion.seen(0, "near") == "near"
+    assert motion.seen(1, "left") == "left"  # nothing says how it is turned
+    motion.turn(0, "face_other", "")
+    assert motion.seen(0, "left") is None

@@ -85,3 +85,13 @@ def test_places_of_different_things_are_not_compared() -> None:
     assert related(HALF, [shelf], [drawer]) is None
     assert related(HALF, [shelf], [Placed("upright", 3)]) == "below"
     assert related(HALF, [Placed("row", 1, itself=True)], at(row=2)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("e4", (("file", 5), ("rank", 4))), ("E4", ()), ("knight", ())],
+)
+def test_squares_of_a_board(
+    positions: Positions, text: str, expected: tuple[tuple[str, int], ...]
+) -> None:
+    assert positions.square(text) == expected

@@ -46,3 +46,26 @@ def test_a_copy_is_independent() -> None:
     twin = things.copy()
     twin.thing(["B"], "B")
     assert (len(things), len(twin)) == (1, 2)
+
+
+def test_a_thing_may_be_named_by_what_it_holds() -> None:
+    things = Things()
+    stall = things.thing(["fish", "stall"], "stall")
+    things.thing(["kitchen", "table"], "table")
+    assert things.eponym(["fish"], {"stall"}) == stall
+    assert things.eponym(["kitchen"], {"stall"}) is None
+    things.thing(["second", "fish", "stall"], "stall")
+    assert things.eponym(["fish"], {"stall"}) is None  # which of the two?
+
+
+def test_pronouns_of_one_person_are_one_name() -> None:
+    things = Things({"me": "I", "my": "I"})
+    speaker = things.thing(["me"], "me")
+    assert things.thing(["my"], "my") == speaker
+    assert things.spellings[speaker] == "I"
+
+
+def test_the_last_word_of_a_proper_name_means_the_same() -> None:
+    things = Things()
+    uncle = things.thing(["Uncle", "Piet"], "Piet", proper=True)
+    assert things.find(["Piet"], "Piet", proper=True) == uncle
