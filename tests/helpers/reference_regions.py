@@ -497,9 +497,18 @@ class Blocks(Reading):
                 found += self.within(u, v, 0)
         return known, found
 
+    @staticmethod
+    def claimed(relation: Relation) -> list[Bound] | None:
+        """What a claim says where it says less than the scene would; None where it is the same."""
+        return None
+
     def feasible(self, scene: Sequence[Relation], claims: Sequence[Relation] = ()) -> bool:
-        state = self.state([*scene, *claims])
-        return state is not None and satisfiable(state[1])
+        less = {z: bounds for z in claims if (bounds := self.claimed(z)) is not None}
+        state = self.state([*scene, *(z for z in claims if z not in less)])
+        if state is None:
+            return False
+        sizes = _sizes({t for u, _, v in less for t in (u, v)}, "xyz")
+        return satisfiable([*state[1], *sizes, *(b for bounds in less.values() for b in bounds)])
 
     def entails(
         self, scene: Sequence[Relation], claims: Sequence[Relation], relation: Relation
@@ -513,16 +522,20 @@ class Blocks(Reading):
         if name in STATED and relation not in known:
             return False
         context = context + _sizes({u, v}, "xyz")
-        return all(implied(context, bound) for bound in self.bounds(relation))
+        less = self.claimed(relation)
+        bounds = self.bounds(relation) if less is None else less
+        return all(implied(context, bound) for bound in bounds)
 
 
 ALIGNED = {"level_with": "y", "in_column_with": "x"}
-"""Relations that say that both ends agree on an axis."""
+"""Relations that say that both ends agree on an axis; where they are claimed, that the two have
+some place on it in common.
+"""
 
 
 class Everyday(Blocks):
     """Blocks with tiles for what is directly above or beside, and things of one height. What
-    is on top of a thing does not stick out beside it.
+    is on top of a thing does not stick out beside it; what starts at a thing is where that is.
     """
 
     names = (*Blocks.names, *TILES, *ALIGNED)
@@ -532,8 +545,13 @@ class Everyday(Blocks):
         if state is None:
             return None
         known, found = state
-        borne = [(u, v) for u, name, v in known if name == "on_top_of"]
-        return known, [*found, *(bound for u, v in borne for bound in self.within(u, v, 0, "xz"))]
+        found = list(found)
+        for u, name, v in known:
+            if name == "on_top_of":
+                found += self.within(u, v, 0, "xz")
+            elif name == "start":
+                found += self.bounds((u, "same_position", v))
+        return known, found
 
     @staticmethod
     def bounds(relation: Relation) -> list[Bound]:
@@ -545,6 +563,14 @@ class Everyday(Blocks):
             ends = [((axis, end, u), (axis, end, v)) for end in ("low", "high")]
             return [bound for a, b in ends for bound in ((a, b, 0), (b, a, 0))]
         return Blocks.bounds(relation)
+
+    @staticmethod
+    def claimed(relation: Relation) -> list[Bound] | None:
+        u, name, v = relation
+        if name not in ALIGNED:
+            return None
+        axis = ALIGNED[name]
+        return [((axis, "low", a), (axis, "high", b), -1) for a, b in ((u, v), (v, u))]
 
 
 def _sizes(things: Iterable[int], axes: str) -> list[Bound]:
