@@ -99,14 +99,8 @@ class Discourse:
         return said
 
     def moved(self, sentence: Sentence) -> set[int]:
-        """The things of which a sentence says that they move or are moved; what the sentence before
-        is about, where it says so of a pronoun alone.
-        """
-        phrases = sentence.says.phrases
-        named = [head for head in sentence.says.moves if phrases[head].kind != "pronoun"]
-        if sentence.says.moves and not named:
-            return set() if self.topic is None else {self.topic}
-        return {thing for head in named for thing in self._meant(sentence, head, CONTEXT)}
+        """The things of which a sentence says that they move or are moved."""
+        return {t for head in sentence.says.moves for t in self._meant(sentence, head, CONTEXT)}
 
     def left_behind(self, thing: int) -> int:
         """A thing of its own for where a thing was before it moved, of which all holds from now on
@@ -613,7 +607,10 @@ class Discourse:
             introduced = [p for p in before if p.role == "introduced"]
             found = introduced or others or subjects
         elif role == "object":
-            found = objects or subjects or others
+            # "Mia puts it there": not Mia, who puts it.
+            found = (
+                objects or subjects[:-1] or ([] if subjects and self.topic is not None else others)
+            )
         else:
             # "On the shelf it is next to ...": not the shelf, where something was spoken of before.
             found = (

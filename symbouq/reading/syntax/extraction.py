@@ -59,6 +59,7 @@ class Statement:
         unsure: Whether more may be meant than was read.
         modal: Where it is asked, whether as `possible`, `necessary` or `impossible`.
         own: Whether it is of a side that the landmark has of its own: "on ITS left".
+        until: Whether it was so before what the sentence says to move did so.
     """
 
     trigger: int
@@ -71,6 +72,7 @@ class Statement:
     unsure: bool = False
     modal: str = ""
     own: bool = False
+    until: bool = False
 
 
 @dataclass(frozen=True)
@@ -294,6 +296,7 @@ class Extraction:
         unsure = {row[0].number for row in rows("unsure", 1)}
         turned = {row[0].number for row in rows("denies_again", 1)}
         own = {row[0].number for row in rows("own_side", 1)}
+        until = {row[0].number for row in rows("until", 1)}
         force: dict[int, set[str]] = {}
         for trigger, kind in rows("force", 2):
             force.setdefault(trigger.number, set()).add(str(kind))
@@ -319,6 +322,7 @@ class Extraction:
                     *(t - base, placed, landmark, relations, cost, denied, said, t in unsure),
                     modal,
                     t in own,
+                    t in until,
                 )
         places: list[set[Place]] = [set() for _ in batch]
         for row in rows("place", 4):
@@ -658,8 +662,9 @@ class _Facts:
         return name in self._classes_of(token)
 
     def _classes_of(self, token: Token) -> set[str]:
-        """The classes of a word, in the singular or the plural."""
-        text = self._text(token).split()[-1]
+        """The classes of a word, in the singular or the plural; of "ward 5", those of "ward"."""
+        named = [word for word in self._text(token).split() if not word.isdecimal()]
+        text = named[-1] if named else self._text(token)
         texts = (text, text.removesuffix("s"), token.lemma_.lower())
         return {name for text in texts for name in self._of._classes.get(text, ())}
 

@@ -158,7 +158,9 @@ class Axes:
     """
 
     def __init__(self, ontology: Ontology, sides: Mapping[str, str]) -> None:
-        self._axis = ontology.wording.axis_of
+        self._axis = {
+            w: s for w, s in ontology.wording.axis_of.items() if s in ontology.wording.crosses
+        }
         self._scale = ontology.wording.scale
         self._counting = ontology.wording.lexeme.get("counting", frozenset())
         self._sides = sides
@@ -244,20 +246,28 @@ class Arrangement:
         self._amounts = axes.amounts
         self._extreme = {s for s, number, _ in ontology.wording.scaled if number == _EXTREME}
         self._scale = dict(ontology.wording.scale)
+        self._axis = ontology.wording.axis_of
+        self._coordinates = {s for s, unit in ontology.wording.metric.items() if unit == _ANY}
+        self._named: set[str] = set()
         self._level: set[str] = set()
         self._of: dict[int, dict[str, Placed]] = defaultdict(dict)
 
     def hear(self, text: str) -> None:
-        """Takes in what a sentence says of scales: which way they go, from there on, and on which
-        of them the things that it places are level.
+        """Takes in what a sentence says of scales: which of them there are and which way they go,
+        from there on, and on which of them the things that it places are level.
         """
+        self._named |= {self._axis[w] for w in _WORD.findall(text) if w in self._axis}
         for turning in self._axes.found(_WORD.findall(text)):
             self._scale[turning.scale] = turning.relation
         self._level = {scale for words, scale in self._wording.level.items() if words in text}
 
     def put(self, thing: int, place: Placed) -> None:
-        """Gives a thing a place."""
-        self._of[thing][place.scale] = place
+        """Gives a thing a place; none by a pair of numbers where a text speaks of rows and columns
+        instead, for nobody knows which of them comes first.
+        """
+        unordered = self._named and self._named.isdisjoint(self._coordinates)
+        if not (unordered and place.scale in self._coordinates):
+            self._of[thing][place.scale] = place
 
     def hand_over(self, thing: int, other: int) -> None:
         """Gives the places of a thing to another one."""

@@ -334,7 +334,13 @@ class Preparation:
         return whole
 
 
-_JOINED = {"condition": "if", "between": "between", "exchange": "met", "settling": "lies"}
+_JOINED = {
+    "condition": "if",
+    "between": "between",
+    "exchange": "met",
+    "settling": "lies",
+    "succession": "met",
+}
 """Classes whose texts of several words are one word to the parser, and what it is shown."""
 
 _CODES = (
@@ -956,8 +962,13 @@ class _Sentence:
             before = self.items[n - 1] if n else None
             upward = follows == "S" and self._at(item.last + 1) in ("up", "down")
             ordered = code[max(0, n - 2) : n] == "ST"  # "left to right in the bay"
+            exactly = (
+                word == "right"
+                and code[n + 1 : n + 3] == "ID"
+                and code[n - 1 : n] in ("", "W", ",")
+            )
             if (word in ("right", "up", "down") and follows == "P" and not ordered) or (
-                word == "right" and upward
+                word == "right" and (upward or exactly)
             ):
                 self.items[n] = _Item("F", *item[1:3])
             elif (
@@ -968,6 +979,7 @@ class _Sentence:
                     (follows == "D" and word != "off")
                     or (word == "back" and follows in tuple("PIT"))
                     or self._phrasal(self.lower[before.last])
+                    or self._parted(before)
                 )
             ):
                 self.items[n] = _Item("W", *item[1:3])
@@ -986,12 +998,22 @@ class _Sentence:
             after = self.lower[self.items[n + 1].first]
             staying = code[n + 1] == "P" or any(self._is(after, c) for c in ("within", "upon"))
             undergone = self._is(before, "undergoing") and staying  # "it was LEFT in the depot"
-            if undergone:
+            if undergone or (
+                self._is(after, "moved") and code[n - 1] not in "DIT"
+            ):  # "and LEFT it there"
                 self.items[n] = _Item("V", *item[1:3])
             elif self._is(before, "auxiliary") and after in self.of.persons:
                 self.items[n] = _Item("W", *item[1:3])  # "I also LEFT you a note"
             elif (named and code[n + 1] == "D") or (denied and code[n + 1] in "DA"):
                 self.items[n] = _Item("W", *item[1:3])
+
+    def _parted(self, item: _Item) -> bool:
+        """Whether an item is a pronoun between a verb and its particle: "hangs IT up"; what is
+        pushed up is higher than before.
+        """
+        verb = self._at(item.first - 1)
+        pushed = any(self._is(stem, "motion") for stem in stems(verb))
+        return self._is(self.lower[item.last], "moved") and not pushed
 
     def _phrasal(self, word: str) -> bool:
         """Whether a verb goes with "up" or "down" that says nothing of a place."""
@@ -1221,7 +1243,8 @@ class _Sentence:
                 joined = ()  # "covers the left half of B"
             ends = self.items[first], self.items[stop - 1]
             places: Places = ()
-            if self._is_within(*ends):
+            degrees = len(codes) - len(codes.lstrip("FM"))  # "RIGHT at the top of"
+            if self._is_within(self.items[first + degrees], ends[1]):
                 joined = self._within(joined)
                 exact = False
                 words = self.lower[ends[0].first : ends[1].last]
@@ -1312,8 +1335,17 @@ class _Sentence:
         noun = next((w for w in self.lower[last.last + 1 :] if not self._is(w, "article")), "")
         bounded = self._is(noun, "surface")
         bounded = bounded or (opening == "at" and self._is(noun, "interior"))
-        bounded = bounded or any(self._is(word, "inner") for word in words)
-        return self._is(opening, "within") or (self._is(opening, "upon") and bounded)
+        common = self._is(self._at(last.last + 1), "article")
+        bounded = bounded or (common and any(self._is(word, "extremity") for word in words))
+        inner = any(self._is(word, "inner") for word in words)
+        if self._is(opening, "goal") and inner:
+            return self._conveys(first.first)  # "he moved it TO the left end of the shelf"
+        return self._is(opening, "within") or (self._is(opening, "upon") and (bounded or inner))
+
+    def _conveys(self, position: int) -> bool:
+        """Whether a word before a position may tell that something is moved."""
+        before = (stem for word in self.lower[:position] for stem in stems(word))
+        return any(self._is(stem, "transfer") or self._is(stem, "putting") for stem in before)
 
     def _joined(self, relations: Sequence[str]) -> str:
         """Sides said in one, "upper left", as one direction; the last where none is both."""
@@ -1338,9 +1370,12 @@ class _Sentence:
 
 def stems(word: str) -> set[str]:
     """What a word may be a form of."""
-    return {word, word.removesuffix("s"), word.removesuffix("es"), word.removesuffix("ed")}
+    found = {word.removesuffix(ending) for ending in ("", "s", "es", "d", "ed")}
+    return found | {_DOUBLED.sub(r"\1", word)}
 
 
+_DOUBLED = re.compile(r"(\w)\1ed$")
+"""The end of "dragged"."""
 _CONTRASTED = 5
 """Most words of a thing that is named in contrast: ", and not the old stork,"."""
 _FRONTED = 7

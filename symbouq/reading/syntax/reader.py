@@ -239,14 +239,19 @@ class SyntaxReader:
                     if row is not None:
                         spoken[-1] += row
                         continue
+                    for swap in discourse.swapped(sentence):
+                        spoken = [[self._swapped(s, swap) for s in said] for said in spoken]
+                    left: dict[int, int] = {}
                     for thing, step in self._moves(discourse, sentence):
                         place = discourse.left_behind(thing)
+                        left.setdefault(thing, place)
                         spoken = [[self._left(s, thing, place) for s in said] for said in spoken]
                         if step is not None:
                             spoken[-1].append(replace(step, landmark=place))
-                    for swap in discourse.swapped(sentence):
-                        spoken = [[self._swapped(s, swap) for s in said] for said in spoken]
-                    spoken[-1] += self.said(discourse, sentence)
+                    for said in self.said(discourse, sentence):
+                        for moved in left if said.statement.until else ():
+                            said = self._left(said, moved, left[moved])
+                        spoken[-1].append(said)
             first += [number - 1] * (len(things) - len(first))
         for (one, other), relation in self._kept_apart(discourse, spoken):
             where = max(first[one], first[other])
