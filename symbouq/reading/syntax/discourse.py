@@ -69,6 +69,7 @@ class Discourse:
         self._groups: list[tuple[int, ...]] = []
         self._named: list[int] = []
         self._subjects: list[int] = []
+        self._placed_last: list[int] = []
         self._noun = ""
         self._graded = ""
         self._wanted: list[tuple[Statement, int]] = []
@@ -543,8 +544,9 @@ class Discourse:
             if found.names and not found.plural and head < phrase.head and head != other
             for thing in self._meant(sentence, head, CONTEXT)
         ]
-        if not before and len(self._subjects) == count:
-            before = self._subjects  # "The bed is here, and the desk is there. Between the two ..."
+        for recent in (self._subjects, self._placed_last):
+            # "The bed is here, and the desk is there. Between the two ..."
+            before = recent if not before and len(recent) == count else before
         last = list(dict.fromkeys(reversed([*self._named, *before])))
         last = [thing for thing in last if thing not in excluded][:count][::-1]
         if len(last) < count:
@@ -655,8 +657,12 @@ class Discourse:
         graded = [p for p in phrases if _graded(sentence, p)]
         if graded:
             self._graded = sentence.named(graded[-1].head)[1]
+        if plural and (not graded or graded[-1].head < plural[-1].head):
+            self._graded = ""  # "In the TOP drawer are three compartments. The left one ..."
         singular = [p for p in phrases if not p.plural]
         subjects = [p.head for p in singular if p.role in ("subject", "introduced")]
+        landmarks = {s.landmark for s in said}
+        self._placed_last = [*dict.fromkeys(s.placed for s in said if s.placed not in landmarks)]
         self._subjects = [t for h in subjects for t in self._meant(sentence, h, CONTEXT)]
         self._named += [t for p in singular for t in self._meant(sentence, p.head, CONTEXT)]
         subject = self._topic(phrases, sentence)

@@ -907,8 +907,11 @@ class _Facts:
             if self._words[n].category == "side" and self._is_owned(self._words[n].text):
                 self._say(f"owned_side({t}).")
             after = [token.lower_ for token in doc[n + 1 : n + 3]]
-            if after[1:] != ["of"] and "relative" in self._of._classes.get(
-                after[0] if after else "", ()
+            demonstrative = bool(after) and doc[n + 1].dep_ == "det"  # "under THAT gallery"
+            if (
+                after[1:] != ["of"]
+                and not demonstrative
+                and "relative" in self._of._classes.get(after[0] if after else "", ())
             ):
                 self._say(f"then_relative({t}).")
         for token in doc:

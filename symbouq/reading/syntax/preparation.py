@@ -673,6 +673,9 @@ class _Sentence:
         end = at + 1
         timed = self.lower[end : end + 2] == [":", "00"]
         end += 2 if timed else 0
+        fronted = self._at(at - 1) == "at" and not self._at(at - 2).isalpha()
+        if timed and fronted and not self._is(self._at(end), "link"):
+            return None  # "At 9:00 the crane lifts A"
         if self._at(end) in ("o'clock", "oclock"):
             return _Item("S", at, end, relation, "side")
         plain = self._at(at - 1) in ("at", "the") and not self._at(end).isalpha()

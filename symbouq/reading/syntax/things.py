@@ -77,7 +77,7 @@ class Things:
 
     def eponym(self, words: Sequence[str], holders: Collection[str]) -> int | None:
         """The thing that a noun phrase names by what it holds or sells, "the FLOWERS" for the
-        flower stall; None where none does, or several do.
+        flower stall, "the TILES" for the pallet of tiles; None where none does, or several do.
 
         Args:
             words: The words of the noun phrase.
@@ -87,6 +87,9 @@ class Things:
         alike = set()
         for other, thing in self._of.items():
             *told, noun = (singular_of(word) for word in _folded(other))
+            if "of" in told:  # "pallet of tiles"
+                at = told.index("of")
+                told, noun = [*told[at + 1 :], noun], told[at - 1]
             if noun in holders and tuple(told[-len(key) :]) == key:
                 alike.add(thing)
         return alike.pop() if len(alike) == 1 else None
@@ -244,8 +247,9 @@ def _belongs(given: tuple[str, ...], known: tuple[str, ...]) -> bool:
     """Whether a name has an owner that another name denies: "my field" is not "the field of my
     cousin", nor "my cousin's field".
     """
-    if "of" in known and "of" not in given and not set(given) <= set(known[: known.index("of")]):
-        return True
+    owned = given[0] in _OWNERS or not set(given) <= set(known)  # "paper roll" is the roll of paper
+    if "of" in known and "of" not in given and owned:
+        return not set(given) <= set(known[: known.index("of")])
     return "'s" in known and given[0] in _OWNERS and "'s" not in given
 
 
