@@ -123,7 +123,16 @@ _WATCHED = {
     "messages": ("message", "reason"),
     "wording": (
         *("bound_as", "denied_as", "partly_as", "understood_as"),
-        *("within_as", "exactly_as", "sense", "metric", "clockwise", "quarters", "person"),
+        *(
+            "within_as",
+            "exactly_as",
+            "upright_as",
+            "sense",
+            "metric",
+            "clockwise",
+            "quarters",
+            "person",
+        ),
     ),
 }
 """Groups to their tables that are read by key."""
@@ -156,7 +165,7 @@ class _WatchedLibrary(OntologyLibrary):
                 "wording",
                 **{
                     name: _WatchedSet(getattr(ontology.wording, name))
-                    for name in ("carried", "bounding", "central", "shares_place")
+                    for name in ("carried", "bounding", "central", "shares_place", "tall")
                 },
                 part_as=_Understood(ontology.wording.part_as),
                 distinct=_Understood(ontology.wording.distinct),
@@ -404,7 +413,7 @@ def _used_rows(
         "container": getattr(ontology.lexicon.container, "used", ()),
         **{
             name: getattr(getattr(ontology.wording, name), "used", ())
-            for name in ("carried", "bounding", "central", "shares_place")
+            for name in ("carried", "bounding", "central", "shares_place", "tall")
         },
         **{
             name: looked_up[name]
@@ -421,6 +430,7 @@ def _used_rows(
         "within_as": looked_up["within_as"],
         "person": looked_up["person"],
         "exactly_as": looked_up["exactly_as"],
+        "upright_as": looked_up["upright_as"],
         "vague": getattr(ontology.lexicon.vague, "used", ()),
     }
     by_pair = {

@@ -272,6 +272,9 @@ class Wording:
         distinct: What two containers of one kind are taken to be to each other; empty where nothing
             is understood.
         exactly_as: Direction to what is said where it is said to be exact.
+        upright_as: Relation to what words other than those of the compass say with it in a text
+            that uses the compass.
+        tall: Scales that go up and down, wherever north is.
         sense: An adposition and a class of words to the relation that it says to a thing of that
             class.
         carried: Relations to a thing of what moves along with it.
@@ -303,6 +306,8 @@ class Wording:
     part_as: Annotated[str, _first]
     distinct: Annotated[str, _first]
     exactly_as: Annotated[dict[str, str], _mapping]
+    upright_as: Annotated[dict[str, str], _mapping]
+    tall: Annotated[frozenset[str], _members]
     sense: Annotated[dict[tuple[str, str], str], _by_pair]
     carried: Annotated[frozenset[str], _members]
     scale: Annotated[dict[str, str], _mapping]

@@ -158,9 +158,7 @@ class Axes:
     """
 
     def __init__(self, ontology: Ontology, sides: Mapping[str, str]) -> None:
-        self._axis = {
-            w: s for w, s in ontology.wording.axis_of.items() if s in ontology.wording.crosses
-        }
+        self._axis = ontology.wording.axis_of
         self._scale = ontology.wording.scale
         self._counting = ontology.wording.lexeme.get("counting", frozenset())
         self._sides = sides
@@ -232,9 +230,10 @@ class Arrangement:
     Args:
         ontology: The tables of the profile.
         axes: Tells which way scales go in a text.
+        upright: Whether height is an axis of its own.
     """
 
-    def __init__(self, ontology: Ontology, axes: Axes) -> None:
+    def __init__(self, ontology: Ontology, axes: Axes, upright: bool = False) -> None:
         self._wording = ontology.wording
         self._relations = ontology.relations
         self._bounded = {
@@ -246,7 +245,11 @@ class Arrangement:
         self._amounts = axes.amounts
         self._extreme = {s for s, number, _ in ontology.wording.scaled if number == _EXTREME}
         self._scale = dict(ontology.wording.scale)
-        self._axis = ontology.wording.axis_of
+        self._upright = ontology.wording.upright_as if upright else {}
+        for scale, relation in ontology.wording.scale.items():
+            self._turn(scale, relation)
+        crossing = ontology.wording.crosses
+        self._axis = {w: s for w, s in ontology.wording.axis_of.items() if s in crossing}
         self._coordinates = {s for s, unit in ontology.wording.metric.items() if unit == _ANY}
         self._named: set[str] = set()
         self._level: set[str] = set()
@@ -258,8 +261,13 @@ class Arrangement:
         """
         self._named |= {self._axis[w] for w in _WORD.findall(text) if w in self._axis}
         for turning in self._axes.found(_WORD.findall(text)):
-            self._scale[turning.scale] = turning.relation
+            self._turn(turning.scale, turning.relation)
         self._level = {scale for words, scale in self._wording.level.items() if words in text}
+
+    def _turn(self, scale: str, relation: str) -> None:
+        """Has a scale grow in a direction, which is up, not north, where it goes up and down."""
+        tall = scale in self._wording.tall
+        self._scale[scale] = self._upright.get(relation, relation) if tall else relation
 
     def put(self, thing: int, place: Placed) -> None:
         """Gives a thing a place; none by a pair of numbers where a text speaks of rows and columns

@@ -85,6 +85,7 @@ class _Scene:
     stance: str
     arrangement: Arrangement
     motion: Motion
+    upright: bool
 
 
 class SyntaxReader:
@@ -110,6 +111,8 @@ class SyntaxReader:
         self.supposing = tuple(text for text in opening if " " in text)
         self._announcing = _announcement(lexemes.get("announcing", ()))
         self._articles = lexemes.get("article", frozenset())
+        self._compass = lexemes.get("compass", frozenset())
+        self._plane = self._compass | _flat(ontology)
         self._inferring = lexemes.get("inferring", frozenset())
         self._affirming = lexemes.get("affirmation", frozenset())
         self._refusing = lexemes.get("refusal", frozenset())
@@ -221,8 +224,10 @@ class SyntaxReader:
         check_time()
         with reading("the scene", " ".join(scene)):
             *read, asked = self.sentences.read([*scene, question], names)
+        upright = not self._compass.isdisjoint(_WORD.findall(" ".join(scene).lower()))
+        *read, asked = self.framed([*read, asked], upright)
         things = Things(self.ontology.wording.person)
-        arrangement = Arrangement(self.ontology, self.sentences.preparation.axes)
+        arrangement = Arrangement(self.ontology, self.sentences.preparation.axes, upright)
         motion = Motion(self.ontology, self.sentences.preparation.amounts)
         discourse = Discourse(things, self.sentences, arrangement, motion)
         tables = Tables(self.ontology)
@@ -276,7 +281,16 @@ class SyntaxReader:
         )
         stance = (modals.pop() if len(modals) == 1 else "") or ASSERTED
         states_there = tuple(self.mentions(states, things))
-        return _Scene(stated_things, things, about, states_there, stance, arrangement, motion)
+        return _Scene(
+            *(stated_things, things, about, states_there, stance, arrangement, motion, upright)
+        )
+
+    def framed(self, read: list[list[Sentence]], upright: bool) -> list[list[Sentence]]:
+        """Sentences of texts about a scene, in which height may be an axis of its own."""
+        upright_as = self.ontology.wording.upright_as
+        if not upright or not upright_as:
+            return read
+        return [[s.upright(upright_as, self._plane) for s in sentences] for sentences in read]
 
     @staticmethod
     def _moves(discourse: Discourse, sentence: Sentence) -> Iterator[tuple[int, Said | None]]:
@@ -456,6 +470,17 @@ class SyntaxReader:
         return (Mention(asked[0], relation, asked[1], span, NAMED_BY_QUESTION, True),)
 
 
+def _flat(ontology: Ontology) -> set[str]:
+    """The units of scales that lie in a plane: rows and columns, not storeys."""
+    wording = ontology.wording
+    kinds = {
+        wording.unit[unit][0]
+        for scale, unit in wording.metric.items()
+        if scale not in wording.tall and unit in wording.unit
+    }
+    return {unit for unit, (kind, _) in wording.unit.items() if kind in kinds}
+
+
 def _confirmed(said: Said, turned: bool = False) -> Said:
     """What a question asks, as asserted; the other way round if it is turned."""
     statement = said.statement
@@ -599,6 +624,7 @@ class _Claims:
         self._of = of
         self._arrangement = scene.arrangement
         self._motion = scene.motion
+        self._upright = scene.upright
         self._contents = contents
         self._related = related
         self._names = names
@@ -663,7 +689,7 @@ class _Claims:
         """The sentences of each of some texts; none of any, with a fault, where that fails."""
         try:
             with reading(part, " ".join(texts)):
-                return self._of.sentences.read(texts, self._names)
+                return self._of.framed(self._of.sentences.read(texts, self._names), self._upright)
         except ReadingError as error:
             self.faults.append(str(error))
         except LimitError:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,6 +33,7 @@ _POSSESSIVE = frozenset(("'s", "\u2019s"))
 _COPULAS = frozenset(("is", "are", "was", "were", "and"))
 _FINITE = frozenset(("VBZ", "VBP", "VBD", "MD", "VB"))
 """Tags of verbs that head a sentence."""
+_WORDS = re.compile(r"\w+")
 _REMEMBERED = 20_000
 """Shapes of sentences remembered at a time."""
 _BATCH = 64
@@ -71,6 +72,23 @@ class Sentence:
         return statement.cost <= SURE or self.known.issuperset(
             (statement.placed, statement.landmark)
         )
+
+    def upright(self, upright_as: Mapping[str, str], plane: Collection[str]) -> Sentence:
+        """The sentence in a text that uses the compass: what is above a thing is not north of it.
+
+        Args:
+            upright_as: Relation to what words say with it that are not of the plane.
+            plane: Words of the plane: those of the compass, and steps of a grid.
+        """
+        statements = tuple(
+            statement
+            if not plane.isdisjoint(_WORDS.findall(self.words[statement.trigger].text.lower()))
+            else replace(
+                statement, relations=tuple(upright_as.get(r, r) for r in statement.relations)
+            )
+            for statement in self.says.statements
+        )
+        return replace(self, says=replace(self.says, statements=statements))
 
     def named(self, head: int) -> tuple[list[str], str, bool]:
         """The words that name the thing of a noun phrase, its head, and whether it is a proper
