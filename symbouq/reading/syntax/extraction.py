@@ -183,6 +183,8 @@ class Extracted:
         held_by: Words that count to the noun phrases of what the things are in that they count.
         extremes: A word for the first place on a scale, the noun phrase of what has it, and that of
             the things among which it is the first.
+        amended: What it leaves out: a word, the word or the text that is understood there, and
+            whether it stands for it; else that comes before it.
     """
 
     statements: tuple[Statement, ...]
@@ -199,6 +201,7 @@ class Extracted:
     among: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     held_by: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     extremes: tuple[tuple[int, int, int], ...] = ()
+    amended: tuple[tuple[int, int | str, bool], ...] = ()
 
 
 _PICKED = ((0, "former"), (-1, "latter"))
@@ -360,6 +363,14 @@ class Extraction:
             heads = first.number % STRIDE, among_them.number % STRIDE
             if batch[number].phrases.keys() >= set(heads):
                 extremes[number].add((w, *heads))
+        amended: list[dict[tuple[int, bool], int | str]] = [{} for _ in batch]
+        for name, instead in (("understood", False), ("instead", True)):
+            for before, what in rows(name, 2):
+                number, position = divmod(before.number, STRIDE)
+                as_text = what.type is clingo.SymbolType.String
+                amended[number][position, instead] = (
+                    what.string if as_text else what.number % STRIDE
+                )
         among = self._linked(batch, rows("among", 2), words=True)
         held_by = self._linked(batch, rows("held_by", 2), words=True)
         groups = self._linked(batch, rows("also", 2))
@@ -385,6 +396,7 @@ class Extraction:
                 _sorted(among[n]),
                 _sorted(held_by[n]),
                 tuple(sorted(extremes[n])),
+                tuple((at, what, instead) for (at, instead), what in sorted(amended[n].items())),
             )
             for n, facts in enumerate(batch)
         ]

@@ -199,6 +199,7 @@ class Preparation:
     def __init__(self, ontology: Ontology, tokenized: Callable[[str], Iterable[str]]) -> None:
         self.expressions = Expressions(ontology, tokenized)
         self._join = ontology.relations.join
+        self.directions = ontology.relations.displacement.keys()
         self.grouped = frozenset(ontology.lexicon.grouped)
         self._within = ontology.wording.within_as
         self._inner_sides = ontology.wording.inner_sides
@@ -720,8 +721,10 @@ class _Sentence:
         noun = singular_of(self._at(end))
         thing = any(self._is(noun, name) for name in ("slot", "container", "component"))
         told = any(self._is(self._at(at - 1), name) for name in ("standing", "possessing"))
-        placed = self._phrase(end + 1) is not None or self._code_at(end + 1) in tuple("FT")
-        return thing and told and not placed
+        follows = self._phrase(end + 1)
+        placed = follows is not None and follows.relation in self.of.directions
+        placed = placed or self._code_at(end + 1) in tuple("FT")
+        return thing and told and not placed  # "there are three shelves IN the pantry"
 
     def _amount(self, item: _Item) -> Amount | None:
         """How much a measure is."""

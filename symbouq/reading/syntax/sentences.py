@@ -222,6 +222,11 @@ class Sentences:
         with self.pipeline.passing():
             rows = list(self._rows(groups))
             (plain,) = self._shown(rows, [""])
+            whole = {n: _completed(rows[n], s) for n, s in enumerate(plain) if s.says.amended}
+            (completed,) = self._shown([*whole.values()], [""])
+            for (n, row), sentence in zip(whole.items(), completed, strict=True):
+                if _merit(sentence) >= _merit(plain[n]):
+                    rows[n], plain[n] = row, sentence
             doubtful = [n for n, s in enumerate(plain) if rows[n].names and _doubtful(s)]
             variants = self._shown([rows[n] for n in doubtful], _SHOWN_AS)
         for n, *others in zip(doubtful, *variants, strict=True):
@@ -334,6 +339,17 @@ class Sentences:
         batch = [(words, doc, asked) for ((_, asked), words), doc in zip(new, docs, strict=True)]
         for (key, _), says in zip(new, self._extraction.extracted(batch), strict=True):
             self._shapes[key] = says
+
+
+def _completed(row: _Row, sentence: Sentence) -> _Row:
+    """A sentence to be read again with what it leaves out."""
+    tokens = list(row.tokens)
+    for at, what, instead in reversed(sentence.says.amended):
+        text = what if isinstance(what, str) else sentence.words[what].text.split()[-1]
+        word = sentence.words[at]
+        first = next((n for n, t in enumerate(tokens) if t.start >= word.start), len(tokens))
+        tokens[first : first + instead] = [Piece(text, word.start)]
+    return row._replace(tokens=tokens)
 
 
 def _doubtful(sentence: Sentence) -> bool:
