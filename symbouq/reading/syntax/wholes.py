@@ -96,9 +96,9 @@ class Whole:
         if self._sided is None or not self._wording.inner_sides.issuperset(relations):
             return None
         whole, told = self._sided
-        central = self._wording.central
         opposite = any(self._excluding(r, s) for r in relations for s in told)
-        return whole if opposite or not central.isdisjoint((*relations, *told)) else None
+        middles = [not self._wording.central.isdisjoint(of) for of in (relations, told)]
+        return whole if opposite or sum(middles) == 1 else None
 
     def bounded(self, sentence: Sentence, said: Sequence[Said]) -> Iterator[Said]:
         """What a sentence says of boundaries, "the west wall", and of what is at one: it is on that
