@@ -69,10 +69,15 @@ class Counting:
         return said, count
 
     def first(self, sentence: Sentence) -> Iterator[Said]:
-        """What a sentence says of the first on a scale: "A is the leftmost of the four cups"."""
+        """What a sentence says of the first on a scale: "A is the leftmost of the four cups",
+        "A is the leftmost one" of its row.
+        """
+        done: set[tuple[int, int]] = set()
         for word, head, group in sentence.says.extremes:
-            things = self._several_of(sentence, group)
-            first = self._meant(sentence, head, group)
+            first = self._meant(sentence, head, CONTEXT if group == head else group)
+            things = self._several_of(sentence, group) if group != head else ()
+            if len(first) == 1 and len(things) < 2:
+                things = self._things.row_of(first[0])
             told = sentence.words[word]
             scale = next((scale for scale, number in told.places if number == 1), "")
             relation = told.relations[0] if told.category else self._first_on.get(scale)
@@ -80,7 +85,8 @@ class Counting:
                 continue
             span = sentence.start + told.start, sentence.start + told.end
             for other in things:
-                if other != first[0] and relation is not None:
+                if other != first[0] and relation is not None and (first[0], other) not in done:
+                    done.add((first[0], other))
                     statement = Statement(word, head, group, (relation,), 1, False, "asserted")
                     yield Said(first[0], relation, other, statement, span)
 

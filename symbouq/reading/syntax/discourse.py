@@ -89,6 +89,7 @@ class Discourse:
         self._related |= {
             frozenset((s.placed, s.landmark)) for s in said if s.relation in self._settling
         }
+        self._line_up(sentence, said)
         said += (*self._whole.bounded(sentence, said), *self._counting.first(sentence))
         said += (*self._arranged(sentence, said), *self._contained(sentence))
         if self._judging is not None:
@@ -98,6 +99,18 @@ class Discourse:
         self._remember(sentence, said)
         self.question = said if sentence.asked else ()
         return said
+
+    def _line_up(self, sentence: Sentence, said: Iterable[Said]) -> None:
+        """Takes what a scene tells in an order, "from left to right: A, B, C", for a row."""
+        if self._arrangement is None:
+            return
+        rows: dict[int, list[Said]] = {}
+        for each in said:
+            rows.setdefault(each.statement.trigger, []).append(each)
+        for trigger, row in rows.items():
+            ordered = sentence.words[trigger].category == "order"
+            if ordered or not {s.placed for s in row}.isdisjoint(s.landmark for s in row):
+                self.things.line_up(thing for s in row for thing in (s.placed, s.landmark))
 
     def moved(self, sentence: Sentence) -> set[int]:
         """The things of which a sentence says that they move or are moved."""
@@ -219,6 +232,7 @@ class Discourse:
             if whole is not None:
                 several = self._meant(sentence, statement.placed, CONTEXT)
                 meant += [(statement, one, whole) for one in several]
+                self._whole.hear(statement.relations, whole)
                 continue
             if self._is_wanted(sentence, statement.placed):
                 landmarks = self._meant(sentence, statement.landmark, statement.placed)
@@ -226,6 +240,12 @@ class Discourse:
                 continue
             several = self._meant(sentence, statement.placed, statement.landmark)
             landmarks = self._meant(sentence, statement.landmark, statement.placed)
+            phrase = sentence.says.phrases.get(statement.landmark)
+            if phrase is not None and phrase.kind == "pronoun" and not phrase.plural:
+                # "A is at its north end, B at its south end": it is the same
+                landmarks = _only(self._whole.opposed(statement.relations)) or landmarks
+            for landmark in landmarks[:1]:
+                self._whole.hear(statement.relations, landmark)
             meant += [(statement, one, other) for one in several for other in landmarks]
         # "B is in A and B and C touch": what is related to itself is no part of the list.
         misread = {

@@ -188,8 +188,9 @@ class Axes:
             end += 1
         while words[end - 1] not in self._sides and end > at + 1:
             end -= 1
-        if not told or words[end : end + 1] == ["of"]:
-            return None  # "x is left of y"
+        listing = len(told) > 1 and words[end : end + 1] == [":"]
+        if not told or listing or words[end : end + 1] == ["of"]:
+            return None  # "x is left of y", "the row goes from left to right: A, B"
         before, side = told[-1]
         relation = self._sides[side]
         if first or (before == "from" and len(told) == 1):

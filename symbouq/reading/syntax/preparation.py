@@ -542,6 +542,8 @@ class _Sentence:
             elliptic = self._is(self._at(end), "ellipsis")
             if category == "side" and elliptic and not self._names_part():
                 continue  # "in the MIDDLE one"
+            if category == "side" and len(words) > 1 and self._is(self._at(end), "slot"):
+                continue  # "in the MIDDLE seat"
             if self.items and self.items[-1].code == "S" and self._is(words[0], "part"):
                 continue  # "in the northern part of B"
             if self._is(words[0], "portion") and self._is_partitive(at - 1):
@@ -1274,8 +1276,10 @@ class _Sentence:
             begin += 1
         ends = self.items[begin], self.items[last - 1]
         opened = begin > first and self._opens_inside(self.items[first])
-        if opened and (self._is(self.lower[ends[1].last], "inner") or self._says_inside()):
-            joined = self._within(joined)  # "in the southern part"
+        bounded = self._is(self.lower[ends[1].last], "inner")  # "in the southern part"
+        bounded = bounded or self._is(self.lower[ends[0].first - 1], "inner")  # "at the far left"
+        if opened and (bounded or self._says_inside()):
+            joined = self._within(joined)
         elif exact:
             joined = self._exactly(joined)
         # "in the middle" is an adverb, which "side" is with words before it.

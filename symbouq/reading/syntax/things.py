@@ -34,6 +34,7 @@ class Things:
     _by_head: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     _gathered: dict[tuple[str, ...], tuple[int, ...]] = field(default_factory=dict)
     _first: dict[int, int] = field(default_factory=dict)
+    _rows: list[tuple[int, ...]] = field(default_factory=list)
 
     def copy(self) -> Things:
         """The same, to be added to independently."""
@@ -46,6 +47,7 @@ class Things:
             dict(self._by_head),
             dict(self._gathered),
             dict(self._first),
+            list(self._rows),
         )
 
     def __len__(self) -> int:
@@ -125,6 +127,14 @@ class Things:
             )
         )
         return alike if len(alike) > 1 and count in (None, len(alike)) else ()
+
+    def line_up(self, things: Iterable[int]) -> None:
+        """Takes things for all that stand in one row."""
+        self._rows.append(tuple(dict.fromkeys(things)))
+
+    def row_of(self, thing: int) -> tuple[int, ...]:
+        """The things of the row that a thing was last said to stand in; none where in none."""
+        return next((row for row in reversed(self._rows) if thing in row), ())
 
     def every(self, count: int) -> tuple[int, ...]:
         """All things that have names, if they are so many; else none."""

@@ -30,16 +30,17 @@ class Whole:
         self._telling = telling
         self._wording = sentences.ontology.wording
         self._sides = sentences.preparation.sides
+        self._excluding = sentences.excluding
+        self._sided: tuple[int, tuple[str, ...]] | None = None
 
     def open(self, sentence: Sentence) -> None:
         """Takes the only room, page or the like that the text has named for what it is about."""
         if not self._telling or self._things.whole is not None:
             return
-        beside = {
-            head
+        beside = {statement.placed for statement in sentence.says.statements} | {
+            statement.landmark
             for statement in sentence.says.statements
             if not self._wording.inner_sides.issuperset(statement.relations)
-            for head in (statement.placed, statement.landmark)
         }
         named = [
             head
@@ -77,9 +78,27 @@ class Whole:
             relations = tuple(dict.fromkeys(side for of in sides for side in of))
             if not relations:
                 return statement, None
-        whole = self._things.surroundings() if self._telling else self._things.whole
+        whole = self.opposed(relations)
+        if whole is None:
+            whole = self._things.surroundings() if self._telling else self._things.whole
         cost = 1 if whole is not None else _UNKNOWN
         return replace(statement, relations=relations, cost=cost), whole
+
+    def hear(self, relations: tuple[str, ...], whole: int) -> None:
+        """Takes in that a text has spoken of sides of a thing: "at the left end of the shelf"."""
+        if relations and self._wording.inner_sides.issuperset(relations):
+            self._sided = whole, relations
+
+    def opposed(self, relations: Collection[str]) -> int | None:
+        """The thing of which the text has just named the opposite of some sides, or one beside the
+        middle: "the right end", "its right end"; None where there is none.
+        """
+        if self._sided is None or not self._wording.inner_sides.issuperset(relations):
+            return None
+        whole, told = self._sided
+        opposite = any(self._excluding(r, s) for r in relations for s in told)
+        middles = [not self._wording.central.isdisjoint(of) for of in (relations, told)]
+        return whole if opposite or sum(middles) == 1 else None
 
     def bounded(self, sentence: Sentence, said: Sequence[Said]) -> Iterator[Said]:
         """What a sentence says of boundaries, "the west wall", and of what is at one: it is on that
