@@ -45,7 +45,8 @@ class Counting:
             return None
         ((trigger, by, of, other),) = sentence.says.counts
         words = [word.text.lower() for word in sentence.words]
-        relations = sentence.words[trigger].relations
+        said = (s.relations for s in sentence.says.statements if s.trigger == trigger)
+        relations = sentence.words[trigger].relations or next(said, ())
         if len(relations) != 1 or not self._barred.isdisjoint(words):
             return None
         others = () if other is None else self._meant(sentence, other, CONTEXT)
@@ -65,8 +66,7 @@ class Counting:
         word = sentence.words[trigger]
         span = sentence.start + word.start, sentence.start + word.end
         statement = Statement(trigger, CONTEXT, CONTEXT, relations, 1, False, "asserted")
-        said = [Said(one, relations[0], two, statement, span) for one, two in pairs]
-        return said, count
+        return [Said(one, relations[0], two, statement, span) for one, two in pairs], count
 
     def first(self, sentence: Sentence) -> Iterator[Said]:
         """What a sentence says of the first on a scale: "A is the leftmost of the four cups",

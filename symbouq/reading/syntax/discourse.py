@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
+from types import MappingProxyType
 
 from symbouq.reading.parsed import Count
 from symbouq.reading.syntax.counting import Counting
@@ -34,6 +35,7 @@ class Discourse:
         motion: Takes the steps in which things move; without one, nothing moves.
         judging: The places of the scene's things, where claims about it are taken.
         turned: Knows how the scene's things are turned, where claims about it are taken.
+        holders: What the scene's things are in or on, where claims about it are taken.
 
     Attributes:
         topic: The thing that the last sentence was about.
@@ -48,6 +50,7 @@ class Discourse:
         motion: Motion | None = None,
         judging: Arrangement | None = None,
         turned: Motion | None = None,
+        holders: Mapping[int, Collection[int]] = MappingProxyType({}),
     ) -> None:
         self._arrangement = arrangement
         self._related: set[frozenset[int]] = set()
@@ -56,6 +59,7 @@ class Discourse:
         self._motion = motion
         self._judging = judging
         self._turned = motion or turned
+        self._holders = holders
         self._wording = sentences.ontology.wording
         self._settling = sentences.settling
         self._counting = Counting(things, sentences, self._meant)
@@ -63,6 +67,7 @@ class Discourse:
         self._together = sentences.preparation.together
         self._excluding = sentences.excluding
         self._containing = sentences.containing
+        self._converse = sentences.ontology.relations.converse
         self.topic: int | None = None
         self.landmark: int | None = None
         self.question: tuple[Said, ...] = ()
@@ -94,8 +99,7 @@ class Discourse:
         said += (*self._arranged(sentence, said), *self._contained(sentence))
         if self._judging is not None:
             said = self._located(sentence, said, self._judging)
-            if sentence.earlier:
-                said = tuple(map(self._at_first, said))
+            said = tuple(self._timed(each, sentence.time) for each in said)
         self._remember(sentence, said)
         self.question = said if sentence.asked else ()
         return said
@@ -179,7 +183,7 @@ class Discourse:
             if containers.isdisjoint(things) or len(things) > _KEPT_APART:
                 continue
             for one, other in combinations(things, 2):
-                if other not in _above(inside, one) and one not in _above(inside, other):
+                if other not in reached(inside, one) and one not in reached(inside, other):
                     yield one, other
 
     def swapped(self, sentence: Sentence) -> list[tuple[int, int]]:
@@ -192,6 +196,7 @@ class Discourse:
                     one, two = one[:1], one[1:]  # "swap them"
                 if len(one) == len(two) == 1 and one != two:
                     pairs.append((one[0], two[0]))
+                    self.things.rename({one[0]: two[0], two[0]: one[0]})
         if self._arrangement is not None:
             for pair in pairs:
                 self._arrangement.swap(*pair)
@@ -355,15 +360,37 @@ class Discourse:
             return tuple(replace(s, statement=replace(s.statement, unsure=True)) for s in found)
         return found
 
-    def _at_first(self, said: Said) -> Said:
-        """What is said of how things were before they moved; unsure where none of them did."""
-        placed, landmark = (self.things.first(n) for n in (said.placed, said.landmark))
-        if placed is None and landmark is None:
+    def _timed(self, said: Said, time: str) -> Said:
+        """What a claim says of how things were: in the past, which may be the end; at first, or
+        before the only thing that happened, which is unsure where none of them moved.
+        """
+        first = tuple(self.things.first(n) for n in (said.placed, said.landmark))
+        moved = first != (None, None)
+        if time in ("first", "before") and self._leaves_open(said, time):
+            return replace(said, sure=False)
+        if time in ("first", "before") and moved:
+            placed = said.placed if first[0] is None else first[0]
+            landmark = said.landmark if first[1] is None else first[1]
+            converse = self._converse.get(said.relation)
+            # What is in a thing was in it where that was at first.
+            if converse in self._wording.carried:
+                placed = said.placed
+            if said.relation in self._wording.carried:
+                landmark = said.landmark
+            return replace(said, placed=placed, landmark=landmark)
+        if time == "mixed" and moved:
+            return replace(said, sure=False)
+        if time and (moved or time != "past"):
             return replace(said, statement=replace(said.statement, unsure=True))
-        placed = said.placed if placed is None else placed
-        return replace(
-            said, placed=placed, landmark=said.landmark if landmark is None else landmark
-        )
+        return said
+
+    def _leaves_open(self, said: Said, time: str) -> bool:
+        """Whether nobody knows what a relation was at first, or before something: what moves along
+        with what it is in leaves no place of its own behind.
+        """
+        along = not self.things.carried.isdisjoint((said.placed, said.landmark))
+        along = along and said.relation not in self._wording.carried
+        return along or (time == "before" and self.things.happenings > 1)
 
     def _placed(self, sentence: Sentence, place: Place) -> Placed:
         """A place that a sentence gives, with what it belongs to."""
@@ -464,6 +491,8 @@ class Discourse:
         phrase = sentence.says.phrases[head]
         if phrase.kind == "wanted":
             return ()
+        if phrase.kind == "shared":
+            return self._shared(sentence, head)
         if phrase.kind == "group" or (phrase.kind == "pronoun" and phrase.plural):
             group = self._group(sentence, phrase, other)
             if group or phrase.kind == "group":
@@ -475,7 +504,10 @@ class Discourse:
             return _only(self.things.elliptic(told, self._noun_before(sentence, head)))
         if phrase.plural:
             words, noun, _ = sentence.named(head)
-            group = self.things.several(words, noun, phrase.count)
+            count = phrase.count
+            if phrase.rest and count is not None:
+                count += len(self._spoken(sentence, other))  # "the other two cups", of three
+            group = self.things.several(words, noun, count)
             if phrase.rest:
                 group = self._without(sentence, group, other)
             if group:
@@ -488,6 +520,15 @@ class Discourse:
         ):
             return ()
         return (self._named_by(sentence, head),)
+
+    def _shared(self, sentence: Sentence, head: int) -> tuple[int, ...]:
+        """What something else is in or on by the scene: "the same drawer as the pen"."""
+        phrases = sentence.says.phrases
+        other = next((n for n in sorted(phrases) if n > head), CONTEXT)
+        noun = sentence.words[head].text
+        holders = [reached(self._holders, thing) for thing in self._meant(sentence, other, CONTEXT)]
+        of_kind = {h for held in holders for h in held if self.things.is_a(h, noun)}
+        return tuple(of_kind) if len(of_kind) == 1 else ()
 
     def _named_by(self, sentence: Sentence, head: int) -> int:
         """The thing that a noun phrase names, which may be new."""
@@ -538,14 +579,22 @@ class Discourse:
             pair = next((g for g in [*reversed(named), *reversed(self._groups)] if len(g) == 2), ())
             return pair[phrase.pick :][:1] if pair else self._last(sentence, phrase, other, 2)
         excluded = self._spoken(sentence, other)
+        phrases = sentence.says.phrases
         for group in [*reversed(named), *reversed(self._groups)]:
             left = tuple(t for t in group if t not in excluded) if phrase.rest else group
             least = 1 if phrase.rest or phrase.kind == "pronoun" else 2
             if phrase.count in (None, len(left)) and len(left) >= least:
                 return tuple(t for t in left if t not in excluded)
-        if phrase.count is None or phrase.rest:
+        if phrase.count is None:
             return ()
-        return self._last(sentence, phrase, other, phrase.count)
+        if not phrase.rest:
+            return self._last(sentence, phrase, other, phrase.count)
+        if other == CONTEXT or not phrases[other].names:
+            return ()
+        # "Cup A is between the other two", where the scene has three cups
+        noun = sentence.named(other)[1]
+        alike = self.things.several([noun], noun, phrase.count + len(excluded))
+        return tuple(t for t in alike if t not in excluded)
 
     def _last(self, sentence: Sentence, phrase: Phrase, other: int, count: int) -> tuple[int, ...]:
         """The things that were named last before a noun phrase, as many as it is of; the one that
@@ -608,6 +657,9 @@ class Discourse:
         phrases = sentence.says.phrases
         named = [p for p in phrases.values() if p.names and p.head != other and not p.person]
         before = [p for p in named if p.head < head]
+        opening = sentence.words[before[0].head + 1].text if before else ""
+        if opening == ":" and phrases[head].role == "subject":
+            return self.things.thing(*sentence.named(before[0].head))  # "The lamp: it is ..."
         subjects = [p for p in before if p.role in ("subject", "introduced")]
         objects = [p for p in before if p.role == "object"]
         others = [p for p in before if p.role not in ("subject", "introduced")]
@@ -720,12 +772,12 @@ def _graded(sentence: Sentence, phrase: Phrase) -> bool:
     return any(sentence.words[n].places for n in phrase.words if n != phrase.head)
 
 
-def _above(inside: Mapping[int, Collection[int]], thing: int) -> set[int]:
-    """What a thing is in, directly or by way of others."""
+def reached(others: Mapping[int, Collection[int]], thing: int) -> set[int]:
+    """What goes with a thing, directly or by way of others: what is in it, or what it is in."""
     found: set[int] = set()
     pending = [thing]
     while pending:
-        new = set(inside.get(pending.pop(), ())) - found
+        new = set(others.get(pending.pop(), ())) - found
         found |= new
         pending += new
     return found

@@ -85,7 +85,8 @@ class Phrase:
         kind: `pronoun`, `definite`, `indefinite`, `plural`, `name`, `person` (who speaks, or is
             spoken to), `wanted` ("what", "who"), or `group`, which means things that were named
             before: "both", "the other two", "the latter"; or `elliptic`, which leaves out its
-            noun: "the blue one".
+            noun: "the blue one"; or `shared`, which is of where something else is: "the same
+            drawer as the pen".
         role: How it stands in its sentence: `subject`, `introduced` ("there is a lamp"), `object`
             (of a verb), `oblique` (a pronoun after a preposition) or `other`.
         count: How many things it is of, where it says so.
@@ -106,7 +107,7 @@ class Phrase:
     @property
     def names(self) -> bool:
         """Whether it says itself which thing it means, as "it" and "what" do not."""
-        return self.kind not in ("pronoun", "wanted", "group", "elliptic")
+        return self.kind not in ("pronoun", "wanted", "group", "elliptic", "shared")
 
     @property
     def person(self) -> bool:
@@ -717,7 +718,11 @@ class _Facts:
         if not word.label:
             same = any(c.lower_ == "same" and c.dep_ == "amod" for c in token.children)
             if same and any(c.lower_ == "as" for c in token.doc[token.i + 1 :]):
-                return  # "in the same room as B" names no room
+                # "in the same room as B"
+                self._say(f"mention({t}).")
+                self._things.append(t)
+                self.phrases[token.i] = Phrase(token.i, (token.i,), "shared", "other")
+                return
             owned = any(child.dep_ in ("det", "poss") for child in token.children)
             if "motion" in names and not owned:
                 return  # "drive south"
@@ -738,6 +743,7 @@ class _Facts:
                 return
             head = token.head
             within = token.dep_ in ("compound", "amod", "nmod") and head.pos_ in NOMINAL
+            within = within and not _is_listed(token)
             owner = "whereabouts" in self._of._classes.get(head.lemma_.lower(), ())
             measured = self._words[head.i].measure  # "moves A one CELL to the left"
             if within and not (owner or measured or self._words[head.i].category):
@@ -806,6 +812,7 @@ class _Facts:
             c.i
             for c in token.children
             if c.i < token.i
+            and not self._in_class(c, "pointing")
             and (
                 c.dep_ == "amod"
                 or (c.dep_ in ("compound", "nmod") and self._words[c.i].category == "side")
@@ -836,7 +843,7 @@ class _Facts:
         for child in token.children:
             if child.lower_ == "of" and child.dep_ == "prep" and not self._words[child.i].category:
                 inner += _of(child)
-            if child.i > token.i or child.dep_ not in _MODIFIERS:
+            if child.i > token.i or child.dep_ not in _MODIFIERS or _is_listed(child):
                 continue
             if (
                 self._words[child.i].category == "term"
@@ -856,7 +863,7 @@ class _Facts:
                 pieces = [t.i for t in child.subtree]
                 owner = self._words[child.i]
                 names = self._of._classes.get("" if owner.label else owner.text.lower(), ())
-                if not {"possessive", "article"} & set(names):
+                if not {"possessive", "article", "pointing"} & set(names):
                     inner += [n for n in pieces if token.doc[n].dep_ != "det"]
         kind = "name" if word.label or token.pos_ == "PROPN" else "definite"
         if articles & {"a", "an", "another", "some", "any"}:
@@ -1013,6 +1020,12 @@ def _is_own(part: Token, verb: Token) -> bool:
 def _quoted(text: str) -> str:
     escaped = text.replace("\0", " ").replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
+
+
+def _is_listed(token: Token) -> bool:
+    """Whether a noun belongs to a list, "dress, coat, hat", and is taken for a part of the last."""
+    listed = token.dep_ in ("compound", "nmod") and token.pos_ in NOMINAL
+    return listed and token.i + 1 < len(token.doc) and token.nbor().text == ","
 
 
 def _role(token: Token) -> str:

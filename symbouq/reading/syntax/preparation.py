@@ -262,7 +262,7 @@ class Preparation:
             ),
         )
         self._bounding = self._functions | self._classes.get("degree", frozenset())
-        self.names = Names(self._bounding, self._common)
+        self.names = Names(self._bounding, self._common, ontology.lexicon.numeral.keys())
         self.positions = Positions(ontology, tokenized)
         self.persons = ontology.wording.person
         self.regions = ontology.wording.region
@@ -346,6 +346,8 @@ _JOINED = {
 
 _CODES = (
     ("skipped", "Z"),
+    ("initially", "Z"),
+    ("later", "Z"),
     ("denying", "0"),
     ("reference", "R"),
     ("link", "L"),

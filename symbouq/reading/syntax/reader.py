@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -13,7 +13,7 @@ from symbouq.limits import LimitError, check_time, late
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.lexicon import Lexicon
 from symbouq.reading.parsed import Count
-from symbouq.reading.syntax.discourse import Discourse
+from symbouq.reading.syntax.discourse import Discourse, reached
 from symbouq.reading.syntax.extraction import CONTEXT, Statement
 from symbouq.reading.syntax.motion import Motion
 from symbouq.reading.syntax.names import Name
@@ -158,22 +158,20 @@ class SyntaxReader:
         things = read.things.copy()
         things.known = len(things)
         related = {frozenset((m.subject, m.object)) for told in read.stated for m in told}
-        contents = self._contents_of(read)
-        claims = _Claims(self, things, read, related, names, contents)
+        claims = _Claims(self, things, read, related, names)
         if response is not None:
             claims.segment(response)
         else:
             claims.take(reasoning or (), conclusion or "")
         return Text(read.stated, tuple(claims.made), read.asked, tuple(claims.faults))
 
-    def _contents_of(self, scene: _Scene) -> dict[int, list[int]]:
-        """Things to what a scene says is in them."""
+    def held(self, scene: _Scene, relations: Collection[str]) -> dict[int, list[int]]:
+        """Things to what a scene says is in them, or on them, by some relations."""
         number = {name: n for n, name in enumerate(scene.things.spellings)}
         found: dict[int, list[int]] = {}
         for mention in (m for mentions in scene.stated for m in mentions):
-            inside = self.sentences.containing
             ends = mention.subject, mention.object
-            if mention.relation in inside and number.keys() >= set(ends):
+            if mention.relation in relations and number.keys() >= set(ends):
                 thing, holder = (number[name] for name in ends)
                 found.setdefault(holder, []).append(thing)
         return found
@@ -244,15 +242,21 @@ class SyntaxReader:
                     if row is not None:
                         spoken[-1] += row
                         continue
+                    happened = False
                     for swap in discourse.swapped(sentence):
+                        happened = True
                         spoken = [[self._swapped(s, swap) for s in said] for said in spoken]
+                        things.carried |= self._moving_along(spoken, *swap)
                     left: dict[int, int] = {}
                     for thing, step in self._moves(discourse, sentence):
+                        happened = True
                         place = discourse.left_behind(thing)
                         left.setdefault(thing, place)
+                        things.carried |= self._moving_along(spoken, thing)
                         spoken = [[self._left(s, thing, place) for s in said] for said in spoken]
                         if step is not None:
                             spoken[-1].append(replace(step, landmark=place))
+                    things.happenings += happened
                     for said in self.said(discourse, sentence):
                         for moved in left if said.statement.until else ():
                             said = self._left(said, moved, left[moved])
@@ -313,6 +317,14 @@ class SyntaxReader:
         if said.landmark == moved and said.relation not in carried:
             return replace(said, landmark=place)
         return said
+
+    def _moving_along(self, spoken: Iterable[Iterable[Said]], *moved: int) -> set[int]:
+        """What is in things that have moved, directly or by way of others."""
+        held: dict[int, set[int]] = {}
+        for each in (s for said in spoken for s in said):
+            if each.relation in self.ontology.wording.carried:
+                held.setdefault(each.landmark, set()).add(each.placed)
+        return set().union(*(reached(held, thing) for thing in moved)) - set(moved)
 
     def _kept_apart(
         self, discourse: Discourse, spoken: Sequence[Sequence[Said]]
@@ -605,7 +617,6 @@ class _Claims:
         scene: The scene, with its question.
         related: The pairs that the scene relates.
         names: Names that the trace repeats.
-        contents: Things to what the scene says is in them.
 
     Attributes:
         made: The claims so far.
@@ -619,13 +630,17 @@ class _Claims:
         scene: _Scene,
         related: Collection[frozenset[str]],
         names: frozenset[Name],
-        contents: Mapping[int, Sequence[int]],
     ) -> None:
         self._of = of
         self._arrangement = scene.arrangement
         self._motion = scene.motion
         self._upright = scene.upright
-        self._contents = contents
+        carried = of.ontology.wording.carried
+        self._contents = of.held(scene, of.sentences.containing)
+        self._holders: dict[int, list[int]] = {}
+        for holder, things_there in of.held(scene, carried | of.sentences.containing).items():
+            for thing in things_there:
+                self._holders.setdefault(thing, []).append(holder)
         self._related = related
         self._names = names
         self._things = things
@@ -643,7 +658,13 @@ class _Claims:
     def _opened(self) -> Discourse:
         """A text about the scene, of which nothing is read yet."""
         judging, turned = self._arrangement, self._motion
-        return Discourse(self._things, self._of.sentences, judging=judging, turned=turned)
+        return Discourse(
+            self._things,
+            self._of.sentences,
+            judging=judging,
+            turned=turned,
+            holders=self._holders,
+        )
 
     def take(self, steps: Sequence[str], conclusion: str) -> None:
         """Claims that are given one by one, the conclusion last."""
@@ -858,6 +879,7 @@ class _Claims:
         first = words[0] if words else ""
         opens = not of_class.get("supposition", frozenset()).isdisjoint(words)
         opens = opens or any(phrase in sentence.text.lower() for phrase in self._of.supposing)
+        opens = opens and not self._has(sentence, "viewpoint")
         opens = opens or (first in of_class.get("enumerating", ()) and ":" in sentence.text)
         example = first in of_class.get("exemplifying", ()) and ":" in sentence.text
         drawn = first in of_class.get("drawing", ()) or "would" in words

@@ -55,7 +55,7 @@ class Sentence:
         asked: Whether it is a question.
         too_long: Whether it is longer than any that is read.
         known: The heads of the noun phrases that are labels, or names that the text repeats.
-        earlier: Whether it says how things were before something happened.
+        time: When it says that things were so: "first", "before" something, "past", or "mixed".
     """
 
     text: str
@@ -65,7 +65,7 @@ class Sentence:
     asked: bool
     too_long: bool = False
     known: frozenset[int] = frozenset()
-    earlier: bool = False
+    time: str = ""
 
     def sure(self, statement: Statement) -> bool:
         """Whether a statement counts: it is read plainly, or of things that are known."""
@@ -175,6 +175,10 @@ class Sentences:
         self.barred = self._classes("negation", "condition", "modal", "exception", "doubtful")
         self.barred -= self.nothing | self._classes("totality")
         self._earlier = tuple(self._classes("earlier"))
+        self._initially, self._later, self._past = (
+            re.compile(rf"\b(?:{'|'.join(map(re.escape, self._classes(*names)))})\b")
+            for names in (("initially",), ("later", "ending"), ("been",))
+        )
         self._shapes: dict[tuple[Shape, bool], Extracted] = {}
         self._known: dict[Group, list[list[Sentence]]] = {}
 
@@ -279,9 +283,18 @@ class Sentences:
     def _sentence(self, words: tuple[Word, ...], row: _Row) -> Sentence:
         says = self._shapes[_shape(words), row.asked] if words else _NOTHING
         known = _known(words, says, row.names)
-        opening = re.sub(r"^\W+", "", row.sentence).lower()
-        earlier = opening.startswith(self._earlier)
-        return Sentence(row.sentence, row.start, words, says, row.asked, not words, known, earlier)
+        time = self._time(row.sentence.lower())
+        return Sentence(row.sentence, row.start, words, says, row.asked, not words, known, time)
+
+    def _time(self, text: str) -> str:
+        """When a sentence in lower case says that things were so; empty where it does not say."""
+        first = self._initially.search(text) is not None
+        before = re.sub(r"^\W+", "", text).startswith(self._earlier)
+        if self._later.search(text):
+            return "mixed" if first or before else ""
+        if first or before:
+            return "first" if first else "before"
+        return "past" if self._past.search(text) else ""
 
     def _heads(self, sentences: Sequence[Sequence[Piece]]) -> frozenset[str]:
         """The nouns that open labels: "box" where there is a "Box 14"; "shell casing" where a

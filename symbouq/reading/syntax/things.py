@@ -24,12 +24,16 @@ class Things:
         spellings: The name of each thing, as it was first written.
         known: How many of them scene and question have.
         whole: What "on the left" and "in the corner" are parts of, where nothing else is said.
+        happenings: How many sentences had things move or change places.
+        carried: Things that moved along with what they are in.
     """
 
     persons: Mapping[str, str] = field(default_factory=dict)
     spellings: list[str] = field(default_factory=list)
     known: int = 0
     whole: int | None = None
+    happenings: int = 0
+    carried: set[int] = field(default_factory=set)
     _of: dict[tuple[str, ...], int] = field(default_factory=dict)
     _by_head: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     _gathered: dict[tuple[str, ...], tuple[int, ...]] = field(default_factory=dict)
@@ -43,6 +47,8 @@ class Things:
             list(self.spellings),
             self.known,
             self.whole,
+            self.happenings,
+            set(self.carried),
             dict(self._of),
             dict(self._by_head),
             dict(self._gathered),
@@ -96,6 +102,10 @@ class Things:
                 alike.add(thing)
         return alike.pop() if len(alike) == 1 else None
 
+    def is_a(self, thing: int, noun: str) -> bool:
+        """Whether a noun heads a name of a thing."""
+        return any(self._of[key] == thing for key in self._by_head.get(_head(noun), ()))
+
     def gather(self, words: Sequence[str], things: Sequence[int]) -> None:
         """Has a noun phrase of several things mean those that it lists."""
         self._gathered[_folded(_key(words))] = tuple(dict.fromkeys(things))
@@ -126,7 +136,12 @@ class Things:
                 if singular[-1] in _folded(other) and set(singular) <= set(_folded(other))
             )
         )
-        return alike if len(alike) > 1 and count in (None, len(alike)) else ()
+        # What only a claim names is none of "the three cups" of the scene.
+        known = tuple(thing for thing in alike if thing < (self.known or len(self.spellings)))
+        for found in (known, alike):
+            if len(found) > 1 and count in (None, len(found)):
+                return found
+        return ()
 
     def line_up(self, things: Iterable[int]) -> None:
         """Takes things for all that stand in one row."""
@@ -187,11 +202,19 @@ class Things:
         taken = sum(spelling.startswith(name) for spelling in self.spellings)
         self.spellings.append(f"{name}, {taken + 1})" if taken else f"{name})")
         place = len(self.spellings) - 1
-        self._first.setdefault(thing, place)
+        self.rename({thing: place})
         return place
 
+    def rename(self, turned: Mapping[int, int]) -> None:
+        """Takes in that what was said of things is said of others from now on."""
+        self._first = {thing: turned.get(place, place) for thing, place in self._first.items()}
+        for thing, place in turned.items():
+            self._first.setdefault(thing, place)
+
     def first(self, thing: int) -> int | None:
-        """The thing for where another one was at first; None where it never moved."""
+        """The thing of which all holds that was said of another one at first; None where that never
+        moved.
+        """
         return self._first.get(thing)
 
     def call(self, words: Sequence[str], thing: int) -> None:

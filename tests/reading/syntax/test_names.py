@@ -6,7 +6,9 @@ import pytest
 
 from symbouq.reading.syntax.names import Names, by_first
 
-NAMES = Names(frozenset(("is", "below", "of", "near", "the")), frozenset(("middle",)))
+NAMES = Names(
+    frozenset(("is", "below", "of", "near", "the")), frozenset(("middle",)), frozenset(("two",))
+)
 
 FOUND = {
     ("The filter bar wraps below the field.", "The filter bar is below the field."): {
@@ -16,6 +18,7 @@ FOUND = {
     ("My truck is near the shed.", "The shed is near my truck."): {("my", "truck"), ("shed",)},
     ("The lamp is red.",): set(),  # once
     ("The middle is near the middle.",): set(),  # no name
+    ("The two cups are near the lamp.", "The two cups are red."): set(),  # several things
     ("The box 4 is near the box 5.",): set(),  # labels
     ("The field of Ann is near the field of Bob.",): set(),  # two of them
     ("The clock strikes.", "The clock strikes.", "The clock is near."): {("clock",)},
