@@ -34,6 +34,7 @@ class Things:
     _by_head: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     _gathered: dict[tuple[str, ...], tuple[int, ...]] = field(default_factory=dict)
     _first: dict[int, int] = field(default_factory=dict)
+    _ahead: dict[int, int] = field(default_factory=dict)
 
     def copy(self) -> Things:
         """The same, to be added to independently."""
@@ -46,6 +47,7 @@ class Things:
             dict(self._by_head),
             dict(self._gathered),
             dict(self._first),
+            dict(self._ahead),
         )
 
     def __len__(self) -> int:
@@ -176,6 +178,13 @@ class Things:
         place = len(self.spellings) - 1
         self._first.setdefault(thing, place)
         return place
+
+    def ahead(self, thing: int) -> int:
+        """A thing for what another one faces; no noun phrase means it."""
+        if thing not in self._ahead:
+            self._ahead[thing] = len(self.spellings)
+            self.spellings.append(f"{self.spellings[thing]} (ahead)")
+        return self._ahead[thing]
 
     def first(self, thing: int) -> int | None:
         """The thing for where another one was at first; None where it never moved."""
