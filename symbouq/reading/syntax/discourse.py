@@ -318,8 +318,8 @@ class Discourse:
         return None if seen == relation else seen
 
     def _aboard(self, landmark: int) -> int:
-        """The vessel whose sides those of a landmark are: itself, if it faces somewhere, else the one
-        that is under way, else the whole.
+        """The vessel whose sides those of a landmark are: itself, if it faces somewhere, else the
+        one that is under way, else the whole.
         """
         vessels = (landmark, self._turned.viewer, self.things.whole) if self._turned else ()
         faces = (v for v in vessels if v is not None and self._turned and self._turned.faces(v))

@@ -60,7 +60,8 @@ class Statement:
         modal: Where it is asked, whether as `possible`, `necessary` or `impossible`.
         frame: Whose side is meant: the landmark's `own` one ("on ITS left"), one that it has
             `aboard` a vessel ("on the PORT side"), the one `seen` by whoever the text is under way
-            with ("on the left"), maybe `of` a landmark, or told by the `hour`; else one of the text.
+            with ("on the left"), maybe `of` a landmark, or told by the `hour`; else one of the
+            text.
     """
 
     trigger: int
@@ -153,8 +154,8 @@ class Step(NamedTuple):
         moved: The head of what moves.
         told: The word that tells where to, or how far.
         kind: `aside` (the way that it tells), `onward`, `back`, `turn` (to a side), `about`, `face`
-            (to a side), `course` (the same, of what is under way), `face_away` or `course_away` (from a
-            side) or `face_other`.
+            (to a side), `course` (the same, of what is under way), `face_away` or `course_away`
+            (from a side) or `face_other`.
     """
 
     moved: int

@@ -42,7 +42,8 @@ class Motion:
         Args:
             thing: The thing.
             kind: `face` (to a side), `course` (the same, of what is under way), `face_away` or
-                `course_away` (from a side), `face_other` (nobody knows where to), `turn` or `about`.
+                `course_away` (from a side), `face_other` (nobody knows where to), `turn` or
+                `about`.
             relation: The side.
         """
         facing = self._facing.get(thing)
