@@ -21,6 +21,9 @@ from symbouq.reading.syntax.wholes import Whole
 
 _KEPT_APART = 20
 """Most things of a kind that are said to be apart, pair by pair."""
+_FACING = frozenset(("face", "course", "face_away", "course_away"))
+_TURNS = _FACING | {"turn", "about", "face_other"}
+"""Kinds of steps that turn what makes them."""
 _REMEMBERED = 8
 """Groups of things that "both" may mean."""
 
@@ -98,6 +101,7 @@ class Discourse:
         said += (*self._whole.bounded(sentence, said), *self._counting.first(sentence))
         said += (*self._arranged(sentence, said), *self._contained(sentence))
         if self._judging is not None:
+            said += tuple(self._faced(sentence))
             said = self._located(sentence, said, self._judging)
             said = tuple(self._timed(each, sentence.time) for each in said)
         self._remember(sentence, said)
@@ -141,7 +145,7 @@ class Discourse:
             word = sentence.words[step.told]
             for thing in self._meant(sentence, step.moved, CONTEXT):
                 side = word.relations[0] if len(word.relations) == 1 else ""
-                if step.kind in ("turn", "about", "face", "face_other"):
+                if step.kind in _TURNS:
                     self._motion.turn(thing, step.kind, side)
                     continue
                 own = word.text.lower() in self._wording.lexeme.get(
@@ -233,7 +237,14 @@ class Discourse:
     def _said(self, sentence: Sentence) -> Iterator[Said]:
         meant: list[tuple[Statement, int, int]] = []
         for stated in sentence.says.statements:
+            viewer = self._viewer_of(stated)
+            if viewer is not None:
+                several = self._meant(sentence, stated.placed, CONTEXT)
+                meant += [(replace(stated, cost=1), one, viewer) for one in several]
+                continue
             statement, whole = self._whole.of_whole(sentence, stated)
+            if whole is not None and self._is_askew(stated):
+                continue
             if whole is not None:
                 several = self._meant(sentence, statement.placed, CONTEXT)
                 meant += [(statement, one, whole) for one in several]
@@ -278,12 +289,87 @@ class Discourse:
                 # Of a direction that is denied by an amount, nothing is said.
                 counts = sure and not (statement.negative and amounts) and seen is not None
                 yield Said(placed, relation, landmark, statement, span, counts, offset, unit)
+                lies = self._lies(statement, told, landmark) if counts else None
+                if lies is not None:
+                    yield Said(placed, lies, landmark, statement, span)
+
+    def _viewer_of(self, statement: Statement) -> int | None:
+        """To whom something is "on the left", if the text is under way with somebody."""
+        alone = (
+            statement.frame in ("seen", "hour")
+            and statement.landmark == CONTEXT != statement.placed
+        )
+        alone = alone and not self._wording.inner_sides.issuperset(statement.relations)
+        return self._turned.viewer if alone and self._turned is not None else None
+
+    def _is_askew(self, statement: Statement) -> bool:
+        """Whether "on the left" may be of what the text is about, which faces elsewhere."""
+        if statement.frame != "seen" or self._turned is None or self.topic is None:
+            return False
+        return any(self._turned.seen(self.topic, r) != r for r in statement.relations)
 
     def _seen(self, statement: Statement, relation: str, landmark: int) -> str | None:
         """What a side of a thing is among the sides of the text; None where that is not known."""
-        if not statement.own or self._turned is None:
+        if not statement.frame or self._turned is None or self._turned.is_deep(relation):
             return relation
-        return self._turned.seen(landmark, relation)
+        if statement.frame == "aboard":
+            return self._turned.seen(self._aboard(landmark), relation)
+        viewer = self._turned.viewer
+        if statement.frame == "hour":
+            return relation if viewer is None else self._turned.by_clock(viewer, relation)
+        seen = relation if viewer is None else self._turned.seen(viewer, relation)
+        if statement.frame == "own":
+            own = self._turned.seen(landmark, relation)
+            return own if seen == relation or self._turned.faces(landmark) else None
+        # "You drive south. The inn is left of the mill"; but left of a ship that sails south?
+        told = viewer is None or (
+            statement.frame == "of" and landmark != viewer and not self._is_person(viewer)
+        )
+        if told and (seen != relation or self._turned.seen(landmark, relation) != relation):
+            return None
+        return seen
+
+    def _lies(self, statement: Statement, relation: str, landmark: int) -> str | None:
+        """Where in a scene is what is in front of or behind a thing that faces somewhere."""
+        if statement.negative or self._motion is None or not self._motion.is_deep(relation):
+            return None
+        thing = self._aboard(landmark) if statement.frame == "aboard" else landmark
+        seen = self._motion.seen(thing, relation)
+        return None if seen == relation else seen
+
+    def _aboard(self, landmark: int) -> int:
+        """The vessel whose sides those of a landmark are: itself, if it faces somewhere, else the
+        one that is under way, else the whole.
+        """
+        vessels = (landmark, self._turned.viewer, self.things.whole) if self._turned else ()
+        faces = (v for v in vessels if v is not None and self._turned and self._turned.faces(v))
+        return next(faces, landmark)
+
+    def _is_person(self, thing: int) -> bool:
+        return self.things.spellings[thing] in self.things.persons.values()
+
+    def headings(self) -> Iterator[Said]:
+        """Where the things of a text face in the end: what is ahead of them lies so."""
+        for thing, way in self._motion.headings() if self._motion is not None else ():
+            statement = Statement(0, CONTEXT, CONTEXT, (way,), 1, False, "asserted")
+            yield Said(self.things.ahead(thing), way, thing, statement, (0, 0))
+
+    def _faced(self, sentence: Sentence) -> Iterator[Said]:
+        """Where a claim says that things face; unsure where they did so before they turned."""
+        for step in sentence.says.steps:
+            word = sentence.words[step.told]
+            side = word.relations[0] if len(word.relations) == 1 else ""
+            heading = self._turned.heading(step.kind, side) if self._turned is not None else None
+            if self._turned is None or heading is None or step.kind not in _FACING:
+                continue
+            way = self._turned.exact(heading)
+            for thing in self._meant(sentence, step.moved, CONTEXT):
+                unsure = self._turned.faced(thing, heading)
+                statement = Statement(
+                    step.told, step.moved, CONTEXT, (way,), 1, False, "asserted", unsure
+                )
+                span = sentence.start + word.start, sentence.start + word.end
+                yield Said(self.things.ahead(thing), way, thing, statement, span)
 
     def _arranged(self, sentence: Sentence, said: Sequence[Said]) -> Iterator[Said]:
         """What the places of things in a sentence say of them and the things placed before.
@@ -355,7 +441,8 @@ class Discourse:
         pairs = {(each.placed, each.landmark) for each in said}
         located = [each for each in located if (each.placed, each.landmark) not in pairs]
         found = (*said, *([] if partly else located))
-        if partly or sentence.says.moves or sentence.says.steps:
+        steps = any(step.kind not in _FACING for step in sentence.says.steps)
+        if partly or sentence.says.moves or steps:
             # Where something gets to, it need not stay.
             return tuple(replace(s, statement=replace(s.statement, unsure=True)) for s in found)
         return found
@@ -436,7 +523,13 @@ class Discourse:
         """
         told: dict[int, dict[str, Place]] = {}
         misread: set[int] = set()
+        under_way = self._turned is not None and self._turned.viewer is not None
+        viewed = {
+            s.trigger for s in sentence.says.statements if s.frame in ("seen", "hour") and under_way
+        }
         for place in sentence.says.places:
+            if place.told in viewed:
+                continue
             things = self._meant(sentence, place.placed, CONTEXT)
             if len(things) != 1 or sentence.says.phrases[place.placed].kind == "plural":
                 continue

@@ -58,7 +58,10 @@ class Statement:
         force: Its force, `asserted` if it has no other.
         unsure: Whether more may be meant than was read.
         modal: Where it is asked, whether as `possible`, `necessary` or `impossible`.
-        own: Whether it is of a side that the landmark has of its own: "on ITS left".
+        frame: Whose side is meant: the landmark's `own` one ("on ITS left"), one that it has
+            `aboard` a vessel ("on the PORT side"), the one `seen` by whoever the text is under way
+            with ("on the left"), maybe `of` a landmark, or told by the `hour`; else one of the
+            text.
         until: Whether it was so before what the sentence says to move did so.
     """
 
@@ -71,7 +74,7 @@ class Statement:
     force: str
     unsure: bool = False
     modal: str = ""
-    own: bool = False
+    frame: str = ""
     until: bool = False
 
 
@@ -154,7 +157,8 @@ class Step(NamedTuple):
         moved: The head of what moves.
         told: The word that tells where to, or how far.
         kind: `aside` (the way that it tells), `onward`, `back`, `turn` (to a side), `about`, `face`
-            (to a side) or `face_other`.
+            (to a side), `course` (the same, of what is under way), `face_away` or `course_away`
+            (from a side) or `face_other`.
     """
 
     moved: int
@@ -252,6 +256,7 @@ class Extraction:
         self.senses = ontology.wording.sense
         self.persons = ontology.wording.person
         self.goals = ontology.wording.lexeme.get("goal", frozenset())
+        self.turning = frozenset(("sideways", "oclock", "aboard"))
         self.pairs = ontology.wording.lexeme.get("pair", frozenset())
         self.inner_sides = ontology.wording.inner_sides
 
@@ -299,7 +304,7 @@ class Extraction:
         bounded = {row[0].number for row in rows("bounded", 1)}
         unsure = {row[0].number for row in rows("unsure", 1)}
         turned = {row[0].number for row in rows("denies_again", 1)}
-        own = {row[0].number for row in rows("own_side", 1)}
+        frame = {row[0].number: str(row[1]) for row in rows("frame", 2)}
         until = {row[0].number for row in rows("until", 1)}
         force: dict[int, set[str]] = {}
         for trigger, kind in rows("force", 2):
@@ -325,7 +330,7 @@ class Extraction:
                 found[number][t - base, placed, landmark, denied] = Statement(
                     *(t - base, placed, landmark, relations, cost, denied, said, t in unsure),
                     modal,
-                    t in own,
+                    frame.get(t, ""),
                     t in until,
                 )
         places: list[set[Place]] = [set() for _ in batch]
@@ -480,6 +485,10 @@ class _Facts:
         if word.category == "position":
             texts = [lower.split()[0]]  # "TO (2, 4)"
         names = {name for text in texts for name in self._of._classes.get(text, ())}
+        if word.relations:  # "to the LEFT of"
+            names |= self._of.turning.intersection(
+                name for text in lower.split() for name in self._of._classes.get(text, ())
+            )
         self._say(
             f"pos({t},{_quoted(token.pos_.lower())}).",
             f"word({t},{_quoted(lower)}).",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 from symbouq.ontology.measures import Offset
@@ -15,6 +16,9 @@ class Motion:
     Args:
         ontology: The tables of the profile.
         amounts: What amounts say in it.
+
+    Attributes:
+        viewer: Who or what was under way last, to whom the sides are that the text says of nothing.
     """
 
     def __init__(self, ontology: Ontology, amounts: Amounts) -> None:
@@ -24,25 +28,56 @@ class Motion:
         self._converse = ontology.relations.converse
         self._component = ontology.relations.component
         self._plane = self._amounts.plane
+        self._plain = {exact: plain for plain, exact in ontology.wording.exactly_as.items()}
+        self._exact = ontology.wording.exactly_as
+        self._within = ontology.wording.within_as
+        self._inner = {of[0]: side for side, of in self._within.items() if len(of) == 1}
         self._facing: dict[int, str | None] = {}
+        self._faced: dict[int, set[str | None]] = {}
+        self.viewer: int | None = None
 
     def turn(self, thing: int, kind: str, relation: str) -> None:
         """Turns a thing.
 
         Args:
             thing: The thing.
-            kind: `face` (to a side), `face_other` (nobody knows where to), `turn` or `about`.
+            kind: `face` (to a side), `course` (the same, of what is under way), `face_away` or
+                `course_away` (from a side), `face_other` (nobody knows where to), `turn` or
+                `about`.
             relation: The side.
         """
         facing = self._facing.get(thing)
-        if kind == "face":
-            self._facing[thing] = relation if relation in self._clockwise else None
+        self._faced.setdefault(thing, set()).add(facing)
+        if kind in ("course", "course_away"):
+            self.viewer = thing
+        if kind in ("face", "course", "face_away", "course_away"):
+            self._facing[thing] = self.heading(kind, relation)
         elif kind == "face_other" or facing is None:
             self._facing[thing] = None
         elif kind == "about":
             self._facing[thing] = self._converse.get(facing)
         else:
             self._facing[thing] = self._seen(facing, relation)
+
+    def heading(self, kind: str, relation: str) -> str | None:
+        """The direction that something faces by what `turn` takes; None where it is none."""
+        relation = self._plain.get(relation, relation)
+        towards = self._converse.get(relation) if kind.endswith("_away") else relation
+        return towards if towards in self._clockwise else None
+
+    def headings(self) -> Iterator[tuple[int, str]]:
+        """The things of which a text says where they face in the end, with the exact direction."""
+        for thing, facing in self._facing.items():
+            if facing is not None:
+                yield thing, self.exact(facing)
+
+    def exact(self, direction: str) -> str:
+        """A direction, as what lies exactly so."""
+        return self._exact.get(direction, direction)
+
+    def faced(self, thing: int, direction: str) -> bool:
+        """Whether a thing has faced somewhere before it turned."""
+        return direction in self._faced.get(thing, ()) and direction != self._facing[thing]
 
     def faces(self, thing: int) -> bool:
         """Whether a text says of a thing that it faces somewhere, known or not."""
@@ -65,14 +100,34 @@ class Motion:
             return self._seen(facing, relation)
         return facing if kind == "onward" else self._converse.get(facing)
 
+    def by_clock(self, thing: int, relation: str) -> str | None:
+        """The direction of an hour for who faces 12: "at 3 o'clock" on a dial is to the right."""
+        facing = self._facing.get(thing)
+        ahead = next(
+            (way for way, r in self._clockwise.items() if self._quarters.get(r) == 1), None
+        )
+        seen: str | None = self._plain.get(relation, relation)
+        for _ in self._clockwise:
+            if facing is None or ahead == facing:
+                break
+            ahead, seen = self._clockwise.get(ahead or ""), self._clockwise.get(seen or "")
+        return seen if ahead == facing else None
+
+    def is_deep(self, relation: str) -> bool:
+        """Whether a relation is of a side at the front or the back."""
+        side = self._inner.get(relation, relation)
+        return side in self._quarters and side not in self._clockwise
+
     def seen(self, thing: int, relation: str) -> str | None:
         """What is said of a side that a thing has of its own, by the sides of the text; the same,
         where nothing says how the thing is turned, and None where that is not known.
         """
-        if relation not in self._quarters or not self.faces(thing):
+        side = self._inner.get(relation, relation)
+        if side not in self._quarters or not self.faces(thing):
             return relation
         facing = self._facing[thing]
-        return None if facing is None else self._seen(facing, relation)
+        seen = None if facing is None else self._seen(facing, side)
+        return seen if side == relation else next(iter(self._within.get(seen or "", ())), None)
 
     def _seen(self, facing: str, side: str) -> str | None:
         """The direction of a side of what faces somewhere."""

@@ -266,6 +266,8 @@ class SyntaxReader:
             where = max(first[one], first[other])
             statement = Statement(0, CONTEXT, CONTEXT, (relation,), 1, False, "asserted")
             spoken[where].append(Said(one, relation, other, statement, (0, 0)))
+        if spoken:
+            spoken[-1] += discourse.headings()
         stated = [tuple(self.mentions(said, things)) for said in spoken]
         with reading("the question", question):
             order: list[int] = []

@@ -39,6 +39,7 @@ class Things:
     _gathered: dict[tuple[str, ...], tuple[int, ...]] = field(default_factory=dict)
     _first: dict[int, int] = field(default_factory=dict)
     _rows: list[tuple[int, ...]] = field(default_factory=list)
+    _ahead: dict[int, int] = field(default_factory=dict)
 
     def copy(self) -> Things:
         """The same, to be added to independently."""
@@ -54,6 +55,7 @@ class Things:
             dict(self._gathered),
             dict(self._first),
             list(self._rows),
+            dict(self._ahead),
         )
 
     def __len__(self) -> int:
@@ -210,6 +212,13 @@ class Things:
         self._first = {thing: turned.get(place, place) for thing, place in self._first.items()}
         for thing, place in turned.items():
             self._first.setdefault(thing, place)
+
+    def ahead(self, thing: int) -> int:
+        """A thing for what another one faces; no noun phrase means it."""
+        if thing not in self._ahead:
+            self._ahead[thing] = len(self.spellings)
+            self.spellings.append(f"{self.spellings[thing]} (ahead)")
+        return self._ahead[thing]
 
     def first(self, thing: int) -> int | None:
         """The thing of which all holds that was said of another one at first; None where that never
