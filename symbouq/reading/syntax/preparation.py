@@ -1453,7 +1453,7 @@ def _aside(
 
 def _of_all(words: Sequence[Word]) -> list[Word]:
     """Words with another preposition shown before "all", where "at all" is no place."""
-    following = [*(word.text.lower() for word in words[1:]), ""]
+    following = [*(word.text.lower() for word in words[1:]), ""][: len(words)]
     return [
         replace(word, shown="under")
         if word.shown == SHOWN["preposition"] and after == "all"

@@ -284,7 +284,8 @@ class Sentences:
         says = self._shapes[_shape(words), row.asked] if words else _NOTHING
         known = _known(words, says, row.names)
         time = self._time(row.sentence.lower())
-        return Sentence(row.sentence, row.start, words, says, row.asked, not words, known, time)
+        long = len(row.tokens) > LONGEST_SENTENCE
+        return Sentence(row.sentence, row.start, words, says, row.asked, long, known, time)
 
     def _time(self, text: str) -> str:
         """When a sentence in lower case says that things were so; empty where it does not say."""
