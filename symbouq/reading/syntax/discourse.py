@@ -104,7 +104,7 @@ class Discourse:
             said += tuple(self._faced(sentence))
             said = self._located(sentence, said, self._judging)
             said = tuple(self._timed(each, sentence.time) for each in said)
-        self._remember(sentence, said)
+        self._remember(sentence, [s for s in said if not self.things.is_ahead(s.placed)])
         self.question = said if sentence.asked else ()
         return said
 
@@ -612,7 +612,10 @@ class Discourse:
             and self.things.find(*sentence.named(head)) is None
         ):
             return ()
-        return (self._named_by(sentence, head),)
+        thing = self._named_by(sentence, head)
+        if phrase.plural and phrase.count and not self.things.numbers(thing, phrase.count):
+            return ()  # "three hens ... four hens"
+        return (thing,)
 
     def _shared(self, sentence: Sentence, head: int) -> tuple[int, ...]:
         """What something else is in or on by the scene: "the same drawer as the pen"."""
@@ -822,7 +825,8 @@ class Discourse:
         graded = [p for p in phrases if _graded(sentence, p)]
         if graded:
             self._graded = sentence.named(graded[-1].head)[1]
-        if plural and (not graded or graded[-1].head < plural[-1].head):
+        counted = [p for p in plural if p.count]
+        if counted and (not graded or graded[-1].head < counted[-1].head):
             self._graded = ""  # "In the TOP drawer are three compartments. The left one ..."
         singular = [p for p in phrases if not p.plural]
         subjects = [p.head for p in singular if p.role in ("subject", "introduced")]

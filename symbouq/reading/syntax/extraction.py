@@ -679,6 +679,11 @@ class _Facts:
         occasion = dated or labelled or self._in_class(landmark, "occasion")
         return occasion or (bare and self._in_class(landmark, "manner"))
 
+    def _is_formation(self, token: Token) -> bool:
+        """Whether a noun says how several things stand: "in a ROW"."""
+        articles = [c.lower_ for c in token.children if c.dep_ == "det"]
+        return token.dep_ == "pobj" and "a" in articles
+
     def _in_class(self, token: Token, name: str) -> bool:
         """Whether a word is of a class."""
         return name in self._classes_of(token)
@@ -738,8 +743,10 @@ class _Facts:
             modified = any(c.dep_ == "compound" and c.pos_ == "NOUN" for c in token.children)
             if word.measure or names & {"neutral", "reciprocal", "many", "far_measure"}:
                 return
-            if "collective" in names and any(c.lower_ == "of" for c in token.children):
-                return  # "a ROW of hooks"
+            if "collective" in names and (
+                any(c.lower_ == "of" for c in token.children) or self._is_formation(token)
+            ):
+                return  # "a ROW of hooks", "they stand in a ROW"
             if "abstract" in names and not modified:
                 return
             nominal = token.pos_ in NOMINAL or (

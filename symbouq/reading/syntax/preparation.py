@@ -711,7 +711,7 @@ class _Sentence:
             end += 1
         if end == at or not self._unit(end):
             return at
-        if self._counts_things(at, end):
+        if self._counts_things(at, end) or self._forms(at, end):
             return at
         onward = self._is(self._at(end + 1), "onward") or self._is(self._at(end + 1), "backward")
         if self.lower[at] in _SINGULAR_UNITS and not onward and self._phrase(end + 1) is None:
@@ -729,6 +729,10 @@ class _Sentence:
         placed = follows is not None and follows.relation in self.of.directions
         placed = placed or self._code_at(end + 1) in tuple("FT")
         return thing and told and not placed  # "there are three shelves IN the pantry"
+
+    def _forms(self, at: int, end: int) -> bool:
+        """Whether what may be a measure says how several things stand: "in A ROW above B"."""
+        return self._is(self._at(at - 1), "within") and self._is(self._at(end), "collective")
 
     def _amount(self, item: _Item) -> Amount | None:
         """How much a measure is."""
@@ -1147,11 +1151,14 @@ class _Sentence:
         word = self.lower[self.items[position].first]
         return self._is(word, "homonym") and bool(re.match("D.(?:[W,P=]|$)", code[position - 1 :]))
 
-    @staticmethod
-    def _places(code: str, position: int) -> bool:
-        """Whether what follows places something: "'s left of", not "'s left"."""
+    def _places(self, code: str, position: int) -> bool:
+        """Whether what follows places something: "'s left of", "'s on the", not "'s left"."""
         compound = _COMPOUND.match(code, position)
-        return compound is not None and bool(compound[2] or compound[1].endswith("P"))
+        if compound is not None:
+            return bool(compound[2] or compound[1].endswith("P"))
+        at = self.items[position].first if position < len(self.items) else 0
+        adposition = (self._at(at),) in self.of.expressions["adposition"]
+        return adposition and code[position + 1 : position + 2] == "D"
 
     def _contrasts(self, item: _Item) -> bool:
         """Whether an item denies what follows in favour of what precedes: "rather than"."""

@@ -112,7 +112,7 @@ class SyntaxReader:
         self._announcing = _announcement(lexemes.get("announcing", ()))
         self._articles = lexemes.get("article", frozenset())
         self._compass = lexemes.get("compass", frozenset())
-        self._plane = self._compass | _flat(ontology)
+        self._plane = self._compass | lexemes.get("oclock", frozenset()) | _flat(ontology)
         self._inferring = lexemes.get("inferring", frozenset())
         self._affirming = lexemes.get("affirmation", frozenset())
         self._refusing = lexemes.get("refusal", frozenset())

@@ -33,7 +33,7 @@ _POSSESSIVE = frozenset(("'s", "\u2019s"))
 _COPULAS = frozenset(("is", "are", "was", "were", "and"))
 _FINITE = frozenset(("VBZ", "VBP", "VBD", "MD", "VB"))
 """Tags of verbs that head a sentence."""
-_WORDS = re.compile(r"\w+")
+_WORDS = re.compile(r"[\w']+")
 _REMEMBERED = 20_000
 """Shapes of sentences remembered at a time."""
 _BATCH = 64

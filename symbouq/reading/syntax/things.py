@@ -38,6 +38,7 @@ class Things:
     _by_head: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     _gathered: dict[tuple[str, ...], tuple[int, ...]] = field(default_factory=dict)
     _first: dict[int, int] = field(default_factory=dict)
+    _count: dict[int, int] = field(default_factory=dict)
     _rows: list[tuple[int, ...]] = field(default_factory=list)
     _ahead: dict[int, int] = field(default_factory=dict)
 
@@ -54,6 +55,7 @@ class Things:
             dict(self._by_head),
             dict(self._gathered),
             dict(self._first),
+            dict(self._count),
             list(self._rows),
             dict(self._ahead),
         )
@@ -83,7 +85,24 @@ class Things:
         }
         if not alike and proper:  # "Save" for the Save button
             alike = {self._of[other] for other in self._of if _opens(key, other)}
+        alike = alike or self._answered(key)
         return alike.pop() if len(alike) == 1 else None
+
+    def _answered(self, key: tuple[str, ...]) -> set[int]:
+        """What an answer means by "your tent" where the scene has "my tent", or by "you"."""
+        if key[0].lower() not in self.persons:
+            return set()
+        return {
+            thing
+            for other, thing in self._of.items()
+            if thing < self.known and other[1:] == key[1:] and other[0].lower() in self.persons
+        }
+
+    def numbers(self, thing: int, count: int) -> bool:
+        """Whether a thing that is several may be as many as is said; they are as many as is said
+        first.
+        """
+        return self._count.setdefault(thing, count) == count
 
     def eponym(self, words: Sequence[str], holders: Collection[str]) -> int | None:
         """The thing that a noun phrase names by what it holds or sells, "the FLOWERS" for the
@@ -219,6 +238,10 @@ class Things:
             self._ahead[thing] = len(self.spellings)
             self.spellings.append(f"{self.spellings[thing]} (ahead)")
         return self._ahead[thing]
+
+    def is_ahead(self, thing: int) -> bool:
+        """Whether a thing is what another one faces."""
+        return thing in self._ahead.values()
 
     def first(self, thing: int) -> int | None:
         """The thing of which all holds that was said of another one at first; None where that never
