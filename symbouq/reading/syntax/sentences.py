@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
@@ -73,7 +73,7 @@ class Sentence:
             (statement.placed, statement.landmark)
         )
 
-    def upright(self, upright_as: Mapping[str, str], plane: Collection[str]) -> Sentence:
+    def upright(self, upright_as: Mapping[str, str], plane: Set[str]) -> Sentence:
         """The sentence in a text that uses the compass: what is above a thing is not north of it.
 
         Args:
