@@ -89,10 +89,20 @@ def read_source(
             )
             complain(OntologyError(message, str(files[0]), 1, code="no-profile"))
     redeclared = {str(f.arguments[0]) for f in stated if f.key == ("family", 2)}
+    inherited = _parsed(builtin, complain)[0]
+    # With a relation go the scales that grow in its direction.
+    scales = {
+        str(part.arguments[0])
+        for part in inherited
+        if isinstance(part, _Stated)
+        and part.key == ("scale", 2)
+        and _about(part, "relation", redeclared)
+    }
     inherited = [
         part
-        for part in _parsed(builtin, complain)[0]
-        if not (isinstance(part, _Stated) and _about(redeclared, part))
+        for part in inherited
+        if not isinstance(part, _Stated)
+        or not (_about(part, "relation", redeclared) or _about(part, "scale", scales))
     ]
     facts = [*(f for f in inherited if isinstance(f, _Stated)), *stated]
     rules = [part for part in [*inherited, *own] if isinstance(part, ast.AST)]
@@ -137,12 +147,12 @@ class _Stated:
         return self.symbol.name, len(self.arguments)
 
 
-def _about(relations: Collection[str], fact: _Stated) -> bool:
-    """Whether a fact is about one of the relations."""
+def _about(fact: _Stated, kind: str, names: Collection[str]) -> bool:
+    """Whether a fact is about one of the relations, or what else is named."""
     kinds = vocabulary()[fact.key]
     return any(
-        kind == "relation" and str(value) in relations
-        for kind, value in zip(kinds, fact.arguments, strict=True)
+        told == kind and str(value) in names
+        for told, value in zip(kinds, fact.arguments, strict=True)
     )
 
 
