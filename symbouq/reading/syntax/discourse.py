@@ -669,7 +669,9 @@ class Discourse:
         if phrase.kind == "pronoun":  # "the cups ... they"
             named_here = sentence.says.phrases.values()
             several = (p for p in named_here if p.plural and p.names and p.head != other)
-            here = sorted([*here, *((p.head,) for p in several if p.head < phrase.head)], key=max)
+            grouped = {head for group in here for head in group}
+            alone = [p.head for p in several if p.head < phrase.head and p.head not in grouped]
+            here = sorted([*here, *((head,) for head in alone)], key=max)
         named = [tuple(t for h in g for t in self._meant(sentence, h, CONTEXT)) for g in here]
         if phrase.pick is not None:
             pair = next((g for g in [*reversed(named), *reversed(self._groups)] if len(g) == 2), ())
