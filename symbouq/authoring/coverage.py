@@ -137,6 +137,9 @@ _WATCHED = {
 }
 """Groups to their tables that are read by key."""
 
+_MEMBERS = ("carried", "bounding", "central", "shares_place", "tall", "blurred")
+"""Tables of the wording that are asked for their members."""
+
 
 class _WatchedLibrary(OntologyLibrary):
     """An ontology whose tables are watched."""
@@ -165,7 +168,7 @@ class _WatchedLibrary(OntologyLibrary):
                 "wording",
                 **{
                     name: _WatchedSet(getattr(ontology.wording, name))
-                    for name in ("carried", "bounding", "central", "shares_place", "tall")
+                    for name in _MEMBERS
                 },
                 part_as=_Understood(ontology.wording.part_as),
                 distinct=_Understood(ontology.wording.distinct),
@@ -413,7 +416,7 @@ def _used_rows(
         "container": getattr(ontology.lexicon.container, "used", ()),
         **{
             name: getattr(getattr(ontology.wording, name), "used", ())
-            for name in ("carried", "bounding", "central", "shares_place", "tall")
+            for name in _MEMBERS
         },
         **{
             name: looked_up[name]
@@ -437,6 +440,7 @@ def _used_rows(
         "at_least": relations,
         "at_most": relations,
         **{name: looked_up[name] for name in ("join", "sense")},
+        "blurred": getattr(ontology.wording.blurred, "used", ()),
     }
 
     def is_used(predicate: str, *keys: str) -> bool:

@@ -274,6 +274,7 @@ class Wording:
         exactly_as: Direction to what is said where it is said to be exact.
         upright_as: Relation to what words other than those of the compass say with it in a text
             that uses the compass.
+        blurred: Words, each with a relation that the things it relates may have as well.
         tall: Scales that go up and down, wherever north is.
         sense: An adposition and a class of words to the relation that it says to a thing of that
             class.
@@ -307,6 +308,7 @@ class Wording:
     distinct: Annotated[str, _first]
     exactly_as: Annotated[dict[str, str], _mapping]
     upright_as: Annotated[dict[str, str], _mapping]
+    blurred: Annotated[frozenset[tuple[str, str]], _pairs]
     tall: Annotated[frozenset[str], _members]
     sense: Annotated[dict[tuple[str, str], str], _by_pair]
     carried: Annotated[frozenset[str], _members]

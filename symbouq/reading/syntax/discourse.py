@@ -57,6 +57,7 @@ class Discourse:
     ) -> None:
         self._arrangement = arrangement
         self._related: set[frozenset[int]] = set()
+        self._left: dict[int, int] = {}  # what a sentence moves, to where it was
         self.things = things
         self._amounts = sentences.preparation.amounts
         self._motion = motion
@@ -71,6 +72,8 @@ class Discourse:
         self._excluding = sentences.excluding
         self._containing = sentences.containing
         self._converse = sentences.ontology.relations.converse
+        self._sideways = sentences.sideways
+        self._fixed = sentences.fixed
         self.topic: int | None = None
         self.landmark: int | None = None
         self.question: tuple[Said, ...] = ()
@@ -104,8 +107,10 @@ class Discourse:
             said += tuple(self._faced(sentence))
             said = self._located(sentence, said, self._judging)
             said = tuple(self._timed(each, sentence.time) for each in said)
+        said = tuple(self._viewed(sentence, said))
         self._remember(sentence, [s for s in said if not self.things.is_ahead(s.placed)])
         self.question = said if sentence.asked else ()
+        self._left = {}
         return said
 
     def _line_up(self, sentence: Sentence, said: Iterable[Said]) -> None:
@@ -129,6 +134,7 @@ class Discourse:
         that was said of it there; the places that it had are those of the new one.
         """
         place = self.things.before(thing)
+        self._left[thing] = place
         if self._arrangement is not None:
             self._arrangement.hand_over(thing, place)
         turned = {thing: place}
@@ -447,6 +453,36 @@ class Discourse:
             return tuple(replace(s, statement=replace(s.statement, unsure=True)) for s in found)
         return found
 
+    def _viewed(self, sentence: Sentence, said: Iterable[Said]) -> Iterator[Said]:
+        """What a sentence says; nothing is based on left and right as somebody else sees them than
+        the text does. Who is not named sees them as the text does.
+        """
+        view = self._view(sentence)
+        for each in said:
+            trigger = sentence.words[each.statement.trigger : each.statement.trigger + 1]
+            words = {part for word in trigger for part in word.text.lower().split()}
+            if each.relation not in self._sideways or not self._fixed.isdisjoint(words):
+                yield each
+                continue
+            if self._arrangement is not None:
+                if not self.things.viewed:
+                    self.things.view = view
+                self.things.viewed = True
+            same = view is None or view == self.things.view
+            yield each if same else replace(each, sure=False)
+
+    def _view(self, sentence: Sentence) -> int | str | None:
+        """Who a sentence names for who sees things so: a thing, or the word for what is none."""
+        for head, surely in sentence.says.seen_by:
+            word = sentence.words[head].text.lower()
+            if word in self._wording.person or word in self._wording.lexeme.get("viewer", ()):
+                continue
+            named = head in sentence.says.phrases
+            if surely or (named and self.things.find(*sentence.named(head)) is not None):
+                meant = self._meant(sentence, head, CONTEXT) if named else ()
+                return meant[0] if len(meant) == 1 else word
+        return None
+
     def _timed(self, said: Said, time: str) -> Said:
         """What a claim says of how things were: in the past, which may be the end; at first, or
         before the only thing that happened, which is unsure where none of them moved.
@@ -527,13 +563,16 @@ class Discourse:
         viewed = {
             s.trigger for s in sentence.says.statements if s.frame in ("seen", "hour") and under_way
         }
+        until = {s.placed for s in sentence.says.statements if s.until}
         for place in sentence.says.places:
             if place.told in viewed:
                 continue
+            # "It stood in row 2, but was moved": where it was.
+            past = self._left if place.placed in until else {}
             things = self._meant(sentence, place.placed, CONTEXT)
             if len(things) != 1 or sentence.says.phrases[place.placed].kind == "plural":
                 continue
-            (thing,) = things
+            thing = past.get(things[0], things[0])
             here = told.setdefault(thing, {})
             other = here.get(place.scale)
             if other is not None and other.number != place.number:

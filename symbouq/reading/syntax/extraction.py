@@ -186,6 +186,7 @@ class Extracted:
         counts: What a trigger says of a number of things.
         among: Words that count to the noun phrases of the things that they count.
         held_by: Words that count to the noun phrases of what the things are in that they count.
+        seen_by: Who sees things so, or from where they are seen so, and whether that is sure.
         extremes: A word for the first place on a scale, the noun phrase of what has it, and that of
             the things among which it is the first.
         amended: What it leaves out: a word, the word or the text that is understood there, and
@@ -206,6 +207,7 @@ class Extracted:
     among: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     held_by: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     extremes: tuple[tuple[int, int, int], ...] = ()
+    seen_by: tuple[tuple[int, bool], ...] = ()
     amended: tuple[tuple[int, int | str, bool], ...] = ()
 
 
@@ -369,6 +371,11 @@ class Extraction:
             heads = first.number % STRIDE, among_them.number % STRIDE
             if batch[number].phrases.keys() >= set(heads):
                 extremes[number].add((w, *heads))
+        seen_by: list[set[tuple[int, bool]]] = [set() for _ in batch]
+        for name, surely in (("seen_by", True), ("seen_for", False)):
+            for (viewer,) in rows(name, 1):
+                number, position = divmod(viewer.number, STRIDE)
+                seen_by[number].add((position, surely))
         amended: list[dict[tuple[int, bool], int | str]] = [{} for _ in batch]
         for name, instead in (("understood", False), ("instead", True)):
             for before, what in rows(name, 2):
@@ -402,6 +409,7 @@ class Extraction:
                 _sorted(among[n]),
                 _sorted(held_by[n]),
                 tuple(sorted(extremes[n])),
+                tuple(sorted(seen_by[n])),
                 tuple((at, what, instead) for (at, instead), what in sorted(amended[n].items())),
             )
             for n, facts in enumerate(batch)

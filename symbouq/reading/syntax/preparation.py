@@ -144,6 +144,8 @@ _MARKUP = frozenset(
 )
 _TYING = frozenset((",", "and", "of", "in", "the", "/"))
 """What may stand between the numbers of one place: "row 3 of column 2"."""
+_OBJECT = 4
+"""The most words of an object before the particle of its verb."""
 _COMMAS = frozenset((",", "\u2014", "\u2013", ";"))
 _SINGULAR_UNITS = frozenset(("a", "an", "one"))
 _CONTENT = 3
@@ -544,7 +546,7 @@ class _Sentence:
             elliptic = self._is(self._at(end), "ellipsis")
             if category == "side" and elliptic and not self._names_part():
                 continue  # "in the MIDDLE one"
-            if category == "side" and len(words) > 1 and self._is(self._at(end), "slot"):
+            if category == "side" and len(words) > 1 and self._is_told_apart(end):
                 continue  # "in the MIDDLE seat"
             if self.items and self.items[-1].code == "S" and self._is(words[0], "part"):
                 continue  # "in the northern part of B"
@@ -558,6 +560,11 @@ class _Sentence:
             code = {"preposition": "P", "side": "S"}.get(category, "E")
             return _Item(code, at, end - 1, relation, category)
         return None
+
+    def _is_told_apart(self, at: int) -> bool:
+        """Whether a noun is of things of which a text has several in a row: seats, drawers."""
+        kinds = ("slot", "container", "component", "chamber", "collective")
+        return any(self._is(stem, kind) for stem in stems(self._at(at)) for kind in kinds)
 
     def _is_hyphened(self, at: int) -> bool:
         """Whether a side is the second part of a name: "the centre-BACK", not "top-LEFT"."""
@@ -881,7 +888,8 @@ class _Sentence:
         lettered = after.isalpha() and len(after) == 1 and self._is(self.lower[at], "lettered")
         if not (_CODE.fullmatch(after) or lettered):
             return 0
-        if after == "I" and self.texts[at].islower() and not lettered:
+        occasional = self._is(self.lower[at], "occasion")  # "on Monday I"
+        if after == "I" and (occasional or (self.texts[at].islower() and not lettered)):
             return 0
         follows = self._at(at + 2)
         measured = follows in self.of._units and self.lower[at] not in self.heads
@@ -1022,12 +1030,22 @@ class _Sentence:
                 self.items[n] = _Item("W", *item[1:3])
 
     def _parted(self, item: _Item) -> bool:
-        """Whether an item is a pronoun between a verb and its particle: "hangs IT up"; what is
-        pushed up is higher than before.
+        """Whether an item ends what stands between a verb and its particle: "hangs IT up", "puts
+        the red CRATE down"; what is pushed up is higher than before.
         """
         verb = self._at(item.first - 1)
         pushed = any(self._is(stem, "motion") for stem in stems(verb))
-        return self._is(self.lower[item.last], "moved") and not pushed
+        if self._is(self.lower[item.last], "moved"):
+            return not pushed
+        first = item.first
+        while first > max(0, item.first - _OBJECT) and not self._determines(first):
+            first -= 1
+        return self._determines(first) and any(
+            self._is(stem, "putting") for stem in stems(self._at(first - 1))
+        )
+
+    def _determines(self, at: int) -> bool:
+        return self._is(self._at(at), "article") or self._is(self._at(at), "possessive")
 
     def _phrasal(self, word: str) -> bool:
         """Whether a verb goes with "up" or "down" that says nothing of a place."""

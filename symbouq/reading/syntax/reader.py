@@ -86,6 +86,7 @@ class _Scene:
     arrangement: Arrangement
     motion: Motion
     upright: bool
+    wording: dict[tuple[int, int], set[tuple[str, str]]]
 
 
 class SyntaxReader:
@@ -231,6 +232,7 @@ class SyntaxReader:
         tables = Tables(self.ontology)
         spoken: list[list[Said]] = []
         first: list[int] = []  # the sentence that speaks of a thing first
+        wording: dict[tuple[int, int], set[tuple[str, str]]] = {}
         for number, (text, sentences) in enumerate(zip(scene, read, strict=True), start=1):
             part = f"scene sentence {number}"
             if any(sentence.too_long for sentence in sentences):
@@ -261,6 +263,8 @@ class SyntaxReader:
                         for moved in left if said.statement.until else ():
                             said = self._left(said, moved, left[moved])
                         spoken[-1].append(said)
+                        told = self.word_of(said, sentence), said.relation
+                        wording.setdefault((said.placed, said.landmark), set()).add(told)
             first += [number - 1] * (len(things) - len(first))
         for (one, other), relation in self._kept_apart(discourse, spoken):
             where = max(first[one], first[other])
@@ -288,7 +292,8 @@ class SyntaxReader:
         stance = (modals.pop() if len(modals) == 1 else "") or ASSERTED
         states_there = tuple(self.mentions(states, things))
         return _Scene(
-            *(stated_things, things, about, states_there, stance, arrangement, motion, upright)
+            *(stated_things, things, about, states_there, stance, arrangement, motion, upright),
+            wording,
         )
 
     def framed(self, read: list[list[Sentence]], upright: bool) -> list[list[Sentence]]:
@@ -453,6 +458,12 @@ class SyntaxReader:
                 yield mention
         for group in groups.values():
             yield from grouped(self.ontology, [mention for _, mention in sorted(group)])
+
+    @staticmethod
+    def word_of(said: Said, sentence: Sentence) -> str:
+        """The word by which a sentence says something; none where the question before has it."""
+        at = said.statement.trigger
+        return "".join(word.text.lower() for word in sentence.words[at : at + 1])
 
     def unread(self, said: Sequence[Said], sentence: Sentence) -> str:
         """Why nothing is stated by a sentence that asserts something, if it speaks of a place."""
@@ -637,6 +648,7 @@ class _Claims:
         self._arrangement = scene.arrangement
         self._motion = scene.motion
         self._upright = scene.upright
+        self._wording = scene.wording
         carried = of.ontology.wording.carried
         self._contents = of.held(scene, of.sentences.containing)
         self._holders: dict[int, list[int]] = {}
@@ -742,7 +754,7 @@ class _Claims:
             error = ReadingError(part, "for it is longer than any that is read", sentence.text)
             self.faults.append(str(error))
             return _Reading([], ASSERTED, "unread")
-        said = self._of.said(self._discourse, sentence)
+        said = self._said(self._discourse, sentence)
         meaning = self._of.ontology.wording.lexeme.get("meaning", ())
         first = _opening(sentence)[:1]
         glosses = not set(first).isdisjoint(meaning) or self._defines(_opening(sentence))
@@ -848,6 +860,23 @@ class _Claims:
         """Whether a sentence has a word of a class."""
         words = self._of.ontology.wording.lexeme.get(name, frozenset())
         return not words.isdisjoint(word.text.lower() for word in sentence.words)
+
+    def _said(self, discourse: Discourse, sentence: Sentence) -> list[Said]:
+        """What a sentence says of things; unsure where the scene's words leave it open."""
+        said = self._of.said(discourse, sentence)
+        return [_unsure(s) if self._is_blurred(s, sentence) else s for s in said]
+
+    def _is_blurred(self, said: Said, sentence: Sentence) -> bool:
+        """Whether the words of scene and claim for two things may mean the same."""
+        blurred = self._of.ontology.wording.blurred
+        converse = self._of.ontology.relations.converse
+        word, relation = self._of.word_of(said, sentence), said.relation
+        there = self._wording.get((said.placed, said.landmark), set())
+        turned = self._wording.get((said.landmark, said.placed), set())
+        return any((w, relation) in blurred or (word, r) in blurred for w, r in there) or any(
+            (w, converse.get(relation)) in blurred or (word, converse.get(r)) in blurred
+            for w, r in turned
+        )
 
     def _settled(self, said: Said, glosses: bool) -> Said:
         """What explains a term, as restated where the scene relates the pair, else as a case.
@@ -1013,7 +1042,7 @@ class _Claims:
         """What an answer states."""
         discourse = self._opened()
         discourse.topic = self._discourse.topic
-        said = [each for sentence in sentences for each in self._of.said(discourse, sentence)]
+        said = [each for sentence in sentences for each in self._said(discourse, sentence)]
         stance = ASSERTED
         if len(sentences) == 1:
             told = self._counted(discourse, sentences[0], said, -begin)

@@ -146,6 +146,8 @@ class Sentences:
         ontology: The tables.
         settling: The relations after which things are not compared by their places any more.
         containing: Relations to a thing of what is in it.
+        sideways: Directions that are others from elsewhere: left and right, in front and behind.
+        fixed: Words of directions that are the same from everywhere: those of the compass.
         first_on: Scale to what the first on it is to the others.
         nothing: Words that say of none.
         barred: Words by which a sentence that counts says something else.
@@ -169,6 +171,8 @@ class Sentences:
         self.settling = relations.family.keys() - level
         part_as = ontology.wording.part_as
         self.containing = {r for r, implied in relations.implied.items() if part_as in implied}
+        self.sideways = {r for r, signs in relations.component.items() if signs.keys() & {"x", "z"}}
+        self.fixed = self._classes("compass")
         scales = ontology.wording.scale.items()
         self.first_on = {s: relations.converse[r] for s, r in scales if r in relations.converse}
         self.nothing = self._classes("nobody", "denial")

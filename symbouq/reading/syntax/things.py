@@ -26,6 +26,8 @@ class Things:
         whole: What "on the left" and "in the corner" are parts of, where nothing else is said.
         happenings: How many sentences had things move or change places.
         carried: Things that moved along with what they are in.
+        view: Whose left and right the text tells, where it says so.
+        viewed: Whether it has told any.
     """
 
     persons: Mapping[str, str] = field(default_factory=dict)
@@ -34,6 +36,8 @@ class Things:
     whole: int | None = None
     happenings: int = 0
     carried: set[int] = field(default_factory=set)
+    view: int | str | None = None
+    viewed: bool = False
     _of: dict[tuple[str, ...], int] = field(default_factory=dict)
     _by_head: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     _gathered: dict[tuple[str, ...], tuple[int, ...]] = field(default_factory=dict)
@@ -51,6 +55,8 @@ class Things:
             self.whole,
             self.happenings,
             set(self.carried),
+            self.view,
+            self.viewed,
             dict(self._of),
             dict(self._by_head),
             dict(self._gathered),

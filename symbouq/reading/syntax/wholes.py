@@ -62,27 +62,38 @@ class Whole:
         if word.category != "side" or not relations or statement.placed == CONTEXT:
             return statement, None
         if statement.landmark != CONTEXT:
-            holding = self._class("surface") | self._class("container")
-            holds = self._has(sentence, statement.landmark, holding)
+            if self._has(sentence, statement.landmark, self._class("surface")):
+                # "The page has a logo at the top": on that side within it.
+                inner = self._within(sentence, statement)
+                return replace(statement, relations=inner or relations), None
+            holds = self._has(sentence, statement.landmark, self._class("container"))
             holds = holds or sentence.says.phrases[statement.landmark].role == "subject"
             if not central or holds:
                 return statement, None
         if central and not self._wording.within_as:
             return replace(statement, cost=_UNKNOWN), None
-        if not self._wording.inner_sides.issuperset(relations):
-            before = [w.text.lower() for w in sentence.words[: statement.trigger]][-2:]
-            opens = len(before) == 2 and before[0] in self._class("within") | self._class("upon")
-            if not opens or before[1] not in self._class("article"):
-                return statement, None  # "to the left", of what was spoken of last
-            sides = (self._wording.within_as.get(relation, ()) for relation in relations)
-            relations = tuple(dict.fromkeys(side for of in sides for side in of))
-            if not relations:
-                return statement, None
+        relations = self._within(sentence, statement)
+        if not relations:
+            return statement, None  # "to the left", of what was spoken of last
         whole = self.opposed(relations)
         if whole is None:
             whole = self._things.surroundings() if self._telling else self._things.whole
         cost = 1 if whole is not None else _UNKNOWN
         return replace(statement, relations=relations, cost=cost), whole
+
+    def _within(self, sentence: Sentence, statement: Statement) -> tuple[str, ...]:
+        """The sides of the inside of a thing that a statement tells, "at the very top"; none if it
+        tells others.
+        """
+        if self._wording.inner_sides.issuperset(statement.relations):
+            return statement.relations
+        words = (w.text.lower() for w in sentence.words[: statement.trigger])
+        before = [word for word in words if word not in self._class("degree")][-2:]
+        opens = len(before) == 2 and before[0] in self._class("within") | self._class("upon")
+        if not opens or before[1] not in self._class("article"):
+            return ()
+        sides = (self._wording.within_as.get(relation, ()) for relation in statement.relations)
+        return tuple(dict.fromkeys(side for of in sides for side in of))
 
     def hear(self, relations: tuple[str, ...], whole: int) -> None:
         """Takes in that a text has spoken of sides of a thing: "at the left end of the shelf"."""
