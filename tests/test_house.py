@@ -99,6 +99,7 @@ ACROSS = {
     "test_docs.py": "README and documentation",
     "test_examples.py": "the ontologies of examples/",
     "test_house.py": "this file",
+    "test_sentences.py": "the sentences of the documentation",
 }
 """Test files that test no module in particular, and what they test."""
 
