@@ -97,7 +97,9 @@ ACROSS = {
     "reading/test_wordings.py": "wordings, each with what is to be read",
     "report/test_browser.py": "the report's page in a browser",
     "test_docs.py": "README and documentation",
+    "test_examples.py": "the ontologies of examples/",
     "test_house.py": "this file",
+    "test_sentences.py": "the sentences of the documentation",
 }
 """Test files that test no module in particular, and what they test."""
 

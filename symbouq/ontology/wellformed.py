@@ -104,6 +104,15 @@ def read_source(
         if not isinstance(part, _Stated)
         or not (_about(part, "relation", redeclared) or _about(part, "scale", scales))
     ]
+    # A scale goes one way: the folder's, where that says one.
+    turned = {f.arguments[0] for f in stated if f.key == ("scale", 2)}
+    inherited = [
+        part
+        for part in inherited
+        if not (
+            isinstance(part, _Stated) and part.key == ("scale", 2) and part.arguments[0] in turned
+        )
+    ]
     facts = [*(f for f in inherited if isinstance(f, _Stated)), *stated]
     rules = [part for part in [*inherited, *own] if isinstance(part, ast.AST)]
     for fact in facts:

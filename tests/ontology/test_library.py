@@ -65,6 +65,14 @@ def test_directions_exclude_each_other_only_on_shared_axes(tmp_path: Path) -> No
     assert "behind" not in ontology.relations.excludes["above"]
 
 
+def test_a_folder_turns_a_built_in_scale(tmp_path: Path) -> None:
+    scene = ["The cup is on floor 1.", "The jug is on floor 2."]
+    claims = ["The cup is below the jug."]
+    assert symbouq.audit(scene, claims).claims[0].verdict == "entailed"
+    mine = folder(tmp_path, "extends(nine_way).\nscale(storey, below).\n")
+    assert symbouq.audit(scene, claims, ontology=mine).claims[0].verdict == "contradicted"
+
+
 def test_a_user_rule_joins_the_audit(tmp_path: Path) -> None:
     rule = "extends(nine_way).\nholds(near, U, V) :- holds(touching, U, V).\n"
     claim = [[["A", "near", "B"]]]

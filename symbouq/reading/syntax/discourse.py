@@ -96,11 +96,12 @@ class Discourse:
             self._groups.append(tuple(listed))
         self._whole.open(sentence)
         wanted, self._wanted = self._wanted, []
-        said = tuple(self._joined(self._said(sentence))) or tuple(self._supplied(sentence, wanted))
+        said = tuple(self._joined(self._said(sentence)))
+        self._line_up(sentence, said)
+        said = said or tuple(self._supplied(sentence, wanted))
         self._related |= {
             frozenset((s.placed, s.landmark)) for s in said if s.relation in self._settling
         }
-        self._line_up(sentence, said)
         said += (*self._whole.bounded(sentence, said), *self._counting.first(sentence))
         said += (*self._arranged(sentence, said), *self._contained(sentence))
         if self._judging is not None:

@@ -50,17 +50,19 @@ class Positions:
             if text in _SQUARED:
                 continue
             patterns[tuple(tokenized(text))].append((scale, number))
+        regions = ontology.wording.region
+        named = {words for words, of in patterns.items() if all(s in regions for s, _ in of)}
         self.single: dict[str, Places] = {
             words[0]: tuple((scale, number) for scale, number in of if number is not None)
             for words, of in patterns.items()
-            if len(words) == 1
+            if len(words) == 1 and words not in named
         }
         self._squares = {
             text: scale for scale, number, text in ontology.wording.scaled if text in _SQUARED
         }
         self._patterns: dict[str, list[tuple[tuple[str, ...], list[tuple[str, int | None]]]]] = {}
         for words, of in patterns.items():
-            if len(words) > 1:
+            if len(words) > 1 or words in named:
                 self._patterns.setdefault(words[0], []).append((words, of))
 
     def square(self, text: str) -> Places:
