@@ -126,6 +126,7 @@ _WATCHED = {
         *(
             "within_as",
             "exactly_as",
+            "levels",
             "upright_as",
             "sense",
             "metric",
@@ -166,10 +167,7 @@ class _WatchedLibrary(OntologyLibrary):
             messages=watched("messages"),
             wording=watched(
                 "wording",
-                **{
-                    name: _WatchedSet(getattr(ontology.wording, name))
-                    for name in _MEMBERS
-                },
+                **{name: _WatchedSet(getattr(ontology.wording, name)) for name in _MEMBERS},
                 part_as=_Understood(ontology.wording.part_as),
                 distinct=_Understood(ontology.wording.distinct),
             ),
@@ -414,10 +412,7 @@ def _used_rows(
         **dict.fromkeys(("relational", "needs", "bars", "displacement"), claimed),
         **dict.fromkeys(("held_at_least", "held_at_most"), led_to),
         "container": getattr(ontology.lexicon.container, "used", ()),
-        **{
-            name: getattr(getattr(ontology.wording, name), "used", ())
-            for name in _MEMBERS
-        },
+        **{name: getattr(getattr(ontology.wording, name), "used", ()) for name in _MEMBERS},
         **{
             name: looked_up[name]
             for name in (
@@ -433,6 +428,7 @@ def _used_rows(
         "within_as": looked_up["within_as"],
         "person": looked_up["person"],
         "exactly_as": looked_up["exactly_as"],
+        "levels": looked_up["levels"],
         "upright_as": looked_up["upright_as"],
         "vague": getattr(ontology.lexicon.vague, "used", ()),
     }

@@ -272,6 +272,7 @@ class Wording:
         distinct: What two containers of one kind are taken to be to each other; empty where nothing
             is understood.
         exactly_as: Direction to what is said where it is said to be exact.
+        levels: Exact direction to what it is of things that nothing is in or on.
         upright_as: Relation to what words other than those of the compass say with it in a text
             that uses the compass.
         blurred: Words, each with a relation that the things it relates may have as well.
@@ -307,6 +308,7 @@ class Wording:
     part_as: Annotated[str, _first]
     distinct: Annotated[str, _first]
     exactly_as: Annotated[dict[str, str], _mapping]
+    levels: Annotated[dict[str, str], _mapping]
     upright_as: Annotated[dict[str, str], _mapping]
     blurred: Annotated[frozenset[tuple[str, str]], _pairs]
     tall: Annotated[frozenset[str], _members]

@@ -469,7 +469,8 @@ class Discourse:
                 if not self.things.viewed:
                     self.things.view = view
                 self.things.viewed = True
-            same = view is None or view == self.things.view
+            # "Seen from the desk, the lamp is on the left": of the desk.
+            same = view in (None, self.things.view, each.placed, each.landmark)
             yield each if same else replace(each, sure=False)
 
     def _view(self, sentence: Sentence) -> int | str | None:
@@ -699,6 +700,9 @@ class Discourse:
         several = [p for p in phrases if p.plural and (p.count or not self._noun)]
         if several:
             return singular_of(sentence.named(several[-1].head)[1])
+        if elliptic is not None and elliptic.role == "subject":
+            # "The red car is in the left bay, and the green one in the right one"
+            phrases = [p for p in phrases if p.role == "subject"] or phrases
         return self._noun or (sentence.named(phrases[-1].head)[1] if phrases else "")
 
     def _group(self, sentence: Sentence, phrase: Phrase, other: int) -> tuple[int, ...]:
@@ -842,9 +846,9 @@ class Discourse:
         return self.things.thing(*sentence.named(after[0].head)) if after else None
 
     def _is_backdrop(self, sentence: Sentence, phrase: Phrase) -> bool:
-        """Whether a noun phrase is of a wall or the like, that other things are on."""
+        """Whether a noun phrase is of a wall or a corner, that other things are on or in."""
         noun = sentence.words[phrase.head].text.lower()
-        return noun in self._wording.lexeme.get("backdrop", ())
+        return any(noun in self._wording.lexeme.get(name, ()) for name in ("backdrop", "area"))
 
     @staticmethod
     def _is_wanted(sentence: Sentence, head: int) -> bool:

@@ -270,6 +270,7 @@ class SyntaxReader:
             where = max(first[one], first[other])
             statement = Statement(0, CONTEXT, CONTEXT, (relation,), 1, False, "asserted")
             spoken[where].append(Said(one, relation, other, statement, (0, 0)))
+        spoken = self._levelled(spoken)
         if spoken:
             spoken[-1] += discourse.headings()
         stated = [tuple(self.mentions(said, things)) for said in spoken]
@@ -342,6 +343,24 @@ class SyntaxReader:
             kinds = self.ontology.wording.lexeme.get("container", frozenset())
             for pair in discourse.distinct([s for said in spoken for s in said], kinds):
                 yield pair, relation
+
+    def _levelled(self, spoken: Iterable[Sequence[Said]]) -> list[list[Said]]:
+        """What a scene says, with what exact directions are of things that nothing is in or on."""
+        wording, relations = self.ontology.wording, self.ontology.relations
+        around = wording.carried | self.sentences.containing | wording.inner_sides
+        spoken = [list(said) for said in spoken]
+        stated = [s for said in spoken for s in said]
+        holding = {s.landmark for s in stated if s.relation in around}
+        holding |= {s.placed for s in stated if relations.converse.get(s.relation) in around}
+        for said in spoken:
+            said += [
+                replace(s, relation=wording.levels[s.relation], offset=(), unit="")
+                for s in said
+                if s.relation in wording.levels
+                and not s.statement.negative
+                and holding.isdisjoint((s.placed, s.landmark))
+            ]
+        return spoken
 
     def _swapped(self, said: Said, pair: tuple[int, int]) -> Said:
         """What holds when two things have changed places: what is in them moves along."""
@@ -871,6 +890,8 @@ class _Claims:
         blurred = self._of.ontology.wording.blurred
         converse = self._of.ontology.relations.converse
         word, relation = self._of.word_of(said, sentence), said.relation
+        if not self._of.sentences.fixed.isdisjoint(word.split()):
+            return False  # "on the shelf" is not north of it
         there = self._wording.get((said.placed, said.landmark), set())
         turned = self._wording.get((said.landmark, said.placed), set())
         return any((w, relation) in blurred or (word, r) in blurred for w, r in there) or any(
