@@ -348,11 +348,11 @@ class SyntaxReader:
         """What a scene says, with what exact directions are of things that nothing is in or on."""
         wording, relations = self.ontology.wording, self.ontology.relations
         around = wording.carried | self.sentences.containing | wording.inner_sides
-        spoken = [list(said) for said in spoken]
-        stated = [s for said in spoken for s in said]
+        told = [list(said) for said in spoken]
+        stated = [s for said in told for s in said]
         holding = {s.landmark for s in stated if s.relation in around}
         holding |= {s.placed for s in stated if relations.converse.get(s.relation) in around}
-        for said in spoken:
+        for said in told:
             said += [
                 replace(s, relation=wording.levels[s.relation], offset=(), unit="")
                 for s in said
@@ -360,7 +360,7 @@ class SyntaxReader:
                 and not s.statement.negative
                 and holding.isdisjoint((s.placed, s.landmark))
             ]
-        return spoken
+        return told
 
     def _swapped(self, said: Said, pair: tuple[int, int]) -> Said:
         """What holds when two things have changed places: what is in them moves along."""
