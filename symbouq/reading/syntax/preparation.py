@@ -1232,6 +1232,7 @@ class _Sentence:
 
     def _compound(self, compound: re.Match[str]) -> int:
         """Adds a compound expression as one word, and returns the position after it."""
+        compound = self._without_aside(compound)
         first, last = compound.span(1)
         elliptic = self._is(self._at(self.items[last - 1].last + 1), "ellipsis")
         if elliptic and compound.string[last - 1] != "P":
@@ -1323,6 +1324,22 @@ class _Sentence:
             amounts=told,
         )
         return last
+
+    def _without_aside(self, compound: re.Match[str]) -> re.Match[str]:
+        """A compound without what goes on to something else: "ON THE RIGHT, next to B" is on the
+        right of the whole.
+        """
+        opening, *more = _PART.finditer(compound.string, *compound.span(1))
+        first, end = opening.span(2)
+        if (
+            more
+            and more[0].group(1) == ","
+            and more[0].group(2).endswith("P")
+            and re.fullmatch("ID[FM]*S+N?", opening.group(2))
+            and self._opens_inside(self.items[first])
+        ):
+            return _COMPOUND.match(compound.string, first, end) or compound
+        return compound
 
     def _told_by(self, first: int, last: int) -> int:
         """Adds a side that tells which one a thing is, "the RIGHT-HAND one", and returns the
