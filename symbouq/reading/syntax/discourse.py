@@ -12,7 +12,7 @@ from symbouq.reading.parsed import Count
 from symbouq.reading.syntax.counting import Counting
 from symbouq.reading.syntax.extraction import CONTEXT, Phrase, Place, Statement
 from symbouq.reading.syntax.motion import Motion
-from symbouq.reading.syntax.positions import Arrangement, Compared, Placed
+from symbouq.reading.syntax.positions import Arrangement, Compared, Placed, numbered
 from symbouq.reading.syntax.said import Said
 from symbouq.reading.syntax.sentences import Sentence, Sentences
 from symbouq.reading.syntax.tables import Tables
@@ -103,6 +103,7 @@ class Discourse:
             frozenset((s.placed, s.landmark)) for s in said if s.relation in self._settling
         }
         said += (*self._whole.bounded(sentence, said), *self._counting.first(sentence))
+        said += tuple(self._stepped(sentence))
         said += (*self._arranged(sentence, said), *self._contained(sentence))
         if self._judging is not None:
             said += tuple(self._faced(sentence))
@@ -388,7 +389,11 @@ class Discourse:
         if self._arrangement is None:
             return
         self._arrangement.hear(sentence.text.lower())
+        for sequence in self._sequences(sentence):
+            self._arrangement.number(*sequence)
         told = self._told(sentence)
+        for thing, place in self._numbered(sentence, said, self._arrangement):
+            told.setdefault(thing, []).append(place)
         for thing, places in told.items():
             for place in places:
                 self._arrangement.put(thing, self._placed(sentence, place))
@@ -402,6 +407,73 @@ class Discourse:
         for thing, (place, *_) in told.items():
             for other, compared in self._compared(self._arrangement, thing):
                 yield self._by_place(sentence, place, thing, other, compared)
+
+    def _sequences(self, sentence: Sentence) -> Iterator[tuple[str, str, int, bool]]:
+        """Which way numbered things go by what a sentence says of their ends: their scale, what is
+        further on to what comes before (empty where the sentence is at odds with itself), the last
+        number, and whether they may go up.
+        """
+        ways: dict[str, set[str]] = {}
+        counts: dict[str, int | None] = {}
+        across = False
+        codes = [
+            numbered(w.text) if w.label or w.text.isdecimal() else None for w in sentence.words
+        ]
+        for head, at, end, relation in sentence.says.sequences:
+            plural = sentence.words[head].text.lower().split()[0]
+            noun, (own, number) = singular_of(plural), codes[at] or ("", 1)
+            if len(noun) < 2 or (head != at and own not in ("", noun)):
+                continue
+            scale = self._wording.axis_of.get(plural, noun)
+            told = [n for _, n in filter(None, codes[head:])]
+            if head == at:
+                number = 1 if told[:2] in ([], [1], [1, max(told, default=1)]) else 0  # "6 to 1"
+            phrase = sentence.says.phrases.get(head)
+            before = sentence.words[max(0, head - 1)].text.lower()
+            counts[scale] = phrase.count if phrase is not None else self._amounts.number(before)
+            known = number in (1, counts[scale] or max(told, default=1))
+            further = self._converse[relation] if number == 1 else relation
+            ways.setdefault(scale, set()).add(further if known else "")
+            compass = self._wording.lexeme.get("compass", frozenset())
+            across = across or not compass.isdisjoint(sentence.words[end].text.lower().split())
+        last = max((n for _, n in filter(None, codes)), default=0)
+        last = last if last > 1 else 0
+        if len(ways) > 1:  # "four rows of seats, numbered 1 to 4"
+            ways = {s: of for s, of in ways.items() if counts[s] and last in (0, counts[s])}
+        for scale, of in ways.items():
+            further = next(iter(of)) if len(ways) == len(of) == 1 else ""
+            yield scale, further, counts[scale] or last, not across
+
+    def _numbered(
+        self, sentence: Sentence, said: Iterable[Said], arrangement: Arrangement
+    ) -> Iterator[tuple[int, Place]]:
+        """The places of things that a text has numbered, and of what it says is in or on them."""
+        places: dict[int, set[Place]] = {}
+        given: dict[int, tuple[str, int]] = {}
+        for head, phrase in sentence.says.phrases.items():
+            further = self._further(sentence, head)
+            alone = phrase.words == (head,)
+            label = arrangement.numbered(sentence.words[head].text) if alone else None
+            place = label if further is None else further[1:]
+            if place is not None:
+                given[head] = place
+        for head, (scale, n) in given.items():
+            for thing in self._meant(sentence, head, CONTEXT):
+                places.setdefault(thing, set()).add(Place(head, scale, n, head))
+        for each in said:
+            told, relation = each.statement, each.relation
+            if not each.sure or told.negative or told.force != "asserted":
+                continue
+            for thing, said_of, holder in (
+                (each.placed, relation, told.landmark),
+                (each.landmark, self._converse.get(relation, ""), told.placed),
+            ):
+                if said_of in self._wording.carried and holder in given:
+                    there = Place(told.trigger, *given[holder], holder)
+                    places.setdefault(thing, set()).add(there)
+        for thing, of in places.items():
+            if len({place.scale for place in of}) == len(of):
+                yield from ((thing, place) for place in of)
 
     def tabled(self, sentence: Sentence, tables: Tables) -> list[Said] | None:
         """What a row of a table says; None of a sentence that is none."""
@@ -653,10 +725,88 @@ class Discourse:
             and self.things.find(*sentence.named(head)) is None
         ):
             return ()
+        further = self._further(sentence, head)
+        if further is not None:
+            return (self.things.thing(further[:1], further[0]),)
+        if self._is_any_place(sentence, phrase):
+            return ()
+        if phrase.kind == "definite" and self._is_one_with(sentence, head):
+            return self._shared(sentence, head)
         thing = self._named_by(sentence, head)
         if phrase.plural and phrase.count and not self.things.numbers(thing, phrase.count):
             return ()  # "three hens ... four hens"
         return (thing,)
+
+    def _further(self, sentence: Sentence, head: int) -> tuple[str, str, int] | None:
+        """The place that is some steps further than that of a thing, "the hole just left of the
+        cup": its label, its scale and its number; None where nobody knows it.
+        """
+        arrangement = self._arrangement or self._judging
+        phrase, words = sentence.says.phrases[head], [w.text.lower() for w in sentence.words]
+        words += ["", ""]
+        if (
+            phrase.kind != "definite"
+            or arrangement is None
+            or not arrangement.is_place(words[head])
+        ):
+            return None
+        steps = self._amounts.number(words[head + 1])
+        trigger = head + (1 if steps is None else 2)
+        near = {words[n] for n in phrase.words if n != head}.union(words[trigger].split())
+        adjoining = self._wording.lexeme.get("adjoining", frozenset())
+        if not adjoining.issuperset(words[n] for n in phrase.words if n != head):
+            return None  # "the red hole"
+        if steps is None and adjoining.isdisjoint(near):
+            return None
+        found = {
+            arrangement.further(thing, words[head], relation, steps or 1)
+            for s in sentence.says.statements
+            if s.trigger == trigger and not s.negative and s.landmark not in (head, CONTEXT)
+            for relation in s.relations
+            for thing in self._meant(sentence, s.landmark, head)
+        }
+        return found.pop() if len(found) == 1 else None
+
+    def _stepped(self, sentence: Sentence) -> Iterator[Said]:
+        """What is in or on the places that a sentence tells by those of other things, where it is
+        said to be that much further itself: "on the DECK just below the bridge".
+        """
+        lexeme, part_as = self._wording.lexeme, self._wording.part_as
+        entering = lexeme.get("within", frozenset()) | lexeme.get("upon", frozenset())
+        stated = sentence.says.statements
+        for head, phrase in sentence.says.phrases.items():
+            opening = sentence.words[max(0, min(phrase.words) - 2)].text.lower()
+            told = opening not in entering or any(s.landmark == head for s in stated)
+            if told or self._further(sentence, head) is None:
+                continue
+            (holder,) = self._meant(sentence, head, CONTEXT)
+            word = sentence.words[head]
+            span = sentence.start + word.start, sentence.start + word.end
+            for s in stated:
+                if s.trigger in (head + 1, head + 2) and s.placed not in (head, CONTEXT):
+                    inside = replace(s, landmark=head, relations=(part_as,))
+                    for thing in self._meant(sentence, s.placed, s.landmark):
+                        yield Said(thing, part_as, holder, inside, span, sentence.sure(s))
+
+    def _is_any_place(self, sentence: Sentence, phrase: Phrase) -> bool:
+        """Whether a noun phrase is of one of the numbered places, nobody knows which."""
+        arrangement = self._arrangement or self._judging
+        noun = sentence.words[phrase.head].text
+        plain = phrase.kind == "definite" and phrase.words == (phrase.head,)
+        numbered_so = plain and arrangement is not None and arrangement.numbered(f"{noun} 1")
+        return bool(numbered_so) and self.things.find(*sentence.named(phrase.head)) is None
+
+    def _is_one_with(self, sentence: Sentence, head: int) -> bool:
+        """Whether what is in or on it tells which of several a thing is: "the coach with the
+        buffet".
+        """
+        words, noun, _ = sentence.named(head)
+        told = sentence.words[head + 1 : head + 2]
+        brought = any(word.text.lower() in self._wording.lexeme.get("with", ()) for word in told)
+        found = self.things.find(words, noun)
+        new = found is None or 0 < self.things.known <= found
+        known = (self.things.is_a(thing, noun) for thing in range(len(self.things)))
+        return brought and len(words) == 1 and new and any(known)
 
     def _shared(self, sentence: Sentence, head: int) -> tuple[int, ...]:
         """What something else is in or on by the scene: "the same drawer as the pen"."""
@@ -675,7 +825,8 @@ class Discourse:
             thing = self.things.eponym(named[0], holders)
             if thing is not None:
                 return thing
-        return self.things.thing(*named)
+        titled = self.things.titled(named[0], self._wording.lexeme.get("titled", frozenset()))
+        return self.things.thing(*named) if titled is None else titled
 
     def _context(self, sentence: Sentence, other: int) -> int | None:
         """What a sentence leaves out, said of the head of another noun phrase."""

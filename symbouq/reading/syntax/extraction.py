@@ -174,6 +174,8 @@ class Extracted:
         statements: Its statements.
         phrases: Its noun phrases, by their heads.
         places: The places that it gives to things.
+        sequences: Which way numbered things go: their noun, which of them is at an end (the noun
+            itself where they begin there), the word for the end, and what is at it to the others.
         aliases: Noun phrases that their place tells from others, by what they are: "the top book is
             the atlas".
         moves: Noun phrases of what is moved, or moves.
@@ -209,6 +211,7 @@ class Extracted:
     extremes: tuple[tuple[int, int, int], ...] = ()
     seen_by: tuple[tuple[int, bool], ...] = ()
     amended: tuple[tuple[int, int | str, bool], ...] = ()
+    sequences: tuple[tuple[int, int, int, str], ...] = ()
 
 
 _PICKED = ((0, "former"), (-1, "latter"))
@@ -384,6 +387,11 @@ class Extraction:
                 amended[number][position, instead] = (
                     what.string if as_text else what.number % STRIDE
                 )
+        sequences: list[set[tuple[int, int, int, str]]] = [set() for _ in batch]
+        for *tokens, side in rows("sequence", 4):
+            number = tokens[0].number // STRIDE
+            noun, at, edge = (token.number % STRIDE for token in tokens)
+            sequences[number].add((noun, at, edge, str(side)))
         among = self._linked(batch, rows("among", 2), words=True)
         held_by = self._linked(batch, rows("held_by", 2), words=True)
         groups = self._linked(batch, rows("also", 2))
@@ -411,6 +419,7 @@ class Extraction:
                 tuple(sorted(extremes[n])),
                 tuple(sorted(seen_by[n])),
                 tuple((at, what, instead) for (at, instead), what in sorted(amended[n].items())),
+                tuple(sorted(sequences[n])),
             )
             for n, facts in enumerate(batch)
         ]

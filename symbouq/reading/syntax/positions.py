@@ -24,6 +24,7 @@ _COMPARED = 50
 _EXTREME = 999
 """The number of a place at the far end of a scale, "the last one"."""
 _NUMBER, _OTHER, _ANY = "#", "_", "*"
+_LETTER, _NUMBERED = re.compile("[a-z]"), re.compile(r"\d{1,3}")
 _SQUARE = re.compile(r"([a-z])(\d{1,2})")
 _SQUARED = ("a#", "#a")
 """How an ontology writes the words for squares of a board: the first counts the letter, the second
@@ -115,6 +116,14 @@ class Positions:
         if _DIGITS.fullmatch(word):
             return int(word.replace("\u2212", "-"))
         return self.numerals.get(word)
+
+
+def numbered(text: str) -> tuple[str, int] | None:
+    """The noun and the number of "bay 3" or "coach C"; that of a number alone is empty."""
+    noun, _, code = text.lower().rpartition(" ")
+    if _LETTER.fullmatch(code):
+        return noun, ord(code) - ord("a") + 1
+    return (noun, int(code)) if _NUMBERED.fullmatch(code) else None
 
 
 class Compared(NamedTuple):
@@ -254,6 +263,8 @@ class Arrangement:
         crossing = ontology.wording.crosses
         self._axis = {w: s for w, s in ontology.wording.axis_of.items() if s in crossing}
         self._coordinates = {s for s, unit in ontology.wording.metric.items() if unit == _ANY}
+        self._last: dict[str, int] = {}
+        self._lettered: set[str] = set()
         self._named: set[str] = set()
         self._level: set[str] = set()
         self._of: dict[int, dict[str, Placed]] = defaultdict(dict)
@@ -267,10 +278,64 @@ class Arrangement:
             self._turn(turning.scale, turning.relation)
         self._level = {scale for words, scale in self._wording.level.items() if words in text}
 
-    def _turn(self, scale: str, relation: str) -> None:
+    def _turn(self, scale: str, relation: str, tall: bool = False) -> None:
         """Has a scale grow in a direction, which is up, not north, where it goes up and down."""
-        tall = scale in self._wording.tall
+        tall = tall or scale in self._wording.tall
         self._scale[scale] = self._upright.get(relation, relation) if tall else relation
+
+    def number(self, scale: str, relation: str, last: int, tall: bool) -> None:
+        """Has numbered things, "hole 2", be places on a scale; on none if a text numbers two such
+        rows of things.
+
+        Args:
+            scale: The scale, which may be new.
+            relation: What has the greater number is to what has the smaller; empty if nobody knows.
+            last: The number of the last of them, 0 if that is not known.
+            tall: Whether the relation may be one of height.
+        """
+        if scale in self._wording.scale:
+            self._turn(scale, relation or self._scale[scale], tall)
+        else:
+            self._turn(scale, "" if scale in self._scale else relation, tall)
+            self._last[scale] = last or _EXTREME
+
+    def numbered(self, text: str) -> tuple[str, int] | None:
+        """The scale and the number of a thing that is numbered on a scale of a text."""
+        scale, number = numbered(text) or ("", 0)
+        if not self._scale.get(scale) or number > self._last.get(scale, 0):
+            return None
+        if text[-1].isalpha():
+            self._lettered.add(scale)
+        return scale, number
+
+    def is_place(self, noun: str) -> bool:
+        """Whether a noun is of numbered places of which the text says which way they go."""
+        return bool(self._scale.get(self._wording.axis_of.get(noun, noun)))
+
+    def further(
+        self, thing: int, noun: str, relation: str, steps: int
+    ) -> tuple[str, str, int] | None:
+        """The place that is some steps further in a direction than that of a thing: its label,
+        "hole 3", its scale and its number; None where nobody knows it.
+
+        Args:
+            thing: The thing.
+            noun: The noun of the place.
+            relation: The direction.
+            steps: How many steps it is.
+        """
+        scale = self._wording.axis_of.get(noun, noun)
+        known, onward = self._of.get(thing, {}).get(scale), self._scale.get(scale, "")
+        back = self._relations.converse.get(onward, "")
+        exactly = self._wording.exactly_as
+        signs = {back: -1, exactly.get(back): -1, onward: 1, exactly.get(onward): 1}
+        if known is None or not onward or relation not in signs:
+            return None
+        number = known.number + signs[relation] * steps
+        if not 1 <= number <= self._last.get(scale, _EXTREME):
+            return None
+        code = chr(ord("A") + number - 1) if scale in self._lettered else str(number)
+        return f"{noun} {code}", scale, number
 
     def put(self, thing: int, place: Placed) -> None:
         """Gives a thing a place; none by a pair of numbers where a text speaks of rows and columns
@@ -324,7 +389,7 @@ class Arrangement:
     ) -> Compared | None:
         sides = dict.fromkeys(level, 0)
         for scale, place in places.items():
-            if scale in others and place.fits(others[scale]):
+            if self._scale.get(scale) and scale in others and place.fits(others[scale]):
                 sides[scale] = place.number - others[scale].number
         found: set[str] = set()
         for scale, difference in sides.items():

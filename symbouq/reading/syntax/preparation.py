@@ -370,7 +370,7 @@ _CODES = (
 
 _FUNCTIONS = (
     "auxiliary", "with", "relative", "asking", "pronoun", "possessive", "between", "condition",
-    "negation", "denial", "inferring",
+    "negation", "denial", "inferring", "numbering",
 )  # fmt: skip
 """Classes of words, beside those of codes, that are no part of a label."""
 

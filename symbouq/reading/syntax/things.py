@@ -130,8 +130,22 @@ class Things:
         return alike.pop() if len(alike) == 1 else None
 
     def is_a(self, thing: int, noun: str) -> bool:
-        """Whether a noun heads a name of a thing."""
-        return any(self._of[key] == thing for key in self._by_head.get(_head(noun), ()))
+        """Whether a noun heads a name of a thing, or opens its label: "coach C"."""
+        named = any(self._of[key] == thing for key in self._by_head.get(_head(noun), ()))
+        opens = (key for key in self._of if len(key) == 2 and len(key[1]) <= _CODE)
+        return named or any(self._of[key] == thing and key[0] == noun.lower() for key in opens)
+
+    def titled(self, words: Sequence[str], nouns: Collection[str]) -> int | None:
+        """The thing that a noun phrase names with what it is, "the Save button" for Save; None
+        where none is called so, or the phrase has a thing of its own.
+
+        Args:
+            words: The words of the noun phrase.
+            nouns: Nouns of what is named so.
+        """
+        *told, noun = " ".join(words).split()
+        bears = bool(told) and told[0][0].isupper() and noun.lower() in nouns
+        return self._of.get(_key(told)) if bears and _key(words) not in self._of else None
 
     def gather(self, words: Sequence[str], things: Sequence[int]) -> None:
         """Has a noun phrase of several things mean those that it lists."""

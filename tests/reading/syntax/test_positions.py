@@ -6,7 +6,13 @@ import pytest
 
 from symbouq.ontology.library import builtin
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.syntax.positions import Arrangement, Axes, Placed, Positions
+from symbouq.reading.syntax.positions import (
+    Arrangement,
+    Axes,
+    Placed,
+    Positions,
+    numbered,
+)
 
 STRICT, HALF = (builtin().ontology(name) for name in ("nine-way", "half-plane"))
 
@@ -95,3 +101,28 @@ def test_squares_of_a_board(
     positions: Positions, text: str, expected: tuple[tuple[str, int], ...]
 ) -> None:
     assert positions.square(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Bay 3", ("bay", 3)),
+        ("coach C", ("coach", 3)),
+        ("12", ("", 12)),
+        ("B", ("", 2)),
+        ("bays", None),
+        ("bay 2000", None),
+    ],
+)
+def test_numbers_of_labels(text: str, found: tuple[str, int] | None) -> None:
+    assert numbered(text) == found
+
+
+def test_numbered_things_are_places_where_a_text_numbers_one_row_of_them() -> None:
+    arrangement = Arrangement(HALF, Axes(HALF, HALF.wording.expression["side"]))
+    assert arrangement.numbered("bay 3") is None
+    arrangement.number("bay", "right", 4, True)
+    assert arrangement.numbered("bay 3") == ("bay", 3)
+    assert arrangement.numbered("bay 5") is None
+    arrangement.number("bay", "right", 4, True)
+    assert arrangement.numbered("bay 3") is None

@@ -69,3 +69,20 @@ def test_the_last_word_of_a_proper_name_means_the_same() -> None:
     things = Things()
     uncle = things.thing(["Uncle", "Piet"], "Piet", proper=True)
     assert things.find(["Piet"], "Piet", proper=True) == uncle
+
+
+def test_a_name_goes_with_what_it_is_of() -> None:
+    things = Things()
+    save = things.thing(["Save"], "Save", proper=True)
+    assert things.titled(["Save", "button"], {"button"}) == save
+    assert things.titled(["save", "button"], {"button"}) is None
+    assert things.titled(["Save", "shop"], {"button"}) is None
+    things.thing(["Save", "button"], "button")
+    assert things.titled(["Save", "button"], {"button"}) is None
+
+
+def test_a_label_opens_with_what_a_thing_is() -> None:
+    things = Things()
+    coach = things.thing(["coach C"], "coach C")
+    assert things.is_a(coach, "coach")
+    assert not things.is_a(coach, "engine")
