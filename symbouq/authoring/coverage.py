@@ -403,7 +403,9 @@ def _used_rows(
     always = {
         "state_updates": True,
         "eventful": True,
-        **dict.fromkeys(("describes", "coherent"), any(test.spec.in_words for test in tests)),
+        **dict.fromkeys(
+            ("describes", "coherent", "incomplete"), any(test.spec.in_words for test in tests)
+        ),
         **dict.fromkeys(_PROMPTED, any(test.spec.reads for test in tests)),
     }
     understood = {relation for relation in scene if isinstance(relation, _Understood)}

@@ -862,8 +862,13 @@ class _Claims:
         return _Reading(mentions, stance, "", count if stance == COUNTED else None)
 
     def _without_reasons(self, sentence: Sentence, said: Sequence[Said]) -> list[Said]:
-        """What is said before a reason, "because ...", where that says what must, or can, be."""
+        """What is said before a reason, "because ...", or after one that comes first, "since ...,",
+        where that says what must, or can, be.
+        """
         reasons = self._of.ontology.wording.lexeme.get("reason", ())
+        if sentence.words and sentence.words[0].text.lower() in reasons:
+            modal_ones = [s for s in said if s.statement.force in _MODAL]
+            return modal_ones or list(said)
         begins = [word.start for word in sentence.words[1:] if word.text.lower() in reasons]
         start = sentence.start + min(begins, default=len(sentence.text))
         before = [s for s in said if s.span[0] < start]
