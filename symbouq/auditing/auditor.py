@@ -209,9 +209,7 @@ def decide(ontology: Ontology, parsed: ParsedTrace, cases: bool = False) -> Trac
         [tuple(stated.triple for stated in claim.relations) for claim in parsed.claims],
         [claim.stance for claim in parsed.claims],
         [
-            parsed.complete
-            and all(stated.record["grounded"] for stated in claim.relations)
-            and not (ontology.incomplete and claim.stance in ("necessary", "impossible"))
+            parsed.complete and all(stated.record["grounded"] for stated in claim.relations)
             for claim in parsed.claims
         ],
         [_sure(claim, related) for claim in parsed.claims],

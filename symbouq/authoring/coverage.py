@@ -403,9 +403,7 @@ def _used_rows(
     always = {
         "state_updates": True,
         "eventful": True,
-        **dict.fromkeys(
-            ("describes", "coherent", "incomplete"), any(test.spec.in_words for test in tests)
-        ),
+        **dict.fromkeys(("describes", "coherent"), any(test.spec.in_words for test in tests)),
         **dict.fromkeys(_PROMPTED, any(test.spec.reads for test in tests)),
     }
     understood = {relation for relation in scene if isinstance(relation, _Understood)}
@@ -438,13 +436,15 @@ def _used_rows(
         "at_least": relations,
         "at_most": relations,
         **{name: looked_up[name] for name in ("join", "sense")},
-        "blurred": getattr(ontology.wording.blurred, "used", ()),
     }
+
+    by_last_pair = {"blurred": getattr(ontology.wording.blurred, "used", ())}
 
     def is_used(predicate: str, *keys: str) -> bool:
         return (
             always.get(predicate, False)
             or keys[:2] in by_pair.get(predicate, ())
+            or keys[1:] in by_last_pair.get(predicate, ())
             or any(key in by_first.get(predicate, ()) for key in keys[:1])
             or any(key in by_second.get(predicate, ()) for key in keys[1:2])
             or (predicate == "clock" and int(keys[0]) in looked_up["clock"])

@@ -399,7 +399,6 @@ class Ontology:
         state_updates: Whether the scene's latest statement of a functional relation of a
             subject replaces the earlier ones.
         coherent: Whether scenes in words are taken to be free of contradiction.
-        incomplete: Whether scenes in words may tell more than is read of them.
         describes: Whether texts describe their things, and do not only name them.
         eventful: Whether texts tell what happens where.
         relations: How relations behave.
@@ -417,7 +416,6 @@ class Ontology:
     extent: bool
     state_updates: bool
     coherent: bool
-    incomplete: bool
     describes: bool
     eventful: bool
     relations: Relations
@@ -447,7 +445,6 @@ class Ontology:
             extent=("extent", 1) in tables,
             state_updates=("state_updates", 1) in tables,
             coherent=("coherent", 1) in tables,
-            incomplete=("incomplete", 1) in tables,
             describes=("describes", 1) in tables,
             eventful=("eventful", 1) in tables,
             relations=_group(Relations, tables),
