@@ -532,8 +532,7 @@ class Discourse:
         """
         view = self._view(sentence)
         for each in said:
-            trigger = sentence.words[each.statement.trigger : each.statement.trigger + 1]
-            words = {part for word in trigger for part in word.text.lower().split()}
+            words = sentence.word_of(each.statement).split()
             if each.relation not in self._sideways or not self._fixed.isdisjoint(words):
                 yield each
                 continue

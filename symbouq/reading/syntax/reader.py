@@ -86,7 +86,7 @@ class _Scene:
     arrangement: Arrangement
     motion: Motion
     upright: bool
-    wording: dict[tuple[int, int], set[tuple[str, str]]]
+    worded: dict[tuple[int, int], set[tuple[str, str]]]
 
 
 class SyntaxReader:
@@ -232,7 +232,7 @@ class SyntaxReader:
         tables = Tables(self.ontology)
         spoken: list[list[Said]] = []
         first: list[int] = []  # the sentence that speaks of a thing first
-        wording: dict[tuple[int, int], set[tuple[str, str]]] = {}
+        worded: dict[tuple[int, int], set[tuple[str, str]]] = {}
         for number, (text, sentences) in enumerate(zip(scene, read, strict=True), start=1):
             part = f"scene sentence {number}"
             if any(sentence.too_long for sentence in sentences):
@@ -263,8 +263,8 @@ class SyntaxReader:
                         for moved in left if said.statement.until else ():
                             said = self._left(said, moved, left[moved])
                         spoken[-1].append(said)
-                        told = self.word_of(said, sentence), said.relation
-                        wording.setdefault((said.placed, said.landmark), set()).add(told)
+                        told = sentence.word_of(said.statement), said.relation
+                        worded.setdefault((said.placed, said.landmark), set()).add(told)
             first += [number - 1] * (len(things) - len(first))
         for (one, other), relation in self._kept_apart(discourse, spoken):
             where = max(first[one], first[other])
@@ -294,7 +294,7 @@ class SyntaxReader:
         states_there = tuple(self.mentions(states, things))
         return _Scene(
             *(stated_things, things, about, states_there, stance, arrangement, motion, upright),
-            wording,
+            worded,
         )
 
     def framed(self, read: list[list[Sentence]], upright: bool) -> list[list[Sentence]]:
@@ -477,12 +477,6 @@ class SyntaxReader:
                 yield mention
         for group in groups.values():
             yield from grouped(self.ontology, [mention for _, mention in sorted(group)])
-
-    @staticmethod
-    def word_of(said: Said, sentence: Sentence) -> str:
-        """The word by which a sentence says something; none where the question before has it."""
-        at = said.statement.trigger
-        return "".join(word.text.lower() for word in sentence.words[at : at + 1])
 
     def unread(self, said: Sequence[Said], sentence: Sentence) -> str:
         """Why nothing is stated by a sentence that asserts something, if it speaks of a place."""
@@ -667,7 +661,7 @@ class _Claims:
         self._arrangement = scene.arrangement
         self._motion = scene.motion
         self._upright = scene.upright
-        self._wording = scene.wording
+        self._worded = scene.worded
         carried = of.ontology.wording.carried
         self._contents = of.held(scene, of.sentences.containing)
         self._holders: dict[int, list[int]] = {}
@@ -894,11 +888,11 @@ class _Claims:
         """Whether the words of scene and claim for two things may mean the same."""
         blurred = self._of.ontology.wording.blurred
         converse = self._of.ontology.relations.converse
-        word, relation = self._of.word_of(said, sentence), said.relation
+        word, relation = sentence.word_of(said.statement), said.relation
         if not self._of.sentences.fixed.isdisjoint(word.split()):
             return False  # "on the shelf" is not north of it
-        there = self._wording.get((said.placed, said.landmark), set())
-        turned = self._wording.get((said.landmark, said.placed), set())
+        there = self._worded.get((said.placed, said.landmark), set())
+        turned = self._worded.get((said.landmark, said.placed), set())
         return any((w, relation) in blurred or (word, r) in blurred for w, r in there) or any(
             (w, converse.get(relation)) in blurred or (word, converse.get(r)) in blurred
             for w, r in turned

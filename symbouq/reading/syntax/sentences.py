@@ -73,6 +73,11 @@ class Sentence:
             (statement.placed, statement.landmark)
         )
 
+    def word_of(self, statement: Statement) -> str:
+        """The word by which it makes a statement; empty where the question before has it."""
+        at = statement.trigger
+        return "".join(word.text.lower() for word in self.words[at : at + 1])
+
     def upright(self, upright_as: Mapping[str, str], plane: Set[str]) -> Sentence:
         """The sentence in a text that uses the compass: what is above a thing is not north of it.
 
