@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import defaultdict
 
 import pytest
@@ -237,6 +238,20 @@ def test_data_are_no_code() -> None:
     """Names are given to the rules as numbers, and words as quoted strings."""
     assert stated('The "a(b)" is above the tray.')[0][1:] == ("above", "tray")
     assert read("The mug\\ is above :- the tray.").text
+
+
+def test_sentences_read_together_make_no_difference_to_each_other() -> None:
+    """What is read in one batch is in another order, among others, read as it is."""
+    texts = sorted(SAYS)
+    random.Random(1).shuffle(texts)
+    orders = texts, texts[::-1], sorted(texts)
+    first, *others = (
+        dict(zip(order, Sentences(ONTOLOGY, pipeline()).read(order), strict=True))
+        for order in orders
+    )
+    for other in others:
+        different = [text for text in texts if first[text] != other[text]]
+        assert not different
 
 
 @pytest.mark.parametrize("text", ["", "...", "\0", "%*", "#include", '"', "\\"])
