@@ -16,6 +16,7 @@ from typing import Any
 from symbouq.auditing.coherence import coherent
 from symbouq.auditing.delivery import asks_what_is_possible, judge_answer, with_alternatives
 from symbouq.auditing.description import describe
+from symbouq.auditing.presumptions import presume
 from symbouq.auditing.quantities import quantified
 from symbouq.auditing.relations import audit_relations
 from symbouq.auditing.verdicts import TraceResult
@@ -158,6 +159,10 @@ class TraceAuditor:
             parsed, result = judge_answer(parser, trace, parsed, result)
         except LimitError:  # what was decided stands
             result.timed_out = True
+        try:
+            self._presume(ontology, parsed, result, cases)
+        except LimitError:
+            result.timed_out = True
         result.timed_out = result.timed_out or late()  # reading may have been cut, too
         if not self._partial:
             result.whole()
@@ -179,6 +184,13 @@ class TraceAuditor:
             context: {**head, "context": context, **describe(extended, measured, result, context)}
             for context in contexts
         }
+
+    def _presume(
+        self, ontology: Ontology, parsed: ParsedTrace, result: TraceResult, cases: bool
+    ) -> None:
+        if ontology.relations.presumed and parsed.events is None:
+            literal = partial(self.library.ontology, ontology.profile, literal=True)
+            presume(ontology, literal, parsed, result, partial(decide, cases=cases))
 
 
 def decide(ontology: Ontology, parsed: ParsedTrace, cases: bool = False) -> TraceResult:

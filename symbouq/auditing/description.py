@@ -72,6 +72,7 @@ def describe(
                 "first_conflict": finding.first_conflict,
                 "reason": _reason(claim, finding),
                 "premises": [str(premise) for premise in finding.premises],
+                "presumed": [f"{r} implies {s}" for r, s in finding.presumed],
                 "message": words.message(claim, finding, result, conflict),
             }
             for number, (claim, finding) in enumerate(

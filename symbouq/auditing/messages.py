@@ -26,8 +26,10 @@ class Messages:
     def relation(self, triple: Triple) -> str:
         """A relation as a short sentence: `A is above B`."""
         u, r, v = triple
-        wording = self._ontology.lexicon.wording.get(r, (r.replace("_", " "),))[0]
-        return f"{self._names[u]} is {wording} {self._names[v]}"
+        return f"{self._names[u]} is {self._wording(r)} {self._names[v]}"
+
+    def _wording(self, relation: str) -> str:
+        return self._ontology.lexicon.wording.get(relation, (relation.replace("_", " "),))[0]
 
     def message(
         self, claim: ParsedClaim, finding: ClaimResult, result: TraceResult, conflict: int
@@ -49,7 +51,12 @@ class Messages:
         )
         own = finding.fault[1] if finding.fault is not None else ""
         # A clash shows up in both directions of reading; the claim's own goes first.
-        return self._with_reason(text, sorted(finding.clashes, key=lambda c: own not in c[1]))
+        text = self._with_reason(text, sorted(finding.clashes, key=lambda c: own not in c[1]))
+        taken = [
+            self._filled("presumed", first=self._wording(first), second=self._wording(second))
+            for first, second in finding.presumed
+        ]
+        return " ".join([text, *taken])
 
     def scene_clash(self, result: TraceResult) -> str:
         """The message about an infeasible scene."""

@@ -79,6 +79,8 @@ class ClaimResult:
         reason: Name of the message that explains the verdict; `timed_out` where a limit was
             reached before there was one.
         clashes: Codes and relations of the closure's clashes, for the message.
+        presumed: The defaults of the world that a determinate verdict rests on: pairs of relations
+            of which the first is taken to have the second.
         answer: Where the claim is judged as an answer, the one that the scene gives.
         given: The one that is judged.
     """
@@ -92,6 +94,7 @@ class ClaimResult:
     fault: Triple | None = None
     reason: str = "unknown"
     clashes: Clashes = field(default_factory=list)
+    presumed: tuple[tuple[str, str], ...] = ()
     answer: tuple[str, ...] | None = None
     given: tuple[str, ...] = ()
 

@@ -145,8 +145,8 @@ _MEMBERS = ("carried", "bounding", "central", "shares_place", "tall", "blurred")
 class _WatchedLibrary(OntologyLibrary):
     """An ontology whose tables are watched."""
 
-    def _compile(self, profile: str) -> Ontology:
-        ontology = super()._compile(profile)
+    def _compile(self, profile: str, literal: bool) -> Ontology:
+        ontology = super()._compile(profile, literal)
         covers = {kind: _WatchedSet(kinds) for kind, kinds in ontology.lexicon.covers.items()}
 
         def watched(group: str, **others: Any) -> Any:

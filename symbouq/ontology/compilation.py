@@ -35,13 +35,22 @@ from symbouq.ontology.tables import Ontology, Tables
 from symbouq.ontology.wellformed import check_derived
 
 
-def tables_of(source: Source, profile: str, name: str, digest: str) -> Ontology:
+def tables_of(
+    source: Source, profile: str, name: str, digest: str, literal: bool = False
+) -> Ontology:
     """The tables of a profile: what `rules/compile.lp` shows, as an Ontology.
+
+    Args:
+        source: The ontology's statements.
+        profile: The profile.
+        name: What the ontology is called in audits.
+        digest: Its hash in audits.
+        literal: Whether its defaults of the world (presumes/3) are left out.
 
     Raises:
         OntologyError: If a rule of the ontology cannot be grounded.
     """
-    solved = solved_tables(source, profile, name)
+    solved = solved_tables(source, profile, name, "literal." if literal else "")
     for finding in solved.findings:
         if finding.severity == "error" and finding.place.file in source.own:
             raise OntologyError(finding.message, *finding.place, code=finding.code)
@@ -172,14 +181,20 @@ def compiling_program(source: Source, profile: str, name: str, further: str = ""
     return control
 
 
-def solved_tables(source: Source, profile: str, name: str) -> Solved:
+def solved_tables(source: Source, profile: str, name: str, further: str = "") -> Solved:
     """The outcome of compiling a profile of an ontology.
+
+    Args:
+        source: The ontology's statements.
+        profile: The profile.
+        name: What the ontology is called in complaints.
+        further: Facts that the program is given besides.
 
     Raises:
         OntologyError: If a rule of the ontology cannot be grounded, derives what is no fact of
             the vocabulary, or leaves open what the tables are.
     """
-    control = compiling_program(source, profile, name)
+    control = compiling_program(source, profile, name, further)
     control.configuration.solve.models = 2  # type: ignore[union-attr]
     derived = source.derived
     inputs = {key if key in vocabulary() else (PRIVATE + key[0], key[1]) for key in source.inputs}

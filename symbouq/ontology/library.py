@@ -58,7 +58,7 @@ class OntologyLibrary:
         self.source = source
         self.name = name
         self._hash = digest
-        self._compiled: dict[str, Ontology] = {}
+        self._compiled: dict[tuple[str, bool], Ontology] = {}
         rows = self.source.rows
         self._datasets = {name.lower(): profile for name, profile in rows["dataset", 2]}
         self._default = self.source.extended or next(
@@ -79,8 +79,12 @@ class OntologyLibrary:
             raise OntologyError(f"ontology {self.name} has no fact default_profile(PROFILE)")
         return chosen.replace("_", "-")
 
-    def ontology(self, profile: str | None = None) -> Ontology:
+    def ontology(self, profile: str | None = None, literal: bool = False) -> Ontology:
         """The tables of a profile (the default one, unless named).
+
+        Args:
+            profile: Its name.
+            literal: Whether its defaults of the world (presumes/3) are left out.
 
         Raises:
             OntologyError: If the profile does not exist.
@@ -89,13 +93,14 @@ class OntologyLibrary:
         if wanted not in self.profiles:
             known = ", ".join(p.replace("_", "-") for p in self.profiles)
             raise OntologyError(f"unknown profile {profile!r}; there are: {known}")
-        if wanted not in self._compiled:
+        key = wanted, literal
+        if key not in self._compiled:
             with untimed():
-                self._compiled[wanted] = self._compile(wanted)
-        return self._compiled[wanted]
+                self._compiled[key] = self._compile(wanted, literal)
+        return self._compiled[key]
 
-    def _compile(self, profile: str) -> Ontology:
-        return tables_of(self.source, profile, self.name, self._hash)
+    def _compile(self, profile: str, literal: bool) -> Ontology:
+        return tables_of(self.source, profile, self.name, self._hash, literal)
 
 
 def builtin() -> OntologyLibrary:

@@ -170,6 +170,7 @@ class Relations:
             things, the first suffices for the second.
         excludes: Relation to those that no pair can have with it at once.
         implied: Relation to those that hold wherever it does, itself included.
+        presumed: Pairs of relations of which the first has the second by default (presumes/3).
         negation: Relation to the one that states its absence.
         functional: The relations of which a subject has one object at a time.
         within: The relations of which the subject lies within the object.
@@ -185,6 +186,7 @@ class Relations:
     suffices: Annotated[frozenset[tuple[str, str]], _pairs]
     excludes: Annotated[dict[str, frozenset[str]], _sets]
     implied: Annotated[dict[str, frozenset[str]], _sets]
+    presumed: Annotated[frozenset[tuple[str, str]], _pairs]
     negation: Annotated[dict[str, str], _mapping]
     functional: Annotated[frozenset[str], _members]
     within: Annotated[frozenset[str], _members]

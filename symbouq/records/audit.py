@@ -106,6 +106,8 @@ class ClaimAudit(Record):
     claim is supposed, asked, quoted or retracted. Empty for other verdicts."""
     premises: list[str]
     """What a determinate verdict rests on: `scene:N` and `claim:N`."""
+    presumed: list[str] = Field(default_factory=list)
+    """The defaults of the world that it rests on besides: `on_top_of implies borne_by`."""
     message: str
     """The finding in plain words."""
 

@@ -1,0 +1,66 @@
+"""Which defaults of the world a verdict rests on: those without which its premises decide nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from symbouq.auditing.verdicts import ClaimResult, TraceResult
+from symbouq.ontology.tables import Ontology
+from symbouq.reading.parsed import ParsedClaim, ParsedTrace, Stated
+
+Decide = Callable[[Ontology, ParsedTrace], TraceResult]
+"""Gives the verdicts on a trace."""
+
+
+def presume(
+    ontology: Ontology,
+    literal: Callable[[], Ontology],
+    parsed: ParsedTrace,
+    result: TraceResult,
+    decide: Decide,
+) -> None:
+    """Notes with each determinate verdict which defaults of the world (presumes/3) it rests on.
+
+    Args:
+        ontology: The tables of the profile.
+        literal: Gives those without the defaults.
+        parsed: The trace.
+        result: The verdicts on it.
+        decide: Gives the verdicts on a trace.
+
+    Raises:
+        LimitError: If a surrounding `time_limit` is over.
+    """
+    for claim, finding in zip(parsed.claims, result.claims, strict=True):
+        stated = _premises(parsed, finding)
+        concerned = _concerned(ontology, {s.record["relation"] for _, s in stated})
+        if not concerned:
+            continue
+        alone = replace(parsed, scene=tuple(stated), claims=(claim,), complete=True)
+        (without,) = decide(literal(), alone).claims
+        if without.grounded is not finding.verdict:
+            finding.presumed = concerned
+
+
+def _premises(parsed: ParsedTrace, finding: ClaimResult) -> list[tuple[int, Stated]]:
+    """What the premises of a verdict state; nothing where it is not determinate."""
+    if not finding.verdict.determinate:
+        return []
+    numbers = {p.number for p in finding.premises if p.source == "scene"}
+    stated = [(number, s) for number, s in parsed.scene if number in numbers]
+    last = max(numbers, default=0)
+    for premise in finding.premises:
+        if premise.source == "claim":
+            last += 1
+            earlier: ParsedClaim = parsed.claims[premise.number - 1]
+            stated += [(last, s) for s in earlier.relations]
+    return stated
+
+
+def _concerned(ontology: Ontology, relations: set[str]) -> tuple[tuple[str, str], ...]:
+    """The defaults of which one of some relations, or its converse, has the first relation."""
+    converse, implied = ontology.relations.converse, ontology.relations.implied
+    either = relations | {converse[r] for r in relations if r in converse}
+    held = {s for r in either for s in implied.get(r, (r,))}
+    return tuple(sorted(pair for pair in ontology.relations.presumed if pair[0] in held))
