@@ -1,4 +1,4 @@
-"""Which defaults of the world a verdict rests on: those without which its premises decide nothing."""
+"""Which defaults of the world a verdict rests on: those without which its premises do not do."""
 
 from __future__ import annotations
 
