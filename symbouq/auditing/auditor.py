@@ -24,7 +24,7 @@ from symbouq.errors import RecordError
 from symbouq.limits import LimitError, late, untimed
 from symbouq.ontology.library import VERSION, OntologyLibrary, builtin
 from symbouq.ontology.tables import Ontology, Triple
-from symbouq.reading.parsed import SURE, ParsedClaim, ParsedTrace
+from symbouq.reading.parsed import IN_PART, SURE, ParsedClaim, ParsedTrace
 from symbouq.reading.parser import TraceParser
 from symbouq.records import SCHEMA_VERSION, Context, Instance, Trace
 
@@ -226,6 +226,7 @@ def decide(ontology: Ontology, parsed: ParsedTrace, cases: bool = False) -> Trac
         ],
         [_sure(claim, related) for claim in parsed.claims],
         [claim.count for claim in parsed.claims],
+        [claim.reason != IN_PART for claim in parsed.claims],
     )
 
 

@@ -92,6 +92,7 @@ _OPEN = {
     "self_conflict": "self-conflict",
     "timed_out": "timed-out",
     "uncertain": "uncertain",
+    "in_part": "in-part",
     "scene_unread": "scene-unread",
 }
 """Reasons of findings to those of claims; of others, the context leaves the claim open."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from symbouq.ontology.measures import LARGEST, Measure, common_unit, with_measures
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.parsed import ParsedTrace, Stated
+from symbouq.reading.parsed import IN_PART, ParsedTrace, Stated
 
 Record = Mapping[str, Any]
 """A relation in the shape of `symbouq.records.RelationRecord`."""
@@ -40,7 +40,7 @@ def quantified(ontology: Ontology, parsed: ParsedTrace) -> tuple[Ontology, Parse
         records = [stated.record for stated in claim.relations]
         lost = any(record.get("offset") and id(record) not in names for record in records)
         relations = () if lost else tuple(map(named, claim.relations))
-        reason = "in-part" if lost else claim.reason
+        reason = IN_PART if lost else claim.reason
         claims.append(replace(claim, relations=relations, reason=reason))
     stated_scene = tuple((number, named(stated)) for number, stated in parsed.scene)
     return extended, replace(parsed, scene=stated_scene, claims=tuple(claims))

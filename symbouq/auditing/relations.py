@@ -127,6 +127,7 @@ def audit_relations(
     told: Sequence[bool] = (),
     sure: Sequence[bool] = (),
     counts: Sequence[Count | None] = (),
+    whole: Sequence[bool] = (),
 ) -> TraceResult:
     """Audits relations: Eqs. trusted to repair over slots.
 
@@ -144,8 +145,10 @@ def audit_relations(
             to be so where nothing is given: else what it leaves open decides nothing.
         sure: For each claim whether it was surely read, as all are where nothing is given.
         counts: For each claim how many of its relations it says hold, where it is `counted`.
+        whole: For each claim whether its relations are all that it says, as they are where nothing
+            is given: else that they hold does not entail it.
     """
-    return _RelationAudit(ontology, scene, claims, stances, told, sure, counts).run()
+    return _RelationAudit(ontology, scene, claims, stances, told, sure, counts, whole).run()
 
 
 _OVER_WORLDS = {
@@ -243,8 +246,10 @@ class _RelationAudit:
         told: Sequence[bool],
         sure: Sequence[bool],
         counts: Sequence[Count | None],
+        whole: Sequence[bool],
     ) -> None:
         self.counts = tuple(counts) or (None,) * len(claims)
+        self.whole = tuple(whole) or (True,) * len(claims)
         self.ontology = ontology
         self.stances = tuple(stances) or ("asserted",) * len(claims)
         self.told = tuple(told) or (True,) * len(claims)
@@ -459,7 +464,7 @@ class _RelationAudit:
                 continue
             feasible = result.feasible_after
             results.append(result)
-            if decision.verdict.determinate and result.reason != "uncertain":
+            if decision.verdict.determinate and result.reason not in ("uncertain", "in_part"):
                 explanations.append(
                     partial(self.explain, number, result, decision, tuple(instances))
                 )
@@ -503,7 +508,11 @@ class _RelationAudit:
             result = ClaimResult(verdict, self.judged(number, ground.verdict))
             result.reason = "uncertain" if doubtful else "unknown"
             return decision, result
-        result = ClaimResult(decision.verdict, ground.verdict)
+        result = ClaimResult(
+            self.judged(number, decision.verdict), self.judged(number, ground.verdict)
+        )
+        if result.verdict is not decision.verdict:
+            result.reason = "in_part"
         if decision.verdict is Verdict.CONTRADICTED:
             result.feasible_after = False
         elif ground.verdict is not Verdict.ENTAILED:
@@ -642,6 +651,8 @@ class _RelationAudit:
             number: Its number, from 1.
             status: The verdict on its relations.
         """
+        if status is Verdict.ENTAILED and not self.whole[number - 1]:
+            return Verdict.UNKNOWN
         verdict = self.of_stance(number, status)
         doubtful = verdict is Verdict.CONTRADICTED and not self.sure[number - 1]
         return Verdict.UNKNOWN if doubtful else verdict

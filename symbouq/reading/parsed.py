@@ -11,6 +11,9 @@ from symbouq.reading.clauses import Clauses
 SURE = 0.75
 """The least confidence of relations that are surely read."""
 
+IN_PART = "in-part"
+"""The reason of a claim that says more than what was read of it."""
+
 
 Count = tuple[int, int]
 """How many of some relations hold, at least and at most."""

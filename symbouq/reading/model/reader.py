@@ -14,7 +14,7 @@ from symbouq.reading.model.judging import (
     JudgedRelation,
     judged,
 )
-from symbouq.reading.parsed import SURE
+from symbouq.reading.parsed import IN_PART, SURE
 from symbouq.reading.traces import ASSERTED, Claim, Mention, Question, Text, grouped
 from symbouq.records.reading import Reply
 
@@ -219,11 +219,11 @@ class _Reading:
             return Claim("reasoning", text, (), ASSERTED, "unread")
         if not stating:
             stances = [r.stance for r in relations]
-            reason = "in-part" if sentence.in_part and not stances else ""
+            reason = IN_PART if sentence.in_part and not stances else ""
             return Claim("reasoning", text, (), stances[0] if stances else ASSERTED, reason)
         stated = self._stated(stating)
         if sentence.in_part or sentence.past_number or stated is None:
-            return Claim("reasoning", text, (), ASSERTED, "in-part")
+            return Claim("reasoning", text, (), ASSERTED, IN_PART)
         stance, mentions = stated
         return Claim("reasoning", text, tuple(mentions), stance)
 

@@ -96,7 +96,7 @@ class Discourse:
             self._groups.append(tuple(listed))
         self._whole.open(sentence)
         wanted, self._wanted = self._wanted, []
-        said = tuple(self._joined(self._said(sentence)))
+        said = tuple(map(self._as_it_was, self._joined(self._said(sentence))))
         self._line_up(sentence, said)
         said = said or tuple(self._supplied(sentence, wanted))
         self._related |= {
@@ -114,6 +114,15 @@ class Discourse:
         self.question = said if sentence.asked else ()
         self._left = {}
         return said
+
+    def _as_it_was(self, said: Said) -> Said:
+        """What was so before a thing of the sentence moved, said of where that was."""
+        if not said.statement.until:
+            return said
+        placed = self._left.get(said.placed, said.placed)
+        if said.relation in self._wording.carried:
+            return replace(said, placed=placed)
+        return replace(said, placed=placed, landmark=self._left.get(said.landmark, said.landmark))
 
     def _line_up(self, sentence: Sentence, said: Iterable[Said]) -> None:
         """Takes what a scene tells in an order, "from left to right: A, B, C", for a row."""
@@ -208,7 +217,9 @@ class Discourse:
                     one, two = one[:1], one[1:]  # "swap them"
                 if len(one) == len(two) == 1 and one != two:
                     pairs.append((one[0], two[0]))
-                    self.things.rename({one[0]: two[0], two[0]: one[0]})
+                    turned = {one[0]: two[0], two[0]: one[0]}
+                    self.things.rename(turned)
+                    self._left |= turned
         if self._arrangement is not None:
             for pair in pairs:
                 self._arrangement.swap(*pair)

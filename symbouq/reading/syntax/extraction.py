@@ -193,6 +193,7 @@ class Extracted:
             the things among which it is the first.
         amended: What it leaves out: a word, the word or the text that is understood there, and
             whether it stands for it; else that comes before it.
+        more: Whether it says more than its statements.
     """
 
     statements: tuple[Statement, ...]
@@ -212,6 +213,7 @@ class Extracted:
     seen_by: tuple[tuple[int, bool], ...] = ()
     amended: tuple[tuple[int, int | str, bool], ...] = ()
     sequences: tuple[tuple[int, int, int, str], ...] = ()
+    more: bool = False
 
 
 _PICKED = ((0, "former"), (-1, "latter"))
@@ -392,6 +394,7 @@ class Extraction:
             number = tokens[0].number // STRIDE
             noun, at, edge = (token.number % STRIDE for token in tokens)
             sequences[number].add((noun, at, edge, str(side)))
+        more = {row[0].number for row in rows("more", 1)}
         among = self._linked(batch, rows("among", 2), words=True)
         held_by = self._linked(batch, rows("held_by", 2), words=True)
         groups = self._linked(batch, rows("also", 2))
@@ -420,6 +423,7 @@ class Extraction:
                 tuple(sorted(seen_by[n])),
                 tuple((at, what, instead) for (at, instead), what in sorted(amended[n].items())),
                 tuple(sorted(sequences[n])),
+                n in more,
             )
             for n, facts in enumerate(batch)
         ]

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from symbouq.limits import LimitError, check_time, late
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.lexicon import Lexicon
-from symbouq.reading.parsed import Count
+from symbouq.reading.parsed import IN_PART, Count
 from symbouq.reading.syntax.discourse import Discourse, reached
 from symbouq.reading.syntax.extraction import CONTEXT, Statement
 from symbouq.reading.syntax.motion import Motion
@@ -249,19 +249,15 @@ class SyntaxReader:
                         happened = True
                         spoken = [[self._swapped(s, swap) for s in said] for said in spoken]
                         things.carried |= self._moving_along(spoken, *swap)
-                    left: dict[int, int] = {}
                     for thing, step in self._moves(discourse, sentence):
                         happened = True
                         place = discourse.left_behind(thing)
-                        left.setdefault(thing, place)
                         things.carried |= self._moving_along(spoken, thing)
                         spoken = [[self._left(s, thing, place) for s in said] for said in spoken]
                         if step is not None:
                             spoken[-1].append(replace(step, landmark=place))
                     things.happenings += happened
                     for said in self.said(discourse, sentence):
-                        for moved in left if said.statement.until else ():
-                            said = self._left(said, moved, left[moved])
                         spoken[-1].append(said)
                         told = sentence.word_of(said.statement), said.relation
                         worded.setdefault((said.placed, said.landmark), set()).add(told)
@@ -617,7 +613,7 @@ class _Reading:
     Attributes:
         mentions: The relations.
         stance: Its stance.
-        reason: Why it asserts none.
+        reason: Why it asserts none, or `in-part` where they are not all that it asserts.
         count: How many of them hold, if it is `counted`.
     """
 
@@ -631,7 +627,8 @@ class _Reading:
         if not self.mentions or (part.mentions and part.stance == ASSERTED != self.stance):
             return part
         further = part.mentions if part.stance == self.stance else []
-        return replace(self, mentions=[*self.mentions, *further], reason=part.reason)
+        reason = IN_PART if IN_PART in (self.reason, part.reason) else part.reason
+        return replace(self, mentions=[*self.mentions, *further], reason=reason)
 
 
 class _Claims:
@@ -702,7 +699,7 @@ class _Claims:
                 if self._in_time(f"claim {len(self.made) + 1}"):
                     part = self._read(sentence, 0, _BETWEEN_STEPS)
                     if part.mentions and whole.mentions and COUNTED in (part.stance, whole.stance):
-                        whole = _Reading([], ASSERTED, "in-part")
+                        whole = _Reading([], ASSERTED, IN_PART)
                         break
                     whole = whole.joined(part)
             if not whole.mentions and any(self._retracts(s.text) for s in sentences):
@@ -797,11 +794,13 @@ class _Claims:
             return told
         if any(s.statement.force in _MODAL for s in said):
             said = self._without_reasons(sentence, said)
+        if sentence.says.more:  # a part that does not hold denies the whole
+            said = [_unsure(s) if s.statement.negative else s for s in said]
         forces = [s.statement.force for s in said]
         for stance in (ASSERTED, *(force for force in _MODAL if force in forces)):
             mentions = list(self._of.mentions(said, self._things, offset, (stance,)))
             if mentions:
-                return _Reading(mentions, stance)
+                return _Reading(mentions, stance, IN_PART if sentence.says.more else "")
         stance = next((_STANCES[f] for f in forces if f in _STANCES), ASSERTED)
         return _Reading([], stance, self._of.unread(said, sentence))
 
@@ -889,7 +888,8 @@ class _Claims:
         blurred = self._of.ontology.wording.blurred
         converse = self._of.ontology.relations.converse
         word, relation = sentence.word_of(said.statement), said.relation
-        if not self._of.sentences.fixed.isdisjoint(word.split()):
+        compass = not self._of.sentences.fixed.isdisjoint(word.split())
+        if compass and relation not in self._of.ontology.relations.within:
             return False  # "on the shelf" is not north of it
         there = self._worded.get((said.placed, said.landmark), set())
         turned = self._worded.get((said.landmark, said.placed), set())
