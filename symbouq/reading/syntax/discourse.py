@@ -528,6 +528,15 @@ class Discourse:
                 located.append(self._by_place(sentence, places[0], thing, *judged))
         positions = any(word.category == "position" for word in sentence.words)
         partly = positions and (not told or len(located) < len(told))
+        # "on the third floor", of which the scene does not speak: its number says where that is.
+        by_place = {each.placed for each in located}
+        numbered = {
+            s.landmark
+            for s in said
+            if s.placed in by_place and s.landmark in by_place and s.landmark >= self.things.known
+        }
+        said = [s for s in said if s.landmark not in numbered]
+        located = [each for each in located if each.placed not in numbered]
         pairs = {(each.placed, each.landmark) for each in said}
         located = [each for each in located if (each.placed, each.landmark) not in pairs]
         found = (*said, *([] if partly else located))

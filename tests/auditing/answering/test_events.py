@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -109,12 +110,12 @@ def test_a_trace_is_audited_by_its_phrases() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["validation", "test"])
-def test_spacenli(name: str, data: Path) -> None:
+@pytest.mark.parametrize(("name", "every"), [("validation", 1), ("test", 4)])
+def test_spacenli(name: str, every: int, data: Path) -> None:
     """Most problems are answered right; what is called entailed or contradicted is."""
     found: Counter[tuple[str, str]] = Counter()
     with gzip.open(data / f"spacenli/spacenli_{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for line in lines:
+        for line in islice(lines, None, None, every):
             row = json.loads(line)
             given = answer(AUDITOR, Instance.model_validate(row))
             found["".join(given.answer), row["answer"]] += 1
