@@ -1055,6 +1055,8 @@ class _Claims:
             read = self._stated(sentences, given, begin)
         unread = any(word.relations for sentence in sentences for word in sentence.words)
         reason = "unread" if unread and not read.mentions else ""
+        if read.mentions and any(sentence.says.more for sentence in sentences):
+            reason = IN_PART
         relations = tuple(read.mentions)
         self.made.append(Claim("conclusion", text, relations, read.stance, reason, read.count))
 

@@ -244,9 +244,7 @@ class Sentences:
             variants = self._shown([rows[n] for n in doubtful], _SHOWN_AS)
         for n, *others in zip(doubtful, *variants, strict=True):
             fitting = [other for other in others if _agree(plain[n], other)]
-            best = max((plain[n], *fitting), key=_merit)
-            more = best.says.more or plain[n].says.more
-            plain[n] = replace(best, says=replace(best.says, more=more))
+            plain[n] = max((plain[n], *fitting), key=_merit)
         found: list[list[Sentence]] = [[] for texts, _ in groups for _ in texts]
         for row, sentence in zip(rows, plain, strict=True):
             found[row.text].append(sentence)
