@@ -210,16 +210,16 @@ def test_no_negated_literal_has_a_pool() -> None:
 def test_what_several_reading_rule_files_derive_is_described_once() -> None:
     """Two files that each mean something else by a name would speak for each other."""
     files = rule_files("reading")
-    deriving: dict[str, set[Path]] = {}
+    deriving: dict[tuple[str, int], set[Path]] = {}
     for file in files:
         for rule in statements([file]):
             if rule.ast_type is ast.ASTType.Rule:
-                for name, _ in (signature(term) for term in atoms_in([rule.head])):
-                    deriving.setdefault(name, set()).add(file)
+                for key in (signature(term) for term in atoms_in([rule.head])):
+                    deriving.setdefault(key, set()).add(file)
     headers = {file: file.read_text().partition("*%")[0] for file in files}
-    for name in (name for name, those in deriving.items() if len(those) > 1):
+    for name, arity in (key for key, those in deriving.items() if len(those) > 1):
         described = [f for f, text in headers.items() if re.search(rf"^    {name}\(", text, re.M)]
-        assert len(described) == 1, f"{name}: {described} of {deriving[name]}"
+        assert len(described) == 1, f"{name}/{arity}: {described}"
 
 
 def test_every_rule_file_is_part_of_a_program() -> None:
