@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from symbouq.auditing.verdicts import ClaimResult, TraceResult
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.parsed import ParsedClaim, ParsedTrace, Stated
+from symbouq.reading.parsed import ParsedTrace, Stated
 
 Decide = Callable[[Ontology, ParsedTrace], TraceResult]
 """Gives the verdicts on a trace."""
@@ -44,8 +44,10 @@ def presume(
 
 
 def _premises(parsed: ParsedTrace, finding: ClaimResult) -> list[tuple[int, Stated]]:
-    """What the premises of a verdict state; nothing where it is not determinate."""
-    if not finding.verdict.determinate:
+    """What the premises of a verdict state; nothing where it is not determinate, or is that on an
+    answer, which is judged beside the scene's own and not by relations of its own.
+    """
+    if not finding.verdict.determinate or finding.answer is not None:
         return []
     numbers = {p.number for p in finding.premises if p.source == "scene"}
     stated = [(number, s) for number, s in parsed.scene if number in numbers]
@@ -53,8 +55,7 @@ def _premises(parsed: ParsedTrace, finding: ClaimResult) -> list[tuple[int, Stat
     for premise in finding.premises:
         if premise.source == "claim":
             last += 1
-            earlier: ParsedClaim = parsed.claims[premise.number - 1]
-            stated += [(last, s) for s in earlier.relations]
+            stated += [(last, s) for s in parsed.claims[premise.number - 1].relations]
     return stated
 
 
