@@ -116,13 +116,17 @@ class Discourse:
         return said
 
     def _as_it_was(self, said: Said) -> Said:
-        """What was so before a thing of the sentence moved, said of where that was."""
+        """What was so before a thing of the sentence moved, said of where that was; what is in or
+        on that thing moves along.
+        """
         if not said.statement.until:
             return said
-        placed = self._left.get(said.placed, said.placed)
-        if said.relation in self._wording.carried:
-            return replace(said, placed=placed)
-        return replace(said, placed=placed, landmark=self._left.get(said.landmark, said.landmark))
+        placed, landmark = said.placed, said.landmark
+        if self._converse.get(said.relation) not in self._wording.carried:
+            placed = self._left.get(placed, placed)
+        if said.relation not in self._wording.carried:
+            landmark = self._left.get(landmark, landmark)
+        return replace(said, placed=placed, landmark=landmark)
 
     def _line_up(self, sentence: Sentence, said: Iterable[Said]) -> None:
         """Takes what a scene tells in an order, "from left to right: A, B, C", for a row."""
