@@ -71,3 +71,15 @@ def test_a_profile_may_waive_a_default(tmp_path: Path) -> None:
     )
     assert (side.verdict, side.presumed) == ("unknown", [])
     assert height.verdict == "entailed"
+
+
+def test_an_answer_names_no_default() -> None:
+    trace = Trace(
+        id="a",
+        scene=SCENE,
+        question="Is the lamp to the left of the sofa?",
+        response="The lamp is to the left of the sofa. Answer: yes",
+    )
+    claim, answer = [ClaimAudit.model_validate(c) for c in EVERYDAY.audited(trace)["claims"]]
+    assert (claim.verdict, claim.presumed) == ("entailed", [ON])
+    assert (answer.verdict, answer.presumed) == ("entailed", [])

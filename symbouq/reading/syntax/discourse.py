@@ -64,6 +64,7 @@ class Discourse:
         self._judging = judging
         self._turned = motion or turned
         self._holders = holders
+        self._ontology = sentences.ontology
         self._wording = sentences.ontology.wording
         self._settling = sentences.settling
         self._counting = Counting(things, sentences, self._meant)
@@ -116,17 +117,8 @@ class Discourse:
         return said
 
     def _as_it_was(self, said: Said) -> Said:
-        """What was so before a thing of the sentence moved, said of where that was; what is in or
-        on that thing moves along.
-        """
-        if not said.statement.until:
-            return said
-        placed, landmark = said.placed, said.landmark
-        if self._converse.get(said.relation) not in self._wording.carried:
-            placed = self._left.get(placed, placed)
-        if said.relation not in self._wording.carried:
-            landmark = self._left.get(landmark, landmark)
-        return replace(said, placed=placed, landmark=landmark)
+        """What was so before a thing of the sentence moved, said of where that was."""
+        return said.displaced(self._left, self._ontology) if said.statement.until else said
 
     def _line_up(self, sentence: Sentence, said: Iterable[Said]) -> None:
         """Takes what a scene tells in an order, "from left to right: A, B, C", for a row."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -247,13 +247,13 @@ class SyntaxReader:
                     happened = False
                     for swap in discourse.swapped(sentence):
                         happened = True
-                        spoken = [[self._swapped(s, swap) for s in said] for said in spoken]
+                        spoken = self._displaced(spoken, {swap[0]: swap[1], swap[1]: swap[0]})
                         things.carried |= self._moving_along(spoken, *swap)
                     for thing, step in self._moves(discourse, sentence):
                         happened = True
                         place = discourse.left_behind(thing)
                         things.carried |= self._moving_along(spoken, thing)
-                        spoken = [[self._left(s, thing, place) for s in said] for said in spoken]
+                        spoken = self._displaced(spoken, {thing: place})
                         if step is not None:
                             spoken[-1].append(replace(step, landmark=place))
                     things.happenings += happened
@@ -310,17 +310,10 @@ class SyntaxReader:
         for thing in discourse.moved(sentence) - told:
             yield thing, None
 
-    def _left(self, said: Said, moved: int, place: int) -> Said:
-        """What holds when a thing has moved: what is in it moves along; else what was said of it
-        is said of its place.
-        """
-        carried = self.ontology.wording.carried
-        converse = self.ontology.relations.converse.get(said.relation)
-        if said.placed == moved and converse not in carried:
-            return replace(said, placed=place)
-        if said.landmark == moved and said.relation not in carried:
-            return replace(said, landmark=place)
-        return said
+    def _displaced(
+        self, spoken: Iterable[Iterable[Said]], turned: Mapping[int, int]
+    ) -> list[list[Said]]:
+        return [[s.displaced(turned, self.ontology) for s in said] for said in spoken]
 
     def _moving_along(self, spoken: Iterable[Iterable[Said]], *moved: int) -> set[int]:
         """What is in things that have moved, directly or by way of others."""
@@ -357,21 +350,6 @@ class SyntaxReader:
                 and holding.isdisjoint((s.placed, s.landmark))
             ]
         return told
-
-    def _swapped(self, said: Said, pair: tuple[int, int]) -> Said:
-        """What holds when two things have changed places: what is in them moves along."""
-        carried = self.ontology.wording.carried
-        converse = self.ontology.relations.converse.get(said.relation)
-        one, other = pair
-        turned = {one: other, other: one}
-        placed, landmark = said.placed, said.landmark
-        if said.relation not in carried:
-            landmark = turned.get(landmark, landmark)
-        if converse not in carried:
-            placed = turned.get(placed, placed)
-        if {said.placed, said.landmark} == set(pair):
-            placed, landmark = turned[said.placed], turned[said.landmark]
-        return replace(said, placed=placed, landmark=landmark)
 
     def _asked(self, sentence: Sentence, discourse: Discourse) -> list[int]:
         """The things of a question in the order in which it asks for them."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from symbouq.ontology.measures import Offset
+from symbouq.ontology.tables import Ontology
 from symbouq.reading.syntax.extraction import Statement
 from symbouq.reading.syntax.sentences import Sentence
 
@@ -38,3 +39,23 @@ class Said:
     sure: bool = True
     offset: Offset = ()
     unit: str = ""
+
+    def displaced(self, turned: Mapping[int, int], ontology: Ontology) -> Said:
+        """What this says of things, said of others that are where they were: of the places that
+        things have left, or of what has changed places with them. What is in or on a thing moves
+        along with it.
+
+        Args:
+            turned: The things to the others.
+            ontology: The tables of the profile.
+        """
+        placed, landmark = turned.get(self.placed), turned.get(self.landmark)
+        if placed is None or landmark is None:
+            carried = ontology.wording.carried
+            if ontology.relations.converse.get(self.relation) in carried:
+                placed = None
+            if self.relation in carried:
+                landmark = None
+        placed = self.placed if placed is None else placed
+        landmark = self.landmark if landmark is None else landmark
+        return replace(self, placed=placed, landmark=landmark)
