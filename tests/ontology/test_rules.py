@@ -36,15 +36,15 @@ from symbouq.ontology.source import (
     Source,
     atoms_in,
     data_folder,
+    ground,
     lp_files,
+    new_control,
     rule_files,
     rule_statements,
     signature,
     statements,
     vocabulary,
 )
-from symbouq.reading.syntax import extraction
-from symbouq.reading.syntax.extraction import Extraction
 from symbouq.records import Trace, make_record
 
 LIBRARY = OntologyLibrary()
@@ -191,9 +191,9 @@ def test_a_name_mistyped_in_a_rule_is_complained_about(
                     )
                     compiling_program(Source(), "nine_way", "mutant")
                 elif "reading" in parts:
-                    text = "".join(map(str, every))
-                    monkeypatch.setattr(extraction, "reading_rules", lambda t=text: t)
-                    Extraction(LIBRARY.ontology("nine-way"), {}, {}).extracted([])
+                    control, complaints = new_control()
+                    control.add("base", [], "".join(map(str, every)))
+                    ground(control, complaints, "mutant")
                 else:
                     text = "".join(rewritten(str(rule)) for rule in every)
                     monkeypatch.setattr(logic, "rules_text", lambda *_parts, t=text: t)

@@ -103,9 +103,9 @@ def derivation(
     """
     if not sentence.words:
         return Derivation(sentence.text, (), ())
-    doc, program = sentences.parsed(sentence)
+    doc, said = sentences.parsed(sentence)
     control, complaints = new_control()
-    control.add("base", [], reading_rules() + _sources() + program)
+    control.add("base", [], reading_rules() + _sources() + "".join(said))
     ground(control, complaints, "reading")
     category: dict[int, str] = {}
     relations: dict[int, list[str]] = {}

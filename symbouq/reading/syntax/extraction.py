@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import clingo
 
 from symbouq.errors import OntologyError
+from symbouq.ontology.slicing import Slices
 from symbouq.ontology.source import ground, new_control, rule_files
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.syntax.preparation import Word, stems
@@ -285,13 +286,14 @@ class Extraction:
             for number, (words, doc, asked) in enumerate(sentences)
         ]
         control, complaints = new_control()
-        control.add("base", [], reading_rules() + "".join(facts.text() for facts in batch))
+        facts = [fact for of_sentence in batch for fact in of_sentence.facts]
+        control.add("base", [], reading_slices().beside(facts) + "".join(facts))
         ground(control, complaints, "reading")
         return self._statements(control, batch)
 
-    def program(self, words: Sequence[Word], doc: Doc, asked: bool) -> str:
+    def facts(self, words: Sequence[Word], doc: Doc, asked: bool) -> list[str]:
         """A sentence as facts for `rules/reading.lp`, its tokens numbered from 0."""
-        return _Facts(self, 0, words, doc, asked).text()
+        return _Facts(self, 0, words, doc, asked).facts
 
     def _statements(self, control: clingo.Control, batch: Sequence[_Facts]) -> list[Extracted]:
         atoms = control.symbolic_atoms
@@ -454,6 +456,11 @@ class _Facts:
         words: Its words.
         doc: Its parse.
         asked: Whether it is a question.
+
+    Attributes:
+        facts: The facts, each with a full stop at its end.
+        relations: The relations that each trigger expresses.
+        phrases: The noun phrases.
     """
 
     def __init__(
@@ -469,7 +476,7 @@ class _Facts:
         self._things: list[int] = []
         self._light: dict[int, int] = {}  # objects that belong to a verb: "share a BORDER"
         self._brought: set[int] = set()  # prepositions that belong to a verb: "extend INTO"
-        self._facts: list[str] = [f"asked({base // STRIDE})."] if asked else []
+        self.facts: list[str] = [f"asked({base // STRIDE})."] if asked else []
         for word, token in sorted(
             zip(words, doc, strict=True), key=lambda pair: pair[1].pos_ not in ("VERB", "AUX")
         ):
@@ -487,12 +494,8 @@ class _Facts:
             )
         self._order(doc)
 
-    def text(self) -> str:
-        """The facts as program text."""
-        return "".join(self._facts)
-
     def _say(self, *facts: str) -> None:
-        self._facts += facts
+        self.facts += facts
 
     def _token(self, word: Word, token: Token) -> None:
         t = self._base + token.i
@@ -1001,6 +1004,12 @@ def _groups(coordinated: Mapping[int, Collection[int]]) -> tuple[tuple[int, ...]
 def reading_rules() -> str:
     """The text of `rules/reading.lp`."""
     return "".join(file.read_text("utf-8") for file in rule_files("reading"))
+
+
+@cache
+def reading_slices() -> Slices:
+    """The parts of `rules/reading.lp`: few of its rules concern the words of one sentence."""
+    return Slices(reading_rules())
 
 
 def _sorted(linked: Mapping[int, Iterable[int]]) -> dict[int, tuple[int, ...]]:

@@ -341,10 +341,10 @@ class Sentences:
             check_time()
             self._parse_batch(rows[first : first + _BATCH])
 
-    def parsed(self, sentence: Sentence) -> tuple[Doc, str]:
+    def parsed(self, sentence: Sentence) -> tuple[Doc, list[str]]:
         """The parse of a sentence that was read, and its facts for the rules."""
         (doc,) = self._docs([sentence.words])
-        return doc, self._extraction.program(sentence.words, doc, sentence.asked)
+        return doc, self._extraction.facts(sentence.words, doc, sentence.asked)
 
     def _docs(self, sentences: Sequence[tuple[Word, ...]]) -> list[Doc]:
         docs = list(self.pipeline.parsed([w.shown for w in words] for words in sentences))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 
+import clingo
 import pytest
 from clingo.ast import AST, ASTType, Sign, Transformer, parse_string
 from hypothesis import given, settings
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from symbouq.errors import OntologyError
 from symbouq.ontology.library import builtin
+from symbouq.ontology.slicing import Slices
 from symbouq.reading.syntax import extraction
 from symbouq.reading.syntax.extraction import CONTEXT
 from symbouq.reading.syntax.pipeline import pipeline
@@ -319,8 +321,21 @@ def test_rules_that_leave_a_reading_open_are_refused(monkeypatch: pytest.MonkeyP
     rules = (
         extraction.reading_rules() + "says(T, A, B, 0) :- says(T, B, A, 0), not says(T, A, A, 0)."
     )
-    monkeypatch.setattr(extraction, "reading_rules", lambda: rules)
+    monkeypatch.setattr(extraction, "reading_slices", lambda: Slices(rules))
     with pytest.raises(
         OntologyError, match=r"rules/reading\.lp: says/4 .* grounding does not decide"
     ):
         Sentences(ONTOLOGY, pipeline()).read(["The mug is above the tray."])
+
+
+def test_the_rules_that_concern_a_sentence_derive_what_all_rules_do() -> None:
+    for text in SAYS:
+        _, facts = SENTENCES.parsed(read(text))
+        whole, part = clingo.Control(), clingo.Control()
+        whole.add("base", [], extraction.reading_rules() + "".join(facts))
+        part.add("base", [], extraction.reading_slices().beside(facts) + "".join(facts))
+        found = []
+        for control in (whole, part):
+            control.ground()
+            found.append({(atom.symbol, atom.is_fact) for atom in control.symbolic_atoms})
+        assert found[0] == found[1], text
