@@ -29,12 +29,15 @@ from symbouq.ontology.source import (
     PRIVATE,
     QUERIED,
     Place,
+    Signature,
     Source,
+    atoms_in,
     declared,
     place_of,
     plain,
     public,
     rule_statements,
+    signature,
     vocabulary,
 )
 from symbouq.ontology.specs import Spec
@@ -247,9 +250,11 @@ def _rule_files(*names: str) -> Iterator[ast.AST]:
             yield statement
 
 
-def _observers(trees: Iterable[ast.AST], whys: bool) -> str:
-    """Rules that say which of some statements fire, and with which atoms of their bodies;
-    with `whys`, also what each head is derived from.
+def _observers(
+    trees: Iterable[ast.AST], whys: bool, beside: Collection[Signature] = frozenset()
+) -> str:
+    """Rules that say which of some statements fire, and with which atoms of their bodies, of which
+    those of some predicates are left out; with `whys`, also what each head is derived from.
     """
     lines = []
     for tree in trees:
@@ -262,7 +267,8 @@ def _observers(trees: Iterable[ast.AST], whys: bool) -> str:
         then = f" :- {joined}." if joined else "."
         file, line, column = _spot(tree)
         lines.append(f"_fired({clingo.String(file)}, {line}, {column}){then}")
-        lines += [f"_used({literal}){then}" for literal in positive]
+        used = [part for part in positive if signature(part.atom.symbol) not in beside]
+        lines += [f"_used({literal}){then}" for literal in used]
         plain_head = tree.ast_type is ast.ASTType.Rule and tree.head.ast_type is ast.ASTType.Literal
         if whys and plain_head:
             lines += [f"_why({tree.head}, {literal}){then}" for literal in positive]
@@ -322,8 +328,12 @@ def _observed(source: Source, programs: set[Program]) -> tuple[set[Spot], set[cl
     observers: dict[tuple[str, ...], str] = {}
     for parts, facts in sorted(programs):
         if parts not in observers:
-            observed = [*_rule_files(*parts), *([] if "points" in parts else own)]
-            observers[parts] = _observers(observed, whys=False)
+            decide = [*_rule_files(*parts)]
+            # What they derive of a trace is no fact of the ontology, and there is much of it.
+            heads = [r.head for r in decide if r.ast_type is ast.ASTType.Rule and r.body]
+            derived = set(map(signature, atoms_in(heads)))
+            observed = [*decide, *([] if "points" in parts else own)]
+            observers[parts] = _observers(observed, whys=False, beside=derived)
         control = observed_program(parts, facts, observers[parts])
         fired |= _fired_spots(control)
         used |= {
