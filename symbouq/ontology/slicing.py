@@ -7,6 +7,7 @@ time.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -24,6 +25,9 @@ there is, a number too, which may stand for anything.
 
 _OTHER = ""
 """A constant that no rule has."""
+
+_NUMBER = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")|\b\d+')
+"""A number, or a text, in which none is looked for."""
 
 
 class Slices:
@@ -91,7 +95,7 @@ class Slices:
 
     def _pattern(self, fact: str) -> _Pattern:
         """A fact's pattern, with what no rule names as one and the same constant."""
-        name, *constants = _parsed(fact)
+        name, *constants = _parsed(_NUMBER.sub(lambda found: found["text"] or "0", fact))
         return name, *(c if c in self._constants or c is None else _OTHER for c in constants)
 
     def _matched(self, pattern: _Pattern) -> tuple[int, ...]:
