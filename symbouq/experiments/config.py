@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from symbouq.errors import SymboUQError, missing_extra
 from symbouq.evidence.scorers.registry import entry
+from symbouq.experiments.backbones.pretrained import PRETRAINED
 from symbouq.experiments.scenes.families import FAMILIES
 from symbouq.reliability.darc import FIXED
 
@@ -32,24 +33,60 @@ View = Literal["grounded", "non-committal", "dual"]
 ablation): of another context, or assumed and grounded ones side by side."""
 
 
+class TrainingConfig(_Part):
+    """How a backbone is trained further before it is used (`symbouq backbone train --from`)."""
+
+    steps: Annotated[int, Field(ge=1)] = 60
+    """Optimiser steps."""
+    tokens: Annotated[int, Field(ge=1)] = 2048
+    """Tokens in a batch, padding included."""
+    rate: Annotated[float, Field(gt=0)] = 2e-4
+    """Peak learning rate."""
+    seed: int = 2026
+    """Draws the scenes that it is trained on."""
+    hops: tuple[Annotated[int, Field(ge=1, le=3)], ...] = (1, 2, 3)
+    """Numbers of hops of these scenes."""
+    wordings: str | None = None
+    """Training split of a benchmark, relative to the data folder, whose sentences word half of the
+    directions."""
+
+
 class BackboneConfig(_Part):
     """A model whose traces are scored, or that judges them."""
 
     name: str
     """Its name in tables."""
-    model: str
+    model: str | None = None
     """Its folder, relative to the configuration, or its id on the Hugging Face hub."""
+    pretrained: str | None = None
+    """In place of `model`, the name of a pretrained model that `symbouq backbone install` knows."""
+    training: TrainingConfig | None = None
+    """How it is trained further; not at all where absent."""
+    chat_template: Path | None = None
+    """File with a Jinja chat template, in place of the model's own; the path starts from the
+    configuration."""
 
     @property
     def weights(self) -> list[Path]:
-        """Its folder, as an input of stages; empty where it comes from the hub."""
-        folder = Path(self.model)
-        return [folder] if folder.is_dir() else []
+        """Its folder, as an input of stages; empty where it comes from the hub or is installed."""
+        folder = Path(self.model) if self.model is not None else None
+        return [folder] if folder is not None and folder.is_dir() else []
 
     @property
     def identity(self) -> str:
-        """The name of its folder, wherever that lies, or its id on the hub."""
+        """The name of its folder, wherever that lies, or its name on the hub or as installed."""
+        if self.model is None:
+            return self.pretrained or ""
         return Path(self.model).name if self.weights else self.model
+
+    @model_validator(mode="after")
+    def _one_source(self) -> BackboneConfig:
+        if (self.model is None) == (self.pretrained is None):
+            raise ValueError(f"backbone {self.name} needs either `model` or `pretrained`")
+        if self.pretrained is not None and self.pretrained not in PRETRAINED:
+            known = ", ".join(PRETRAINED)
+            raise ValueError(f"unknown pretrained model {self.pretrained}; there are {known}")
+        return self
 
 
 class DatasetConfig(_Part):
@@ -100,6 +137,9 @@ class GenerationConfig(_Part):
     """Temperature of the samples."""
     seed: int = 2026
     """Draws the samples."""
+    max_tokens: Annotated[int, Field(ge=1)] | None = None
+    """Most tokens of a trace; as many as the longest structured trace has characters, or 1,024 of a
+    free-form one, where absent."""
     batch: Annotated[int, Field(ge=1)] | None = None
     """Texts side by side; the engine's own choice where absent."""
 
@@ -150,6 +190,8 @@ class ExperimentConfig(_Part):
     """Target labels of Table valsize; there are as many subsamples of each as seeds."""
     replayed: Annotated[int, Field(ge=1)] = 250
     """Test traces of each backbone and dataset in Table prefix."""
+    threads: Annotated[int, Field(ge=1)] | None = None
+    """Threads of the models and networks on a CPU; all cores where absent."""
     seeds: Annotated[list[int], Field(min_length=1)] = [2026, 2027, 2028, 2029, 2030]
     """Seeds of the trained scorers."""
     epochs: Annotated[int, Field(ge=1)] = 30
@@ -161,6 +203,10 @@ class ExperimentConfig(_Part):
 
     @model_validator(mode="after")
     def _has_source(self) -> ExperimentConfig:
+        models: dict[str, BackboneConfig] = {}
+        for model in (*self.backbones, *self.judges):
+            if models.setdefault(model.name, model) != model:
+                raise ValueError(f"two models have the name {model.name}")
         names = [dataset.name for dataset in self.datasets]
         if len(set(names)) < len(names):
             raise ValueError("two datasets have one name")
@@ -238,8 +284,12 @@ def read_config(path: Path) -> ExperimentConfig:
         ) from error
 
     def placed(model: BackboneConfig) -> BackboneConfig:
-        folder = (path.parent / model.model).resolve()
-        return model.model_copy(update={"model": str(folder)}) if folder.is_dir() else model
+        update: dict[str, Any] = {}
+        if model.model is not None and (folder := (path.parent / model.model).resolve()).is_dir():
+            update["model"] = str(folder)
+        if model.chat_template is not None:
+            update["chat_template"] = path.parent / model.chat_template
+        return model.model_copy(update=update)
 
     return config.model_copy(
         update={

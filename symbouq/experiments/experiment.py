@@ -14,7 +14,9 @@ from symbouq.experiments.stages import (
     CellStages,
     Costs,
     Counterfactual,
+    Model,
     Predictions,
+    Pretrained,
     Questions,
     Scorer,
     Scores,
@@ -42,6 +44,7 @@ class Experiment:
         config: The experiment, without the optional datasets whose files are not there.
         datasets: Its datasets by name.
         cells: The stages of each cell.
+        models: Its backbones and judges by name.
         costs: The stage that measures the scorers' costs, by backbone.
         pairs: The counterfactual audit; None where the source has no test split.
         run: The folder of all stages.
@@ -59,27 +62,37 @@ class Experiment:
         self.datasets = {dataset.name: dataset for dataset in present}
         self.cells: dict[Cell, CellStages] = {}
         self.costs: dict[str, Costs] = {}
+        self.models: dict[str, Model] = {}
+        self._installed: dict[str, Pretrained] = {}
         self._stages: list[Stage] = []
         questions: list[Questions] = []
         for dataset in present:
             splits = [self._add(Questions(dataset, split, data)) for split in dataset.sizes]
             self._add(Splits(dataset, splits))
             questions += splits
-        for backbone in config.backbones:
+        judges = [self._added(judge, data) for judge in config.judges]
+        for configured in config.backbones:
+            backbone = self._added(configured, data)
             for asked in questions:
-                cell = CellStages(config, backbone, asked)
+                cell = CellStages(config, backbone, judges, asked)
                 self._stages += cell.stages
                 self.cells[cell.name] = cell
             self._add_scoring(backbone)
         tested = (q for q in questions if (q.dataset.name, q.split) == (config.source, "test"))
         self.pairs = next((self._add(Counterfactual(config, asked)) for asked in tested), None)
-        self.run = Run(folder, self._stages, processes)
+        self.run = Run(folder, self._stages, processes, config.threads)
 
     def _add(self, stage: _Stage) -> _Stage:
         self._stages.append(stage)
         return stage
 
-    def _add_scoring(self, backbone: BackboneConfig) -> None:
+    def _added(self, configured: BackboneConfig, data: Path | None) -> Model:
+        """A model, with the stages that make it added."""
+        model = self.models[configured.name] = Model(configured, self._installed, data)
+        self._stages += [stage for stage in model.stages if stage not in self._stages]
+        return model
+
+    def _add_scoring(self, backbone: Model) -> None:
         """Adds the scorers, fitted on a backbone's traces of the source, their scores of every
         validation and test trace, the compositions of these and the scorers' costs.
         """

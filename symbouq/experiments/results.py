@@ -218,8 +218,9 @@ class Results:
     def footer(self) -> str:
         """Version, configuration by name and hash, and seeds that tables and figures come from."""
         # Where a model's folder lies says nothing of what was run.
+        paths = {"model", "chat_template"}
         dumped = self.config.model_dump(
-            mode="json", exclude={"backbones": {"__all__": {"model"}}, "judge": {"model"}}
+            mode="json", exclude={"backbones": {"__all__": paths}, "judge": paths}
         )
         text = json.dumps(dumped, sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -235,6 +236,11 @@ class Results:
     def datasets(self) -> list[str]:
         """Names of the datasets whose traces are structured and tested."""
         return [d.name for d in self.config.datasets if d.sizes.get("test") and not d.free_form]
+
+    def model_folders(self) -> dict[str, Path]:
+        """The folder of each backbone and judge by its name; of one on the hub, where none is."""
+        run = self.experiment.run
+        return {name: model.folder(run) for name, model in self.experiment.models.items()}
 
     def cell(self, backbone: str, dataset: str) -> CellResults:
         """The test traces of a backbone on a dataset."""

@@ -94,12 +94,14 @@ class Work:
         out: Folder of the outputs.
         files: Paths of the declared inputs that other stages made.
         processes: For jobs on many records; all cores where None.
+        threads: Of models and networks on a CPU; all cores where None.
         advance: Is told how many of the stage's `size` pieces more are done.
     """
 
     out: Path
     files: Mapping[Output, Path]
     processes: int | None = None
+    threads: int | None = None
     advance: Callable[[int], None] = silent
 
     def input(self, stage: Stage, name: str = "") -> Path:
@@ -117,6 +119,10 @@ def carry_out(stage: Stage, work: Work) -> float:
         StageError: If the stage does not leave its outputs.
     """
     work.out.mkdir(parents=True, exist_ok=True)
+    if work.threads and stage.on_gpu:
+        import torch
+
+        torch.set_num_threads(work.threads)
     started = time.monotonic()
     stage.run(work)
     missing = [name for name in stage.outputs if not (work.out / name).exists()]
@@ -163,12 +169,20 @@ class Run:
         folder: Where the stages lie.
         stages: All stages, each after those that it reads.
         processes: For jobs on many records; all cores by default.
+        threads: Of models and networks on a CPU; all cores by default.
     """
 
-    def __init__(self, folder: Path, stages: Sequence[Stage], processes: int | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        stages: Sequence[Stage],
+        processes: int | None = None,
+        threads: int | None = None,
+    ) -> None:
         self.folder = folder
         self.stages = tuple(stages)
         self._processes = processes
+        self._threads = threads
         self._digests: dict[tuple[Path, float, int], str] = {}
         self._made: dict[Stage, State] = {}
 
@@ -223,7 +237,7 @@ class Run:
                     begun(stage)
                 outputs = [item for item in stage.inputs if not isinstance(item, Path)]
                 files = {output: self.output(*output) for output in outputs}
-                work = Work(folder, files, self._processes, advance)
+                work = Work(folder, files, self._processes, self._threads, advance)
                 running[submit(stage, partial(carry_out, stage, work))] = state
             if not running:
                 break

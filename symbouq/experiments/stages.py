@@ -29,6 +29,7 @@ from symbouq.evidence.labels.merging import merge
 from symbouq.evidence.labels.records import labelled, read_claims, read_labels
 from symbouq.evidence.scorers import bank, efficiency
 from symbouq.evidence.scorers.registry import entry
+from symbouq.experiments.backbones.pretrained import PRETRAINED, install
 from symbouq.experiments.composition import (
     ScoredTraces,
     composed,
@@ -41,6 +42,7 @@ from symbouq.experiments.config import (
     ExperimentConfig,
     GenerationConfig,
     Split,
+    TrainingConfig,
     View,
 )
 from symbouq.experiments.questions import (
@@ -51,7 +53,7 @@ from symbouq.experiments.questions import (
     write_questions,
     write_splits,
 )
-from symbouq.experiments.runner import Stage, Work
+from symbouq.experiments.runner import Run, Stage, Work
 from symbouq.experiments.scenes import truth
 from symbouq.io.stream import Job, process
 from symbouq.reading.syntax.pipeline import installed
@@ -65,6 +67,7 @@ _SECONDS = {
     "vllm": {"trace": 0.05, "sample": 0.03, "signals": 0.05, "fit": 2e-6},
 }
 _COMPOSE, _AUDIT = 10.0, 0.004
+_INSTALL, _TRAIN = 60.0, 0.005  # a token, with a backbone of 135 million parameters
 
 CONTEXTS: dict[View | None, tuple[Context, ...]] = {
     None: ("assumed",),
@@ -117,12 +120,113 @@ class Splits(Stage):
         write_splits(files, work.out / self.outputs[0])
 
 
+class Pretrained(Stage):
+    """A pretrained model, installed."""
+
+    kind, outputs = "pretrained", ("model",)
+
+    def __init__(self, name: str) -> None:
+        self.model = name
+        super().__init__((name,), (), asdict(PRETRAINED[name]), _INSTALL)
+
+    def run(self, work: Work) -> None:
+        """Installs the model."""
+        install(self.model, work.out / self.outputs[0])
+
+
+class Trained(Stage):
+    """A model that is trained further on generated scenes.
+
+    Args:
+        backbone: The model.
+        base: What it starts from; None where that comes from the hub.
+        data: Folder of the benchmarks.
+    """
+
+    kind, outputs, on_gpu = "backbone", ("model",), True
+
+    def __init__(
+        self,
+        backbone: BackboneConfig,
+        training: TrainingConfig,
+        base: Pretrained | None,
+        data: Path | None,
+    ) -> None:
+        self.backbone, self.training, self.base = backbone, training, base
+        self.wordings = data / training.wordings if data and training.wordings else None
+        weights = [base] if base else backbone.weights
+        super().__init__(
+            (backbone.name,),
+            [*weights, *([self.wordings] if self.wordings else [])],
+            training.model_dump(mode="json") | {"model": backbone.identity},
+            training.steps * training.tokens * _TRAIN,
+            training.steps,
+        )
+
+    def run(self, work: Work) -> None:
+        """Trains the model."""
+        from symbouq.experiments.backbones.corpus import wordings_of
+        from symbouq.experiments.backbones.training import Plan, train
+
+        start = str(work.input(self.base)) if self.base else str(self.backbone.model)
+        plan = Plan(start, **self.training.model_dump(exclude={"wordings"}))
+        rows = map(Instance.model_validate, read_rows(self.wordings)) if self.wordings else None
+        train(
+            plan,
+            work.out / self.outputs[0],
+            wordings_of(rows) if rows else None,
+            lambda _step, _loss: work.advance(1),
+        )
+
+
+class Model:
+    """A backbone or a judge with the stages that make it.
+
+    Args:
+        config: What is configured of it.
+        installed: The stages that install pretrained models, by their names; gets its own.
+        data: Folder of the benchmarks.
+
+    Attributes:
+        name: Its name in tables.
+        stages: What makes its folder; none where that is there, or on the hub.
+        inputs: What a stage that runs it reads.
+        identity: What a stage's settings say of it.
+        template: File of its chat template; None for the model's own.
+    """
+
+    def __init__(
+        self, config: BackboneConfig, installed: dict[str, Pretrained], data: Path | None
+    ) -> None:
+        self.name, self.identity = config.name, config.identity
+        self._config = config
+        self.stages: list[Stage] = []
+        base = None
+        if config.pretrained:
+            base = installed.setdefault(config.pretrained, Pretrained(config.pretrained))
+            self.stages.append(base)
+        if config.training:
+            self.stages.append(Trained(config, config.training, base, data))
+        self.template = str(config.chat_template) if config.chat_template else None
+        weights: list[Path | Stage] = [*self.stages[-1:]] or [*config.weights]
+        self.inputs = weights + ([config.chat_template] if config.chat_template else [])
+
+    def place(self, work: Work) -> str:
+        """Its folder, or its id on the hub, for a stage that has its inputs."""
+        return str(work.input(self.stages[-1])) if self.stages else str(self._config.model)
+
+    def folder(self, run: Run) -> Path:
+        """Where its folder is once a run has made it; of a model on the hub, where none is."""
+        return run.output(self.stages[-1]) if self.stages else Path(str(self._config.model))
+
+
 class CellStages:
     """The stages of a cell.
 
     Args:
         config: The experiment.
         backbone: The cell's backbone.
+        judges: The models that judge its traces.
         questions: The cell's questions.
 
     Attributes:
@@ -138,7 +242,11 @@ class CellStages:
     """
 
     def __init__(
-        self, config: ExperimentConfig, backbone: BackboneConfig, questions: Questions
+        self,
+        config: ExperimentConfig,
+        backbone: Model,
+        judges: Sequence[Model],
+        questions: Questions,
     ) -> None:
         self.config, self.backbone, self.dataset = config, backbone, questions.dataset
         self.questions, self.size = questions, questions.count
@@ -147,7 +255,7 @@ class CellStages:
         self.traces = Traces(self)
         self.audits = {view: Audits(self, view) for view in config.scorer_views}
         self.signals = Signals(self)
-        self.judged = {judge.name: Judged(self, judge) for judge in config.judges}
+        self.judged = {judge.name: Judged(self, judge) for judge in judges}
         self.labels = Labels(self)
         self.scores: dict[View | None, Scores] = {}
         self.worlds: Worlds | None = None
@@ -188,11 +296,15 @@ class Traces(Stage):
         self.cell, generation = cell, cell.config.generation
         samples = 0 if cell.name.split == "train" else generation.samples
         self.generation_settings = Settings(
-            samples, generation.temperature, generation.seed, cell.dataset.free_form
+            samples,
+            generation.temperature,
+            generation.seed,
+            cell.dataset.free_form,
+            generation.max_tokens,
         )
         super().__init__(
             cell.name,
-            (cell.questions, *cell.backbone.weights),
+            (cell.questions, *cell.backbone.inputs),
             generation.model_dump(mode="json", exclude={"batch"})
             | {
                 "samples": samples,
@@ -212,7 +324,7 @@ class Traces(Stage):
         cell, out, done = self.cell, work.out / self.outputs[0], 0
         instances, failed = read_instances([str(work.input(cell.questions))])
         _raise_first(failed)
-        engine = _engine(cell.config.generation, cell.backbone.model)
+        engine = _engine(cell.config.generation, cell.backbone.place(work), cell.backbone.template)
         for progress in generate(instances, engine, self.generation_settings, out):
             work.advance(progress.done - done)
             done = progress.done
@@ -297,7 +409,7 @@ class Signals(Stage):
         self.cell = cell
         super().__init__(
             cell.name,
-            (cell.traces, cell.audits[None], *cell.backbone.weights),
+            (cell.traces, cell.audits[None], *cell.backbone.inputs),
             {"lookback": cell.config.lookback},
             cell.size * cell.seconds["signals"],
             cell.size,
@@ -313,8 +425,8 @@ class Signals(Stage):
 
         cell, out = self.cell, work.out / self.outputs[0]
         traces, audits = work.input(cell.traces), work.input(cell.audits[None])
-        options = Extraction(lookback=cell.config.lookback)
-        written = extract(traces, cell.backbone.model, out, audits, options, work.advance)
+        options = Extraction(lookback=cell.config.lookback, chat_template=cell.backbone.template)
+        written = extract(traces, cell.backbone.place(work), out, audits, options, work.advance)
         _raise_first(written.failed)
 
 
@@ -323,11 +435,11 @@ class Judged(Stage):
 
     kind, outputs, on_gpu = "judged", ("labels.jsonl",), True
 
-    def __init__(self, cell: CellStages, judge: BackboneConfig) -> None:
-        self.cell, self.model = cell, judge.model
+    def __init__(self, cell: CellStages, judge: Model) -> None:
+        self.cell, self.judge = cell, judge
         super().__init__(
             (judge.name, *cell.name),
-            (cell.traces, cell.audits[None], *judge.weights),
+            (cell.traces, cell.audits[None], *judge.inputs),
             {"judge": judge.identity},
             cell.size * cell.seconds["trace"],
             cell.size,
@@ -340,7 +452,8 @@ class Judged(Stage):
             RecordError: The first of the traces that cannot be judged.
         """
         out, failed = work.out / self.outputs[0], []
-        judge = Judge(_engine(self.cell.config.generation, self.model))
+        place, template = self.judge.place(work), self.judge.template
+        judge = Judge(_engine(self.cell.config.generation, place, template))
         traces, audits = work.input(self.cell.traces), work.input(self.cell.audits[None])
         for outcome in judging(traces, judge, out, audits):
             failed += [outcome] if isinstance(outcome, RecordError) else []
@@ -410,7 +523,7 @@ class Scorer(Stage):
         fits = len(self.seeds) if scorer.trained else 0
         super().__init__(
             (train.backbone.name, name, view),
-            (*train.inputs(view), *validation.inputs(view)),
+            (*train.inputs(view), *validation.inputs(view), *_asked([self], train.backbone)),
             {"scorer": name, "seeds": list(self.seeds), **self.training},
             train.size * config.epochs * config.width * fits * train.seconds["fit"],
             len(self.seeds),
@@ -424,7 +537,7 @@ class Scorer(Stage):
         validation = self.validation.split(work, self.view).labelled()
         settings = Settings(**self.training) if self.training else None
         for seed in self.seeds:
-            resources = _resources([self], self.train.backbone)
+            resources = _resources([self], self.train.backbone, work)
             fitted = bank.fit(self.scorer, train, validation, seed, settings, resources)
             bank.save(fitted, work.out / self.outputs[0])
             work.advance(1)
@@ -440,7 +553,8 @@ class Scores(Stage):
     ) -> None:
         self.cell, self.view, self.validation, self.scorers = cell, view, validation, scorers
         split = cell.inputs(view, labels=False)
-        super().__init__((*cell.name, view), (*split, *validation.inputs(view), *scorers))
+        read = *split, *validation.inputs(view), *scorers, *_asked(scorers, cell.backbone)
+        super().__init__((*cell.name, view), read)
 
     def run(self, work: Work) -> None:
         """Scores the traces."""
@@ -448,7 +562,7 @@ class Scores(Stage):
         classes = {*self.validation.conclusions(work).values()}
         scoring = bank.Scoring(
             [folder for stage in self.scorers for folder in bank.kept(work.input(stage))],
-            lambda: _resources(self.scorers, self.cell.backbone),
+            lambda: _resources(self.scorers, self.cell.backbone, work),
             split,
             # One class teaches nothing: the source's map stays.
             self.validation.split(work, self.view) if classes == {0, 1} else None,
@@ -509,14 +623,15 @@ class Costs(Stage):
 
     def __init__(self, cell: CellStages, scorers: Sequence[Scorer]) -> None:
         self.cell, self.scorers = cell, scorers
-        super().__init__((cell.backbone.name,), (*cell.inputs(labels=False), *scorers))
+        read = *cell.inputs(labels=False), *scorers, *_asked(scorers, cell.backbone)
+        super().__init__((cell.backbone.name,), read)
 
     def run(self, work: Work) -> None:
         """Measures each scorer, with its first seed, and the paper's path of two scores."""
         examples = self.cell.split(work, labels=False).examples()
         fitted = {
             stage.scorer: bank.load(
-                bank.kept(work.input(stage))[0], _resources([stage], self.cell.backbone)
+                bank.kept(work.input(stage))[0], _resources([stage], self.cell.backbone, work)
             )
             for stage in self.scorers
         }
@@ -540,9 +655,9 @@ def _raise_first(failed: Sequence[RecordError]) -> None:
 
 
 @cache
-def _engine(generation: GenerationConfig, model: str) -> Engine:
+def _engine(generation: GenerationConfig, model: str, template: str | None) -> Engine:
     """An engine with its model, loaded once a run."""
-    options = Options(batch_size=generation.batch, masked_logprobs=False)
+    options = Options(batch_size=generation.batch, chat_template=template, masked_logprobs=False)
     return load_engine(generation.engine, model, options)
 
 
@@ -552,18 +667,28 @@ def _ontology_hash() -> str:
     return TraceAuditor().parser_for(Instance(id="none", scene="")).ontology.hash
 
 
-def _resources(scorers: Iterable[Scorer], backbone: BackboneConfig) -> bank.Resources:
+def _asks(scorers: Iterable[Scorer]) -> bool:
+    """Whether some scorer asks the backbone itself."""
+    return any("backbone" in entry(stage.scorer).needs for stage in scorers)
+
+
+def _asked(scorers: Iterable[Scorer], backbone: Model) -> list[Path | Stage]:
+    """What a stage reads of a backbone for some scorers."""
+    return backbone.inputs if _asks(scorers) else []
+
+
+def _resources(scorers: Iterable[Scorer], backbone: Model, work: Work) -> bank.Resources:
     """Resources of scorers: a GPU where there is one, their backbone only where they need it."""
     device = best_device()
-    needed = any("backbone" in entry(stage.scorer).needs for stage in scorers)
+    asked = (backbone.place(work), backbone.template) if _asks(scorers) else None
     return bank.Resources(
-        backbone=_answering_backbone(backbone.model, device) if needed else None, device=device
+        backbone=_answering_backbone(device, *asked) if asked else None, device=device
     )
 
 
 @cache
-def _answering_backbone(model: str, device: str) -> Any:
+def _answering_backbone(device: str, model: str, template: str | None) -> Any:
     """A backbone that can be asked whether an answer is right, loaded once a run."""
     from symbouq.evidence.scorers.backbone import TransformersBackbone
 
-    return TransformersBackbone.load(model, device)
+    return TransformersBackbone.load(model, device, template)

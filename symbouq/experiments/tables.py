@@ -17,6 +17,7 @@ from symbouq.auditing.auditor import TraceAuditor
 from symbouq.evidence.labels.agreement import agreement
 from symbouq.evidence.labels.records import Labels, read_labels
 from symbouq.evidence.scorers.registry import SCORERS
+from symbouq.experiments.backbones.pretrained import PROVENANCE
 from symbouq.experiments.composition import METHOD, UNLABELLED
 from symbouq.experiments.config import SPLITS
 from symbouq.experiments.paper import paper_number
@@ -504,16 +505,16 @@ def models(results: Results) -> list[Table]:
     roles = [(backbone, "backbone") for backbone in config.backbones]
     roles += [(config.judge, "judge")] if config.judge else []
     roles += [(judge, "reference judge") for judge in config.reference_judges]
-    rows = tuple((model.name, _parameters(model.model), role) for model, role in roles)
+    folders = results.model_folders()
+    rows = tuple((model.name, _parameters(folders[model.name]), role) for model, role in roles)
     return [Table("Models", ("Model", "Parameters", "Role"), rows)]
 
 
-def _parameters(model: str) -> str:
+def _parameters(folder: Path) -> str:
     """Number of parameters that a model folder names; `not run` where it is not here."""
-    folder = Path(model)
-    card = folder / "training.json"
-    if card.exists():
-        return f"{json.loads(card.read_text('utf-8'))['parameters'] / 1e6:.1f} M"
+    for card in ("training.json", PROVENANCE):
+        if (folder / card).exists():
+            return f"{json.loads((folder / card).read_text('utf-8'))['parameters'] / 1e6:.1f} M"
     index = folder / "model.safetensors.index.json"
     if index.exists():
         metadata = json.loads(index.read_text("utf-8")).get("metadata", {})

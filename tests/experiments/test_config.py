@@ -56,6 +56,9 @@ def test_folders_of_models_are_found_beside_the_configuration(tmp_path: Path) ->
         ("family: chains, ", "", "dataset chains needs either `family` or `files`"),
         ("name: small", "name: small\nseed: 3", "seed: Extra inputs are not permitted"),
         ("sizes: {", "sizes: {dev: 3, ", "sizes"),
+        ("model: models/one", "training: {steps: 3}", "one needs either `model` or `pretrained`"),
+        ("model: models/one", "pretrained: gpt", "unknown pretrained model gpt; there are smollm2"),
+        ("name: two", "name: one", "two models have the name one"),
         ("name: small", "name: [small", "not valid YAML"),
         ("name: small", "name: small\nscorers: [BERT]", "unknown scorer 'BERT'"),
         (

@@ -22,6 +22,7 @@ from symbouq.experiments.experiment import Experiment
 from symbouq.experiments.figures import FIGURES
 from symbouq.experiments.rendering import NOT_RUN
 from symbouq.experiments.results import Results, relation_f1
+from symbouq.experiments.runner import Run
 from symbouq.experiments.stages import Cell
 from symbouq.experiments.tables import TABLES
 
@@ -93,6 +94,55 @@ def test_the_source_may_come_last(tmp_path: Path) -> None:
     )
     assert done.exit_code == 0, done.output
     assert "predictions-tiny-blocks" in done.output
+
+
+PREPARED = """
+name: prepared
+backbones:
+  - {name: plain, pretrained: smollm2}
+  - {name: trained, pretrained: smollm2, training: {steps: 3, wordings: rows.jsonl}}
+  - {name: further, model: MODEL, training: {steps: 2, tokens: 256, hops: [1]}}
+source: chains
+datasets:
+  - {name: chains, family: chains, sizes: {train: 2, validation: 2, test: 2}}
+threads: 1
+"""
+
+
+def prepared(folder: Path, changed: str = "") -> Experiment:
+    config = folder / "prepared.yaml"
+    text = PREPARED.replace("MODEL", str(SMOKE.parent / "backbones/tiny"))
+    config.write_text(text.replace("steps: 2", changed or "steps: 2"))
+    (folder / "rows.jsonl").touch()
+    return Experiment(read_config(config), folder / "run", folder)
+
+
+def test_pretrained_models_are_installed_once_and_trained_before_they_are_used(
+    tmp_path: Path,
+) -> None:
+    names = [stage.name for stage in prepared(tmp_path).run.stages]
+    assert names.count("pretrained-smollm2") == 1
+    for backbone in ("trained", "further"):
+        assert names.index(f"backbone-{backbone}") < names.index(f"traces-{backbone}-chains-train")
+    assert "backbone-plain" not in names
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_a_model_is_trained_as_a_stage(tmp_path: Path) -> None:
+    import torch
+
+    experiment = prepared(tmp_path)
+    model = experiment.models["further"]
+    (stage,) = model.stages
+    run = Run(tmp_path / "run", (stage,), threads=1)
+    run.make()
+    card = json.loads((model.folder(run) / "training.json").read_text())
+    assert (card["plan"]["steps"], card["plan"]["start"]["name"]) == (2, "tiny")
+    assert torch.get_num_threads() == 1
+    (again,) = prepared(tmp_path).models["further"].stages
+    assert Run(tmp_path / "run", (again,)).states()[0].done
+    (other,) = prepared(tmp_path, "steps: 3").models["further"].stages
+    assert not Run(tmp_path / "run", (other,)).states()[0].done
 
 
 def test_tables_and_figures_are_listed() -> None:

@@ -102,10 +102,10 @@ def install(
         weights = _weights(model, source, files, tell)
         _check(model, weights)
         tell(f"{model.title}: writing out its weights")
-        _write_out(weights, made)
+        parameters = _write_out(weights, made)
         for licence in files.glob("LICENSE*"):
             shutil.copy(licence, made)
-        written = asdict(model) | {"symbouq": __version__}
+        written = asdict(model) | {"parameters": parameters, "symbouq": __version__}
         (made / PROVENANCE).write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
         if out.exists():
             out.rmdir()
@@ -213,8 +213,8 @@ def _expected(model: Pretrained) -> str:
     return f"it is expected from {model.package} {model.version}"
 
 
-def _write_out(weights: Path, folder: Path) -> None:
-    """Writes a GGUF file as a folder of transformers, in bfloat16.
+def _write_out(weights: Path, folder: Path) -> int:
+    """Writes a GGUF file as a folder of transformers, in bfloat16; gives its number of parameters.
 
     Raises:
         SymboUQError: If the extra `gguf` is missing.
@@ -236,3 +236,4 @@ def _write_out(weights: Path, folder: Path) -> None:
         del network.config.quantization_config
     network.bfloat16().save_pretrained(folder)
     AutoTokenizer.from_pretrained(weights.parent, **named).save_pretrained(folder)
+    return int(network.num_parameters())
