@@ -33,8 +33,9 @@ class VllmEngine:
     """An `Engine` that runs a model with vLLM.
 
     llguidance holds the outputs to their schemas, as in the other engine. Log-probabilities
-    are those after its mask: vLLM gives no others for constrained outputs. Where memory
-    does not suffice, vLLM postpones texts by itself.
+    of constrained outputs are those after its mask; where those before it are asked for, each
+    text is read once more, as the end of a prompt. Where memory does not suffice, vLLM
+    postpones texts by itself.
 
     Args:
         model: A model's folder, or its id on the hub.
@@ -46,16 +47,11 @@ class VllmEngine:
     """
 
     name: EngineName = "vllm"
-    masked_logprobs = True
 
     def __init__(self, model: str, options: Options) -> None:
         if options.device is not None:
             raise SymboUQError("vLLM chooses the device itself; leave --device out")
-        if not options.masked_logprobs:
-            raise SymboUQError(
-                "vLLM gives no log-probabilities before the grammar's mask; leave "
-                "--raw-logprobs out or use the engine transformers"
-            )
+        self.masked_logprobs = options.masked_logprobs
         self.version = f"vllm {vllm.__version__}"
         self.model = find_model(model)
         self.batch_size = options.batch_size or BATCH
@@ -90,41 +86,84 @@ class VllmEngine:
         prompts = [
             self.chat.ids(request.message, request.schema is not None) for request in requests
         ]
-        fitting = [n for n, prompt in enumerate(prompts) if len(prompt) < self._context]
-        try:
-            outputs = self._llm.generate(
-                [TokensPrompt(prompt_token_ids=prompts[n]) for n in fitting],
-                [self._parameters(requests[n], len(prompts[n])) for n in fitting],
-                use_tqdm=False,
+        rooms = [self._context - len(prompt) for prompt in prompts]
+        fitting = [n for n, room in enumerate(rooms) if room > 0]
+        made = [
+            output.outputs[0]
+            for output in self._run(
+                [prompts[n] for n in fitting],
+                [self._parameters(requests[n], rooms[n]) for n in fitting],
             )
-        except Exception as error:  # its errors share no base class from version to version
-            raise SymboUQError(f"vLLM fails: {brief(error)}") from error
-        made = {n: output.outputs[0] for n, output in zip(fitting, outputs, strict=True)}
+        ]
+        scored = [list(map(_scored, output.token_ids, output.logprobs)) for output in made]
+        if not self.masked_logprobs:
+            constrained = [n for n, m in enumerate(fitting) if requests[m].schema is not None]
+            again = [(prompts[fitting[n]], scored[n]) for n in constrained]
+            for n, unmasked in zip(constrained, self._unmasked(again), strict=True):
+                scored[n] = unmasked
+        completions = {
+            n: self._completion(output, tokens, len(prompts[n]))
+            for n, output, tokens in zip(fitting, made, scored, strict=True)
+        }
         return [
-            self._completion(made[n], len(prompt))
-            if n in made
+            completions[n]
+            if n in completions
             else Completion("", (), "failed", len(prompt), too_long(len(prompt), self._context))
             for n, prompt in enumerate(prompts)
         ]
 
-    def _parameters(self, request: Request, prompt: int) -> SamplingParams:
+    def _run(self, prompts: Sequence[list[int]], parameters: Sequence[SamplingParams]) -> list[Any]:
+        """What vLLM makes of some prompts, in order.
+
+        Raises:
+            SymboUQError: If it fails.
+        """
+        try:
+            made: list[Any] = self._llm.generate(
+                [TokensPrompt(prompt_token_ids=prompt) for prompt in prompts],
+                list(parameters),
+                use_tqdm=False,
+            )
+        except Exception as error:  # its errors share no base class from version to version
+            raise SymboUQError(f"vLLM fails: {brief(error)}") from error
+        return made
+
+    def _unmasked(self, written: Sequence[tuple[list[int], list[Scored]]]) -> list[list[Scored]]:
+        """Texts with the log-probabilities that no grammar has changed.
+
+        Args:
+            written: The prompt of each, and its tokens as they were generated.
+
+        Raises:
+            SymboUQError: If vLLM fails.
+        """
+        reading = SamplingParams(max_tokens=1, prompt_logprobs=TOP, detokenize=False)
+        # The last token of a text that fills the context is left as it is: a prompt needs room.
+        texts = [
+            [token for token, _, _ in scored][: self._context - len(prompt) - 1]
+            for prompt, scored in written
+        ]
+        prompts = [prompt + text for (prompt, _), text in zip(written, texts, strict=True)]
+        outputs = self._run(prompts, [reading] * len(prompts))
+        return [
+            [*map(_scored, text, output.prompt_logprobs[len(prompt) :]), *scored[len(text) :]]
+            for (prompt, scored), text, output in zip(written, texts, outputs, strict=True)
+        ]
+
+    def _parameters(self, request: Request, room: int) -> SamplingParams:
         constraint = None
         if request.schema is not None:
             constraint = StructuredOutputsParams(json=guided(request.schema))
         return SamplingParams(
             temperature=request.temperature,
             seed=request.seed,
-            max_tokens=min(request.max_tokens, self._context - prompt),
+            max_tokens=min(request.max_tokens, room),
             logprobs=TOP,
             detokenize=False,
             structured_outputs=constraint,
         )
 
-    def _completion(self, output: Any, prompt: int) -> Completion:
-        scored = [
-            _scored(token, places)
-            for token, places in zip(output.token_ids, output.logprobs, strict=True)
-        ]
+    def _completion(self, output: Any, scored: list[Scored], prompt: int) -> Completion:
         finish: Finish = "length"
         if output.finish_reason == "stop":
             finish = "stop"

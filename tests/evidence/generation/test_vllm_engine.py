@@ -73,6 +73,30 @@ def test_logprobs_are_masked(engine: Any) -> None:
     assert all(len(token.top) <= 2 for token in made.tokens)
 
 
+def test_logprobs_before_the_mask_are_those_of_transformers(engine: Any, tiny: Path) -> None:
+    if engine.dtype != "float32":
+        pytest.skip(f"vLLM computes with {engine.dtype} here")
+    requests = [structured(message) for message in MESSAGES[:20]]
+    requests += [Request("A?", 5, SCHEMA), Request("A?", 20)]
+    unmasked = load_engine(
+        "transformers", str(tiny), Options(engine.device, "float32", None, None, False)
+    )
+    masked = engine.generate(requests)
+    engine.masked_logprobs = False
+    try:
+        found = engine.generate(requests)
+    finally:
+        engine.masked_logprobs = True
+    for ours, theirs, before in zip(unmasked.generate(requests), found, masked, strict=True):
+        assert theirs.text == ours.text == before.text
+        for one, other in zip(theirs.tokens, ours.tokens, strict=True):
+            assert one.logprob == pytest.approx(other.logprob, abs=1e-3)
+            assert [a.logprob for a in one.top] == pytest.approx(
+                [a.logprob for a in other.top], abs=1e-3
+            )
+    assert found[0].logprob < masked[0].logprob
+
+
 def test_samples_depend_on_their_seed_alone(engine: Any) -> None:
     requests = [structured(message, seed, 1.0) for message in MESSAGES[:3] for seed in (1, 2)]
     together = [made.text for made in engine.generate(requests)]
@@ -94,7 +118,5 @@ def test_free_and_cut_texts(engine: Any) -> None:
 def test_what_vllm_has_not(engine: Any, tiny: Path) -> None:
     with pytest.raises(SymboUQError, match="leave --device out"):
         load_engine("vllm", str(tiny), Options("cpu"))
-    with pytest.raises(SymboUQError, match="--raw-logprobs"):
-        load_engine("vllm", str(tiny), Options(masked_logprobs=False))
     with pytest.raises(SymboUQError, match=r"vLLM fails: .*nonsense"):
         engine.generate([Request("A?", 5, {"type": "nonsense"})])
