@@ -8,6 +8,7 @@ its declared inputs and no others.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from functools import cache
@@ -60,14 +61,40 @@ from symbouq.reading.syntax.pipeline import installed
 from symbouq.records import Context, Instance, Trace
 from symbouq.reliability.jobs import checking_worlds
 
-# Seconds, for the plan: measured on two CPU cores with a backbone of a few million parameters;
-# guessed for a GPU with one of eight billion.
+
+class _Seconds(NamedTuple):
+    """Estimated seconds of a piece of work, for the plan.
+
+    Attributes:
+        least: With the smallest model.
+        million: More for each million of the model's parameters.
+    """
+
+    least: float
+    million: float
+
+    def of(self, model: Model) -> float:
+        """Seconds with a model."""
+        return self.least + self.million * model.parameters / 1e6
+
+
+# Measured on two CPU cores with models of 1 to 135 million parameters; guessed for a GPU with one
+# of eight billion.
 _SECONDS = {
-    "transformers": {"trace": 0.1, "sample": 0.06, "signals": 0.02, "fit": 7e-5},
-    "vllm": {"trace": 0.05, "sample": 0.03, "signals": 0.05, "fit": 2e-6},
+    "transformers": {
+        "trace": _Seconds(0.1, 0.01),
+        "sample": _Seconds(0.06, 0.01),
+        "signals": _Seconds(0.02, 0.0033),
+    },
+    "vllm": {
+        "trace": _Seconds(0.0, 6e-6),
+        "sample": _Seconds(0.0, 4e-6),
+        "signals": _Seconds(0.0, 6e-6),
+    },
 }
+_FIT = {"transformers": 7e-5, "vllm": 2e-6}
 _COMPOSE, _AUDIT = 10.0, 0.004
-_INSTALL, _TRAIN = 60.0, 0.005  # a token, with a backbone of 135 million parameters
+_INSTALL, _TRAIN = 60.0, 4e-5  # a token and a million parameters
 
 CONTEXTS: dict[View | None, tuple[Context, ...]] = {
     None: ("assumed",),
@@ -159,7 +186,7 @@ class Trained(Stage):
             (backbone.name,),
             [*weights, *([self.wordings] if self.wordings else [])],
             training.model_dump(mode="json") | {"model": backbone.identity},
-            training.steps * training.tokens * _TRAIN,
+            training.steps * training.tokens * _TRAIN * _parameters(backbone) / 1e6,
             training.steps,
         )
 
@@ -192,6 +219,7 @@ class Model:
         stages: What makes its folder; none where that is there, or on the hub.
         inputs: What a stage that runs it reads.
         identity: What a stage's settings say of it.
+        parameters: How many parameters it has, as far as that is known without it.
         template: File of its chat template; None for the model's own.
     """
 
@@ -207,6 +235,7 @@ class Model:
             self.stages.append(base)
         if config.training:
             self.stages.append(Trained(config, config.training, base, data))
+        self.parameters = _parameters(config)
         self.template = str(config.chat_template) if config.chat_template else None
         weights: list[Path | Stage] = [*self.stages[-1:]] or [*config.weights]
         self.inputs = weights + ([config.chat_template] if config.chat_template else [])
@@ -218,6 +247,20 @@ class Model:
     def folder(self, run: Run) -> Path:
         """Where its folder is once a run has made it; of a model on the hub, where none is."""
         return run.output(self.stages[-1]) if self.stages else Path(str(self._config.model))
+
+
+_BILLIONS = re.compile(r"(\d+(?:\.\d+)?)B\b", re.IGNORECASE)
+
+
+def _parameters(config: BackboneConfig) -> float:
+    """Number of parameters of a model, by its files, or by its name on the hub."""
+    if config.pretrained:
+        return PRETRAINED[config.pretrained].parameters
+    if config.weights:
+        files = config.weights[0].glob("*.safetensors")
+        return sum(file.stat().st_size for file in files) / 2  # bytes of a bfloat16
+    named = _BILLIONS.search(config.identity)
+    return 1e9 * float(named[1]) if named else 8e9
 
 
 class CellStages:
@@ -251,7 +294,9 @@ class CellStages:
         self.config, self.backbone, self.dataset = config, backbone, questions.dataset
         self.questions, self.size = questions, questions.count
         self.name = Cell(backbone.name, questions.dataset.name, questions.split)
-        self.seconds = _SECONDS[config.generation.engine]
+        self.seconds = {
+            work: each.of(backbone) for work, each in _SECONDS[config.generation.engine].items()
+        }
         self.traces = Traces(self)
         self.audits = {view: Audits(self, view) for view in config.scorer_views}
         self.signals = Signals(self)
@@ -441,7 +486,7 @@ class Judged(Stage):
             (judge.name, *cell.name),
             (cell.traces, cell.audits[None], *judge.inputs),
             {"judge": judge.identity},
-            cell.size * cell.seconds["trace"],
+            cell.size * _SECONDS[cell.config.generation.engine]["trace"].of(judge),
             cell.size,
         )
 
@@ -525,7 +570,7 @@ class Scorer(Stage):
             (train.backbone.name, name, view),
             (*train.inputs(view), *validation.inputs(view), *_asked([self], train.backbone)),
             {"scorer": name, "seeds": list(self.seeds), **self.training},
-            train.size * config.epochs * config.width * fits * train.seconds["fit"],
+            train.size * config.epochs * config.width * fits * _FIT[config.generation.engine],
             len(self.seeds),
         )
 

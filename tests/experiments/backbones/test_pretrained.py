@@ -29,8 +29,8 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
     sha256 = hashlib.sha256(CONTENT).hexdigest()
     monkeypatch.setitem(PRETRAINED, "smollm2", replace(SMOLLM2, sha256=sha256))
 
-    def copy(weights: Path, folder: Path) -> int:
-        return (folder / "config.json").write_bytes(weights.read_bytes())
+    def copy(weights: Path, folder: Path) -> None:
+        (folder / "config.json").write_bytes(weights.read_bytes())
 
     monkeypatch.setattr(pretrained, "_write_out", copy)
 
