@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("yaml", reason="the extra `fit` is not installed")
 
-from symbouq.experiments.config import ConfigError, DatasetConfig, read_config
+from symbouq.experiments.config import (
+    AnnotationConfig,
+    BackboneConfig,
+    ConfigError,
+    DatasetConfig,
+    ExperimentConfig,
+    GenerationConfig,
+    TrainingConfig,
+    read_config,
+)
 from symbouq.experiments.questions import GOLD, QUESTIONS, write_questions, write_splits
 
 GOOD = """
@@ -153,3 +163,21 @@ def test_prose_is_paired_with_the_same_questions_alone() -> None:
     )
     assert prose.questions == plain.questions
     assert plain.questions not in (shorter.questions, other.questions)
+
+
+def test_every_key_is_documented_with_its_default() -> None:
+    page = (Path(__file__).parents[2] / "docs/experiments.md").read_text(encoding="utf-8")
+    tables = page.partition("## Configurations")[2].partition("\n## ")[0].split("| key |")[1:]
+    kinds = [
+        *(ExperimentConfig, BackboneConfig, TrainingConfig),
+        *(DatasetConfig, GenerationConfig, AnnotationConfig),
+    ]
+    assert len(tables) == len(kinds)
+    for table, kind in zip(tables, kinds, strict=True):
+        rows = re.findall(r"^\| `(\w+)` \| .+ \| (.+) \|$", table, re.MULTILINE)
+        assert [name for name, _ in rows] == list(kind.model_fields)
+        for name, default in rows:
+            field = kind.model_fields[name]
+            assert (default == "required") == field.is_required()
+            if isinstance(field.default, int | float | str) and not isinstance(field.default, bool):
+                assert default == str(field.default)

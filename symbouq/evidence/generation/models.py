@@ -103,7 +103,9 @@ def load_network(
         SymboUQError: If it cannot be loaded.
     """
     from transformers import AutoModelForCausalLM
+    from transformers.utils import logging
 
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     dtype = dtype or ("float32" if device == "cpu" else "auto")
     with unreadable(model, "model"):
         loaded: Any = AutoModelForCausalLM.from_pretrained(model.folder, dtype=dtype, **settings)
