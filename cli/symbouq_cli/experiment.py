@@ -66,6 +66,7 @@ def run(
     if dry_run:
         _show_plan(configured)
         return
+    configured.check_packages()
     run = configured.run
     total = len(run.stages)
     made = sum(state.done for state in run.states())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
+from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.registry import SCORERS, entry
 from symbouq.experiments.config import BackboneConfig, ExperimentConfig
 from symbouq.experiments.questions import has_files
@@ -27,6 +29,13 @@ from symbouq.reliability.variants import CONSTRAINT_FAMILY
 
 MACHINES = {"transformers": "two CPU cores, models of millions", "vllm": "one GPU, at a guess"}
 """The machines that the estimated costs are for, by engine."""
+
+_PACKAGES = {
+    "models": ("torch", "transformers", "llguidance", "safetensors", "sklearn", "pandas"),
+    "vllm": ("vllm",),
+    "gguf": ("gguf", "accelerate"),
+}
+"""Packages that are imported of each extra."""
 
 _Stage = TypeVar("_Stage", bound=Stage)
 
@@ -81,6 +90,30 @@ class Experiment:
         tested = (q for q in questions if (q.dataset.name, q.split) == (config.source, "test"))
         self.pairs = next((self._add(Counterfactual(config, asked)) for asked in tested), None)
         self.run = Run(folder, self._stages, processes, config.threads)
+
+    def check_packages(self) -> None:
+        """Makes sure, before anything runs, that the packages are there that the stages need.
+
+        Raises:
+            SymboUQError: If some are missing; names the extras that bring them.
+        """
+        needed = ["models"]
+        if self.config.generation.engine == "vllm":
+            needed.append("vllm")
+        if self._installed:
+            needed.append("gguf")
+        missing = {
+            extra: package
+            for extra in needed
+            for package in _PACKAGES[extra]
+            if find_spec(package) is None
+        }
+        if missing:
+            extras, packages = ",".join(missing), ", ".join(missing.values())
+            raise SymboUQError(
+                f"this experiment needs packages that are not installed ({packages}): "
+                f"pip install 'symbouq[{extras}]'"
+            )
 
     def _add(self, stage: _Stage) -> _Stage:
         self._stages.append(stage)

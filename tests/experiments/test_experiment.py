@@ -127,6 +127,24 @@ def test_pretrained_models_are_installed_once_and_trained_before_they_are_used(
     assert "backbone-plain" not in names
 
 
+def test_packages_that_are_missing_are_told_before_the_first_stage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    absent = {"gguf", "accelerate"}
+
+    def find_spec(package: str) -> str | None:
+        return None if package in absent else package
+
+    monkeypatch.setattr("symbouq.experiments.experiment.find_spec", find_spec)
+    with pytest.raises(SymboUQError, match=r"not installed \(accelerate\): .*'symbouq\[gguf\]'"):
+        prepared(tmp_path).check_packages()
+    absent |= {"vllm", "torch"}
+    config = read_config(PAPER).model_copy(update={"datasets": read_config(SMOKE).datasets})
+    with pytest.raises(SymboUQError, match=r"'symbouq\[models,vllm\]'"):
+        Experiment(config.model_copy(update={"source": "chains"}), tmp_path).check_packages()
+    Experiment(read_config(SMOKE), tmp_path)
+
+
 @pytest.mark.usefixtures("one_thread")
 def test_a_model_is_trained_as_a_stage(tmp_path: Path) -> None:
     import torch
