@@ -74,7 +74,7 @@ def run(
         if on_ray:
             run.make_on_ray(begun, jobs)
         else:
-            run.make(begun, advance)
+            run.make(begun, advance, configured.submit)
     tell(f"{run.folder}: {total} stages are made")
 
 

@@ -10,7 +10,7 @@ from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.registry import SCORERS, entry
 from symbouq.experiments.config import BackboneConfig, ExperimentConfig
 from symbouq.experiments.questions import has_files
-from symbouq.experiments.runner import Run, Stage
+from symbouq.experiments.runner import Run, Stage, Submit, run_apart, run_here
 from symbouq.experiments.stages import (
     Cell,
     CellStages,
@@ -90,6 +90,11 @@ class Experiment:
         tested = (q for q in questions if (q.dataset.name, q.split) == (config.source, "test"))
         self.pairs = next((self._add(Counterfactual(config, asked)) for asked in tested), None)
         self.run = Run(folder, self._stages, processes, config.threads)
+
+    @property
+    def submit(self) -> Submit:
+        """How this machine works on a stage: vLLM's engines each in a process of its own."""
+        return run_apart if self.config.generation.engine == "vllm" else run_here
 
     def check_packages(self) -> None:
         """Makes sure, before anything runs, that the packages are there that the stages need.

@@ -13,13 +13,17 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.bank import TIMING
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 DONE = "stage.json"
 """Written last into a stage's folder: what it was made from, and how long that took."""
@@ -131,18 +135,58 @@ def carry_out(stage: Stage, work: Work) -> float:
     return round(time.monotonic() - started, 2)
 
 
-Submit = Callable[[Stage, Callable[[], float]], "Future[float]"]
-"""Has the work on a stage done somewhere; it can be pickled, by cloudpickle."""
+Submit = Callable[[Stage, Work], "Future[float]"]
+"""Has the work on a stage done somewhere (`carry_out`)."""
 
 
-def run_here(_stage: Stage, task: Callable[[], float]) -> Future[float]:
+def run_here(stage: Stage, work: Work) -> Future[float]:
     """Does the work on a stage at once, in this process."""
     future: Future[float] = Future()
     try:
-        future.set_result(task())
+        future.set_result(carry_out(stage, work))
     except Exception as error:
         future.set_exception(error)
     return future
+
+
+def run_apart(stage: Stage, work: Work) -> Future[float]:
+    """Does the work on a stage at once, that of a model in a process of its own: what an engine takes
+    of a GPU's memory it gives back with its process only.
+    """
+    if not stage.on_gpu:
+        return run_here(stage, work)
+    context = get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    child = context.Process(target=_apart, args=(stage, replace(work, advance=silent), theirs))
+    future: Future[float] = Future()
+    child.start()
+    theirs.close()
+    try:
+        while not future.done():
+            told = ours.recv()
+            if isinstance(told, int):
+                work.advance(told)
+            elif isinstance(told, float):
+                future.set_result(told)
+            else:
+                future.set_exception(told)
+    except EOFError:
+        child.join()
+        message = f"stage {stage.name}: its process ended with code {child.exitcode}"
+        future.set_exception(StageError(message))
+    finally:
+        if not future.done():  # this process is being stopped
+            child.terminate()
+        child.join()
+    return future
+
+
+def _apart(stage: Stage, work: Work, told: Connection) -> None:
+    """Does the work on a stage and tells its progress, then its seconds or what went wrong."""
+    try:
+        told.send(carry_out(stage, replace(work, advance=told.send)))
+    except Exception as error:
+        told.send(error)
 
 
 @dataclass(frozen=True)
@@ -238,7 +282,7 @@ class Run:
                 outputs = [item for item in stage.inputs if not isinstance(item, Path)]
                 files = {output: self.output(*output) for output in outputs}
                 work = Work(folder, files, self._processes, self._threads, advance)
-                running[submit(stage, partial(carry_out, stage, work))] = state
+                running[submit(stage, work)] = state
             if not running:
                 break
             for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -267,8 +311,9 @@ class Run:
 
         with cluster.crew(workers) as crew:
 
-            def submit(stage: Stage, task: Callable[[], float]) -> Future[float]:
-                return crew.submit(task, min(1, crew.on_cluster) if stage.on_gpu else 0)
+            def submit(stage: Stage, work: Work) -> Future[float]:
+                gpus = min(1, crew.on_cluster) if stage.on_gpu else 0
+                return crew.submit(partial(carry_out, stage, work), gpus)
 
             self.make(begun, submit=submit, room=crew.size, gpus=crew.on_cluster)
 

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from threading import Barrier
 
 import pytest
 
+from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.bank import TIMING
-from symbouq.experiments.runner import Output, Run, Stage, StageError, Work
+from symbouq.experiments.runner import (
+    Output,
+    Run,
+    Stage,
+    StageError,
+    Work,
+    carry_out,
+    run_apart,
+)
 
 
 class Step(Stage):
@@ -145,7 +157,7 @@ def test_stages_are_worked_on_side_by_side_once_their_inputs_are_made(tmp_path: 
     with ThreadPoolExecutor() as threads, pytest.raises(StageError, match=r"^no$"):
         run.make(
             lambda stage: begun.append(stage.name),
-            submit=lambda stage, task: threads.submit(task),
+            submit=partial(threads.submit, carry_out),
             room=2,
         )
     assert begun[:2] == ["a", "b"]
@@ -189,22 +201,22 @@ def test_as_many_stages_as_there_is_room_for(tmp_path: Path) -> None:
 
     stages = [Step(str(n), meet) for n in range(9)]
     with ThreadPoolExecutor() as threads:
-        Run(tmp_path, stages).make(submit=lambda stage, task: threads.submit(task), room=3)
+        Run(tmp_path, stages).make(submit=partial(threads.submit, carry_out), room=3)
     assert most == 3
 
 
 def test_what_waits_for_a_gpu_keeps_no_other_stage_waiting(tmp_path: Path) -> None:
-    pending: dict[str, tuple[Callable[[], float], Future[float]]] = {}
+    pending: dict[str, tuple[Stage, Work, Future[float]]] = {}
     order: list[str] = []
 
-    def submit(stage: Stage, task: Callable[[], float]) -> Future[float]:
+    def submit(stage: Stage, work: Work) -> Future[float]:
         order.append(stage.name)
         future: Future[float] = Future()
-        pending[stage.name] = task, future
+        pending[stage.name] = stage, work, future
         if len(pending) == 2:  # one on the GPU, one beside it
             assert sum(name.startswith("gpu") for name in pending) <= 1
-            for waiting, promise in pending.values():
-                promise.set_result(waiting())
+            for waiting, to_do, promise in pending.values():
+                promise.set_result(carry_out(waiting, to_do))
             pending.clear()
         return future
 
@@ -226,3 +238,46 @@ def test_a_stage_whose_inputs_come_later_cannot_be_made(tmp_path: Path) -> None:
     stage = Step("stage", lambda _: None, inputs=(never,))
     with pytest.raises(StageError, match="stage stage: a stage that it reads is not made"):
         Run(tmp_path, (stage,)).make()
+
+
+class Apart(Stage):
+    """A stage of a model that says which process it is worked on in."""
+
+    kind, outputs, on_gpu = "apart", ("process",), True
+
+    def __init__(self, fault: str = "", on_gpu: bool = True) -> None:
+        self.fault, self.on_gpu = fault, on_gpu
+        super().__init__((fault or None,), size=3)
+
+    def run(self, work: Work) -> None:
+        work.advance(1)
+        work.advance(2)
+        if self.fault == "told":
+            raise SymboUQError("no model here", "there")
+        if self.fault == "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        (work.out / "process").write_text(str(os.getpid()))
+
+
+def test_a_models_stage_has_a_process_of_its_own(tmp_path: Path) -> None:
+    counts: list[int] = []
+    apart, here = Apart(), Apart("", on_gpu=False)
+    run = Run(tmp_path, (apart,))
+    run.make(advance=counts.append, submit=run_apart)
+    assert run.output(apart).read_text() != str(os.getpid())
+    assert counts == [1, 2]
+    run = Run(tmp_path / "here", (here,))
+    run.make(submit=run_apart)
+    assert run.output(here).read_text() == str(os.getpid())
+
+
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [("told", "there: no model here"), ("killed", "stage apart-killed: its process ended with")],
+)
+def test_what_goes_wrong_in_another_process_is_told(
+    fault: str, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(SymboUQError) as raised:
+        Run(tmp_path, (Apart(fault),)).make(submit=run_apart)
+    assert str(raised.value).startswith(message)
