@@ -150,8 +150,8 @@ def run_here(stage: Stage, work: Work) -> Future[float]:
 
 
 def run_apart(stage: Stage, work: Work) -> Future[float]:
-    """Does the work on a stage at once, that of a model in a process of its own: what an engine takes
-    of a GPU's memory it gives back with its process only.
+    """Does the work on a stage at once, that of a model in a process of its own: what an engine
+    takes of a GPU's memory it gives back with its process only.
     """
     if not stage.on_gpu:
         return run_here(stage, work)

@@ -169,7 +169,6 @@ def test_a_thousand_claims(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_a_thousand_sentences(tmp_path: Path) -> None:
     text = " ".join(f"E is above F{n}." for n in range(1000))
     trace = {**GOOD, "response": text}
