@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,8 @@ engine_options = together(
         "--model",
         metavar="DIR",
         required=True,
-        help="Folder of a model in the Hugging Face layout, or its id on the hub.",
+        help="Folder of a model in the Hugging Face layout, or its id on the hub, with a commit "
+        "after @ where it is pinned.",
     ),
     click.option(
         "--engine",
@@ -80,16 +81,7 @@ def loading(options: dict[str, Any]) -> Callable[[], Any]:
 def _load(name: Any, model: str, options: Any) -> Any:
     from symbouq.evidence.generation.engines import load_engine
 
-    quiet()
     return load_engine(name, model, options)
-
-
-def quiet() -> None:
-    """Keeps the bars of the libraries off the terminal, which has one of our own."""
-    with suppress(ImportError):  # the engine says what is missing
-        from transformers.utils import logging
-
-        logging.disable_progress_bar()  # type: ignore[no-untyped-call,unused-ignore]
 
 
 @click.command()

@@ -226,9 +226,7 @@ def _asker(given: dict[str, Any]) -> Asker | None:
 
 def _engine(engine: Any, model: str) -> Any:
     from symbouq.evidence.generation.engines import load_engine
-    from symbouq_cli.generate import quiet
 
-    quiet()
     return load_engine(engine, model)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from symbouq_cli.generate import NETWORK, quiet
+from symbouq_cli.generate import NETWORK
 from symbouq_cli.labels import AUDITS, TRACES
 from symbouq_cli.options import FAILED_RECORDS
 from symbouq_cli.terminal import tell
@@ -66,7 +66,6 @@ def signals(traces: str, model: str, folder: str, audits: str | None, **options:
     from symbouq.evidence.signals.extract import Extraction, extract
     from symbouq_cli.run import progress
 
-    quiet()
     start = time.monotonic()
     with progress() as advance:
         done = extract(traces, model, folder, audits, Extraction(**options), advance)

@@ -57,7 +57,8 @@ class BackboneConfig(_Part):
     name: str
     """Its name in tables."""
     model: str | None = None
-    """Its folder, relative to the configuration, or its id on the Hugging Face hub."""
+    """Its folder, relative to the configuration, or its id on the Hugging Face hub, with a commit
+    after `@` where it is pinned."""
     pretrained: str | None = None
     """In place of `model`, the name of a pretrained model that `symbouq backbone install` knows."""
     training: TrainingConfig | None = None

@@ -29,10 +29,12 @@ class Model:
     Attributes:
         name: The folder's name, or the id on the hub.
         folder: Where it lies.
+        revision: The commit on the hub that it is of; empty for a folder.
     """
 
     name: str
     folder: Path
+    revision: str = ""
 
     @cached_property
     def hash(self) -> str:
@@ -49,8 +51,9 @@ def find_model(name: str) -> Model:
     """The model that a folder or a hub id names.
 
     Args:
-        name: A folder in the layout of the Hugging Face hub, or an id there; what was
-            fetched before is used as it is.
+        name: A folder in the layout of the Hugging Face hub, or an id there, with a branch, a
+            tag or a commit after `@` where that matters; what was fetched before is used as it
+            is.
 
     Raises:
         SymboUQError: If there is none, or it cannot be fetched.
@@ -60,18 +63,24 @@ def find_model(name: str) -> Model:
         if not (folder / "config.json").is_file():
             raise SymboUQError("is no model's folder: it has no config.json", name)
         return Model(folder.resolve().name, folder)
-    if folder.exists() or not _HUB_ID.fullmatch(name):
+    identity, _, revision = name.partition("@")
+    if folder.exists() or not _HUB_ID.fullmatch(identity):
         raise SymboUQError(f"there is no model at {name}; give a folder or a hub id")
     from huggingface_hub import snapshot_download
 
     try:
         # Some repositories hold the same weights twice.
-        fetched = snapshot_download(name, allow_patterns=list(_FILES), ignore_patterns="consol*")
+        fetched = snapshot_download(
+            identity,
+            revision=revision or None,
+            allow_patterns=list(_FILES),
+            ignore_patterns="consol*",
+        )
     except Exception as error:  # the library's errors share no base class
         raise SymboUQError(
             f"there is no folder {name}, and it cannot be fetched from the hub: {brief(error)}"
         ) from error
-    return Model(name, Path(fetched))
+    return Model(identity, Path(fetched), Path(fetched).name)
 
 
 def load_tokenizer(model: Model) -> PreTrainedTokenizerBase:

@@ -127,6 +127,7 @@ def run_settings(engine: Engine, settings: Settings) -> dict[str, Any]:
     decided = {
         "engine": engine.name,
         "model_hash": engine.model.hash,
+        **({"revision": engine.model.revision} if engine.model.revision else {}),
         "chat_template": engine.chat.hash,
         "contract": hashlib.sha256(contract).hexdigest(),
         "dtype": engine.dtype,

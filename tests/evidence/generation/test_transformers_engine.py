@@ -14,6 +14,7 @@ from symbouq.errors import SymboUQError
 from symbouq.evidence.contract import LONGEST, SCHEMA, Structured
 from symbouq.evidence.generation.engine import Options, Request
 from symbouq.evidence.generation.engines import load_engine
+from symbouq.evidence.generation.run import Settings, run_settings
 
 torch = need_models()
 
@@ -299,10 +300,21 @@ class TestLoading:
     def test_hub_id(self, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         import huggingface_hub
 
-        monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda *_, **__: str(tiny))
+        asked = []
+
+        def snapshot(name: str, revision: str | None, **_: Any) -> str:
+            asked.append((name, revision))
+            return str(tiny)
+
+        monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
         loaded = load_engine("transformers", "owner/name", Options("cpu"))
         assert loaded.model.name == "owner/name"
         assert loaded.model.folder == tiny
+        pinned = load_engine("transformers", "owner/name@12ab", Options("cpu"))
+        assert asked == [("owner/name", None), ("owner/name", "12ab")]
+        assert pinned.model.name == "owner/name"
+        # The hub's library calls the folder of a snapshot as the commit.
+        assert run_settings(pinned, Settings())["revision"] == tiny.name
 
     def test_no_models_folder(self, tmp_path: Path) -> None:
         with pytest.raises(SymboUQError, match=r"no model's folder: it has no config\.json"):
