@@ -76,7 +76,7 @@ def install(name: str, out: Path | None, source: Path | None) -> None:
 @click.option(
     "--rate",
     type=click.FloatRange(min=0, min_open=True),
-    help="Peak learning rate.  [default: 0.02; 0.0002 with --from]",
+    help="Peak learning rate.  [default: 0.005; 0.0002 with --from]",
 )
 @click.option(
     "--seed", default=2026, show_default=True, help="Decides weights, scenes and their order."

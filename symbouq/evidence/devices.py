@@ -33,6 +33,15 @@ def best_device(name: str | None = None) -> str:
     return name
 
 
+def has_bfloat16(device: str) -> bool:
+    """Whether a device multiplies matrices of bfloat16 at least as fast as those of float32; a
+    processor without AVX-512 takes many times as long.
+    """
+    import torch
+
+    return device != "cpu" or torch.backends.cpu.get_cpu_capability().startswith("AVX512")
+
+
 def memory_shortage(work: Callable[..., None], *arguments: Any) -> str:
     """Does some work and says why memory does not suffice for it; empty where it does.
 

@@ -163,6 +163,14 @@ def rewritten(rule: str) -> str:
     return "".join(map(str, lines))
 
 
+def known_to(rules: list[ast.AST]) -> str:
+    """What keeps a rule from being complained about for what the others derive or are given."""
+    heads = [rule.head for rule in rules if rule.ast_type is ast.ASTType.Rule]
+    derived = sorted(set(map(signature, atoms_in(heads))))
+    given = [str(rule) for rule in rules if rule.ast_type is ast.ASTType.Defined]
+    return "".join([*given, *(f"#defined {name}/{arity}." for name, arity in derived)])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "least"),
@@ -179,6 +187,7 @@ def test_a_name_mistyped_in_a_rule_is_complained_about(
     for file in rule_files(name):
         parts = program_of(file)
         program = {part: list(statements([part])) for part in rule_files(*parts)}
+        known = known_to([rule for part in program.values() for rule in part])
         for position, mistyped, mutant in mutants(file):
             found += 1
             rules = program | {file: [*program[file]]}
@@ -191,8 +200,9 @@ def test_a_name_mistyped_in_a_rule_is_complained_about(
                     )
                     compiling_program(Source(), "nine_way", "mutant")
                 elif "reading" in parts:
+                    # The whole takes a second for each; what it derives is said to be there.
                     control, complaints = new_control()
-                    control.add("base", [], "".join(map(str, every)))
+                    control.add("base", [], f"{known}{mutant}")
                     ground(control, complaints, "mutant")
                 else:
                     text = "".join(rewritten(str(rule)) for rule in every)
