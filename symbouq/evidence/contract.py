@@ -52,6 +52,9 @@ STRUCTURED = (
 )
 """The instruction of the appendix for structured traces."""
 
+_PLACEHOLDERS = ("atomic spatial step", "...", "final answer")
+"""What stands in it for a step, for further ones and for the conclusion."""
+
 FREE_FORM = (
     "Think step by step in plain sentences, then give the final answer on a last line that "
     'starts with "Answer:".'
@@ -76,6 +79,14 @@ class Structured:
         Field(min_length=1, max_length=STEPS),
     ]
     conclusion: Annotated[str, Field(pattern=_pattern(CONCLUSION_LENGTH))]
+
+    @property
+    def copied(self) -> bool:
+        """Whether a string is one of those that stand for one in the instruction, which is of the
+        schema and says nothing.
+        """
+        said = {text.strip().lower().rstrip(".") for text in (*self.reasoning, self.conclusion)}
+        return not said.isdisjoint(text.rstrip(".") for text in _PLACEHOLDERS)
 
     def encoded(self) -> str:
         """The trace as the JSON text that a model is to write."""

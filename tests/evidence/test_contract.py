@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from symbouq.evidence.contract import LONGEST, Structured
+from symbouq.evidence.contract import LONGEST, STRUCTURED, Structured
 
 
 def test_longest_trace_fits() -> None:
@@ -30,3 +30,19 @@ def test_longest_trace_fits() -> None:
 )
 def test_what_does_not_keep_to_the_schema_is_no_trace(text: str) -> None:
     assert Structured.of(text) is None
+
+
+@pytest.mark.parametrize(
+    ("reasoning", "conclusion", "copied"),
+    [
+        (("atomic spatial step", "..."), "final answer", True),
+        (("A is left of B.",), "Final answer.", True),
+        (("...",), "left", True),
+        (("A is left of B.", "An atomic spatial step is next."), "left", False),
+    ],
+)
+def test_placeholders_of_the_instruction_are_told(
+    reasoning: tuple[str, ...], conclusion: str, copied: bool
+) -> None:
+    assert Structured(reasoning, conclusion).copied is copied
+    assert '{"reasoning":["atomic spatial step", "..."], "conclusion":"final answer"}' in STRUCTURED

@@ -68,6 +68,7 @@ class Progress:
         total: Instances that it is to have traces of.
         kept: Traces that runs before it wrote.
         statuses: How many traces it wrote itself, by status.
+        copied: How many of them have placeholders of the instruction for steps or conclusion.
         tokens: Tokens that it generated, those of samples too.
         seconds: Time that it took for them; on a cluster, with the loading of the models.
     """
@@ -75,6 +76,7 @@ class Progress:
     total: int
     kept: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
+    copied: int = 0
     tokens: int = 0
     seconds: float = 0.0
 
@@ -255,6 +257,7 @@ def _continued(
                 generation = record["generation"]
                 if record["id"] not in file.done:
                     progress.statuses[generation["status"]] += 1
+                    progress.copied += generation.get("copied", False)
                 progress.tokens += len(generation["token_ids"])
                 progress.tokens += sum(sample["length"] for sample in record["samples"])
             file.append(records)
@@ -317,6 +320,7 @@ def trace_of(
             "prompt_tokens": trace.prompt_tokens,
             "token_ids": trace.token_ids,
             "status": status_of(trace, free_form),
+            **({"copied": True} if not free_form and is_copied(trace) else {}),
             **({"error": trace.error} if trace.error else {}),
         },
     }
@@ -330,6 +334,12 @@ def status_of(completion: Completion, free_form: bool) -> Status:
     if whole if free_form else Structured.of(completion.text) is not None:
         return "valid"
     return "truncated" if completion.finish == "length" else "invalid"
+
+
+def is_copied(completion: Completion) -> bool:
+    """Whether a text is a structured trace in which the instruction's own placeholders stand."""
+    structured = Structured.of(completion.text)
+    return structured is not None and structured.copied
 
 
 def _response(completion: Completion, free_form: bool) -> dict[str, Any]:

@@ -76,6 +76,14 @@ def test_status(text: str, finish: Any, free_form: bool, expected: str) -> None:
     assert status_of(completion(text, finish), free_form) == expected
 
 
+def test_a_trace_says_that_it_copied_the_instruction(engine: Any) -> None:
+    placeholders = '{"reasoning": ["atomic spatial step", "..."], "conclusion": "final answer"}'
+    decided = run_settings(engine, Settings(samples=0))
+    for text, expected in ((placeholders, True), (TEXT, None)):
+        written = trace_of(instance(), [completion(text, "stop")], engine, decided)["generation"]
+        assert (written["status"], written.get("copied")) == ("valid", expected)
+
+
 def test_requests(engine: Any) -> None:
     trace, *samples = requests_of(instance(), Settings(samples=3, temperature=0.7, seed=5))
     assert trace.message.endswith(STRUCTURED)
