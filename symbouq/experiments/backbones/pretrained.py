@@ -96,6 +96,7 @@ def install(
     if out.exists() and any(out.iterdir()):
         message = f"holds something else than {model.title}; name another folder (--out DIR)"
         raise SymboUQError(message, str(out))
+    _check_packages()
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:
         files, made = Path(scratch, "files"), Path(scratch, "model")
@@ -123,6 +124,17 @@ def is_installed(model: Pretrained, folder: Path) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(written, dict) and written.get("sha256") == model.sha256
+
+
+def _check_packages() -> None:
+    """Makes sure of what transformers reads a GGUF file with, before that is downloaded.
+
+    Raises:
+        SymboUQError: If the extra `gguf` is missing.
+    """
+    for package in ("torch", "transformers", "gguf", "accelerate"):
+        if find_spec(package) is None:
+            raise missing_extra("gguf", ModuleNotFoundError(f"no {package}", name=package))
 
 
 def _weights(
@@ -216,19 +228,10 @@ def _expected(model: Pretrained) -> str:
 
 
 def _write_out(weights: Path, folder: Path) -> None:
-    """Writes a GGUF file as a folder of transformers, in bfloat16.
+    """Writes a GGUF file as a folder of transformers, in bfloat16."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils import logging
 
-    Raises:
-        SymboUQError: If the extra `gguf` is missing.
-    """
-    try:
-        from transformers import AutoModelForCausalLM, AutoTokenizer
-        from transformers.utils import logging
-    except ImportError as error:
-        raise missing_extra("gguf", error) from error
-    for package in ("gguf", "accelerate"):  # which transformers reads such a file with
-        if find_spec(package) is None:
-            raise missing_extra("gguf", ModuleNotFoundError(f"no {package}", name=package))
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     named = {"gguf_file": weights.name}
     network: Any = AutoModelForCausalLM.from_pretrained(weights.parent, dtype="float32", **named)

