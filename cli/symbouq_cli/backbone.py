@@ -110,8 +110,8 @@ def train(
     """Train a model and write it as a folder that transformers and vLLM load.
 
     On one core, 3,000 steps from nothing take about ten minutes for `tiny` and half an hour for
-    `small`; 60 further ones of SmolLM2-135M take ten minutes. A training that was stopped goes on
-    where it stopped.
+    `small`; 60 further ones of SmolLM2-135M about as long, and three times that where the processor
+    lacks AVX-512. A training that was stopped goes on where it stopped.
 
     Example: symbouq backbone train --from backbones/smollm2 --out backbones/smollm2-60
     """
