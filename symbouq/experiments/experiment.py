@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.registry import SCORERS, entry
+from symbouq.experiments.backbones.pretrained import GGUF_PACKAGES
 from symbouq.experiments.config import BackboneConfig, ExperimentConfig
 from symbouq.experiments.questions import has_files
 from symbouq.experiments.runner import Run, Stage, Submit, run_apart, run_here
@@ -33,7 +34,7 @@ MACHINES = {"transformers": "two CPU cores, models of millions", "vllm": "one GP
 _PACKAGES = {
     "models": ("torch", "transformers", "llguidance", "safetensors", "sklearn", "pandas"),
     "vllm": ("vllm",),
-    "gguf": ("gguf", "accelerate"),
+    "gguf": GGUF_PACKAGES,
 }
 """Packages that are imported of each extra."""
 
@@ -125,7 +126,9 @@ class Experiment:
         return stage
 
     def _added(self, configured: BackboneConfig, data: Path | None) -> Model:
-        """A model, with the stages that make it added."""
+        """A model, with the stages that make it added; a judge may be a backbone, too."""
+        if configured.name in self.models:
+            return self.models[configured.name]
         model = self.models[configured.name] = Model(configured, self._installed, data)
         self._stages += [stage for stage in model.stages if stage not in self._stages]
         return model

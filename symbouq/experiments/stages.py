@@ -39,6 +39,7 @@ from symbouq.experiments.composition import (
 )
 from symbouq.experiments.config import (
     BackboneConfig,
+    ConfigError,
     DatasetConfig,
     ExperimentConfig,
     GenerationConfig,
@@ -78,8 +79,8 @@ class _Seconds(NamedTuple):
         return self.least + self.million * model.parameters / 1e6
 
 
-# Measured on two CPU cores with models of 1 to 135 million parameters; guessed for a GPU with one
-# of eight billion.
+# Measured on two CPU cores with models of a few million parameters, and in a trial on a processor
+# with AVX-512 with one of 135 million; guessed for a GPU with one of eight billion.
 _SECONDS = {
     "transformers": {
         "trace": _Seconds(0.1, 0.01),
@@ -166,8 +167,12 @@ class Trained(Stage):
 
     Args:
         backbone: The model.
-        base: What it starts from; None where that comes from the hub.
+        training: How it is trained.
+        base: What installs the model that it starts from; None for a folder or one of the hub.
         data: Folder of the benchmarks.
+
+    Raises:
+        ConfigError: If it needs wordings of a benchmark, and no folder is given.
     """
 
     kind, outputs, on_gpu = "backbone", ("model",), True
@@ -180,6 +185,10 @@ class Trained(Stage):
         data: Path | None,
     ) -> None:
         self.backbone, self.training, self.base = backbone, training, base
+        if training.wordings and data is None:
+            raise ConfigError(
+                f"backbone {backbone.name} reads wordings: give the folder with --data"
+            )
         self.wordings = data / training.wordings if data and training.wordings else None
         weights = [base] if base else backbone.weights
         super().__init__(

@@ -17,7 +17,7 @@ from symbouq_cli.main import main
 
 from symbouq.errors import SymboUQError
 from symbouq.experiments.composition import METHOD, UNLABELLED, read_predictions
-from symbouq.experiments.config import read_config
+from symbouq.experiments.config import ConfigError, read_config
 from symbouq.experiments.experiment import Experiment
 from symbouq.experiments.figures import FIGURES
 from symbouq.experiments.rendering import NOT_RUN
@@ -125,6 +125,12 @@ def test_pretrained_models_are_installed_once_and_trained_before_they_are_used(
     for backbone in ("trained", "further"):
         assert names.index(f"backbone-{backbone}") < names.index(f"traces-{backbone}-chains-train")
     assert "backbone-plain" not in names
+
+
+def test_wordings_need_the_folder_of_the_benchmarks(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    with pytest.raises(ConfigError, match="backbone trained reads wordings: give the folder"):
+        Experiment(read_config(tmp_path / "prepared.yaml"), tmp_path / "run")
 
 
 def test_packages_that_are_missing_are_told_before_the_first_stage(

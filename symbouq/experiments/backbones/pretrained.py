@@ -24,6 +24,9 @@ from typing import Any
 from symbouq.errors import SymboUQError, missing_extra
 from symbouq.version import __version__
 
+GGUF_PACKAGES = ("gguf", "accelerate")
+"""Packages that transformers reads a GGUF file with."""
+
 PROVENANCE = "provenance.json"
 """File of an installed model's folder that says where it comes from."""
 
@@ -132,7 +135,7 @@ def _check_packages() -> None:
     Raises:
         SymboUQError: If the extra `gguf` is missing.
     """
-    for package in ("torch", "transformers", "gguf", "accelerate"):
+    for package in ("torch", "transformers", *GGUF_PACKAGES):
         if find_spec(package) is None:
             raise missing_extra("gguf", ModuleNotFoundError(f"no {package}", name=package))
 
