@@ -138,7 +138,7 @@ def train(
     written = "\n".join(chain.from_iterable(pairs))
     torch.manual_seed(plan.seed)
     start = plan.start
-    pupil = _further(start, plan) if isinstance(start, str) else _from_nothing(start, plan, pairs)
+    pupil = _further(start) if isinstance(start, str) else _from_nothing(start, pairs)
     made_from = {
         "symbouq": __version__,
         "plan": asdict(plan) | {"start": pupil.origin, "steps": plan.length, "rate": plan.peak},
@@ -172,7 +172,7 @@ def _is_made(out: Path, made_from: Mapping[str, Any]) -> bool:
     return isinstance(card, dict) and {name: card.get(name) for name in made_from} == made_from
 
 
-def _from_nothing(size: Size, plan: Plan, pairs: Sequence[Pair]) -> _Pupil:
+def _from_nothing(size: Size, pairs: Sequence[Pair]) -> _Pupil:
     """A model with random weights, and a tokenizer for some texts."""
     tokenizer = train_tokenizer(chain.from_iterable(pairs), size.vocabulary, instructions())
     model = LlamaForCausalLM(
@@ -194,9 +194,9 @@ def _from_nothing(size: Size, plan: Plan, pairs: Sequence[Pair]) -> _Pupil:
     return _Pupil(model, tokenizer, asdict(size))
 
 
-def _further(start: str, plan: Plan) -> _Pupil:
-    """A pretrained model, to which the instructions that never vary are one token each: what they
-    say is learnt soon, and prompts become a third as long.
+def _further(start: str) -> _Pupil:
+    """A pretrained model, to which the instructions that never vary are one token each: prompts
+    become shorter, and what the instructions say is learnt.
 
     Raises:
         SymboUQError: If it cannot be loaded.

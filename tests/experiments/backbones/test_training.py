@@ -145,7 +145,7 @@ def test_instructions_become_tokens_that_begin_as_what_they_stand_for(tmp_path: 
     )  # fmt: skip
     LlamaForCausalLM(config).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
-    pupil = _further(str(tmp_path), Plan(str(tmp_path)))
+    pupil = _further(str(tmp_path))
     weights = pupil.model.get_input_embeddings().weight
     for text in instructions():
         (token,) = pupil.tokenizer.encode(text, add_special_tokens=False)
