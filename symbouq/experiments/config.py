@@ -36,11 +36,11 @@ ablation): of another context, or assumed and grounded ones side by side."""
 class TrainingConfig(_Part):
     """How a backbone is trained further before it is used (`symbouq backbone train --from`)."""
 
-    steps: Annotated[int, Field(ge=1)] = 60
+    steps: Annotated[int, Field(ge=1)] = 80
     """Optimiser steps."""
     tokens: Annotated[int, Field(ge=1)] = 2048
     """Tokens in a batch, padding included."""
-    rate: Annotated[float, Field(gt=0)] = 2e-4
+    rate: Annotated[float, Field(gt=0)] = 1e-3
     """Peak learning rate."""
     seed: int = 2026
     """Draws the scenes that it is trained on."""
@@ -100,7 +100,8 @@ class DatasetConfig(_Part):
     files: dict[Split, str] = {}
     """Files by split, relative to the data folder."""
     sizes: dict[Split, Annotated[int, Field(ge=0)]]
-    """Questions of each split; of a file those whose ids have the smallest hashes."""
+    """Questions of each split; of a file those whose ids have the smallest hashes, and of one that
+    several splits name those that come next."""
     hops: tuple[int, ...] = ()
     """Numbers of hops that are taken; all where empty."""
     seed: int = 2026
@@ -114,6 +115,12 @@ class DatasetConfig(_Part):
     def questions(self) -> tuple[Hashable, ...]:
         """Source and drawing of the questions, whatever the form of the traces."""
         return self.family, tuple(sorted(self.files.items())), self.hops, self.seed
+
+    def passed_over(self, split: Split) -> int:
+        """How many rows of a split's file the splits before it take."""
+        earlier = SPLITS[: SPLITS.index(split)]
+        same = (other for other in earlier if self.files.get(other) == self.files.get(split))
+        return sum(self.sizes.get(other, 0) for other in same) if self.files else 0
 
     @model_validator(mode="after")
     def _one_source(self) -> DatasetConfig:

@@ -61,15 +61,16 @@ def _records(
     rows = {
         row["id"]: row for row in _rows(file) if not dataset.hops or row.get("hops") in dataset.hops
     }
-    if len(rows) < count:
+    passed = dataset.passed_over(split)
+    if len(rows) < passed + count:
+        left = f"{len(rows) - passed} questions" + (f" left of {len(rows)}" if passed else "")
         raise ConfigError(
-            f"{dataset.name} has {len(rows)} questions for {split}, and {count} are asked for",
-            str(file),
+            f"{dataset.name} has {left} for {split}, and {count} are asked for", str(file)
         )
     drawn = sorted(
         rows, key=lambda name: hashlib.sha256(f"{dataset.seed}/{name}".encode()).hexdigest()
     )
-    yield from (rows[name] for name in sorted(drawn[:count]))
+    yield from (rows[name] for name in sorted(drawn[passed : passed + count]))
 
 
 def _split_of(scene: Sequence[str]) -> Split:

@@ -122,10 +122,11 @@ class Questions(Stage):
     def __init__(self, dataset: DatasetConfig, split: Split, data: Path | None) -> None:
         self.dataset, self.split, self.data = dataset, split, data
         self.count = dataset.sizes[split]
+        drawn = {"size": self.count, "passed_over": dataset.passed_over(split)}
         super().__init__(
             (dataset.name, split),
             [dataset_file(dataset, split, data)] if dataset.files else [],
-            dataset.model_dump(mode="json", exclude={"sizes", "optional"}) | {"size": self.count},
+            dataset.model_dump(mode="json", exclude={"sizes", "optional"}) | drawn,
         )
 
     def run(self, work: Work) -> None:

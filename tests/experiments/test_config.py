@@ -155,6 +155,26 @@ def test_rows_of_a_file_are_drawn_by_their_ids(tmp_path: Path) -> None:
         write_questions(dataset, "test", None, tmp_path / "one")
 
 
+def test_splits_of_one_file_share_no_row(tmp_path: Path) -> None:
+    rows = [{"id": f"s-{n}", "scene": f"A{n} is left of B.", "answer": "left"} for n in range(20)]
+    asked = [{**row, "question": "Where is A?", "answer_space": ["left", "right"]} for row in rows]
+    (tmp_path / "f.jsonl").write_text("".join(json.dumps(row) + "\n" for row in asked))
+    files = {"train": "f.jsonl", "validation": "other.jsonl", "test": "f.jsonl"}
+    sizes = {"train": 12, "validation": 5, "test": 8}
+    dataset = DatasetConfig.model_validate({"name": "f", "files": files, "sizes": sizes})
+    drawn = []
+    for split in ("train", "test"):
+        (tmp_path / split).mkdir()
+        write_questions(dataset, split, tmp_path, tmp_path / split)
+        written = (tmp_path / split / QUESTIONS).read_text().splitlines()
+        drawn.append({json.loads(line)["id"] for line in written})
+    assert [len(names) for names in drawn] == [12, 8]
+    assert not drawn[0] & drawn[1]
+    more = dataset.model_copy(update={"sizes": {**sizes, "test": 9}})
+    with pytest.raises(ConfigError, match="f has 8 questions left of 20 for test, and 9 are asked"):
+        write_questions(more, "test", tmp_path, tmp_path / "test")
+
+
 def test_prose_is_paired_with_the_same_questions_alone() -> None:
     sizes = {"validation": 2, "test": 2}
     plain, prose, shorter, other = (

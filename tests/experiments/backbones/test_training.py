@@ -154,6 +154,14 @@ def test_instructions_become_tokens_that_begin_as_what_they_stand_for(tmp_path: 
         assert torch.allclose(weights[token], weights[pieces].mean(0), atol=1e-6)
 
 
+def test_the_loss_is_that_of_the_model(base: Path, tmp_path: Path) -> None:
+    pupil = training._further(str(base))
+    plan = Plan(str(base), tokens=400)
+    ids, mask, targets = next(training.batches(corpus(1), pupil.tokenizer, plan))
+    expected = pupil.model(input_ids=ids, attention_mask=mask, labels=targets).loss
+    assert training._loss(pupil.model, ids, mask, targets).item() == pytest.approx(expected.item())
+
+
 @pytest.mark.parametrize("further", [False, True])
 def test_what_was_stopped_goes_on(
     further: bool, base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
