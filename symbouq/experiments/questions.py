@@ -58,9 +58,8 @@ def _records(
             yield problem.record(f"{dataset.name}-{split}-{number:05d}")
         return
     file = dataset_file(dataset, split, data)
-    rows = {
-        row["id"]: row for row in _rows(file) if not dataset.hops or row.get("hops") in dataset.hops
-    }
+    every = (instance.model_dump(exclude_none=True) for instance in instances(file))
+    rows = {row["id"]: row for row in every if not dataset.hops or row.get("hops") in dataset.hops}
     passed = dataset.passed_over(split)
     if len(rows) < passed + count:
         left = f"{len(rows) - passed} questions" + (f" left of {len(rows)}" if passed else "")
@@ -144,9 +143,13 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in stream]
 
 
-def _rows(file: Path) -> Iterator[dict[str, Any]]:
+def instances(file: Path) -> Iterator[Instance]:
+    """The questions of a benchmark's file, which may be compressed.
+
+    Raises:
+        RecordError: At the first that is none.
+    """
     for line in read_lines(str(file)):
         if isinstance(line, RecordError):
             raise line
-        record = parse_record(Instance, line.content, line.file, line.number)
-        yield record.model_dump(exclude_none=True)
+        yield parse_record(Instance, line.content, line.file, line.number)

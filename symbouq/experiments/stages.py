@@ -51,6 +51,7 @@ from symbouq.experiments.questions import (
     GOLD,
     QUESTIONS,
     dataset_file,
+    instances,
     read_rows,
     write_questions,
     write_splits,
@@ -207,11 +208,10 @@ class Trained(Stage):
 
         start = str(work.input(self.base)) if self.base else str(self.backbone.model)
         plan = Plan(start, **self.training.model_dump(exclude={"wordings"}))
-        rows = map(Instance.model_validate, read_rows(self.wordings)) if self.wordings else None
         train(
             plan,
             work.out / self.outputs[0],
-            wordings_of(rows) if rows else None,
+            wordings_of(instances(self.wordings)) if self.wordings else None,
             lambda _step, _loss: work.advance(1),
         )
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
 from symbouq.errors import SymboUQError, missing_extra
+from symbouq.evidence.devices import memory_shortage
+
+Tokens = tuple[int, ...]
+
+TOKENS = 8192
+"""Tokens that are read at once, padding included, while memory suffices."""
 
 
 class Backbone(Protocol):
@@ -35,13 +41,22 @@ class TransformersBackbone:
         model: The model, on its device.
         tokenizer: Its tokenizer.
         render: Puts a user message into the chat template, up to where the reply begins.
+        tokens: Tokens that are read at once, padding included; peak memory grows with it.
     """
 
-    def __init__(self, name: str, model: Any, tokenizer: Any, render: Callable[[str], str]) -> None:
+    def __init__(
+        self,
+        name: str,
+        model: Any,
+        tokenizer: Any,
+        render: Callable[[str], str],
+        tokens: int = TOKENS,
+    ) -> None:
         self.name = name
         self._model = model.eval()
         self._tokenizer = tokenizer
         self._render = render
+        self._tokens = tokens
 
     @classmethod
     def load(
@@ -80,40 +95,76 @@ class TransformersBackbone:
         Raises:
             SymboUQError: If the tokenizer cannot tell the texts apart.
         """
+        asked = [self._asked(self._render(message) + opening, texts) for message in messages]
+        ends = [(ids, begin) for variants, begin in asked for ids in variants]
+        # The last token is asked for and need not be read: texts of one token share what is.
+        read = self._read({ids[:-1] for ids, _ in ends}, max(len(ids) - n for ids, n in ends))
+
+        def value(ids: Tokens, begin: int) -> float:
+            places = read[ids[:-1]][begin - len(ids) :]
+            return sum(
+                float(place[token]) for place, token in zip(places, ids[begin:], strict=True)
+            )
+
+        return [[value(ids, begin) for ids in variants] for variants, begin in asked]
+
+    def _asked(self, begun: str, texts: Sequence[str]) -> tuple[list[Tokens], int]:
+        """The tokens of a beginning with each text, and how many of them are the condition: tokens
+        may join across the border, so it is what all have in common.
+
+        Raises:
+            SymboUQError: If the tokenizer cannot tell the texts apart.
+        """
+        variants = [self._ids(begun + text) for text in texts]
+        if len({*variants}) < len(texts):
+            raise SymboUQError(f"the tokenizer of {self.name} reads {list(texts)} as the same")
+        return variants, _common([self._ids(begun), *variants])
+
+    def _read(self, rows: Collection[Tokens], kept: int) -> dict[Tokens, Any]:
+        """The log-probabilities of what follows the last places of each row, `[kept, vocabulary]`.
+
+        Rows of about one length are read together, fewer of them where memory does not suffice.
+
+        Raises:
+            SymboUQError: If a row does not fit into memory, not even alone.
+        """
+        read: dict[Tokens, Any] = {}
+        rest = sorted(rows, key=len)
+        while rest:
+            longest = len(rest[-1])
+            batch = rest[-max(1, self._tokens // longest) :]
+            shortage = memory_shortage(self._forward, batch, kept, read)
+            if not shortage:
+                del rest[-len(batch) :]
+            elif len(batch) > 1:
+                self._tokens = longest * (len(batch) // 2)
+            else:
+                raise SymboUQError(
+                    f"{self.name}: a message of {longest} tokens does not fit into memory, "
+                    f"not even alone: {shortage}"
+                )
+        return read
+
+    def _forward(self, batch: Sequence[Tokens], kept: int, read: dict[Tokens, Any]) -> None:
         import torch
 
-        rows: list[list[int]] = []
-        starts: list[int] = []
-        for message in messages:
-            begun = self._render(message) + opening
-            # Tokens may join across the border: what all have in common is the condition.
-            variants = [self._ids(begun + text) for text in texts]
-            if len({tuple(ids) for ids in variants}) < len(texts):
-                raise SymboUQError(f"the tokenizer of {self.name} reads {texts} as the same")
-            common = _common([self._ids(begun), *variants])
-            rows += variants
-            starts += [common] * len(texts)
-        length = max(map(len, rows))
-        device = self._model.device
-        ids = torch.zeros(len(rows), length, dtype=torch.long, device=device)
-        mask = torch.zeros_like(ids)
-        for n, row in enumerate(rows):
-            ids[n, : len(row)] = torch.tensor(row, device=device)
-            mask[n, : len(row)] = 1
+        # Padding stands on the left, so that all rows end in one column.
+        device, longest = self._model.device, len(batch[-1])
+        pads = [longest - len(row) for row in batch]
+        ids = [[0] * pad + [*row] for pad, row in zip(pads, batch, strict=True)]
+        mask = torch.tensor([[0] * pad + [1] * (longest - pad) for pad in pads], device=device)
         with torch.inference_mode():
-            logits = self._model(input_ids=ids, attention_mask=mask).logits
-            logprobs = logits[:, :-1].float().log_softmax(-1)
-            chosen = logprobs.gather(-1, ids[:, 1:, None]).squeeze(-1)
-        values = [
-            float(chosen[n, start - 1 : len(row) - 1].sum())
-            for n, (start, row) in enumerate(zip(starts, rows, strict=True))
-        ]
-        step = len(texts)
-        return [values[n : n + step] for n in range(0, len(values), step)]
+            logits = self._model(
+                input_ids=torch.tensor(ids, device=device),
+                attention_mask=mask,
+                position_ids=(mask.cumsum(1) - 1).clamp(min=0),
+                logits_to_keep=kept,
+                use_cache=False,
+            ).logits
+            read.update(zip(batch, logits.float().log_softmax(-1).cpu(), strict=True))
 
-    def _ids(self, text: str) -> list[int]:
-        ids: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]
-        return ids
+    def _ids(self, text: str) -> Tokens:
+        return tuple(self._tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
 def _common(rows: Sequence[Sequence[int]]) -> int:

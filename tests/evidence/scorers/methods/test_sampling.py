@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 import scipy.stats
 from helpers.synthetic import example
 
 from symbouq.errors import SymboUQError
-from symbouq.evidence.scorers.backbone import TransformersBackbone
+from symbouq.evidence.scorers.backbone import TOKENS, TransformersBackbone
 from symbouq.evidence.scorers.base import Scorer
 from symbouq.evidence.scorers.equivalence import Record
 from symbouq.evidence.scorers.methods.sampling import (
@@ -194,6 +195,46 @@ def test_continuations_are_the_models(backbone: TransformersBackbone) -> None:
         at = len(ids) - 3  # the colon
         assert true == pytest.approx(logprobs[at, 5].item(), abs=1e-5)
         assert false == pytest.approx((logprobs[at, 6] + logprobs[at + 1, 7]).item(), abs=1e-5)
+
+
+def test_messages_of_all_lengths_are_read_as_alone(
+    backbone: TransformersBackbone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    messages = [" ".join(["is it so ?"] * count) for count in (3, 1, 9, 2, 1)]
+    each = [backbone.continuations([message], ":", READOUT)[0] for message in messages]
+    alone = [pytest.approx(pair, abs=1e-5) for pair in each]
+    assert backbone.continuations(messages, ":", READOUT) == alone
+    monkeypatch.setattr(backbone, "_tokens", 20)
+    assert backbone.continuations(messages, ":", READOUT) == alone
+
+
+def test_what_does_not_fit_is_read_in_halves(
+    backbone: TransformersBackbone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    messages = ["is it so ?", "it is so ?", "so it is ?", "is so it ?"]
+    together = backbone.continuations(messages, ":", READOUT)
+    expected = [pytest.approx(pair, abs=1e-5) for pair in together]
+    model, sizes = backbone._model, []
+
+    class Narrow:
+        device = model.device
+
+        def __init__(self, most: int) -> None:
+            self.most = most
+
+        def __call__(self, input_ids: Any, **others: Any) -> Any:
+            sizes.append(len(input_ids))
+            if len(input_ids) > self.most:
+                raise MemoryError
+            return model(input_ids=input_ids, **others)
+
+    monkeypatch.setattr(backbone, "_tokens", TOKENS)
+    monkeypatch.setattr(backbone, "_model", Narrow(1))
+    assert backbone.continuations(messages, ":", READOUT) == expected
+    assert sizes == [4, 2, 1, 1, 1, 1]
+    monkeypatch.setattr(backbone, "_model", Narrow(0))
+    with pytest.raises(SymboUQError, match="tiny: a message of 6 tokens does not fit into memory"):
+        backbone.continuations(messages, ":", READOUT)
 
 
 def test_readouts_must_differ(backbone: TransformersBackbone) -> None:
