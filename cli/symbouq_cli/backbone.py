@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import click
 from symbouq_cli.terminal import tell
 
 if TYPE_CHECKING:
-    from symbouq.records import Instance
+    pass
 
 
 @click.group()
@@ -90,7 +89,7 @@ def install(name: str, out: Path | None, source: Path | None) -> None:
 @click.option(
     "--wordings",
     metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False),
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Training split of a benchmark, whose sentences word half of the directions.",
 )
 @click.option(
@@ -104,7 +103,7 @@ def train(
     rate: float | None,
     seed: int,
     hops: tuple[int, ...],
-    wordings: str | None,
+    wordings: Path | None,
     threads: int | None,
 ) -> None:
     """Train a model and write it as a folder that transformers and vLLM load.
@@ -126,12 +125,13 @@ def train(
         from symbouq.experiments.backbones.corpus import wordings_of
         from symbouq.experiments.backbones.training import SIZES, Plan
         from symbouq.experiments.backbones.training import train as trained
+        from symbouq.experiments.questions import instances
     except ImportError as error:
         raise missing_extra("models", error) from error
 
     if threads:
         torch.set_num_threads(threads)
-    texts = wordings_of(_instances(wordings)) if wordings else None
+    texts = wordings_of(instances(wordings)) if wordings else None
 
     start = base if base is not None else SIZES[size or "small"]
     plan = Plan(start, steps, rate=rate, seed=seed, hops=hops or (1, 2, 3))
@@ -143,19 +143,3 @@ def train(
 
     model = trained(plan, out, texts, watch)
     tell(f"{out}: {model.num_parameters():,} parameters")
-
-
-def _instances(path: str) -> Iterator[Instance]:
-    """The records of a file.
-
-    Raises:
-        RecordError: At the first that cannot be read.
-    """
-    from symbouq.errors import RecordError
-    from symbouq.io.stream import read_lines
-    from symbouq.records import Instance, parse_record
-
-    for line in read_lines(path):
-        if isinstance(line, RecordError):
-            raise line
-        yield parse_record(Instance, line.content, line.file, line.number)

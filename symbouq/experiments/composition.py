@@ -6,6 +6,7 @@ Everything here is decided on validation: test traces come without labels.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,10 +18,11 @@ from numpy.typing import NDArray
 from symbouq.errors import SymboUQError, missing_extra
 from symbouq.evidence.scorers.base import Orientation
 from symbouq.evidence.scorers.calibration import Calibrator
+from symbouq.evidence.scorers.efficiency import Cost, peak_memory
 from symbouq.evidence.scorers.registry import SCORERS
 from symbouq.experiments.config import View
 from symbouq.experiments.questions import read_rows, scene_key
-from symbouq.reliability.darc import FIXED, Composer, fit
+from symbouq.reliability.darc import FIXED, Composer, Options, fit
 from symbouq.reliability.reading import GROUNDED_RULE, RULE
 from symbouq.reliability.variants import CONSTRAINT_FAMILY, VARIANTS, Pool, compose, evidence_of
 from symbouq.reliability.worlds import WORLDS
@@ -186,6 +188,7 @@ def composed(
     labels: Mapping[str, int],
     seeds: Sequence[int],
     sizes: Sequence[int],
+    options: Options | None = None,
 ) -> Iterator[Predicted]:
     """Fits every variant on validation and predicts the test traces.
 
@@ -195,6 +198,7 @@ def composed(
         labels: Labels of validation by id.
         seeds: Seeds of the trained scores.
         sizes: Validation sizes of Table valsize (`subsampled`).
+        options: What of the composer is fixed beforehand.
     """
     validation, test = views[None]
     shown: list[View | Literal["worlds"] | None] = [*views]
@@ -212,10 +216,10 @@ def composed(
             for name in VARIANTS if view is None else ("full",):
                 if not set(VARIANTS[name].average) <= set(pool.names):
                     continue
-                p, composer = compose(name, pool, y, new_pool, groups=groups, seed=seed)
+                p, composer = compose(name, pool, y, new_pool, options, groups, seed)
                 method = f"{view} view" if view else METHOD if name == "full" else name
                 yield Predicted(method, seed, unseen.ids, p, composer)
-    yield from subsampled(validation, test, labels, seeds, sizes)
+    yield from subsampled(validation, test, labels, seeds, sizes, options)
 
 
 def subsampled(
@@ -224,6 +228,7 @@ def subsampled(
     labels: Mapping[str, int],
     seeds: Sequence[int],
     sizes: Sequence[int],
+    options: Options | None = None,
 ) -> Iterator[Predicted]:
     """Fits the determinacy design on subsamples of validation and predicts the test traces (Table
     valsize). All that labels decide, calibration of the candidates included, is decided by those
@@ -235,6 +240,7 @@ def subsampled(
         labels: Labels of validation by id.
         seeds: For each one subsample of each size, and the trained scores of that seed.
         sizes: How many labelled traces a subsample has; one larger than there are is left out.
+        options: What of the composer is fixed beforehand.
     """
     labelled = validation.labelled(labels)
     for size in sizes:
@@ -245,12 +251,16 @@ def subsampled(
             pair = _calibrated(labelled.subset(sorted(drawn.tolist())), labels, seed, test)
             pool, new_pool = _pools({None: pair}, None, seed)
             y = [labels[name] for name in pair[0].ids]
-            p, composer = compose("determinacy", pool, y, new_pool, groups=pair[0].groups)
+            p, composer = compose("determinacy", pool, y, new_pool, options, pair[0].groups)
             yield Predicted(f"valsize {size}", seed, test.ids, p, composer)
 
 
 def without_target_labels(
-    source: ScoredTraces, labels: Mapping[str, int], target: Pair, seeds: Sequence[int]
+    source: ScoredTraces,
+    labels: Mapping[str, int],
+    target: Pair,
+    seeds: Sequence[int],
+    options: Options | None = None,
 ) -> Iterator[Predicted]:
     """Fits the composer on the source and adapts it to a target without any label of the target
     (`Composer.adapted`); beyond the paper.
@@ -261,6 +271,7 @@ def without_target_labels(
         target: Validation and test traces of the target; their scores keep the calibration of the
             source.
         seeds: Seeds of the trained scores.
+        options: What of the composer is fixed beforehand.
     """
     labelled, variant = source.labelled(labels), VARIANTS["full"]
     y = [labels[name] for name in labelled.ids]
@@ -268,10 +279,40 @@ def without_target_labels(
         own, validation, test = _calibrated(labelled, labels, seed, *target)
         learned, _ = _pools({None: (own, own)}, None, seed)
         pool, new_pool = _pools({None: (validation, test)}, None, seed)
-        composer = fit(evidence_of(variant, learned), y, groups=labelled.groups)
+        composer = fit(evidence_of(variant, learned), y, options, labelled.groups)
         adapted = composer.adapted(evidence_of(variant, pool))
         p = adapted.predict(evidence_of(variant, new_pool))
         yield Predicted(UNLABELLED, seed, test.ids, p, adapted)
+
+
+def composer_cost(
+    validation: ScoredTraces,
+    test: ScoredTraces,
+    labels: Mapping[str, int],
+    seed: int,
+    options: Options | None = None,
+) -> Cost:
+    """What the full composition costs beside its scores (Table efficiency): calibration of the
+    candidates and fitting on validation, then the predictions of test.
+
+    Args:
+        validation: Validation traces.
+        test: Test traces.
+        labels: Labels of validation by id.
+        seed: Of the trained scores.
+        options: What of the composer is fixed beforehand.
+    """
+    labelled, variant = validation.labelled(labels), VARIANTS["full"]
+    y = [labels[name] for name in labelled.ids]
+    started = time.perf_counter()
+    pool, _ = _pools({None: _calibrated(labelled, labels, seed, labelled)}, None, seed)
+    composer = fit(evidence_of(variant, pool), y, options, labelled.groups)
+    fitted = time.perf_counter()
+    _, new_pool = _pools({None: _calibrated(labelled, labels, seed, test)}, None, seed)
+    composer.predict(evidence_of(variant, new_pool))
+    ended = time.perf_counter()
+    rate = len(test.ids) / (ended - fitted)
+    return Cost(METHOD, len(composer.weights) + 1, (fitted - started) / 60, rate, peak_memory())
 
 
 def _calibrated(

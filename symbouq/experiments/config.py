@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -12,7 +12,9 @@ from symbouq.errors import SymboUQError, missing_extra
 from symbouq.evidence.scorers.registry import entry
 from symbouq.experiments.backbones.pretrained import PRETRAINED
 from symbouq.experiments.scenes.families import FAMILIES
-from symbouq.reliability.darc import FIXED
+from symbouq.reliability.darc import EPSILON, FIXED, FOLDS
+
+_ByPeople = TypeVar("_ByPeople", "AnnotationConfig", "HumanLabelsConfig")
 
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
@@ -150,6 +152,14 @@ class GenerationConfig(_Part):
     free-form one, where absent."""
     batch: Annotated[int, Field(ge=1)] | None = None
     """Texts side by side; the engine's own choice where absent."""
+    context: Annotated[int, Field(ge=1)] | None = None
+    """Most tokens of a prompt with its trace; as many as the model takes where absent."""
+    quantization: str | None = None
+    """How vLLM quantises weights, such as `fp8`; as they are stored where absent."""
+    memory: Annotated[float, Field(gt=0, le=1)] | None = None
+    """Share of a GPU's memory that vLLM takes; its own choice where absent."""
+    tensor_parallel: Annotated[int, Field(ge=1)] = 1
+    """GPUs that vLLM divides a model among."""
 
 
 class AnnotationConfig(_Part):
@@ -162,6 +172,20 @@ class AnnotationConfig(_Part):
     file: Path
     """JSON Lines with `id`, `claim` (from 1) and `relations`, a list of [subject, relation,
     object]; the path starts from the configuration."""
+
+
+class HumanLabelsConfig(_Part):
+    """Labels that people gave to the steps of a backbone's test traces, for the agreement of the
+    judge with people.
+    """
+
+    backbone: str
+    """Whose traces."""
+    dataset: str
+    """About which questions."""
+    file: Path
+    """CSV or JSON Lines with `id`, `claim` (from 1) and `label` (1 right, 0 wrong); the path starts
+    from the configuration."""
 
 
 class ExperimentConfig(_Part):
@@ -194,6 +218,12 @@ class ExperimentConfig(_Part):
     """Judge the same steps, for the agreement of the judge with others."""
     annotations: list[AnnotationConfig] = []
     """Relations of some claims, as people read them."""
+    human_labels: list[HumanLabelsConfig] = []
+    """Steps of some traces, as people judge them."""
+    epsilon: Annotated[float, Field(ge=0, le=0.5)] = EPSILON
+    """Distance of a candidate's AUROC from 1/2 below which the composer leaves it out."""
+    folds: Annotated[int, Field(ge=1)] = FOLDS
+    """Folds of validation by which the composer chooses its features and their regularisation."""
     validation_sizes: tuple[Annotated[int, Field(ge=2)], ...] = (8, 16, 32, 64, 128)
     """Target labels of Table valsize; there are as many subsamples of each as seeds."""
     replayed: Annotated[int, Field(ge=1)] = 250
@@ -215,6 +245,10 @@ class ExperimentConfig(_Part):
         for model in (*self.backbones, *self.judges):
             if models.setdefault(model.name, model) != model:
                 raise ValueError(f"two models have the name {model.name}")
+        only_vllm = {"quantization": None, "memory": None, "tensor_parallel": 1}
+        told = [key for key, unset in only_vllm.items() if getattr(self.generation, key) != unset]
+        if told and self.generation.engine != "vllm":
+            raise ValueError(f"generation: {told[0]} is a setting of the engine vllm")
         names = [dataset.name for dataset in self.datasets]
         if len(set(names)) < len(names):
             raise ValueError("two datasets have one name")
@@ -236,12 +270,15 @@ class ExperimentConfig(_Part):
         if scorers and FIXED not in scorers:
             raise ValueError(f"`scorers` needs {FIXED}: it stands in where labels have one class")
         pairs = {(b.name, d.name) for b in self.backbones for d in self.datasets}
-        annotated = [(item.backbone, item.dataset) for item in self.annotations]
-        if len(set(annotated)) < len(annotated):
-            raise ValueError("annotations: one file for a backbone and a dataset")
-        for backbone, name in annotated:
-            if (backbone, name) not in pairs:
-                raise ValueError(f"annotations of {backbone} on {name}: no such traces")
+        by_people: dict[str, Sequence[AnnotationConfig | HumanLabelsConfig]]
+        by_people = {"annotations": self.annotations, "human_labels": self.human_labels}
+        for key, items in by_people.items():
+            about = [(item.backbone, item.dataset) for item in items]
+            if len(set(about)) < len(about):
+                raise ValueError(f"{key}: one file for a backbone and a dataset")
+            for backbone, name in about:
+                if (backbone, name) not in pairs:
+                    raise ValueError(f"{key} of {backbone} on {name}: no such traces")
         for view, needed in (("dual", "grounded"), ("worlds", "dual")):
             if view in self.views and needed not in self.views:
                 raise ValueError(f"the view `{view}` needs the view `{needed}` beside it")
@@ -291,6 +328,9 @@ def read_config(path: Path) -> ExperimentConfig:
             "; ".join(fault.removeprefix(": ") for fault in faults), str(path)
         ) from error
 
+    def beside(item: _ByPeople) -> _ByPeople:
+        return item.model_copy(update={"file": path.parent / item.file})
+
     def placed(model: BackboneConfig) -> BackboneConfig:
         update: dict[str, Any] = {}
         if model.model is not None and (folder := (path.parent / model.model).resolve()).is_dir():
@@ -304,9 +344,7 @@ def read_config(path: Path) -> ExperimentConfig:
             "backbones": [placed(backbone) for backbone in config.backbones],
             "judge": config.judge and placed(config.judge),
             "reference_judges": [placed(judge) for judge in config.reference_judges],
-            "annotations": [
-                item.model_copy(update={"file": path.parent / item.file})
-                for item in config.annotations
-            ],
+            "annotations": [*map(beside, config.annotations)],
+            "human_labels": [*map(beside, config.human_labels)],
         }
     )

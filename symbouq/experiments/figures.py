@@ -63,8 +63,9 @@ def _applicable(cell: CellResults) -> Any:
 
 
 def risk(results: Results) -> Figure:
-    """Risk over coverage on the targets (figure analysis, right), of the first seed of each method;
-    on the source where there is no target. All curves of a panel are of the same traces.
+    """Risk over coverage on the targets (figure analysis, right), mean over seeds in a band from
+    the least to the largest; on the source where there is no target. All curves of a panel are of
+    the same traces.
     """
     targets = [d for d in results.datasets if d != results.config.source]
     targets = targets or results.datasets
@@ -72,9 +73,13 @@ def risk(results: Results) -> Figure:
     cells = [results.cell(b, d) for b in results.backbones for d in targets]
     for axes, cell in zip(panels, cells, strict=True):
         for method in COMPARED:
-            for scores, labels in cell.runs(method)[:1]:
-                curve = risk_coverage(scores, labels)
-                axes.plot(curve.coverage, curve.risk, label=method)
+            curves = [risk_coverage(scores, labels) for scores, labels in cell.runs(method)]
+            if curves:
+                coverage, risks = curves[0].coverage, np.stack([curve.risk for curve in curves])
+                (line,) = axes.plot(coverage, risks.mean(0), label=method)
+                axes.fill_between(
+                    coverage, risks.min(0), risks.max(0), color=line.get_color(), alpha=0.2
+                )
         axes.set(xlabel=_coverage_of(cell), ylabel="risk", title=_titled(cell))
         axes.set_ylim(0, 1)
     legend = panels[0].get_legend_handles_labels()

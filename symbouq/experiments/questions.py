@@ -58,8 +58,8 @@ def _records(
             yield problem.record(f"{dataset.name}-{split}-{number:05d}")
         return
     file = dataset_file(dataset, split, data)
-    every = (instance.model_dump(exclude_none=True) for instance in instances(file))
-    rows = {row["id"]: row for row in every if not dataset.hops or row.get("hops") in dataset.hops}
+    read = (instance.model_dump(exclude_none=True) for instance in instances(file))
+    rows = {row["id"]: row for row in read if not dataset.hops or row.get("hops") in dataset.hops}
     passed = dataset.passed_over(split)
     if len(rows) < passed + count:
         left = f"{len(rows) - passed} questions" + (f" left of {len(rows)}" if passed else "")

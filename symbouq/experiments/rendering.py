@@ -16,6 +16,10 @@ NOT_RUN = "not run"
 """Text of a cell that the configuration cannot fill."""
 UNDEFINED = "undefined"
 """Text of a metric that is not defined, as on traces of one class."""
+BESIDE = "paper"
+"""Head of a column that belongs to the one before it: the paper's numbers."""
+WIDTH = 110
+"""Most characters of a line of a Markdown table, if its columns can be divided."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +44,15 @@ class Table:
         columns: Heads.
         rows: Cells; a plain text is a cell that is not set off.
         note: How to read it.
+        labels: How many columns label the rows and stand in each part of a table that is divided;
+            0 where it is not.
     """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str | Value, ...], ...]
     note: str = ""
+    labels: int = 0
 
 
 def rendered(tables: Sequence[Table], form: str, footer: str = "") -> str:
@@ -63,15 +70,48 @@ def _markdown(tables: Sequence[Table], footer: str) -> str:
     parts = []
     for table in tables:
         rows = [table.columns, *([_marked(cell, _MARKDOWN) for cell in row] for row in table.rows)]
-        widths = [max(len(row[n]) for row in rows) for n in range(len(table.columns))]
-        lines = [
-            "| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |"
-            for row in rows
-        ]
-        rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
-        text = "\n".join([f"**{table.title}**", "", lines[0], rule, *lines[1:]])
-        parts.append(f"{text}\n\n{table.note}" if table.note else text)
+        blocks = []
+        for places in _parts(table, [max(map(len, column)) for column in zip(*rows, strict=True)]):
+            chosen = [[row[place] for place in places] for row in rows]
+            widths = [max(map(len, column)) for column in zip(*chosen, strict=True)]
+            lines = [
+                "| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |"
+                for row in chosen
+            ]
+            rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
+            blocks.append("\n".join([lines[0], rule, *lines[1:]]))
+        notes = [table.note] if table.note else []
+        parts.append("\n\n".join([f"**{table.title}**", *blocks, *notes]))
     return "\n\n".join([*parts, *([f"<sub>{footer}</sub>"] if footer else [])])
+
+
+def _parts(table: Table, widths: Sequence[int]) -> list[list[int]]:
+    """The columns of each part of a table that is divided so that no line is longer than `WIDTH`,
+    as far as one column beside the labels is not.
+
+    Args:
+        table: The table.
+        widths: Characters of each column.
+    """
+    if not table.labels:
+        return [[*range(len(widths))]]
+    labels = [*range(table.labels)]
+    taken = sum(widths[place] + 3 for place in labels) + 1
+    parts: list[list[int]] = []
+    room = 0
+    for place in range(table.labels, len(widths)):
+        together = [place]
+        if table.columns[place + 1 : place + 2] == (BESIDE,):
+            together.append(place + 1)
+        elif table.columns[place] == BESIDE:
+            continue
+        needed = sum(widths[n] + 3 for n in together)
+        if not parts or needed > room:
+            parts.append([*labels])
+            room = WIDTH - taken
+        parts[-1] += together
+        room -= needed
+    return parts or [labels]
 
 
 def _csv(tables: Sequence[Table], footer: str) -> str:

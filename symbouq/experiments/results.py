@@ -17,14 +17,23 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.errors import SymboUQError, missing_extra
-from symbouq.evidence.labels.records import Label, read_labels
+from symbouq.errors import RecordError, SymboUQError, missing_extra
+from symbouq.evidence.labels.human import SOURCE as HUMAN
+from symbouq.evidence.labels.human import HumanLabels
+from symbouq.evidence.labels.records import Label, Labels, labelled, read_claims, read_labels
 from symbouq.evidence.scorers.bank import read_scores
 from symbouq.experiments.composition import METHOD, read_predictions
 from symbouq.experiments.experiment import Experiment
 from symbouq.experiments.questions import read_rows
 from symbouq.experiments.stages import Cell, conclusion_labels
-from symbouq.metrics import Comparison, evaluate, micro_f1, oracle, paired_bootstrap
+from symbouq.metrics import (
+    Comparison,
+    auroc_within,
+    evaluate,
+    micro_f1,
+    oracle,
+    paired_bootstrap,
+)
 from symbouq.records import Instance
 from symbouq.version import __version__
 
@@ -189,6 +198,34 @@ class CellResults:
         """Scores and labels of each seed: of every method those of the same traces."""
         labels = np.array([*self.truth.values()], np.float64)
         return [(scores, labels) for scores in self.scores.get(method, {}).values()]
+
+    def within_length(self, method: str) -> float | None:
+        """The AUROC of a method between traces of as many claims about questions of as many hops,
+        mean over seeds; None where it is not defined.
+        """
+        by_id = {trace["id"]: trace for trace in self.traces}
+        lengths = {audit["id"]: len(audit["claims"]) for audit in self.audits}
+        strata = [(lengths[name], by_id[name].get("hops")) for name in self.truth]
+        areas = [auroc_within(scores, labels, strata) for scores, labels in self.runs(method)]
+        defined = [area for area in areas if area is not None]
+        return sum(defined) / len(defined) if defined else None
+
+    def labelled_by(self, people: Path) -> dict[str, Labels]:
+        """The labels that people gave to the claims of the traces, by id.
+
+        Raises:
+            RecordError: If a row of their file cannot be read, or is about no claim of these.
+        """
+        source = HumanLabels(people)
+        claims = read_claims(self._path(self._stages.traces), self._path(self._stages.audits[None]))
+        given = {}
+        for record in claims:
+            if isinstance(record, RecordError):
+                raise record
+            given[record["id"]] = labelled(record, HUMAN, source)
+        if unused := source.unused():
+            raise unused[0]
+        return given
 
     def gain(self, over: str) -> Comparison | None:
         """The AUROC gain of the full method over another composition by paired bootstrap over test

@@ -22,7 +22,8 @@ from symbouq.auditing.counterfactual import countering
 from symbouq.auditing.jobs import auditing_in
 from symbouq.errors import RecordError, SymboUQError
 from symbouq.evidence.devices import best_device
-from symbouq.evidence.generation.engine import Engine, Options
+from symbouq.evidence.generation.engine import Engine
+from symbouq.evidence.generation.engine import Options as EngineOptions
 from symbouq.evidence.generation.engines import load_engine
 from symbouq.evidence.generation.run import Settings, generate, read_instances
 from symbouq.evidence.labels.judge import Judge, judging
@@ -34,6 +35,7 @@ from symbouq.experiments.backbones.pretrained import PRETRAINED, install
 from symbouq.experiments.composition import (
     ScoredTraces,
     composed,
+    composer_cost,
     without_target_labels,
     write_predictions,
 )
@@ -61,6 +63,7 @@ from symbouq.experiments.scenes import truth
 from symbouq.io.stream import Job, process
 from symbouq.reading.syntax.pipeline import installed
 from symbouq.records import Context, Instance, Trace
+from symbouq.reliability.darc import Options
 from symbouq.reliability.jobs import checking_worlds
 
 
@@ -360,7 +363,7 @@ class Traces(Stage):
         super().__init__(
             cell.name,
             (cell.questions, *cell.backbone.inputs),
-            generation.model_dump(mode="json", exclude={"batch"})
+            generation.model_dump(mode="json", exclude={"batch", "memory", "tensor_parallel"})
             | {
                 "samples": samples,
                 "free_form": cell.dataset.free_form,
@@ -628,8 +631,8 @@ class Scores(Stage):
 class Predictions(Stage):
     """Predictions of every composer on a test cell."""
 
-    kind, version = "predictions", 3
-    outputs = "predictions.parquet", "composers.json"
+    kind, version = "predictions", 4
+    outputs = "predictions.parquet", "composers.json", "cost.json"
 
     def __init__(self, validation: CellStages, test: CellStages, source: CellStages) -> None:
         self.validation, self.test, self.source, config = validation, test, source, test.config
@@ -647,28 +650,39 @@ class Predictions(Stage):
                 *(cell.traces for cell in cells),
                 *(cell.worlds for cell in cells if cell.worlds),
             ),
-            config.model_dump(include={"seeds", "validation_sizes", "views"}),
+            config.model_dump(include={"seeds", "validation_sizes", "views", "epsilon", "folds"}),
             _COMPOSE * len(config.seeds) * len(self.views),
         )
 
     def run(self, work: Work) -> None:
         """Fits the composers on validation and predicts."""
         validation, test, source, config = self.validation, self.test, self.source, self.test.config
+        options = Options(epsilon=config.epsilon, folds=config.folds)
         predictions = composed(
             {view: (validation.scored(work, view), test.scored(work, view)) for view in self.views},
             validation.conclusions(work),
             config.seeds,
             config.validation_sizes,
+            options,
         )
         if self.transferred:
             target = validation.scored(work), test.scored(work)
             predictions = chain(
                 predictions,
                 without_target_labels(
-                    source.scored(work), source.conclusions(work), target, config.seeds
+                    source.scored(work), source.conclusions(work), target, config.seeds, options
                 ),
             )
-        write_predictions(predictions, *(work.out / name for name in self.outputs))
+        made, composers, costs = (work.out / name for name in self.outputs)
+        write_predictions(predictions, made, composers)
+        cost = composer_cost(
+            validation.scored(work),
+            test.scored(work),
+            validation.conclusions(work),
+            config.seeds[0],
+            options,
+        )
+        costs.write_text(json.dumps(asdict(cost), indent=1) + "\n", encoding="utf-8")
 
 
 class Costs(Stage):
@@ -712,7 +726,15 @@ def _raise_first(failed: Sequence[RecordError]) -> None:
 @cache
 def _engine(generation: GenerationConfig, model: str, template: str | None) -> Engine:
     """An engine with its model, loaded once a run."""
-    options = Options(batch_size=generation.batch, chat_template=template, masked_logprobs=False)
+    options = EngineOptions(
+        batch_size=generation.batch,
+        chat_template=template,
+        masked_logprobs=False,
+        context=generation.context,
+        quantization=generation.quantization,
+        memory=generation.memory,
+        tensor_parallel=generation.tensor_parallel,
+    )
     return load_engine(generation.engine, model, options)
 
 

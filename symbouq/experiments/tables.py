@@ -1,4 +1,4 @@
-"""The tables of the paper, and two of our own, as views of an experiment's results.
+"""The tables of the paper, and three of our own, as views of an experiment's results.
 
 Each makes one table or several, with the paper's numbers in columns of their own where the names of
 backbone and dataset are the paper's. Figures of learned scores are means over seeds.
@@ -22,7 +22,14 @@ from symbouq.experiments.composition import METHOD, UNLABELLED
 from symbouq.experiments.config import SPLITS
 from symbouq.experiments.paper import paper_number
 from symbouq.experiments.questions import read_rows
-from symbouq.experiments.rendering import NOT_RUN, UNDEFINED, Table, Value, highlighted
+from symbouq.experiments.rendering import (
+    BESIDE,
+    NOT_RUN,
+    UNDEFINED,
+    Table,
+    Value,
+    highlighted,
+)
 from symbouq.experiments.results import METRICS, ORACLE, CellResults, Results, relation_f1
 from symbouq.experiments.stages import Cell
 from symbouq.metrics import HIGHER_IS_BETTER, weighted_determinacy
@@ -45,6 +52,7 @@ FAMILIES = {
 EXTERNAL = tuple(name for name in SCORERS if name != "Random")
 """The baselines that a headline compares with."""
 SIGNIFICANT = 0.05
+PEOPLE = "people"
 
 _PAPERS_VIEWS = ("grounded",)
 _NAMES = METRICS | {"claims": "Claims"}
@@ -102,11 +110,12 @@ def _grid(
             for point in points
         ]
         if any(number is not None for number in numbers):
-            filled.append(("paper", [number or "" for number in numbers]))
+            filled.append((BESIDE, [number or "" for number in numbers]))
     cells = tuple(
         (*label(row), *(column[place] for _, column in filled)) for place, row in enumerate(rows)
     )
-    return Table(title, (*heads, *(text for text, _ in filled)), cells, note)
+    names = (*heads, *(text for text, _ in filled))
+    return Table(title, names, cells, note, len(heads))
 
 
 def _renamed(names: Mapping[str, str]) -> Callable[[Point], list[str]]:
@@ -290,15 +299,15 @@ def significance(results: Results) -> list[Table]:
         _grid(
             "significance",
             f"AUROC gain of {METHOD}",
-            ("Backbone",),
-            _across(backbone=results.backbones),
-            _across(metric=others, dataset=results.datasets),
+            ("Backbone", "Dataset"),
+            _across(backbone=results.backbones, dataset=results.datasets),
+            _across(metric=others),
             lambda points: [text(point) for point in points],
             "2,000 resamples of the test traces, two-sided; in brackets the 95 % interval; * p < "
             f"{SIGNIFICANT}. Over `shuffled`: aligned against permuted applicability; over "
             "`evaluable-only`: blocked claims counted or left out. "
             f"{_compared(results.cells())}",
-            head=lambda column: f"{column['dataset']}, over {others[column['metric']]}",
+            head=lambda column: f"over {others[column['metric']]}",
         )
     ]
 
@@ -442,14 +451,20 @@ def judge_agreement(results: Results) -> list[Table]:
     if config.judge is None:
         note = "The configuration names no judge."
         return [Table(title, ("Reference", "Dataset"), (), note)]
-    sources = [*(judge.name for judge in config.reference_judges), "generator's truth"]
+    people = {(item.backbone, item.dataset): item.file for item in config.human_labels}
+    judges = [judge.name for judge in config.reference_judges]
+    sources = [*judges, "generator's truth", *([PEOPLE] if people else [])]
 
     def labels(dataset: str, source: str) -> dict[str, Labels]:
-        """The labels of a judge, or of the generator's truth, of all backbones' traces."""
+        """The labels by one source of all backbones' traces."""
         by_id: dict[str, Labels] = {}
         for backbone in results.backbones:
             stages = results.experiment.cells[Cell(backbone, dataset, "test")]
-            if source in stages.judged or stages.dataset.family:
+            if source == PEOPLE:
+                file = people.get((backbone, dataset))
+                given = results.cell(backbone, dataset).labelled_by(file) if file else {}
+                by_id |= {f"{backbone}/{name}": record for name, record in given.items()}
+            elif source in stages.judged or stages.dataset.family:
                 stage = stages.judged.get(source, stages.labels)
                 records = read_labels(results.experiment.run.output(stage))
                 by_id |= {f"{backbone}/{name}": record for name, record in records.items()}
@@ -568,6 +583,7 @@ def freeform_cot(results: Results) -> list[Table]:
     return [Table("Free-form reasoning", columns, tuple(rows), note)]
 
 
+COMPOSER = "composer"
 _COSTS = {
     "parameters (M)": ("parameters", 1e-6, 2),
     "training (min)": ("training_minutes", 1, 1),
@@ -580,8 +596,13 @@ _COSTS = {
 def efficiency(results: Results) -> list[Table]:
     """Parameters, training time and speed over cached signals (Table efficiency)."""
     tables = []
+    run, source = results.experiment.run, results.config.source
     for backbone, stage in results.experiment.costs.items():
-        costs = json.loads(results.experiment.run.output(stage).read_text("utf-8"))
+        costs = json.loads(run.output(stage).read_text("utf-8"))
+        composing = results.experiment.cells[Cell(backbone, source, "test")].predictions
+        if composing is not None:
+            cost = json.loads(run.output(composing, "cost.json").read_text("utf-8"))
+            costs.append(cost | {"method": COMPOSER})
         texts: dict[tuple[str, ...], str] = {}
         names: dict[str, str] = {}
         for cost in costs:
@@ -599,8 +620,9 @@ def efficiency(results: Results) -> list[Table]:
                 _across(metric=_COSTS),
                 _looked_up(texts),
                 "Signals are cached; generation, the teacher-forced pass and the audit are not "
-                "counted. The last row is the paper's path of two scores. The paper's features are "
-                "4,096 wide, on a B200 GPU.",
+                "counted. The row of two scores is the paper's path; the last is the composer "
+                "alone, its training the fit on validation. The paper's features are 4,096 wide, "
+                "on a B200 GPU.",
                 label=_renamed(names),
                 dataset="StepGame",
             )
@@ -623,8 +645,8 @@ def search_space(results: Results) -> list[Table]:
         ("Feature design", listed(DESIGNS, "determinacy"), validation),
         ("Combiner l2", listed([int(v) for v in L2], int(REFERENCE_L2)), validation),
         ("Calibrator", listed(CALIBRATORS, "affine-logit"), validation),
-        ("Screening epsilon", str(EPSILON), "fixed"),
-        ("Folds", str(FOLDS), "fixed"),
+        ("Screening epsilon", listed([config.epsilon], EPSILON), "fixed"),
+        ("Folds", listed([config.folds], FOLDS), "fixed"),
         ("Hidden width", listed(grid.width, 256), f"here {config.width}"),
         ("Loss", listed(grid.loss, "balanced"), f"{sweep} balanced"),
         ("Learning rate", listed(grid.learning_rate, 2e-4), f"{sweep} {config.learning_rate}"),
@@ -703,6 +725,42 @@ def illustrative(_results: Results) -> list[Table]:
     return [Table("Illustrative example", columns, rows, note)]
 
 
+def beyond_length(results: Results) -> list[Table]:
+    """What is left of each score between traces of as many claims and hops: the AUROC of such pairs
+    alone, beside that of all.
+    """
+    names = [name for name in (*SCORERS, METHOD) if any(c.has(name) for c in results.cells())]
+
+    def texts(points: list[Point]) -> list[str]:
+        cell = results.cell(points[0]["backbone"], points[0]["dataset"])
+        values = [
+            cell.metric(point["method"], "auroc")
+            if point["metric"] == "auroc"
+            else cell.within_length(point["method"])
+            for point in points
+        ]
+        ran = [cell.has(point["method"]) for point in points]
+        return [
+            _three_digits(value) if run else NOT_RUN for value, run in zip(values, ran, strict=True)
+        ]
+
+    return [
+        _grid(
+            "beyond_length",
+            f"Scores beyond length and hops on {backbone}",
+            ("Method",),
+            _across(method=names),
+            _across(dataset=results.datasets, metric=("auroc", "within")),
+            texts,
+            "Within: the AUROC of the pairs of a right and a wrong answer whose traces have as "
+            "many claims, about questions of as many hops; undefined where there is no such pair. "
+            f"{_compared_on(results, backbone)}",
+            backbone=backbone,
+        )
+        for backbone in results.backbones
+    ]
+
+
 def scorers(results: Results) -> list[Table]:
     """AUROC of every scorer on the test splits: mean over seeds, and the standard deviation where
     there are several.
@@ -772,10 +830,11 @@ TABLES: dict[str, Callable[[Results], list[Table]]] = {
     "search-space": search_space,
     "counterfactual": counterfactual,
     "illustrative": illustrative,
+    "beyond-length": beyond_length,
     "scorers": scorers,
     "traces": traces,
 }
-"""Tables by name; all but the last two are the paper's."""
+"""Tables by name; all but the last three are the paper's."""
 
 
 def _three_digits(value: float | None) -> str:

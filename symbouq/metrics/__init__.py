@@ -20,6 +20,7 @@ from symbouq.metrics.discrimination import (
     SEPARATION_BINS,
     Bin,
     auroc,
+    auroc_within,
     oracle,
     separation,
     separation_by_bin,
@@ -36,7 +37,7 @@ from symbouq.metrics.pool import Values
 from symbouq.metrics.selective import RiskCoverage, aurc, risk_coverage
 
 __all__ = [
-    "auroc", "separation", "separation_by_bin", "oracle", "Bin", "SEPARATION_BINS",
+    "auroc", "auroc_within", "separation", "separation_by_bin", "oracle", "Bin", "SEPARATION_BINS",
     "brier", "balanced_brier", "ece", "nll", "calibration_bins", "CalibrationBin", "ECE_BINS",
     "aurc", "risk_coverage", "RiskCoverage",
     "evaluate", "paired_bootstrap", "Comparison", "METRICS", "HIGHER_IS_BETTER", "RESAMPLES",

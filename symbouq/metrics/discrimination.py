@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,6 +43,35 @@ def separation(scores: ArrayLike, labels: ArrayLike) -> float | None:
     """
     area = auroc(scores, labels)
     return None if area is None else 2 * area - 1
+
+
+def auroc_within(scores: ArrayLike, labels: ArrayLike, strata: Sequence[Hashable]) -> float | None:
+    """The probability that a right answer scores above a wrong one of the same stratum, ties
+    counted half: what a score tells beyond the variable that the strata are of.
+
+    It is the AUROC of the pairs of one stratum, pooled; None where no stratum has both classes.
+
+    Args:
+        scores: As `auroc` takes them.
+        labels: Likewise.
+        strata: The stratum of each trace.
+
+    Raises:
+        SymboUQError: If lengths differ, or a score or label is none.
+    """
+    values, right = checked(scores, labels)
+    if len(strata) != len(values):
+        raise SymboUQError(f"{len(strata)} strata for {len(values)} scores: one each is needed")
+    places: dict[Hashable, list[int]] = {}
+    for place, stratum in enumerate(strata):
+        places.setdefault(stratum, []).append(place)
+    wins = pairs = 0.0
+    for inside in places.values():
+        area = auroc(values[inside], right[inside])
+        if area is not None:
+            count = right[inside].sum() * (1 - right[inside]).sum()
+            wins, pairs = wins + area * count, pairs + count
+    return wins / pairs if pairs else None
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from symbouq.experiments.config import (
     DatasetConfig,
     ExperimentConfig,
     GenerationConfig,
+    HumanLabelsConfig,
     TrainingConfig,
     read_config,
 )
@@ -190,7 +191,7 @@ def test_every_key_is_documented_with_its_default() -> None:
     tables = page.partition("## Configurations")[2].partition("\n## ")[0].split("| key |")[1:]
     kinds = [
         *(ExperimentConfig, BackboneConfig, TrainingConfig),
-        *(DatasetConfig, GenerationConfig, AnnotationConfig),
+        *(DatasetConfig, GenerationConfig, AnnotationConfig, HumanLabelsConfig),
     ]
     assert len(tables) == len(kinds)
     for table, kind in zip(tables, kinds, strict=True):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from symbouq.experiments.rendering import UNDEFINED, Table, Value, highlighted, rendered
+from symbouq.experiments.rendering import UNDEFINED, WIDTH, Table, Value, highlighted, rendered
 
 TABLE = Table(
     "t",
@@ -33,6 +35,21 @@ TABLE = Table(
 )
 def test_forms(form: str, text: str) -> None:
     assert rendered([TABLE], form, "foot") == text
+
+
+def test_a_wide_markdown_table_is_divided() -> None:
+    heads = ("Method", *(head for n in range(5) for head in (f"{n:030}", "paper")))
+    table = Table("wide", heads, (("x", *map(str, range(10))),), "note", labels=1)
+    lines = rendered([table], "markdown").split("\n")
+    first, second, third = (line for line in lines if "Method" in line)
+    # 9 characters for the method and 41 for each column with the paper's beside it: two fit.
+    assert first == f"| Method | {0:030} | paper | {1:030} | paper |"
+    assert second == f"| Method | {2:030} | paper | {3:030} | paper |"
+    assert third == f"| Method | {4:030} | paper |"
+    assert max(map(len, lines)) <= WIDTH
+    assert (lines.count("**wide**"), lines.count("note")) == (1, 1)
+    whole = rendered([replace(table, labels=0)], "markdown")
+    assert whole.count("Method") == 1
 
 
 def test_best_and_second_share_their_mark_where_they_look_alike() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from symbouq.errors import RecordError
 from symbouq.evidence.scorers.bank import Score, Scored, write_scores
 from symbouq.experiments.composition import METHOD, Predicted, write_predictions
 from symbouq.experiments.config import SPLITS, ExperimentConfig, Split
@@ -40,6 +41,8 @@ LABELS = {"a": 1, "b": 1, "c": 0, "d": 0, "e": 0, "f": None}
 
 RULE: Scores = {"a": 0.9, "b": 0.4, "c": 0.3, "d": 0.1, "e": None, "f": 0.5}
 CONSTRAINT: Scores = {"a": 0.8, "b": 0.6, "c": 0.7, "d": 0.2, "e": None, "f": 0.5}
+CLAIMS = {"a": 2, "c": 2, "d": 2, "b": 3, "e": 3}
+"""How many claims each trace has."""
 WHOLE = {"a": 0.9, "b": 0.8, "c": 0.7, "d": 0.2, "e": 0.1, "f": 0.5}
 """A composition has a score of every trace."""
 
@@ -57,7 +60,10 @@ def results(tmp_path: Path) -> Results:
             folder.mkdir(parents=True)
             _lines(folder / "traces.jsonl", [{"id": n} for n in given[0]])
             profile = {"symbolizability": 0.5, "determinacy": 0.25, "unparsed": 0}
-            _lines(folder / "audits.jsonl", [{"id": n, "profile": profile} for n in given[0]])
+            audits = [
+                {"id": n, "profile": profile, "claims": [{}] * CLAIMS.get(n, 1)} for n in given[0]
+            ]
+            _lines(folder / "audits.jsonl", audits)
             labels = [{"id": n, "source": "answer", "labels": [LABELS.get(n, 1)]} for n in given[0]]
             _lines(folder / "labels.jsonl", labels)
             _write_scores(folder, *given)
@@ -125,8 +131,35 @@ def test_a_score_that_validation_has_nowhere_stands_at_a_half(results: Results) 
     assert scores.tolist() == [0.8, 0.6, 0.7, 0.2, 0.5]
 
 
+def test_what_is_left_of_a_score_within_a_length(results: Results) -> None:
+    cell = results.cell("B", "chains")
+    # Of two claims a is right, c and d are wrong; of three b is right, e is wrong and stands at 0.45.
+    assert cell.within_length("Constraint-Rule") == pytest.approx(2 / 3)
+    assert cell.within_length("Constraint") == 1.0
+    assert cell.within_length("Length") is None
+
+
+def test_the_labels_of_people_are_of_claims_that_there_are(
+    results: Results, tmp_path: Path
+) -> None:
+    traces = results.experiment.cells[Cell("B", "chains", "test")].traces
+    said = [{"id": n, "reasoning": ["A is left of B."], "conclusion": "left"} for n in "ab"]
+    _lines(traces, said)
+    file = tmp_path / "people.csv"
+    file.write_text("id,claim,label\na,1,0\nb,2,1\n")
+    given = results.cell("B", "chains").labelled_by(file)
+    assert {name: labels.labels for name, labels in given.items()} == {
+        "a": (0, None),
+        "b": (None, 1),
+    }
+    file.write_text("id,claim,label\nz,1,0\n")
+    with pytest.raises(RecordError, match="there is no trace z"):
+        results.cell("B", "chains").labelled_by(file)
+
+
 COMPARING = (
     "result", "headline", "ablation", "significance", "extrametrics", "valsize", "scorers",
+    "beyond-length",
 )  # fmt: skip
 
 

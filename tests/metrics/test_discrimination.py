@@ -7,6 +7,7 @@ import pytest
 from helpers.pools import LABELS, SCORES
 
 from symbouq import metrics
+from symbouq.errors import SymboUQError
 
 
 def test_auroc_counts_ties_half() -> None:
@@ -14,6 +15,17 @@ def test_auroc_counts_ties_half() -> None:
     assert metrics.auroc(SCORES, LABELS) == 3.5 / 4
     assert metrics.auroc([1, 2, 3], [1, 0, 0]) == 0
     assert metrics.auroc([np.inf, -np.inf], [1, 0]) == 1
+
+
+def test_auroc_within_strata_by_hand() -> None:
+    scores, labels = [0.9, 0.1, 0.8, 0.7, 0.6, 0.2], [1, 0, 0, 1, 0, 1]
+    # In a: 0.9 > 0.1 and 0.9 > 0.8; in b: 0.7 > 0.6, 0.2 < 0.6; in all, 0.2 and 0.7 lose to 0.8.
+    strata = ["a", "a", "a", "b", "b", "b"]
+    assert metrics.auroc_within(scores, labels, strata) == 3 / 4
+    assert metrics.auroc_within(scores, labels, ["a"] * 6) == metrics.auroc(scores, labels)
+    assert metrics.auroc_within(scores, labels, list(range(6))) is None
+    with pytest.raises(SymboUQError, match="5 strata for 6 scores"):
+        metrics.auroc_within(scores, labels, strata[1:])
 
 
 def test_separation_by_bin_by_hand() -> None:

@@ -139,6 +139,10 @@ class Options(NamedTuple):
         chat_template: File with a Jinja chat template, in place of the tokenizer's own.
         masked_logprobs: Whether log-probabilities are recorded after the grammar's mask,
             as vLLM gives them, or before it.
+        context: Most tokens of a prompt with its text; None for as many as the model takes.
+        quantization: How vLLM quantises weights; None for as they are stored.
+        memory: Share of a GPU's memory that vLLM takes; None for its own choice.
+        tensor_parallel: GPUs that vLLM divides the model among.
     """
 
     device: str | None = None
@@ -146,6 +150,10 @@ class Options(NamedTuple):
     batch_size: int | None = None
     chat_template: str | None = None
     masked_logprobs: bool = True
+    context: int | None = None
+    quantization: str | None = None
+    memory: float | None = None
+    tensor_parallel: int = 1
 
 
 def too_long(prompt: int, context: int | None) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from symbouq.auditing.matching import space_of
 from symbouq.errors import RecordError, SymboUQError
@@ -69,8 +69,8 @@ class Chat:
     """A model's chat template.
 
     A message is the user's; there is no system message, which some templates refuse.
-    Models that can think before they answer are told not to where the text has a schema,
-    which leaves no room for thoughts; for free text the template decides.
+    Models that can think before they answer are told not to: a schema leaves no room for
+    thoughts, and in free text the reasoning that is asked for is the text itself.
 
     Args:
         tokenizer: The model's tokenizer.
@@ -90,40 +90,34 @@ class Chat:
         """SHA-256 of the template, as hexadecimal digits."""
         return hashlib.sha256(self._template.encode()).hexdigest()
 
-    def render(self, message: str, structured: bool) -> str:
-        """The whole prompt, up to where the model's text begins.
-
-        Args:
-            message: The user message.
-            structured: Whether the text has a schema.
+    def render(self, message: str) -> str:
+        """The whole prompt, up to where the model's text begins, for a user message.
 
         Raises:
             SymboUQError: If the template cannot render it.
         """
         from jinja2 import TemplateError
 
-        options: dict[str, Any] = {"date_string": _DATE}
-        if structured:
-            options["enable_thinking"] = False
         try:
             rendered = self._tokenizer.apply_chat_template(
                 [{"role": "user", "content": message}],
                 chat_template=self._template,
                 tokenize=False,
                 add_generation_prompt=True,
-                **options,
+                date_string=_DATE,
+                enable_thinking=False,
             )
         except TemplateError as error:
             raise SymboUQError(f"the chat template fails: {error}", self._name) from error
         return str(rendered)
 
-    def ids(self, message: str, structured: bool) -> list[int]:
+    def ids(self, message: str) -> list[int]:
         """The same as tokens; special tokens are those that the template writes.
 
         Raises:
             SymboUQError: If the template cannot render it.
         """
-        prompt = self.render(message, structured)
+        prompt = self.render(message)
         ids: list[int] = self._tokenizer(prompt, add_special_tokens=False)["input_ids"]
         return ids
 

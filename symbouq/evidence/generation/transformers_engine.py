@@ -90,6 +90,8 @@ class TransformersEngine:
         self.dtype = str(self.network.dtype).removeprefix("torch.")
         self._ends = _ends(self.network, self.tokenizer)
         self._context = context_length(self.network.config)
+        if options.context is not None:
+            self._context = min(options.context, self._context or options.context)
         self._reader = TokenReader(self.tokenizer)
         self._fits = self.batch_size
 
@@ -116,8 +118,7 @@ class TransformersEngine:
         return Grammars(self.tokenizer, self._ends)
 
     def _row(self, request: Request) -> _Row:
-        structured = request.schema is not None
-        prompt = self.chat.ids(request.message, structured)
+        prompt = self.chat.ids(request.message)
         room = request.max_tokens
         if self._context is not None:
             room = min(room, self._context - len(prompt))

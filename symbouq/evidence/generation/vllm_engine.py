@@ -60,11 +60,18 @@ class VllmEngine:
         on_cpu = vllm.platforms.current_platform.is_cpu()
         self.device = "cpu" if on_cpu else "cuda"
         dtype = options.dtype or ("float32" if on_cpu else "auto")
+        chosen: dict[str, Any] = {
+            "max_model_len": options.context,
+            "quantization": options.quantization,
+            "gpu_memory_utilization": options.memory,
+        }
         with unreadable(self.model, "model"):
             self._llm = LLM(
                 str(self.model.folder),
                 dtype=dtype,  # type: ignore[arg-type,unused-ignore]
                 seed=0,
+                tensor_parallel_size=options.tensor_parallel,
+                **{name: value for name, value in chosen.items() if value is not None},
                 # With a request's own seed, a CPU cannot read its prompt piece by piece:
                 # "CPU Generator does not use offset".
                 enable_chunked_prefill=False if on_cpu else None,
@@ -83,9 +90,7 @@ class VllmEngine:
             SymboUQError: If the chat template refuses a message, or vLLM fails, on a schema
                 that cannot be compiled for one.
         """
-        prompts = [
-            self.chat.ids(request.message, request.schema is not None) for request in requests
-        ]
+        prompts = [self.chat.ids(request.message) for request in requests]
         rooms = [self._context - len(prompt) for prompt in prompts]
         fitting = [n for n, room in enumerate(rooms) if room > 0]
         made = [

@@ -85,7 +85,7 @@ class TransformersBackbone:
         with unreadable(source, "model"):
             loaded: Any = AutoModelForCausalLM.from_pretrained(source.folder)
         loaded = loaded.to(device)
-        return cls(source.name, loaded, tokenizer, lambda message: chat.render(message, True))
+        return cls(source.name, loaded, tokenizer, chat.render)
 
     def continuations(
         self, messages: Sequence[str], opening: str, texts: Sequence[str]

@@ -33,7 +33,7 @@ class Cost:
     """A row of the table.
 
     Attributes:
-        method: The scorer, or both of the path.
+        method: The scorer, both of the path, or the composer.
         parameters: How many numbers are trained; None for training-free scores.
         training_minutes: Likewise; the path's is the sum.
         traces_per_second: Scored from examples in memory, calibration included.
@@ -118,7 +118,7 @@ def _timed(
     device = scorer.settings.device if isinstance(scorer, Learned) else "cpu"
     _reset_peak(device)
     work()
-    memory = _peak(device)
+    memory = peak_memory(device)
     passes, started = 0, time.perf_counter()
     while passes == 0 or time.perf_counter() - started < seconds:
         work()
@@ -137,7 +137,7 @@ def _reset_peak(device: str) -> None:
             Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
-def _peak(device: str) -> float:
+def peak_memory(device: str = "cpu") -> float:
     """Peak memory of the process, or of what PyTorch allocated on a GPU, in 10^9 bytes."""
     if device.startswith("cuda"):
         import torch

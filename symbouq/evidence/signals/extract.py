@@ -112,4 +112,4 @@ def prompt_ids(chat: Chat, record: Record) -> list[int]:
         )
     free_form = bool(generation.get("free_form"))
     message = user_message(make_record(Instance, record), free_form)
-    return chat.ids(message, structured=not free_form)
+    return chat.ids(message)

@@ -84,17 +84,12 @@ def tokenizer(template: str | None, bos: str | None = None) -> Any:
     ids=["mistral", "llama", "gemma", "qwen"],
 )
 def test_golden_rendering(template: str, bos: str | None, expected: str) -> None:
-    assert Chat(tokenizer(template, bos)).render(MESSAGE, structured=True) == expected
-
-
-def test_free_text_leaves_thinking_to_the_template() -> None:
-    rendered = Chat(tokenizer(QWEN)).render(MESSAGE, structured=False)
-    assert rendered == f"<|im_start|>user\n{MESSAGE}<|im_end|>\n<|im_start|>assistant\n"
+    assert Chat(tokenizer(template, bos)).render(MESSAGE) == expected
 
 
 def test_special_tokens_are_those_of_the_template_alone(tiny: Path) -> None:
     loaded = transformers.AutoTokenizer.from_pretrained(tiny)
-    ids = Chat(loaded).ids("A", structured=True)
+    ids = Chat(loaded).ids("A")
     assert loaded.convert_ids_to_tokens(ids) == [
         "<|bos|>",
         "<|user|>",
@@ -120,16 +115,16 @@ def test_template_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "chat.jinja"
     file.write_text(GEMMA)
     chat = Chat(tokenizer(None, "<bos>"), str(file))
-    assert chat.render("A?", structured=True).startswith("<bos><start_of_turn>user\nA?")
+    assert chat.render("A?").startswith("<bos><start_of_turn>user\nA?")
     assert chat.hash == Chat(tokenizer(GEMMA)).hash != Chat(tokenizer(QWEN)).hash
 
 
 def test_template_that_fails(tmp_path: Path) -> None:
     refusing = "{{ raise_exception('not today') }}"
     with pytest.raises(SymboUQError, match="the chat template fails: not today"):
-        Chat(tokenizer(refusing)).render("A?", structured=True)
+        Chat(tokenizer(refusing)).render("A?")
     with pytest.raises(SymboUQError, match="the chat template fails"):
-        Chat(tokenizer("{% for %}")).render("A?", structured=True)
+        Chat(tokenizer("{% for %}")).render("A?")
 
 
 def test_template_file_that_cannot_be_read(tmp_path: Path) -> None:

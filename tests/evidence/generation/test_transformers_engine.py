@@ -28,7 +28,7 @@ def structured(message: str, seed: int = 0, temperature: float = 0.0) -> Request
 
 def forward(engine: Any, message: str, ids: list[int], schema: bool = True) -> Any:
     """Log-probabilities at each generated token, `[tokens, vocabulary]`, from one pass."""
-    prompt = engine.chat.ids(message, schema)
+    prompt = engine.chat.ids(message)
     with torch.no_grad():
         logits = engine.network(torch.tensor([prompt + ids])).logits[0]
     return logits[len(prompt) - 1 : len(prompt) - 1 + len(ids)].log_softmax(-1)
@@ -38,7 +38,7 @@ def test_greedy_text_is_the_most_probable_one(engine: Any) -> None:
     (made,) = engine.generate([Request("Where is A?", 30)])
     plain = forward(engine, "Where is A?", made.token_ids, schema=False)
     assert made.token_ids == plain.argmax(-1).tolist()
-    assert made.prompt_tokens == len(engine.chat.ids("Where is A?", False))
+    assert made.prompt_tokens == len(engine.chat.ids("Where is A?"))
 
 
 def test_logprobs_equal_those_of_a_plain_pass(engine: Any) -> None:
@@ -95,7 +95,7 @@ def test_agrees_with_the_librarys_own_generation(engine: Any) -> None:
     from symbouq.evidence.generation.grammar import GrammarProcessor
 
     (made,) = engine.generate([structured(MESSAGES[0])])
-    prompt = torch.tensor([engine.chat.ids(MESSAGES[0], True)])
+    prompt = torch.tensor([engine.chat.ids(MESSAGES[0])])
     grammar = GrammarProcessor([engine._grammars.matcher(SCHEMA)], engine._ends)
     output = engine.network.generate(
         prompt,
@@ -159,7 +159,7 @@ def test_samples_depend_on_their_seed_alone(engine: Any) -> None:
 def test_samples_follow_the_models_distribution(engine: Any, temperature: float) -> None:
     count = 2000
     draws = engine.generate([Request("A?", 1, None, temperature, seed) for seed in range(count)])
-    prompt = torch.tensor([engine.chat.ids("A?", False)])
+    prompt = torch.tensor([engine.chat.ids("A?")])
     with torch.no_grad():
         expected = (engine.network(prompt).logits[0, -1] / temperature).softmax(-1)
     drawn = [made.token_ids[0] if made.tokens else engine._ends[0] for made in draws]
@@ -215,7 +215,7 @@ def test_prompt_and_text_share_the_models_context(tiny: Path, engine: Any) -> No
     assert (failed.finish, failed.text, failed.tokens) == ("failed", "", ())
     assert f"the model's context is {CONTEXT}" in failed.error
     tight = "x" * 1
-    while len(engine.chat.ids(tight, False)) < CONTEXT - 2:
+    while len(engine.chat.ids(tight)) < CONTEXT - 2:
         tight += " z"
     (made,) = engine.generate([Request(tight, 5)])
     assert len(made.tokens) == CONTEXT - made.prompt_tokens <= 2

@@ -1,4 +1,4 @@
-"""Random, a reference for chance."""
+"""References: chance, and what the length of a trace tells by itself."""
 
 from __future__ import annotations
 
@@ -40,3 +40,19 @@ class Random(Scorer):
         """A uniform value."""
         digest = hashlib.sha256(f"{self.seed}\n{example.id}".encode()).digest()
         return np.random.default_rng(int.from_bytes(digest[:16])).random()
+
+
+class Length(Scorer):
+    """The number of a trace's claims; a longer trace has more places to go wrong.
+
+    It is no score of the paper. What another score adds to it, Table beyond-length tells. A trace
+    has one value, which all of its claims get.
+    """
+
+    name = "Length"
+    family = "reference"
+    banked = False
+
+    def values(self, example: Example) -> float:
+        """How many claims there are."""
+        return float(len(example.claims))

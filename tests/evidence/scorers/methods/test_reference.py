@@ -1,4 +1,4 @@
-"""Random depends on seed and id alone."""
+"""Random depends on seed and id alone; a length is a count."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import scipy.stats
 from helpers.synthetic import example
 
-from symbouq.evidence.scorers.methods.reference import Random
+from symbouq.evidence.scorers.methods.reference import Length, Random
 from symbouq.evidence.scorers.reduction import auroc
 
 
@@ -31,3 +31,8 @@ def test_random_does_not_tell_how_many_claims_there_are() -> None:
     labels = [n % 2 for n in range(400)]
     assert abs(auroc(worst, labels) - 0.5) < 0.1
     assert all(len(set(values)) == 1 for values in Random().score(given))
+
+
+def test_length_counts_claims() -> None:
+    scores = Length().score([example(claims=3, id="a"), example(claims=1, id="b")])
+    assert [values.tolist() for values in scores] == [[3, 3, 3], [1]]
