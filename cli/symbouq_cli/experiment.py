@@ -33,6 +33,11 @@ DATA = click.option(
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder of the benchmarks; also from SYMBOUQ_DATA.",
 )
+SMALLER = click.option(
+    "--allow-smaller",
+    is_flag=True,
+    help="Where a split's file has fewer questions than the configuration asks for, take them all.",
+)
 _ENDINGS = {"markdown": "md", "csv": "csv", "latex": "tex"}
 
 
@@ -48,11 +53,18 @@ def experiment() -> None:
 @CONFIG
 @OUT
 @DATA
+@SMALLER
 @click.option("--dry-run", is_flag=True, help="Show the plan with its estimated cost, and stop.")
 @ENGINE
 @JOBS
 def run(
-    config: Path, out: Path | None, data: Path | None, dry_run: bool, engine: str, jobs: int | None
+    config: Path,
+    out: Path | None,
+    data: Path | None,
+    allow_smaller: bool,
+    dry_run: bool,
+    engine: str,
+    jobs: int | None,
 ) -> None:
     """Run the experiment of CONFIG; what is made already is not made again.
 
@@ -62,7 +74,7 @@ def run(
     Example: symbouq experiment run experiments/bank.yaml --data benchmarks
     """
     on_ray = engine == "ray"
-    configured = _experiment(config, out, data, 1 if on_ray else jobs)
+    configured = _experiment(config, out, data, allow_smaller, 1 if on_ray else jobs)
     if dry_run:
         _show_plan(configured)
         return
@@ -133,6 +145,8 @@ def _show_plan(configured: Experiment) -> None:
             left += state.stage.cost
             estimate = f"about {state.stage.cost:.0f} s" if state.stage.cost >= 1 else "seconds"
         say(f"{state.stage.name}: {estimate}")
+    for shortage in configured.shortages():
+        say(f"{shortage}; --allow-smaller takes them")
     machine = MACHINES[configured.config.generation.engine]
     say(f"about {left / 60:.0f} minutes on {machine}")
 
@@ -141,12 +155,13 @@ def _show_plan(configured: Experiment) -> None:
 @CONFIG
 @OUT
 @DATA
-def status(config: Path, out: Path | None, data: Path | None) -> None:
+@SMALLER
+def status(config: Path, out: Path | None, data: Path | None, allow_smaller: bool) -> None:
     """Say which stages of CONFIG are made, and how long they took.
 
     Example: symbouq experiment status experiments/bank.yaml
     """
-    for state in _experiment(config, out, data).run.states():
+    for state in _experiment(config, out, data, allow_smaller).run.states():
         progress = f"made in {state.seconds:.1f} s" if state.done else "to do"
         say(f"{state.stage.name}: {progress}")
 
@@ -198,6 +213,7 @@ def _name(kind: str) -> Callable[..., Any]:
 @CONFIG
 @OUT
 @DATA
+@SMALLER
 @click.option(
     "--form",
     type=click.Choice([*_ENDINGS]),
@@ -212,7 +228,13 @@ def _name(kind: str) -> Callable[..., Any]:
     help="Write a file into this folder in place of printing.",
 )
 def table(
-    name: str, config: Path, out: Path | None, data: Path | None, form: str, to: Path | None
+    name: str,
+    config: Path,
+    out: Path | None,
+    data: Path | None,
+    allow_smaller: bool,
+    form: str,
+    to: Path | None,
 ) -> None:
     """Print the table NAME of the experiment of CONFIG; `all` is every table.
 
@@ -224,7 +246,7 @@ def table(
     from symbouq.io.output import replacing
 
     names = _chosen("tables", name)
-    results = Results(_experiment(config, out, data))
+    results = Results(_experiment(config, out, data, allow_smaller))
     for each in names:
         text = rendered(TABLES[each](results), form, results.footer)
         if to is None:
@@ -242,6 +264,7 @@ def table(
 @CONFIG
 @OUT
 @DATA
+@SMALLER
 @click.option(
     "--form",
     type=click.Choice(["png", "svg"]),
@@ -257,7 +280,13 @@ def table(
     help="The folder to write into.  [default: the current one]",
 )
 def figure(
-    name: str, config: Path, out: Path | None, data: Path | None, form: str, to: Path
+    name: str,
+    config: Path,
+    out: Path | None,
+    data: Path | None,
+    allow_smaller: bool,
+    form: str,
+    to: Path,
 ) -> None:
     """Draw the figure NAME of the experiment of CONFIG; `all` is every figure.
 
@@ -267,7 +296,7 @@ def figure(
     from symbouq.experiments.results import Results
 
     names = _chosen("figures", name)
-    results = Results(_experiment(config, out, data))
+    results = Results(_experiment(config, out, data, allow_smaller))
     to.mkdir(parents=True, exist_ok=True)
     for each in names:
         drawn = FIGURES[each](results)
@@ -278,10 +307,15 @@ def figure(
 
 
 def _experiment(
-    config: Path, out: Path | None, data: Path | None, processes: int | None = None
+    config: Path,
+    out: Path | None,
+    data: Path | None,
+    allow_smaller: bool,
+    processes: int | None = None,
 ) -> Experiment:
     from symbouq.experiments.config import read_config
     from symbouq.experiments.experiment import Experiment
 
     configured = read_config(config)
-    return Experiment(configured, out or Path("runs") / configured.name, data, processes)
+    folder = out or Path("runs") / configured.name
+    return Experiment(configured, folder, data, processes, allow_smaller)

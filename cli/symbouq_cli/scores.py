@@ -81,6 +81,10 @@ _RESOURCES = (
         "--answers-alone", is_flag=True,
         help="The auditor compares answers without the scene, by their meaning alone.",
     ),
+    click.option(
+        "--ccp", type=click.Choice(["alternatives", "likelihood"]), default="alternatives",
+        show_default=True, help="CCP by the alternatives of each token, or by its own probability.",
+    ),
     DEVICE,
 )  # fmt: skip
 
@@ -353,7 +357,7 @@ def _resources(options: dict[str, Any]) -> Resources:
         backbone = TransformersBackbone.load(
             options["model"], options["device"], options["chat_template"]
         )
-    return Resources(equivalence, backbone, options["device"])
+    return Resources(equivalence, backbone, options["device"], options["ccp"])
 
 
 def _possible(methods: Sequence[str], judged: Sequence[Any], resources: Resources) -> list[str]:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from symbouq.errors import SymboUQError, missing_extra
 from symbouq.evidence.scorers.registry import entry
+from symbouq.evidence.scorers.settings import ClaimProbability
 from symbouq.experiments.backbones.pretrained import PRETRAINED
 from symbouq.experiments.scenes.families import FAMILIES
 from symbouq.reliability.darc import EPSILON, FIXED, FOLDS
@@ -99,6 +100,8 @@ class DatasetConfig(_Part):
     """Its name in tables."""
     family: str | None = None
     """Family of generated scenes (`symbouq scenes`)."""
+    provider: str | None = None
+    """Name by which an installed package brings questions (entry points `symbouq.datasets`)."""
     files: dict[Split, str] = {}
     """Files by split, relative to the data folder."""
     sizes: dict[Split, Annotated[int, Field(ge=0)]]
@@ -116,7 +119,8 @@ class DatasetConfig(_Part):
     @property
     def questions(self) -> tuple[Hashable, ...]:
         """Source and drawing of the questions, whatever the form of the traces."""
-        return self.family, tuple(sorted(self.files.items())), self.hops, self.seed
+        files = tuple(sorted(self.files.items()))
+        return self.family, self.provider, files, self.hops, self.seed
 
     def passed_over(self, split: Split) -> int:
         """How many rows of a split's file the splits before it take."""
@@ -126,8 +130,9 @@ class DatasetConfig(_Part):
 
     @model_validator(mode="after")
     def _one_source(self) -> DatasetConfig:
-        if (self.family is None) == (not self.files):
-            raise ValueError(f"dataset {self.name} needs either `family` or `files`")
+        sources = self.family, self.provider, self.files or None
+        if sum(source is not None for source in sources) != 1:
+            raise ValueError(f"dataset {self.name} needs either `family`, `files` or `provider`")
         if self.family is not None and self.family not in FAMILIES:
             raise ValueError(f"unknown family {self.family}; there are {', '.join(FAMILIES)}")
         missing = [split for split in self.sizes if self.files and split not in self.files]
@@ -209,6 +214,12 @@ class ExperimentConfig(_Part):
     """Lookback ratios of every head, or their mean over a layer's."""
     scorers: list[str] = []
     """Scorers by their names in the paper, Constraint-Rule among them; all where empty."""
+    nli: Path | None = None
+    """Folder of an entailment model that decides when samples agree, for Semantic Entropy and
+    SelfCheckGPT; the auditor's rules decide where absent. The path starts from the configuration.
+    """
+    ccp: ClaimProbability = "alternatives"
+    """Form of CCP: by the alternatives of each token, or by the likelihood of the claim."""
     views: list[View | Literal["worlds"]] = []
     """In place of the assumed context: constraint scorers are trained again on each; `worlds` is
     `dual` with how the answer stands in the worlds that the scene leaves possible."""
@@ -344,6 +355,7 @@ def read_config(path: Path) -> ExperimentConfig:
             "backbones": [placed(backbone) for backbone in config.backbones],
             "judge": config.judge and placed(config.judge),
             "reference_judges": [placed(judge) for judge in config.reference_judges],
+            "nli": config.nli and path.parent / config.nli,
             "annotations": [*map(beside, config.annotations)],
             "human_labels": [*map(beside, config.human_labels)],
         }

@@ -10,7 +10,7 @@ from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.registry import SCORERS, entry
 from symbouq.experiments.backbones.pretrained import GGUF_PACKAGES
 from symbouq.experiments.config import BackboneConfig, ExperimentConfig
-from symbouq.experiments.questions import has_files
+from symbouq.experiments.questions import available, has_files, shortage
 from symbouq.experiments.runner import Run, Stage, Submit, run_apart, run_here
 from symbouq.experiments.stages import (
     Cell,
@@ -49,9 +49,12 @@ class Experiment:
         folder: The run's folder.
         data: Folder of the benchmarks, where a dataset reads files.
         processes: For audits; all cores by default.
+        allow_smaller: Whether a split that its source cannot fill has as many questions as there
+            are.
 
     Attributes:
-        config: The experiment, without the optional datasets whose files are not there.
+        config: The experiment, without the optional datasets whose files are not there, and with
+            the sizes that it is run with.
         datasets: Its datasets by name.
         cells: The stages of each cell.
         models: Its backbones and judges by name.
@@ -66,13 +69,20 @@ class Experiment:
         folder: Path,
         data: Path | None = None,
         processes: int | None = None,
+        allow_smaller: bool = False,
     ) -> None:
         present = [dataset for dataset in config.datasets if has_files(dataset, data)]
+        if allow_smaller:
+            present = [
+                dataset.model_copy(update={"sizes": dataset.sizes | available(dataset, data)})
+                for dataset in present
+            ]
         self.config = config = config.model_copy(update={"datasets": present})
         self.datasets = {dataset.name: dataset for dataset in present}
         self.cells: dict[Cell, CellStages] = {}
         self.costs: dict[str, Costs] = {}
         self.models: dict[str, Model] = {}
+        self._data = data
         self._installed: dict[str, Pretrained] = {}
         self._stages: list[Stage] = []
         questions: list[Questions] = []
@@ -96,6 +106,18 @@ class Experiment:
     def submit(self) -> Submit:
         """How this machine works on a stage: vLLM's engines each in a process of its own."""
         return run_apart if self.config.generation.engine == "vllm" else run_here
+
+    def shortages(self) -> list[str]:
+        """What is asked for and is not there, a line a split, with as many as there are.
+
+        Raises:
+            ConfigError: If a file is missing.
+        """
+        return [
+            shortage(dataset, split, count + dataset.passed_over(split))
+            for dataset in self.datasets.values()
+            for split, count in available(dataset, self._data).items()
+        ]
 
     def check_packages(self) -> None:
         """Makes sure, before anything runs, that the packages are there that the stages need.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import EntryPoint
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from symbouq import plugins
 from symbouq.errors import RecordError
 from symbouq.experiments.config import SPLITS, ConfigError, DatasetConfig, Split
 from symbouq.experiments.scenes.families import problems
@@ -57,19 +59,59 @@ def _records(
         for number, problem in enumerate(islice(of_split, count)):
             yield problem.record(f"{dataset.name}-{split}-{number:05d}")
         return
-    file = dataset_file(dataset, split, data)
-    read = (instance.model_dump(exclude_none=True) for instance in instances(file))
-    rows = {row["id"]: row for row in read if not dataset.hops or row.get("hops") in dataset.hops}
+    rows = _rows(dataset, split, data)
     passed = dataset.passed_over(split)
     if len(rows) < passed + count:
-        left = f"{len(rows) - passed} questions" + (f" left of {len(rows)}" if passed else "")
         raise ConfigError(
-            f"{dataset.name} has {left} for {split}, and {count} are asked for", str(file)
+            f"{shortage(dataset, split, len(rows))}; --allow-smaller takes as many as there are"
         )
     drawn = sorted(
         rows, key=lambda name: hashlib.sha256(f"{dataset.seed}/{name}".encode()).hexdigest()
     )
     yield from (rows[name] for name in sorted(drawn[passed : passed + count]))
+
+
+def _rows(dataset: DatasetConfig, split: Split, data: Path | None) -> dict[str, dict[str, Any]]:
+    """The questions of a split's source that have the wanted numbers of hops, by id."""
+    if dataset.provider is not None:
+        read = provided(dataset.provider, split)
+    else:
+        read = instances(dataset_file(dataset, split, data))
+    records = (instance.model_dump(exclude_none=True) for instance in read)
+    return {
+        row["id"]: row for row in records if not dataset.hops or row.get("hops") in dataset.hops
+    }
+
+
+def available(dataset: DatasetConfig, data: Path | None) -> dict[Split, int]:
+    """How many questions there are for each split that is asked for more than that.
+
+    Raises:
+        ConfigError: If a file is missing.
+    """
+    if dataset.family is not None:
+        return {}
+    counts = {split: len(_rows(dataset, split, data)) for split in dataset.sizes}
+    left = {split: max(0, count - dataset.passed_over(split)) for split, count in counts.items()}
+    return {split: count for split, count in left.items() if count < dataset.sizes[split]}
+
+
+def shortage(dataset: DatasetConfig, split: Split, count: int) -> str:
+    """That a split's source has fewer questions than are asked for.
+
+    Args:
+        dataset: The dataset.
+        split: The split.
+        count: How many its source has.
+    """
+    passed = dataset.passed_over(split)
+    hops = f" of {', '.join(map(str, dataset.hops))} hops" if dataset.hops else ""
+    others = f", of which {passed} are in other splits" if passed else ""
+    source = dataset.provider or dataset.files[split]
+    return (
+        f"{dataset.name}, {split}: {dataset.sizes[split]:,} questions are asked for, and {source} "
+        f"has {count:,}{hops}{others}"
+    )
 
 
 def _split_of(scene: Sequence[str]) -> Split:
@@ -153,3 +195,33 @@ def instances(file: Path) -> Iterator[Instance]:
         if isinstance(line, RecordError):
             raise line
         yield parse_record(Instance, line.content, line.file, line.number)
+
+
+Provider = Callable[[Split], Iterable[Mapping[str, Any]]]
+"""What an entry point of the group `symbouq.datasets` is: gives the questions of a split as records
+with `id`, `scene`, `question`, `answer` and `answer_space`."""
+
+
+def provider(name: str) -> EntryPoint:
+    """The entry point by which a package brings a dataset.
+
+    Raises:
+        ConfigError: If no package does.
+    """
+    points = {point.name: point for point in plugins.brought(plugins.DATASETS)}
+    if name not in points:
+        there = ", ".join(points) or "none"
+        raise ConfigError(f"no installed package brings a dataset {name}; brought are: {there}")
+    return points[name]
+
+
+def provided(name: str, split: Split) -> Iterator[Instance]:
+    """The questions of a split that a package brings.
+
+    Raises:
+        ConfigError: If no package does.
+        SymboUQError: If it cannot be loaded, or one of its records is no question.
+    """
+    give: Provider = plugins.loaded(provider(name))
+    for number, record in enumerate(give(split), start=1):
+        yield parse_record(Instance, json.dumps(dict(record)).encode(), name, number)

@@ -16,6 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+from symbouq import plugins
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.correctness import answer_labels
 from symbouq.auditing.counterfactual import countering
@@ -30,6 +31,9 @@ from symbouq.evidence.labels.judge import Judge, judging
 from symbouq.evidence.labels.merging import merge
 from symbouq.evidence.labels.records import labelled, read_claims, read_labels
 from symbouq.evidence.scorers import bank, efficiency
+from symbouq.evidence.scorers.equivalence import NLIEquivalence
+from symbouq.evidence.scorers.methods.decoding import CCP
+from symbouq.evidence.scorers.needs import Need
 from symbouq.evidence.scorers.registry import entry
 from symbouq.experiments.backbones.pretrained import PRETRAINED, install
 from symbouq.experiments.composition import (
@@ -54,6 +58,7 @@ from symbouq.experiments.questions import (
     QUESTIONS,
     dataset_file,
     instances,
+    provider,
     read_rows,
     write_questions,
     write_splits,
@@ -126,7 +131,9 @@ class Questions(Stage):
     def __init__(self, dataset: DatasetConfig, split: Split, data: Path | None) -> None:
         self.dataset, self.split, self.data = dataset, split, data
         self.count = dataset.sizes[split]
-        drawn = {"size": self.count, "passed_over": dataset.passed_over(split)}
+        drawn: dict[str, Any] = {"size": self.count, "passed_over": dataset.passed_over(split)}
+        if dataset.provider is not None:
+            drawn["brought_by"] = plugins.origin(provider(dataset.provider))
         super().__init__(
             (dataset.name, split),
             [dataset_file(dataset, split, data)] if dataset.files else [],
@@ -581,8 +588,8 @@ class Scorer(Stage):
         fits = len(self.seeds) if scorer.trained else 0
         super().__init__(
             (train.backbone.name, name, view),
-            (*train.inputs(view), *validation.inputs(view), *_asked([self], train.backbone)),
-            {"scorer": name, "seeds": list(self.seeds), **self.training},
+            (*train.inputs(view), *validation.inputs(view), *_asked([self], train)),
+            {"scorer": name, "seeds": list(self.seeds), **self.training, **_form(self, config)},
             train.size * config.epochs * config.width * fits * _FIT[config.generation.engine],
             len(self.seeds),
         )
@@ -595,7 +602,7 @@ class Scorer(Stage):
         validation = self.validation.split(work, self.view).labelled()
         settings = Settings(**self.training) if self.training else None
         for seed in self.seeds:
-            resources = _resources([self], self.train.backbone, work)
+            resources = _resources([self], self.train, work)
             fitted = bank.fit(self.scorer, train, validation, seed, settings, resources)
             bank.save(fitted, work.out / self.outputs[0])
             work.advance(1)
@@ -611,7 +618,7 @@ class Scores(Stage):
     ) -> None:
         self.cell, self.view, self.validation, self.scorers = cell, view, validation, scorers
         split = cell.inputs(view, labels=False)
-        read = *split, *validation.inputs(view), *scorers, *_asked(scorers, cell.backbone)
+        read = *split, *validation.inputs(view), *scorers, *_asked(scorers, cell)
         super().__init__((*cell.name, view), read)
 
     def run(self, work: Work) -> None:
@@ -620,7 +627,7 @@ class Scores(Stage):
         classes = {*self.validation.conclusions(work).values()}
         scoring = bank.Scoring(
             [folder for stage in self.scorers for folder in bank.kept(work.input(stage))],
-            lambda: _resources(self.scorers, self.cell.backbone, work),
+            lambda: _resources(self.scorers, self.cell, work),
             split,
             # One class teaches nothing: the source's map stays.
             self.validation.split(work, self.view) if classes == {0, 1} else None,
@@ -692,7 +699,7 @@ class Costs(Stage):
 
     def __init__(self, cell: CellStages, scorers: Sequence[Scorer]) -> None:
         self.cell, self.scorers = cell, scorers
-        read = *cell.inputs(labels=False), *scorers, *_asked(scorers, cell.backbone)
+        read = *cell.inputs(labels=False), *scorers, *_asked(scorers, cell)
         super().__init__((cell.backbone.name,), read)
 
     def run(self, work: Work) -> None:
@@ -700,7 +707,7 @@ class Costs(Stage):
         examples = self.cell.split(work, labels=False).examples()
         fitted = {
             stage.scorer: bank.load(
-                bank.kept(work.input(stage))[0], _resources([stage], self.cell.backbone, work)
+                bank.kept(work.input(stage))[0], _resources([stage], self.cell, work)
             )
             for stage in self.scorers
         }
@@ -744,23 +751,39 @@ def _ontology_hash() -> str:
     return TraceAuditor().parser_for(Instance(id="none", scene="")).ontology.hash
 
 
-def _asks(scorers: Iterable[Scorer]) -> bool:
-    """Whether some scorer asks the backbone itself."""
-    return any("backbone" in entry(stage.scorer).needs for stage in scorers)
+def _need(scorers: Iterable[Scorer], need: Need) -> bool:
+    """Whether some scorer reads something."""
+    return any(need in entry(stage.scorer).needs for stage in scorers)
 
 
-def _asked(scorers: Iterable[Scorer], backbone: Model) -> list[Path | Stage]:
-    """What a stage reads of a backbone for some scorers."""
-    return backbone.inputs if _asks(scorers) else []
+def _asked(scorers: Iterable[Scorer], cell: CellStages) -> list[Path | Stage]:
+    """The models that some scorers ask about a cell's traces."""
+    nli = cell.config.nli
+    asked: list[Path | Stage] = [nli] if nli and _need(scorers, "samples") else []
+    return asked + (cell.backbone.inputs if _need(scorers, "backbone") else [])
 
 
-def _resources(scorers: Iterable[Scorer], backbone: Model, work: Work) -> bank.Resources:
-    """Resources of scorers: a GPU where there is one, their backbone only where they need it."""
-    device = best_device()
-    asked = (backbone.place(work), backbone.template) if _asks(scorers) else None
+def _form(scorer: Scorer, config: ExperimentConfig) -> dict[str, str]:
+    """What the configuration says of one scorer alone."""
+    return {"form": config.ccp} if scorer.scorer == CCP.name else {}
+
+
+def _resources(scorers: Iterable[Scorer], cell: CellStages, work: Work) -> bank.Resources:
+    """Resources of scorers: a GPU where there is one, and the models that they need."""
+    device, backbone, nli = best_device(), cell.backbone, cell.config.nli
+    asked = (backbone.place(work), backbone.template) if _need(scorers, "backbone") else None
     return bank.Resources(
-        backbone=_answering_backbone(device, *asked) if asked else None, device=device
+        equivalence=_entailment(nli, device) if nli and _need(scorers, "samples") else None,
+        backbone=_answering_backbone(device, *asked) if asked else None,
+        device=device,
+        ccp=cell.config.ccp,
     )
+
+
+@cache
+def _entailment(folder: Path, device: str) -> NLIEquivalence:
+    """An entailment model, loaded once a run."""
+    return NLIEquivalence(folder, device)
 
 
 @cache

@@ -498,8 +498,8 @@ def dataset(results: Results) -> list[Table]:
     sources: dict[str, str] = {}
     texts: dict[tuple[str, ...], str] = {}
     for each in results.config.datasets:
-        scenes = f"generated scenes, {each.family}"
-        sources[each.name] = scenes if each.family else ", ".join(sorted(each.files.values()))
+        scenes = f"generated scenes, {each.family}" if each.family else each.provider
+        sources[each.name] = scenes or ", ".join(sorted(each.files.values()))
         texts |= {(each.name, split): str(each.sizes.get(split, "-")) for split in SPLITS}
     return [
         _grid(

@@ -148,7 +148,7 @@ def test_rows_of_a_file_are_drawn_by_their_ids(tmp_path: Path) -> None:
     taken = [json.loads(line) for line in drawn[0].splitlines()]
     assert len(taken) == 6
     assert all(row["hops"] in (1, 2) for row in taken)
-    with pytest.raises(ConfigError, match="f has 20 questions for test, and 21 are asked for"):
+    with pytest.raises(ConfigError, match="f, test: 21 questions are asked for, and f"):
         write_questions(
             dataset.model_copy(update={"sizes": {"test": 21}}), "test", tmp_path, tmp_path / "one"
         )
@@ -172,7 +172,10 @@ def test_splits_of_one_file_share_no_row(tmp_path: Path) -> None:
     assert [len(names) for names in drawn] == [12, 8]
     assert not drawn[0] & drawn[1]
     more = dataset.model_copy(update={"sizes": {**sizes, "test": 9}})
-    with pytest.raises(ConfigError, match="f has 8 questions left of 20 for test, and 9 are asked"):
+    with pytest.raises(
+        ConfigError,
+        match=r"9 questions are asked for, and f.jsonl has 20, of which 12 are in other",
+    ):
         write_questions(more, "test", tmp_path, tmp_path / "test")
 
 

@@ -58,6 +58,28 @@ def test_the_papers_experiment_is_planned_without_weights_or_traces(tmp_path: Pa
     assert not (tmp_path / "run").exists()
 
 
+def test_what_files_cannot_fill_is_told_and_may_be_taken_smaller(tmp_path: Path) -> None:
+    config = tmp_path / "small.yaml"
+    config.write_text(
+        "name: small\nsource: f\nbackbones: [{name: B, model: nowhere}]\n"
+        "datasets: [{name: f, files: {train: f.jsonl, validation: f.jsonl}, "
+        "sizes: {train: 3, validation: 5}}]\n"
+    )
+    rows = [{"id": str(n), "scene": f"A{n} is above B.", "answer": "above"} for n in range(7)]
+    (tmp_path / "f.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    arguments = ["experiment", "run", str(config), "--data", str(tmp_path), "--dry-run"]
+    done = CliRunner().invoke(main, arguments)
+    expected = (
+        "f, validation: 5 questions are asked for, and f.jsonl has 7, of which 3 are in other "
+        "splits; --allow-smaller takes them"
+    )
+    assert expected in done.output
+    smaller = Experiment(read_config(config), tmp_path / "run", tmp_path, allow_smaller=True)
+    assert smaller.datasets["f"].sizes == {"train": 3, "validation": 4}
+    assert smaller.shortages() == []
+    assert expected not in CliRunner().invoke(main, [*arguments, "--allow-smaller"]).output
+
+
 def test_an_optional_dataset_is_left_out_where_its_files_are_not_there(tmp_path: Path) -> None:
     read = read_config(SMOKE.with_name("tiny.yaml"))
     families = ["chains", "blocks", "regions", "distances", "inference"]

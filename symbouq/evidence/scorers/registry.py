@@ -1,4 +1,6 @@
-"""Every scorer by its name: the classes that the modules of `methods` declare."""
+"""Every scorer by its name: the classes that the modules of `methods` declare, and those that other
+packages bring (entry points of the group `symbouq.scorers`).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import get_args
 
+from symbouq import plugins
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers import methods
 from symbouq.evidence.scorers.base import Family, Scorer
@@ -19,10 +22,30 @@ def _declared() -> Iterator[type[Scorer]]:
                 yield kind
 
 
-SCORERS: dict[str, type[Scorer]] = {
-    kind.name: kind
-    for kind in sorted(_declared(), key=lambda kind: get_args(Family).index(kind.family))
-}
+def registered() -> dict[str, type[Scorer]]:
+    """Every scorer by its name, by family, then as declared.
+
+    Raises:
+        SymboUQError: If what a package brings is no scorer, or has the name of another.
+    """
+    scorers = {kind.name.casefold(): kind for kind in _declared()}
+    for point in plugins.brought(plugins.SCORERS):
+        kind = plugins.loaded(point)
+        family = getattr(kind, "family", None)
+        if not (isinstance(kind, type) and issubclass(kind, Scorer) and family in _FAMILIES):
+            message = f"{point.value} of {plugins.origin(point)} is no scorer with a family"
+            raise SymboUQError(f"{message} ({', '.join(_FAMILIES)})")
+        if scorers.setdefault(kind.name.casefold(), kind) is not kind:
+            raise SymboUQError(f"{plugins.origin(point)} brings a scorer {kind.name}; there is one")
+    return {
+        kind.name: kind
+        for kind in sorted(scorers.values(), key=lambda kind: _FAMILIES.index(kind.family))
+    }
+
+
+_FAMILIES = get_args(Family)
+
+SCORERS = registered()
 """Every scorer by its name in the paper, in the paper's order: by family, then as declared."""
 
 

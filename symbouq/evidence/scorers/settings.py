@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 LossName = Literal["balanced", "bce"]
 
+ClaimProbability = Literal["alternatives", "likelihood"]
+"""Forms of CCP: by the alternatives of each token, or by the tokens' own probabilities."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -54,8 +57,10 @@ class Resources:
         equivalence: Decides when sampled answers mean the same; the auditor where None.
         backbone: The model that wrote the traces, for P(True).
         device: Where networks are trained and applied.
+        ccp: The form of CCP.
     """
 
     equivalence: Equivalence | None = None
     backbone: Backbone | None = None
     device: str = "cpu"
+    ccp: ClaimProbability = "alternatives"

@@ -65,6 +65,7 @@ class Fitted:
             "orientation": self.scorer.orientation,
             "needs": sorted(self.scorer.needs),
             **{part: one.name for part, one in resources.items() if one is not None},
+            **({"form": form} if (form := getattr(self.scorer, "form", None)) else {}),
             "data": self.data,
             "calibrator": self.calibrator.record(),
         }
@@ -250,7 +251,7 @@ def load(folder: str | Path, resources: Resources | None = None) -> Fitted:
         raise SymboUQError(f"{path} holds no fitted scorer: {error!r}") from error
     scorer = kind.load(path, seed, resources or Resources())
     fitted = Fitted(scorer, seed, calibrator, data, seconds)
-    for part in _RESOURCES:
+    for part in (*_RESOURCES, "form"):
         now, then = fitted.description.get(part), stored.get(part)
         if now != then:
             raise SymboUQError(f"{path}: calibrated with {part} {then!r}, not with {now!r}")

@@ -7,12 +7,13 @@ scores of the same names, as each docstring says. All are uncertainties.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.base import Scorer
+from symbouq.evidence.scorers.settings import ClaimProbability, Resources, Settings
 from symbouq.evidence.signals.example import Example, Signals
 from symbouq.metrics import Values
 
@@ -134,11 +135,27 @@ class CCP(_TokenStatistic):
 
     The texts are those of the record's `tokens`, with the log-probabilities that stand there; a
     generated token that is not among its own top four is added to them.
+
+    The paper (appendix Baselines) speaks of "a claim-aligned negative-log-probability reduction
+    inspired by" this: the form `likelihood`, `-sum(log p(x_t))`, which asks for no alternatives.
+
+    Args:
+        form: Which of the two.
     """
 
     name = "CCP"
 
+    def __init__(self, form: ClaimProbability = "alternatives") -> None:
+        self.form = form
+
+    @classmethod
+    def make(cls, seed: int, settings: Settings | None, resources: Resources) -> Self:
+        """A scorer of the form that the resources name."""
+        return cls(resources.ccp)
+
     def _of_tokens(self, example: Example, signals: Signals) -> Values:
+        if self.form == "likelihood":
+            return -_log_probabilities(example, signals.logprobs)
         tokens = example.record.get("tokens")
         if not isinstance(tokens, list) or len(tokens) != len(signals.logprobs):
             raise SymboUQError(

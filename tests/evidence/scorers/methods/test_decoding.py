@@ -164,3 +164,10 @@ def test_what_is_no_number() -> None:
     for scorer in (MCP(), TokenEntropy()):
         with pytest.raises(SymboUQError, match="a top probability is not in"):
             scorer.score([example(signals([0.0], [(0, 1)], [[nan, 0, 0, 0]]))])
+
+
+def test_ccp_by_likelihood_sums_what_the_tokens_lack() -> None:
+    # ln 2 + ln 4, then ln 4, then all three; no alternatives are asked for.
+    given = example(signals([HALF, QUARTER, QUARTER], [(0, 2), (2, 3), (0, 0)]))
+    values = of(CCP("likelihood"), given)
+    assert values == pytest.approx([3 * math.log(2), 2 * math.log(2), 5 * math.log(2)], rel=1e-6)

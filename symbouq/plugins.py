@@ -1,0 +1,54 @@
+"""What other installed packages bring by entry points, such as scorers of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from symbouq.errors import SymboUQError
+
+SCORERS = "symbouq.scorers"
+"""Group of entry points that are subclasses of `symbouq.evidence.scorers.base.Scorer`."""
+
+DATASETS = "symbouq.datasets"
+"""Group of entry points that give the questions of a split, as
+`symbouq.experiments.questions.Provider` says."""
+
+
+def brought(group: str) -> Iterator[EntryPoint]:
+    """The entry points of a group, in alphabetical order.
+
+    Args:
+        group: The group.
+
+    Raises:
+        SymboUQError: If two packages bring one name.
+    """
+    last: EntryPoint | None = None
+    for entry in sorted(entry_points(group=group), key=lambda entry: entry.name):
+        if last is not None and last.name == entry.name:
+            packages = f"{origin(last)} and {origin(entry)}"
+            raise SymboUQError(f"{packages} both bring {entry.name} ({group}); uninstall one")
+        yield entry
+        last = entry
+
+
+def loaded(entry: EntryPoint) -> Any:
+    """What an entry point names.
+
+    Raises:
+        SymboUQError: If it cannot be imported.
+    """
+    try:
+        return entry.load()
+    except Exception as error:
+        raise SymboUQError(
+            f"{entry.name} of {origin(entry)} cannot be loaded ({entry.value}): "
+            f"{type(error).__name__}: {error}"
+        ) from error
+
+
+def origin(entry: EntryPoint) -> str:
+    """The package that brings an entry point, with its version."""
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value
