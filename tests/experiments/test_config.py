@@ -64,7 +64,7 @@ def test_folders_of_models_are_found_beside_the_configuration(tmp_path: Path) ->
             "dataset blocks needs a `validation` split: it calibrates the scores",
         ),
         ("family: chains", "family: trees", "unknown family trees; there are chains"),
-        ("family: chains, ", "", "dataset chains needs either `family` or `files`"),
+        ("family: chains, ", "", "dataset chains needs either `family`, `files` or `provider`"),
         ("name: small", "name: small\nseed: 3", "seed: Extra inputs are not permitted"),
         ("sizes: {", "sizes: {dev: 3, ", "sizes"),
         ("model: models/one", "training: {steps: 3}", "one needs either `model` or `pretrained`"),
@@ -148,7 +148,7 @@ def test_rows_of_a_file_are_drawn_by_their_ids(tmp_path: Path) -> None:
     taken = [json.loads(line) for line in drawn[0].splitlines()]
     assert len(taken) == 6
     assert all(row["hops"] in (1, 2) for row in taken)
-    with pytest.raises(ConfigError, match="f, test: 21 questions are asked for, and f"):
+    with pytest.raises(ConfigError, match="f, test: 21 questions are asked for, and t.jsonl.gz has 20 of 1, 2 hops"):
         write_questions(
             dataset.model_copy(update={"sizes": {"test": 21}}), "test", tmp_path, tmp_path / "one"
         )
