@@ -148,7 +148,8 @@ def test_rows_of_a_file_are_drawn_by_their_ids(tmp_path: Path) -> None:
     taken = [json.loads(line) for line in drawn[0].splitlines()]
     assert len(taken) == 6
     assert all(row["hops"] in (1, 2) for row in taken)
-    with pytest.raises(ConfigError, match="f, test: 21 questions are asked for, and t.jsonl.gz has 20 of 1, 2 hops"):
+    few = r"f, test: 21 questions are asked for, and t\.jsonl\.gz has 20 of 1, 2 hops"
+    with pytest.raises(ConfigError, match=few):
         write_questions(
             dataset.model_copy(update={"sizes": {"test": 21}}), "test", tmp_path, tmp_path / "one"
         )

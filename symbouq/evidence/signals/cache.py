@@ -153,6 +153,9 @@ class SignalsCache:
 
     Args:
         folder: Its folder.
+        mapped: Whether arrays are views of the files, with the numbers that stand there (float16
+            for hidden states and lookback ratios), in place of copies in float32: what is not
+            looked at takes no memory.
 
     Attributes:
         configuration: The fields of the `Configuration` that it was made with.
@@ -163,11 +166,12 @@ class SignalsCache:
             a package is missing.
     """
 
-    def __init__(self, folder: str | os.PathLike[str]) -> None:
+    def __init__(self, folder: str | os.PathLike[str], mapped: bool = False) -> None:
         need_packages()
         import pyarrow.parquet as pq
 
         self.folder = Path(folder)
+        self._mapped = mapped
         self.configuration = read_configuration(self.folder)
         if self.configuration.get("version") != VERSION:
             raise SymboUQError(
@@ -200,25 +204,36 @@ class SignalsCache:
         shard = self._shard(entry.shard)
 
         def part(name: str) -> Any:
-            whole = shard.get_slice(name)
-            if entry.start == entry.stop:  # which a slice refuses at the end
-                return np.zeros((0, *whole.get_shape()[1:]), np.float32)
-            return whole[entry.start : entry.stop].astype(np.float32)
+            stored = shard[name][entry.start : entry.stop]
+            return stored if self._mapped else stored.astype(np.float32)
 
         return Signals(
             part("logprobs"), part("top"), part("hidden"), part("lookback"), tuple(entry.spans)
         )
 
-    def _opened(self, number: int) -> Any:
+    def _opened(self, number: int) -> dict[str, Any]:
+        """The arrays of a shard, mapped into memory."""
+        import numpy as np
         from safetensors import SafetensorError, safe_open
 
         file = self.folder / shard_name(number)
         if not file.exists():
             raise self._incomplete(f"{file.name} is missing")
         try:
-            return safe_open(file, framework="numpy")
+            with safe_open(file, framework="numpy"):  # which makes sure of the whole file
+                pass
         except (OSError, SafetensorError) as error:
             raise self._incomplete(f"{file.name} is damaged ({error})") from error
+        # safetensors itself gives copies. A file is the length of its header, the header, the data.
+        with file.open("rb") as stream:
+            length = int.from_bytes(stream.read(8), "little")
+            header = json.loads(stream.read(length))
+        types = {"F16": np.float16, "F32": np.float32}
+        return {
+            name: _view(file, types[each["dtype"]], each["shape"], 8 + length, each["data_offsets"])
+            for name, each in header.items()
+            if name != "__metadata__"
+        }
 
     def _incomplete(self, what: str) -> SymboUQError:
         return SymboUQError(
@@ -226,6 +241,24 @@ class SignalsCache:
             "missing",
             str(self.folder),
         )
+
+
+def _view(file: Path, kind: Any, shape: Sequence[int], start: int, offsets: Sequence[int]) -> Any:
+    """An array of a file of safetensors, mapped into memory; where it has no numbers, an empty one,
+    which cannot be mapped.
+
+    Args:
+        file: The file.
+        kind: The type of the numbers.
+        shape: Its shape.
+        start: Where the data of the file begin.
+        offsets: Where its own begin and end from there.
+    """
+    import numpy as np
+
+    if offsets[0] == offsets[1]:
+        return np.zeros(shape, kind)
+    return np.memmap(file, kind, "r", start + offsets[0], tuple(shape))
 
 
 def examples(

@@ -167,6 +167,21 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
+def test_mapped_signals_are_the_same_numbers(
+    backbone: Backbone, five: Path, tmp_path: Path
+) -> None:
+    backbone.write(five, tmp_path / "out")
+    plain, mapped = (SignalsCache(tmp_path / "out", mapped=way) for way in (False, True))
+    for name in plain.entries:
+        copied, viewed = plain.signals(name), mapped.signals(name)
+        for part in ("logprobs", "top", "hidden", "lookback"):
+            view = getattr(viewed, part)
+            assert np.array_equal(view.astype(np.float32), getattr(copied, part))
+            assert not view.flags.owndata
+        assert viewed.hidden.dtype == viewed.lookback.dtype == np.float16
+        assert viewed.spans == copied.spans
+
+
 def test_a_finished_cache_is_left_as_it_is(backbone: Backbone, five: Path, tmp_path: Path) -> None:
     backbone.write(five, tmp_path / "out")
     before = contents(tmp_path / "out")

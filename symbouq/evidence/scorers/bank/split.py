@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.labels.records import read_labels
 from symbouq.evidence.scorers.base import Labelled
-from symbouq.evidence.signals.cache import examples
+from symbouq.evidence.signals.cache import SignalsCache, examples
 from symbouq.evidence.signals.example import Example
 
 CHUNK = 256
@@ -62,20 +59,14 @@ class Split:
     def examples(self) -> list[Example]:
         """Its traces with signals and audits; reads no labels.
 
-        Hidden states stay in memory as float16, which is what the cache holds.
+        Signals are views of the cache's files, so that those of any number of traces take no memory
+        until they are looked at.
 
         Raises:
             SymboUQError: If the files do not fit together.
         """
-
-        def halved(example: Example) -> Example:
-            if example.signals is None:
-                return example
-            # The type says float32; half of it is half the memory, and the same numbers.
-            hidden: Any = example.signals.hidden.astype(np.float16)
-            return replace(example, signals=replace(example.signals, hidden=hidden))
-
-        return [halved(example) for example in examples(self.traces, self.signals, self.audits)]
+        signals = SignalsCache(self.signals, mapped=True) if self.signals is not None else None
+        return [*examples(self.traces, signals, self.audits)]
 
     def chunks(self) -> Iterator[list[Example]]:
         """Its traces with audits, `CHUNK` at a time, for `Scoring`, which adds the signals; one
