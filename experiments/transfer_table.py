@@ -1,0 +1,243 @@
+"""What text alone tells of the traces of large models, on traces, models and datasets held back.
+
+    python experiments/transfer_table.py --data FOLDER [--cache FILE] [--jobs N] [--only NAME]
+
+Every trace is read once, as `symbouq fit` reads it. Then models are fitted and predict
+
+- `traces`: the rest of a dataset, of which 400 traces are fitted on, whole scenes by their hash;
+- `model`: each answering model of a dataset with 30 traces at least, fitted on the other models';
+- `dataset`: each dataset, fitted on all others.
+
+Compared are, in AUROC with its 95 % interval (2,000 resamples of the predicted traces),
+
+- `length`: the number of words of the response, the fewer the better, fitted on nothing;
+- `consistency`: the share of the same model's other traces of the same question that deliver the
+  same answer, where there are any, fitted on nothing; over the traces that have it;
+- `rule`, `paper`, `dual`, `worlds`: as in `reliability_table.py`.
+
+A last column has the AUROC gain of `worlds` over `dual` (paired bootstrap). `-` is what one class
+leaves undefined, or what cannot be had.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import pickle
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from common import rows
+from numpy.typing import NDArray
+from reliability_table import spartqa, stepgame
+
+from symbouq.auditing.matching import delivered, space_of
+from symbouq.errors import RecordError
+from symbouq.metrics import auroc, paired_bootstrap
+from symbouq.records import Trace
+from symbouq.reliability.labels import answer_spaces, gold_of, label_of
+from symbouq.reliability.model import fit
+from symbouq.reliability.reading import COMPOSITIONS, RULE, Reader, Reading
+
+Row = dict[str, Any]
+FITTED = 400
+LEAST = 30
+RESAMPLES = 2000
+METHODS = ("length", "consistency", "rule", *COMPOSITIONS)
+
+
+class Known(NamedTuple):
+    """A trace that is read and labelled.
+
+    Attributes:
+        dataset: Its set.
+        model: The answering model.
+        scene: A key of its scene.
+        reading: As the composer sees it, with possible worlds.
+        right: Whether its answer is right.
+        length: Words of the response.
+        consistency: Agreement of the model's other answers to the question; None without any.
+    """
+
+    dataset: str
+    model: str
+    scene: str
+    reading: Reading
+    right: int
+    length: int
+    consistency: float | None
+
+
+def _of(*names: str) -> Callable[[Path], Iterator[Row]]:
+    def source(data: Path) -> Iterator[Row]:
+        for name in names:
+            yield from rows(data / f"{name}.jsonl.gz")
+
+    return source
+
+
+SETS: dict[str, Callable[[Path], Iterator[Row]]] = {
+    "StepGame": lambda data: stepgame(data, False),
+    "SpartQA-human": lambda data: spartqa(data, False),
+    "RCC-8": _of("qsr_composition/llm_traces_rcc8", "qsr_composition/llm_traces_rcc8_thinking"),
+    "directions": _of("qsr_composition/llm_traces_cdc", "qsr_composition/llm_traces_cdc_thinking"),
+    "2D consistency": _of("consistency2d/llm_traces_consistency2d"),
+}
+"""Traces by the name of their set."""
+
+
+@cache
+def reader() -> Reader:
+    """The reader of this process."""
+    return Reader("worlds")
+
+
+def reading(row: Row) -> Reading | None:
+    """A trace without its labels as the composer sees it; None where it cannot be audited."""
+    trace = Trace.model_validate(row).model_copy(update={"answer": None, "correct": None})
+    try:
+        return reader().read(trace)
+    except RecordError:
+        return None
+
+
+def known(name: str, data: Path, jobs: int) -> list[Known]:
+    """The traces of a set."""
+    given = [*SETS[name](data)]
+    golds = [gold_of(Trace.model_validate(row)) for row in given]
+    spaces = answer_spaces(golds)
+    agreements = consistencies(given)
+    with ProcessPoolExecutor(jobs) as pool:
+        read = [*pool.map(reading, given, chunksize=8)]
+    return [
+        Known(
+            name,
+            row["model"].split("/")[-1],
+            " ".join(row["scene"]),
+            each,
+            int(label_of(gold, spaces) or 0),
+            len(row["response"].split()),
+            agreement,
+        )
+        for row, gold, each, agreement in zip(given, golds, read, agreements, strict=True)
+        if each is not None
+    ]
+
+
+def consistencies(given: Sequence[Row]) -> list[float | None]:
+    """Of each trace the share of the others, of one model about one question, that answer alike."""
+    answers = []
+    for row in given:
+        space = space_of(map(str, row.get("answer_space") or ()), None, row["dataset"])
+        said = delivered(row["response"], space, row["question"])
+        answers.append((row["model"], " ".join(row["scene"]) + row["question"], str(said)))
+    asked: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for model, question, said in answers:
+        asked[model, question].append(said)
+    shares: list[float | None] = []
+    for model, question, said in answers:
+        others = len(asked[model, question]) - 1
+        alike = asked[model, question].count(said) - 1
+        shares.append(alike / others if others else None)
+    return shares
+
+
+def predicted(fitted: Sequence[Known], rest: Sequence[Known]) -> dict[str, NDArray[np.float64]]:
+    """The scores of traces that were not fitted on, by method."""
+    found: dict[str, NDArray[np.float64]] = {}
+    labels = [trace.right for trace in fitted]
+    for composition in COMPOSITIONS:
+        learnt, new = (
+            [trace.reading.seen_as(composition) for trace in side] for side in (fitted, rest)
+        )
+        model = fit(learnt, labels, composition, reader().ontology_hash)
+        evidence, _ = model.evidence(new)
+        if composition == "paper":
+            found["rule"] = evidence.of([RULE])[:, 0]
+        found[composition] = model.composer.predict(evidence)
+    found["length"] = -np.array([trace.length for trace in rest], np.float64)
+    return found
+
+
+def interval(scores: NDArray[np.float64], labels: NDArray[np.int_]) -> str:
+    """The AUROC with its 95 % interval."""
+    area = auroc(scores, labels)
+    if area is None:
+        return "-"
+    generator = np.random.default_rng(2026)
+    counts = generator.multinomial(
+        len(labels), np.full(len(labels), 1 / len(labels)), RESAMPLES
+    ).astype(np.float64)
+    areas = auroc.weighted(scores, labels.astype(np.float64), counts)
+    low, high = np.nanpercentile(areas, [2.5, 97.5])
+    return f"{area:.3f} [{low:.2f}, {high:.2f}]"
+
+
+def line(held: str, fitted: Sequence[Known], rest: Sequence[Known]) -> str:
+    """A row of a table."""
+    found, y = predicted(fitted, rest), np.array([trace.right for trace in rest])
+    agreed = [n for n, trace in enumerate(rest) if trace.consistency is not None]
+    shares = np.array([rest[n].consistency for n in agreed], np.float64)
+    cells = {name: interval(scores, y) for name, scores in found.items()}
+    cells["consistency"] = f"{interval(shares, y[agreed])}, of {len(agreed)}" if agreed else "-"
+    gain = paired_bootstrap(found["worlds"], found["dual"], y)
+    told = f"{gain.difference:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]" if gain else "-"
+    counts = [f"{len(fitted)} / {len(rest)}", f"{y.mean():.0%}"]
+    return " | ".join(["", held, *counts, *(cells[name] for name in METHODS), told, ""]).strip()
+
+
+def part(trace: Known) -> str:
+    """What orders the scenes of a set."""
+    return hashlib.sha256(f"transfer\n{trace.scene}".encode()).hexdigest()
+
+
+def main() -> None:
+    """Prints the tables as Markdown."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--data", type=Path, default=os.environ.get("SYMBOUQ_DATA"))
+    parser.add_argument("--cache", type=Path, help="file that keeps what was read")
+    parser.add_argument("--jobs", type=int, default=2, help="processes that read")
+    parser.add_argument("--only", choices=list(SETS), action="append", help="sets of traces")
+    options = parser.parse_args()
+    if options.data is None:
+        parser.error("name the data folder with --data or SYMBOUQ_DATA")
+    kept: dict[tuple[str, str], list[Known]] = {}
+    if options.cache and options.cache.exists():
+        kept = pickle.loads(options.cache.read_bytes())
+    sets: dict[str, list[Known]] = {}
+    for name in options.only or SETS:
+        key = name, reader().ontology_hash
+        if key not in kept:
+            kept[key] = known(name, Path(options.data), options.jobs)
+            if options.cache:
+                options.cache.write_bytes(pickle.dumps(kept))
+        sets[name] = kept[key]
+    head = ["held back", "fitted / predicted", "right", *METHODS, "worlds - dual"]
+    for held in ("traces", "model", "dataset"):
+        print(f"\n### {held}\n\n| {' | '.join(head)} |\n{'|---' * len(head)}|")
+        for name, traces in sets.items():
+            if held == "traces":
+                ordered = sorted(traces, key=part)
+                border = part(ordered[min(FITTED, len(ordered) * 3 // 5)])
+                sides = ([t for t in ordered if part(t) < border],
+                         [t for t in ordered if part(t) >= border])  # fmt: skip
+                print(line(name, *sides), flush=True)
+            elif held == "model":
+                for model in sorted({trace.model for trace in traces}):
+                    rest = [trace for trace in traces if trace.model == model]
+                    if LEAST <= len(rest) < len(traces):
+                        others = [trace for trace in traces if trace.model != model]
+                        print(line(f"{name}, {model}", others, rest), flush=True)
+            elif len(sets) > 1:
+                others = [t for other, each in sets.items() if other != name for t in each]
+                print(line(name, others, traces), flush=True)
+
+
+if __name__ == "__main__":
+    main()
