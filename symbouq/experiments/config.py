@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from symbouq.errors import SymboUQError, missing_extra
 from symbouq.evidence.scorers.registry import entry
-from symbouq.evidence.scorers.settings import ClaimProbability
+from symbouq.evidence.scorers.settings import ClaimProbability, LossName
+from symbouq.evidence.scorers.sweep import Grid
 from symbouq.experiments.backbones.pretrained import PRETRAINED
 from symbouq.experiments.scenes.families import FAMILIES
 from symbouq.reliability.darc import EPSILON, FIXED, FOLDS
@@ -167,6 +168,24 @@ class GenerationConfig(_Part):
     """GPUs that vLLM divides a model among."""
 
 
+class SearchConfig(_Part):
+    """The grid on which learned scorers are tuned, by the AUROC on the source's validation."""
+
+    width: tuple[Annotated[int, Field(ge=4, multiple_of=4)], ...] = Grid().width
+    """Hidden widths."""
+    loss: tuple[LossName, ...] = Grid().loss
+    """Losses."""
+    learning_rate: tuple[Annotated[float, Field(gt=0)], ...] = Grid().learning_rate
+    """Learning rates."""
+    epochs: tuple[Annotated[int, Field(ge=1)], ...] = Grid().epochs
+    """Numbers of epochs."""
+
+    @property
+    def grid(self) -> Grid:
+        """The grid."""
+        return Grid(**self.model_dump())
+
+
 class AnnotationConfig(_Part):
     """Relations that people read in the claims of a backbone's test traces, for the parser's F1."""
 
@@ -243,6 +262,9 @@ class ExperimentConfig(_Part):
     """Threads of the models and networks on a CPU; all cores where absent."""
     seeds: Annotated[list[int], Field(min_length=1)] = [2026, 2027, 2028, 2029, 2030]
     """Seeds of the trained scorers."""
+    search: SearchConfig | None = None
+    """How they are tuned, once for each scorer, with the first seed; where absent, or for what is
+    not tuned, the three keys below hold."""
     epochs: Annotated[int, Field(ge=1)] = 30
     """Epochs of their training."""
     width: Annotated[int, Field(ge=1)] = 256

@@ -23,6 +23,7 @@ from symbouq.experiments.stages import (
     Questions,
     Scorer,
     Scores,
+    Search,
     Splits,
     Worlds,
 )
@@ -59,6 +60,8 @@ class Experiment:
         cells: The stages of each cell.
         models: Its backbones and judges by name.
         costs: The stage that measures the scorers' costs, by backbone.
+        searches: The stages that tune learned scorers, by backbone and scorer; none where nothing
+            is tuned.
         pairs: The counterfactual audit; None where the source has no test split.
         run: The folder of all stages.
     """
@@ -81,6 +84,7 @@ class Experiment:
         self.datasets = {dataset.name: dataset for dataset in present}
         self.cells: dict[Cell, CellStages] = {}
         self.costs: dict[str, Costs] = {}
+        self.searches: dict[str, dict[str, Search]] = {}
         self.models: dict[str, Model] = {}
         self._data = data
         self._installed: dict[str, Pretrained] = {}
@@ -167,9 +171,15 @@ class Experiment:
         }
         names = [entry(name).name for name in config.scorers] or list(SCORERS)
         learned = cells[source, "train"], cells[source, "validation"]
+        searches = {
+            name: self._add(Search(name, config.search, *learned))
+            for name in names
+            if config.search and entry(name).trained
+        }
+        self.searches[backbone.name] = searches
         scorers = {
             view: [
-                self._add(Scorer(name, view, *learned))
+                self._add(Scorer(name, view, *learned, searches.get(name)))
                 for name in names
                 if view is None or name in CONSTRAINT_FAMILY
             ]

@@ -49,6 +49,7 @@ from symbouq.experiments.config import (
     DatasetConfig,
     ExperimentConfig,
     GenerationConfig,
+    SearchConfig,
     Split,
     TrainingConfig,
     View,
@@ -568,27 +569,81 @@ class Labels(Stage):
                 stream.write(json.dumps(merged.record()) + "\n")
 
 
+class Search(Stage):
+    """A learned scorer on every point of a grid, on the source's traces under the assumed context
+    (Table search-space).
+    """
+
+    kind, outputs, on_gpu = "search", ("settings.json", "search.jsonl"), True
+
+    def __init__(
+        self, name: str, search: SearchConfig, train: CellStages, validation: CellStages
+    ) -> None:
+        self.scorer, self.grid = name, search.grid
+        self.train, self.validation, self.seed = train, validation, train.config.seeds[0]
+        trained = len(self.grid) // len(self.grid.epochs) * max(self.grid.epochs)
+        width = sum(self.grid.width) / len(self.grid.width)
+        super().__init__(
+            (train.backbone.name, name),
+            (*train.inputs(), *validation.inputs()),
+            {"scorer": name, "seed": self.seed, "grid": asdict(self.grid)},
+            train.size * trained * width * _FIT[train.config.generation.engine],
+            len(self.grid),
+        )
+
+    def run(self, work: Work) -> None:
+        """Tries every point; what is best is written apart from how long it took."""
+        from symbouq.evidence.scorers.settings import Settings
+        from symbouq.evidence.scorers.sweep import sweep, tuned
+
+        train, validation = (cell.split(work).labelled() for cell in (self.train, self.validation))
+        base = Settings(seed=self.seed, device=best_device())
+        chosen, tried = (work.out / name for name in self.outputs)
+        for _ in sweep(self.scorer, train, validation, tried, self.grid, base):
+            work.advance(1)
+        chosen.write_text(json.dumps(asdict(tuned(tried, self.scorer))) + "\n", encoding="utf-8")
+
+
 class Scorer(Stage):
-    """A scorer, fitted on the source with each of its seeds; a constraint scorer may see a view."""
+    """A scorer, fitted on the source with each of its seeds; a constraint scorer may see a view.
+
+    Args:
+        name: The scorer.
+        view: What it sees; None is the assumed context.
+        train: The source's training traces.
+        validation: The source's validation traces.
+        search: What tunes it, where something does.
+    """
 
     kind, version, outputs = "scorer", 3, ("scorers",)
 
     def __init__(
-        self, name: str, view: View | None, train: CellStages, validation: CellStages
+        self,
+        name: str,
+        view: View | None,
+        train: CellStages,
+        validation: CellStages,
+        search: Search | None = None,
     ) -> None:
         config, scorer = train.config, entry(name)
         self.scorer, self.view, self.train, self.validation = name, view, train, validation
+        self.search = search
         self.seeds = bank.seeds_of(scorer, config.seeds)
         self.training = (
             config.model_dump(include={"epochs", "width", "learning_rate"})
-            if scorer.trained
+            if scorer.trained and search is None
             else {}
         )
         self.on_gpu = scorer.trained or "backbone" in scorer.needs
         fits = len(self.seeds) if scorer.trained else 0
         super().__init__(
             (train.backbone.name, name, view),
-            (*train.inputs(view), *validation.inputs(view), *_asked([self], train)),
+            (
+                *train.inputs(view),
+                *validation.inputs(view),
+                *_asked([self], train),
+                *([search] if search else []),
+            ),
             {"scorer": name, "seeds": list(self.seeds), **self.training, **_form(self, config)},
             train.size * config.epochs * config.width * fits * _FIT[config.generation.engine],
             len(self.seeds),
@@ -601,6 +656,8 @@ class Scorer(Stage):
         train = self.train.split(work, self.view).labelled()
         validation = self.validation.split(work, self.view).labelled()
         settings = Settings(**self.training) if self.training else None
+        if self.search is not None:
+            settings = Settings(**json.loads(work.input(self.search).read_text("utf-8")))
         for seed in self.seeds:
             resources = _resources([self], self.train, work)
             fitted = bank.fit(self.scorer, train, validation, seed, settings, resources)

@@ -632,27 +632,52 @@ def efficiency(results: Results) -> list[Table]:
 
 def search_space(results: Results) -> list[Table]:
     """The search space, defaults in bold, and what was fixed here (Table search-space)."""
-    from symbouq.evidence.scorers.sweep import Grid
+    from symbouq.evidence.scorers.sweep import Grid, best_of, read_sweep
     from symbouq.reliability.calibrators import FAMILIES as CALIBRATORS
 
-    grid, config = Grid(), results.config
+    config = results.config
+    grid = config.search.grid if config.search else Grid()
 
     def listed(values: Iterable[object], default: object) -> str:
         return ", ".join(f"**{v}**" if v == default else str(v) for v in values)
 
-    validation, sweep = "each target's validation", "`symbouq scores sweep`; here"
+    validation = "each target's validation"
+
+    def set_to(value: object) -> str:
+        """What chose a setting of the networks."""
+        return "the source's validation" if config.search else f"here {value}"
+
     rows = (
         ("Feature design", listed(DESIGNS, "determinacy"), validation),
         ("Combiner l2", listed([int(v) for v in L2], int(REFERENCE_L2)), validation),
         ("Calibrator", listed(CALIBRATORS, "affine-logit"), validation),
         ("Screening epsilon", listed([config.epsilon], EPSILON), "fixed"),
         ("Folds", listed([config.folds], FOLDS), "fixed"),
-        ("Hidden width", listed(grid.width, 256), f"here {config.width}"),
-        ("Loss", listed(grid.loss, "balanced"), f"{sweep} balanced"),
-        ("Learning rate", listed(grid.learning_rate, 2e-4), f"{sweep} {config.learning_rate}"),
-        ("Training epochs", listed(grid.epochs, 30), f"here {config.epochs}"),
+        ("Hidden width", listed(grid.width, 256), set_to(config.width)),
+        ("Loss", listed(grid.loss, "balanced"), set_to("balanced")),
+        ("Learning rate", listed(grid.learning_rate, 2e-4), set_to(config.learning_rate)),
+        ("Training epochs", listed(grid.epochs, 30), set_to(config.epochs)),
     )
-    return [Table("Search space", ("Parameter", "Values", "Chosen by"), rows)]
+    tables = [Table("Search space", ("Parameter", "Values", "Chosen by"), rows)]
+    for backbone, searches in results.experiment.searches.items():
+        chosen = []
+        for name, stage in searches.items():
+            best = best_of(read_sweep(results.experiment.run.output(stage, "search.jsonl")), name)
+            point = [str(getattr(best.settings, axis)) for axis in _AXES]
+            chosen.append((name, *point, f"{best.auroc:.3f}"))
+        if chosen:
+            heads = ("Scorer", *_AXES.values(), "AUROC on the source's validation")
+            tables.append(Table(f"Chosen on {backbone}", heads, tuple(chosen)))
+    return tables
+
+
+_AXES = {
+    "width": "Hidden width",
+    "loss": "Loss",
+    "learning_rate": "Learning rate",
+    "epochs": "Training epochs",
+}
+"""The axes of the search space by their names in settings."""
 
 
 def counterfactual(results: Results) -> list[Table]:

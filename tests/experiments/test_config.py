@@ -19,6 +19,7 @@ from symbouq.experiments.config import (
     ExperimentConfig,
     GenerationConfig,
     HumanLabelsConfig,
+    SearchConfig,
     TrainingConfig,
     read_config,
 )
@@ -195,7 +196,7 @@ def test_every_key_is_documented_with_its_default() -> None:
     tables = page.partition("## Configurations")[2].partition("\n## ")[0].split("| key |")[1:]
     kinds = [
         *(ExperimentConfig, BackboneConfig, TrainingConfig),
-        *(DatasetConfig, GenerationConfig, AnnotationConfig, HumanLabelsConfig),
+        *(DatasetConfig, GenerationConfig, SearchConfig, AnnotationConfig, HumanLabelsConfig),
     ]
     assert len(tables) == len(kinds)
     for table, kind in zip(tables, kinds, strict=True):

@@ -16,6 +16,7 @@ pytest.importorskip("torch", reason="the extra `models` is not installed")
 from symbouq_cli.main import main
 
 from symbouq.errors import SymboUQError
+from symbouq.evidence.scorers.sweep import best_of, read_sweep
 from symbouq.experiments.composition import METHOD, UNLABELLED, read_predictions
 from symbouq.experiments.config import ConfigError, read_config
 from symbouq.experiments.experiment import Experiment
@@ -374,6 +375,37 @@ views: [grounded, dual, worlds]
 """
 
 
+@pytest.mark.slow
+def test_scorers_are_tuned_where_a_search_is_configured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = tmp_path / "small.yaml"
+    text = SMALL.format(backbone=SMOKE.parent / "backbones/tiny")
+    text = text.replace("[Random, MCP, MLP, P(True), ", "[MLP, ").replace(
+        "samples: 1", "samples: 0"
+    )
+    grid = "search: {width: [8], loss: [balanced], learning_rate: [0.1, 0.0001], epochs: [1, 2]}"
+    config.write_text(f"{text}{grid}\n", encoding="utf-8")
+    done = CliRunner().invoke(main, ["experiment", "run", str(config)])
+    assert done.exit_code == 0, done.output
+    experiment = Experiment(read_config(config), Path("runs/small"))
+    stage = experiment.searches["tiny"]["MLP"]
+    rows = read_sweep(experiment.run.output(stage, "search.jsonl"))
+    assert [(row.settings.learning_rate, row.settings.epochs) for row in rows] == [
+        *((0.1, 1), (0.1, 2)),
+        *((0.0001, 1), (0.0001, 2)),
+    ]
+    space, chosen = TABLES["search-space"](Results(experiment))
+    assert {row[2] for row in space.rows[5:]} == {"the source's validation"}
+    best = best_of(rows, "MLP")
+    rate, epochs = str(best.settings.learning_rate), str(best.settings.epochs)
+    assert chosen.rows[0] == ("MLP", "8", "balanced", rate, epochs, f"{best.auroc:.3f}")
+    kept = experiment.cells[Cell("tiny", "chains", "validation")].scores[None].scorers
+    (fitted,) = (scorer for scorer in kept if scorer.scorer == "MLP")
+    assert fitted.search is stage
+
+
 @pytest.mark.ray
 @pytest.mark.slow
 def test_a_cluster_makes_the_same_stages(
@@ -398,5 +430,5 @@ def test_a_cluster_makes_the_same_stages(
     assert differing == []
 
 
-TIMED = ("stage.json", "timing.json", "costs.json")
+TIMED = ("stage.json", "timing.json", "costs.json", "cost.json")
 """Files that hold how long something took."""
