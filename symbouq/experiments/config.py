@@ -114,6 +114,8 @@ class DatasetConfig(_Part):
     """Draws scenes, or the rows of files."""
     free_form: bool = False
     """Whether models reason in prose, with no schema."""
+    backbones: tuple[str, ...] = ()
+    """Names of the backbones that answer it; all where empty."""
     optional: bool = False
     """Whether it is left out where no data folder, or not this file, is given."""
 
@@ -285,9 +287,15 @@ class ExperimentConfig(_Part):
         names = [dataset.name for dataset in self.datasets]
         if len(set(names)) < len(names):
             raise ValueError("two datasets have one name")
+        backbones = {backbone.name for backbone in self.backbones}
+        for dataset in self.datasets:
+            if unknown := set(dataset.backbones) - backbones:
+                raise ValueError(f"dataset {dataset.name}: no backbone {sorted(unknown)[0]}")
         source = next((d for d in self.datasets if d.name == self.source), None)
         if source is None:
             raise ValueError(f"source {self.source} is none of the datasets")
+        if source.backbones:
+            raise ValueError(f"source {self.source}: every backbone answers it")
         if not source.sizes.get("train"):
             raise ValueError(f"source {self.source} needs a `train` split")
         for dataset in self.datasets:
@@ -302,7 +310,11 @@ class ExperimentConfig(_Part):
             raise ValueError(error.message) from error
         if scorers and FIXED not in scorers:
             raise ValueError(f"`scorers` needs {FIXED}: it stands in where labels have one class")
-        pairs = {(b.name, d.name) for b in self.backbones for d in self.datasets}
+        pairs = {
+            (backbone, dataset.name)
+            for dataset in self.datasets
+            for backbone in dataset.backbones or backbones
+        }
         by_people: dict[str, Sequence[AnnotationConfig | HumanLabelsConfig]]
         by_people = {"annotations": self.annotations, "human_labels": self.human_labels}
         for key, items in by_people.items():

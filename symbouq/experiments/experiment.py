@@ -98,6 +98,8 @@ class Experiment:
         for configured in config.backbones:
             backbone = self._added(configured, data)
             for asked in questions:
+                if asked.dataset.backbones and backbone.name not in asked.dataset.backbones:
+                    continue
                 cell = CellStages(config, backbone, judges, asked)
                 self._stages += cell.stages
                 self.cells[cell.name] = cell
@@ -189,7 +191,7 @@ class Experiment:
             (dataset, split): cells[dataset, split]
             for dataset, configured in self.datasets.items()
             for split in ("validation", "test")
-            if configured.sizes.get(split)
+            if configured.sizes.get(split) and (dataset, split) in cells
         }
         for (dataset, _), stages in scored.items():
             validation = cells[dataset, "validation"]

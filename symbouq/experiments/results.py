@@ -77,7 +77,7 @@ class Measurement(NamedTuple):
 
 
 class CellResults:
-    """The test traces of a backbone on a dataset.
+    """The test traces of a backbone on a dataset; none where it does not answer that.
 
     Args:
         experiment: The experiment, its stages made.
@@ -87,29 +87,29 @@ class CellResults:
     def __init__(self, experiment: Experiment, cell: Cell) -> None:
         self.cell = cell
         self._experiment = experiment
-        self._stages = experiment.cells[cell]
+        self._stages = experiment.cells.get(cell)
         self._path = experiment.run.output
 
     @cached_property
     def claim_labels(self) -> dict[str, tuple[Label, ...]]:
         """The labels of each trace's claims, by id; the last one is the conclusion's."""
-        labels = read_labels(self._path(self._stages.labels))
+        labels = read_labels(self._path(self._stages.labels)) if self._stages else {}
         return {name: record.labels for name, record in labels.items()}
 
     @cached_property
     def truth(self) -> dict[str, int]:
         """Whether each trace's answer is right, by id; of the traces with a label."""
-        return conclusion_labels(self._path(self._stages.labels))
+        return conclusion_labels(self._path(self._stages.labels)) if self._stages else {}
 
     @cached_property
     def traces(self) -> list[dict[str, Any]]:
         """The generated traces."""
-        return read_rows(self._path(self._stages.traces))
+        return read_rows(self._path(self._stages.traces)) if self._stages else []
 
     @cached_property
     def audits(self) -> list[dict[str, Any]]:
         """Their audits under the assumed context."""
-        return read_rows(self._path(self._stages.audits[None]))
+        return read_rows(self._path(self._stages.audits[None])) if self._stages else []
 
     def profiles(self, name: str) -> list[float]:
         """A value of each trace's audit profile."""
@@ -122,8 +122,9 @@ class CellResults:
 
     def _scores_of(self, cell: Cell) -> dict[tuple[str, int], dict[str, float | None]]:
         scores: dict[tuple[str, int], dict[str, float | None]] = {}
-        stages = self._experiment.cells[cell]
-        for row in read_scores(self._path(stages.scores[None])) if stages.scores else ():
+        stages = self._experiment.cells.get(cell)
+        scored = self._path(stages.scores[None]) if stages and stages.scores else None
+        for row in read_scores(scored) if scored else ():
             scores.setdefault((row.method, row.seed), {})[row.id] = row.score
         return scores
 
@@ -142,7 +143,7 @@ class CellResults:
             scores.setdefault(method, {})[seed] = np.array(
                 [mean if score is None else score for score in column], np.float64
             )
-        if self._stages.predictions is not None:
+        if self._stages is not None and self._stages.predictions is not None:
             predictions = read_predictions(self._path(self._stages.predictions))
             for (method, seed), predicted in predictions.items():
                 column = [predicted[name] for name in self.truth]
@@ -217,6 +218,7 @@ class CellResults:
             RecordError: If a row of their file cannot be read, or is about no claim of these.
         """
         source = HumanLabels(people)
+        assert self._stages is not None  # a configuration names labels of traces that there are
         claims = read_claims(self._path(self._stages.traces), self._path(self._stages.audits[None]))
         given = {}
         for record in claims:

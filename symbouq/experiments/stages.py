@@ -138,7 +138,7 @@ class Questions(Stage):
         super().__init__(
             (dataset.name, split),
             [dataset_file(dataset, split, data)] if dataset.files else [],
-            dataset.model_dump(mode="json", exclude={"sizes", "optional"}) | drawn,
+            dataset.model_dump(mode="json", exclude={"sizes", "optional", "backbones"}) | drawn,
         )
 
     def run(self, work: Work) -> None:

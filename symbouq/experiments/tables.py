@@ -459,7 +459,9 @@ def judge_agreement(results: Results) -> list[Table]:
         """The labels by one source of all backbones' traces."""
         by_id: dict[str, Labels] = {}
         for backbone in results.backbones:
-            stages = results.experiment.cells[Cell(backbone, dataset, "test")]
+            stages = results.experiment.cells.get(Cell(backbone, dataset, "test"))
+            if stages is None:
+                continue
             if source == PEOPLE:
                 file = people.get((backbone, dataset))
                 given = results.cell(backbone, dataset).labelled_by(file) if file else {}

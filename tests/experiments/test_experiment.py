@@ -81,6 +81,28 @@ def test_what_files_cannot_fill_is_told_and_may_be_taken_smaller(tmp_path: Path)
     assert expected not in CliRunner().invoke(main, [*arguments, "--allow-smaller"]).output
 
 
+def test_a_dataset_may_be_for_some_backbones(tmp_path: Path) -> None:
+    config = tmp_path / "some.yaml"
+    text = (
+        "name: some\nsource: chains\nbackbones: [{name: B, model: b}, {name: C, model: c}]\n"
+        "datasets: [{name: chains, family: chains, sizes: {train: 3, validation: 5, test: 5}}, "
+        "{name: blocks, family: blocks, backbones: [C], sizes: {validation: 5, test: 5}}]\n"
+    )
+    config.write_text(text)
+    cells = Experiment(read_config(config), tmp_path).cells
+    assert {(cell.backbone, cell.dataset) for cell in cells} == {
+        ("B", "chains"),
+        ("C", "chains"),
+        ("C", "blocks"),
+    }
+    config.write_text(text.replace("[C]", "[D]"))
+    with pytest.raises(ConfigError, match="blocks: no backbone D"):
+        read_config(config)
+    config.write_text(text.replace("family: chains,", "family: chains, backbones: [B],"))
+    with pytest.raises(ConfigError, match="source chains: every backbone answers it"):
+        read_config(config)
+
+
 def test_an_optional_dataset_is_left_out_where_its_files_are_not_there(tmp_path: Path) -> None:
     read = read_config(SMOKE.with_name("tiny.yaml"))
     families = ["chains", "blocks", "regions", "distances", "inference"]

@@ -157,6 +157,14 @@ def test_the_labels_of_people_are_of_claims_that_there_are(
         results.cell("B", "chains").labelled_by(file)
 
 
+def test_a_backbone_that_does_not_answer_a_dataset_has_nothing(results: Results) -> None:
+    cell = results.cell("C", "chains")
+    assert (cell.truth, cell.traces, cell.audits, cell.imputed) == ({}, [], [], 0)
+    assert not cell.has(METHOD)
+    assert cell.metric(METHOD, "auroc") is None
+    assert cell.gain(over="scores only") is None
+
+
 COMPARING = (
     "result", "headline", "ablation", "significance", "extrametrics", "valsize", "scorers",
     "beyond-length",
