@@ -243,4 +243,10 @@ def _write_out(weights: Path, folder: Path) -> None:
     if hasattr(network.config, "quantization_config"):
         del network.config.quantization_config
     network.bfloat16().save_pretrained(folder)
-    AutoTokenizer.from_pretrained(weights.parent, **named).save_pretrained(folder)
+    tokenizer: Any = AutoTokenizer.from_pretrained(weights.parent, **named)
+    # Versions of transformers differ in which tokens of the file they take for these.
+    for role in ("bos_token", "eos_token", "pad_token"):
+        number = getattr(network.config, f"{role}_id", None)
+        if number is not None:
+            setattr(tokenizer, role, tokenizer.convert_ids_to_tokens(number))
+    tokenizer.save_pretrained(folder)
