@@ -74,6 +74,11 @@ def _head(column: Point) -> str:
     return " ".join(names.values())
 
 
+def _dataset(column: Point) -> str:
+    """The head of a column of a table about one metric."""
+    return column.get("dataset") or column["metric"]
+
+
 def _grid(
     name: str,
     title: str,
@@ -180,17 +185,20 @@ def result(results: Results) -> list[Table]:
     return [
         _grid(
             "result",
-            f"Final-answer reliability on {backbone}",
+            f"Final-answer reliability on {backbone}: {METRICS[metric]}",
             ("Group", "Method"),
             _across(method=groups),
-            _across(dataset=results.datasets, metric=MAIN),
+            _across(dataset=results.datasets),
             lambda points: _ranked(results, points),
             "Best in bold, second best underlined; a loss is gray (in Markdown, italic) where "
             f"the AUROC is within {EPSILON} of 0.5. {_compared_on(results, backbone)}",
             label=lambda row: (groups[row["method"]], row["method"]),
+            head=_dataset,
             backbone=backbone,
+            metric=metric,
         )
         for backbone in results.backbones
+        for metric in MAIN
     ]
 
 
@@ -238,26 +246,30 @@ def ablation(results: Results) -> list[Table]:
     methods = ["Constraint", "MLP", "fixed average", "oracle", *learned, *papers, METHOD, *beyond]
 
     def texts(points: list[Point]) -> list[str | Value]:
-        if points[0]["metric"] == "Gain kept":
+        if "dataset" not in points[0]:
             return [_kept(results, point["backbone"], point["method"]) for point in points]
         return _ranked(results, points)
 
+    kept: dict[str, list[Point]] = {"auroc": [{"metric": "Gain kept"}]}
     return [
         _grid(
             "ablation",
-            f"Variants of the composer on {backbone}",
+            f"Variants of the composer on {backbone}: {METRICS[metric]}",
             ("Variant",),
             _across(method=methods),
-            [*_across(dataset=results.datasets, metric=MAIN), {"metric": "Gain kept"}],
+            [*_across(dataset=results.datasets), *kept.get(metric, [])],
             texts,
             "Gain kept: the mean over the datasets that a variant ran on of its AUROC gain "
             f"over scores only, as a share of that of {METHOD} there, which means little where "
             "that is near 0. The oracle chooses by test AUROC and is no method. "
             f"{_compared_on(results, backbone)}",
             label=_renamed({"oracle": f"oracle: {' or '.join(ORACLE)}"}),
+            head=_dataset,
             backbone=backbone,
+            metric=metric,
         )
         for backbone in results.backbones
+        for metric in MAIN
     ]
 
 

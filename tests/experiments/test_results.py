@@ -173,10 +173,20 @@ COMPARING = (
 
 @pytest.mark.parametrize("name", COMPARING)
 def test_a_table_says_how_many_traces_it_is_about(results: Results, name: str) -> None:
-    (table,) = TABLES[name](results)
     counts = "test traces (chains: 5 (1 imputed, 1 without a label left out))"
-    assert counts in table.note
-    assert "the score's mean over validation stands for it" in table.note
+    for table in TABLES[name](results):
+        assert counts in table.note
+        assert "the score's mean over validation stands for it" in table.note
+
+
+def test_results_are_told_a_metric_a_table(results: Results) -> None:
+    areas, losses = TABLES["result"](results)
+    assert areas.title == "Final-answer reliability on B: AUROC"
+    assert losses.title == "Final-answer reliability on B: balanced Brier"
+    assert areas.columns == losses.columns == ("Group", "Method", "chains")
+    assert {row[1]: getattr(row[2], "text", row[2]) for row in areas.rows}[METHOD] == "1.000"
+    varied, _ = TABLES["ablation"](results)
+    assert varied.columns == ("Variant", "chains", "Gain kept")
 
 
 def test_the_other_tables_compare_no_methods() -> None:
