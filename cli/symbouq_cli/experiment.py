@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,8 +81,8 @@ def run(
     configured.check_packages()
     run = configured.run
     total = len(run.stages)
-    made = sum(state.done for state in run.states())
-    with _progress(made, total, not on_ray) as (begun, advance):
+    left = [state.stage for state in run.states() if not state.done]
+    with _progress(left, total, not on_ray) as (begun, advance):
         if on_ray:
             run.make_on_ray(begun, jobs)
         else:
@@ -92,10 +92,15 @@ def run(
 
 @contextmanager
 def _progress(
-    made: int, total: int, inner: bool
+    left: Sequence[Stage], total: int, inner: bool
 ) -> Iterator[tuple[Callable[[Stage], None], Callable[[int], None]]]:
-    """Tells which stage is begun and, where `inner`, how far it is: bars on a terminal, elsewhere a
-    line for each stage.
+    """Tells which stage is begun, how much is left by the estimates and, where `inner`, how far the
+    stage is: bars on a terminal, elsewhere a line for each stage.
+
+    Args:
+        left: The stages that are not made.
+        total: How many stages there are.
+        inner: Whether stages are worked on one after the other.
     """
     from rich.console import Console
     from rich.progress import (
@@ -108,29 +113,33 @@ def _progress(
     )
 
     console = Console(stderr=True)
-    started = iter(range(made, total))
+    seconds = sum(stage.cost for stage in left)
+    number, begun_seconds, current = total - len(left), 0.0, 0.0
+
+    def counted(stage: Stage) -> str:
+        """Counts a stage, and says which it is and how much was left when it was begun."""
+        nonlocal number, begun_seconds, current
+        number, begun_seconds, current = number + 1, begun_seconds + current, stage.cost
+        minutes = (seconds - begun_seconds) / 60
+        return f"[{number}/{total}, about {minutes:.0f} min left] {stage.name}"
+
     if not console.is_terminal:
-        yield (
-            lambda stage: tell(f"[{next(started) + 1}/{total}] {stage.name}"),
-            lambda count: None,
-        )
+        yield lambda stage: tell(counted(stage)), lambda count: None
         return
     columns = (
-        MofNCompleteColumn(),
+        TextColumn("{task.description}"),
         BarColumn(),
+        MofNCompleteColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.description}"),
     )
     with Progress(*columns, console=console, transient=True) as progress:
-        stages = progress.add_task("stages", total=total, completed=made)
         inside = progress.add_task("", visible=False)
 
         def begun(stage: Stage) -> None:
             nonlocal inside
-            progress.update(stages, completed=next(started))
             progress.remove_task(inside)
-            inside = progress.add_task(stage.name, total=stage.size or None, visible=inner)
+            inside = progress.add_task(counted(stage), total=stage.size or None, visible=inner)
 
         yield begun, lambda count: progress.advance(inside, count)
 

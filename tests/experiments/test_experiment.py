@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 
 pytest.importorskip("torch", reason="the extra `models` is not installed")
 
+from symbouq_cli.experiment import _progress
 from symbouq_cli.main import main
 
 from symbouq.errors import SymboUQError
@@ -57,6 +59,17 @@ def test_the_papers_experiment_is_planned_without_weights_or_traces(tmp_path: Pa
     assert "predictions-Qwen3-8B-SpaceNLI_free-form: about" in done.output
     assert "on one GPU" in done.output
     assert not (tmp_path / "run").exists()
+
+
+def test_progress_tells_what_is_left_by_the_estimates(capsys: pytest.CaptureFixture[str]) -> None:
+    left: Any = [SimpleNamespace(name=name, cost=cost) for name, cost in (("a", 120), ("b", 240))]
+    with _progress(left, 5, inner=True) as (begun, _):
+        for stage in left:
+            begun(stage)
+    assert capsys.readouterr().err.splitlines() == [
+        "[4/5, about 6 min left] a",
+        "[5/5, about 4 min left] b",
+    ]
 
 
 def test_what_files_cannot_fill_is_told_and_may_be_taken_smaller(tmp_path: Path) -> None:
