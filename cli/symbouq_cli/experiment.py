@@ -86,7 +86,8 @@ def run(
         if on_ray:
             run.make_on_ray(begun, jobs)
         else:
-            run.make(begun, advance, configured.submit)
+            with configured.submitting() as submit:
+                run.make(begun, advance, submit)
     tell(f"{run.folder}: {total} stages are made")
 
 

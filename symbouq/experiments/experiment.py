@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
@@ -11,7 +13,7 @@ from symbouq.evidence.scorers.registry import SCORERS, entry
 from symbouq.experiments.backbones.pretrained import GGUF_PACKAGES
 from symbouq.experiments.config import BackboneConfig, ExperimentConfig
 from symbouq.experiments.questions import available, has_files, shortage
-from symbouq.experiments.runner import Run, Stage, Submit, run_apart, run_here
+from symbouq.experiments.runner import Apart, Run, Stage, Submit, run_here
 from symbouq.experiments.stages import (
     Cell,
     CellStages,
@@ -97,21 +99,28 @@ class Experiment:
         judges = [self._added(judge, data) for judge in config.judges]
         for configured in config.backbones:
             backbone = self._added(configured, data)
-            for asked in questions:
-                if asked.dataset.backbones and backbone.name not in asked.dataset.backbones:
-                    continue
-                cell = CellStages(config, backbone, judges, asked)
-                self._stages += cell.stages
-                self.cells[cell.name] = cell
+            own = [
+                CellStages(config, backbone, judges, asked)
+                for asked in questions
+                if not asked.dataset.backbones or backbone.name in asked.dataset.backbones
+            ]
+            self.cells |= {cell.name: cell for cell in own}
+            # One kind of stage after the other: each model is loaded once.
+            for alike in zip(*(cell.stages for cell in own), strict=True):
+                self._stages += alike
             self._add_scoring(backbone)
         tested = (q for q in questions if (q.dataset.name, q.split) == (config.source, "test"))
         self.pairs = next((self._add(Counterfactual(config, asked)) for asked in tested), None)
         self.run = Run(folder, self._stages, processes, config.threads)
 
-    @property
-    def submit(self) -> Submit:
+    @contextmanager
+    def submitting(self) -> Iterator[Submit]:
         """How this machine works on a stage: vLLM's engines each in a process of its own."""
-        return run_apart if self.config.generation.engine == "vllm" else run_here
+        if self.config.generation.engine == "vllm":
+            with Apart() as apart:
+                yield apart
+        else:
+            yield run_here
 
     def shortages(self) -> list[str]:
         """What is asked for and is not there, a line a split, with as many as there are.

@@ -17,13 +17,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.bank import TIMING
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
+    from multiprocessing.context import SpawnProcess
 
 DONE = "stage.json"
 """Written last into a stage's folder: what it was made from, and how long that took."""
@@ -51,6 +52,7 @@ class Stage(ABC):
         version: Raised where a stage of this kind would write something else from the same inputs.
         outputs: The files or folders that it must leave in its folder.
         on_gpu: Whether a GPU does most of it, where there is one.
+        holds: What it loads, such as a model in an engine, that the next stage may need as well.
         name: What it is called in the run's folder.
     """
 
@@ -58,6 +60,7 @@ class Stage(ABC):
     version: ClassVar[int] = 1
     outputs: ClassVar[tuple[str, ...]]
     on_gpu: bool = False
+    holds: str = ""
 
     def __init__(
         self,
@@ -149,44 +152,92 @@ def run_here(stage: Stage, work: Work) -> Future[float]:
     return future
 
 
-def run_apart(stage: Stage, work: Work) -> Future[float]:
-    """Does the work on a stage at once, that of a model in a process of its own: what an engine
-    takes of a GPU's memory it gives back with its process only.
+class Apart:
+    """Has the work on stages done one after the other, that of models in another process: what an
+    engine takes of a GPU's memory it gives back with its process only. Stages that hold the same in
+    memory (`Stage.holds`) share a process, which ends where another model's turn comes; a context
+    manager, which ends the last.
     """
-    if not stage.on_gpu:
-        return run_here(stage, work)
-    context = get_context("spawn")
-    ours, theirs = context.Pipe(duplex=False)
-    child = context.Process(target=_apart, args=(stage, replace(work, advance=silent), theirs))
-    future: Future[float] = Future()
-    child.start()
-    theirs.close()
-    try:
-        while not future.done():
-            told = ours.recv()
-            if isinstance(told, int):
-                work.advance(told)
-            elif isinstance(told, float):
-                future.set_result(told)
-            else:
-                future.set_exception(told)
-    except EOFError:
-        child.join()
-        message = f"stage {stage.name}: its process ended with code {child.exitcode}"
-        future.set_exception(StageError(message))
-    finally:
-        if not future.done():  # this process is being stopped
+
+    def __init__(self) -> None:
+        self._child: SpawnProcess | None = None
+        self._pipe: Connection | None = None
+        self._holds = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def __call__(self, stage: Stage, work: Work) -> Future[float]:
+        """Does the work on a stage at once."""
+        if not stage.on_gpu:
+            return run_here(stage, work)
+        if stage.holds != self._holds:
+            self._end()
+        pipe = self._pipe or self._begin(stage.holds)
+        future: Future[float] = Future()
+        try:
+            pipe.send((stage, replace(work, advance=silent)))
+            while not future.done():
+                told = pipe.recv()
+                if isinstance(told, int):
+                    work.advance(told)
+                elif isinstance(told, float):
+                    future.set_result(told)
+                else:
+                    future.set_exception(told)
+        except (EOFError, BrokenPipeError):
+            code = self._end()
+            future.set_exception(
+                StageError(f"stage {stage.name}: its process ended with code {code}")
+            )
+        finally:
+            if not future.done() or future.exception():  # it is being stopped, or nobody knows
+                self._end()
+        return future
+
+    def _begin(self, holds: str) -> Connection:
+        context = get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._child = context.Process(target=_work_apart, args=(theirs,), daemon=False)
+        self._child.start()
+        theirs.close()
+        self._holds = holds
+        return self._pipe
+
+    def _end(self) -> int | None:
+        """Ends the process; gives its exit code."""
+        child, pipe = self._child, self._pipe
+        self._child, self._pipe, self._holds = None, None, ""
+        if child is None or pipe is None:
+            return None
+        pipe.close()  # an idle process ends by itself
+        child.join(_PATIENCE)
+        if child.exitcode is None:
             child.terminate()
-        child.join()
-    return future
+            child.join()
+        return child.exitcode
 
 
-def _apart(stage: Stage, work: Work, told: Connection) -> None:
-    """Does the work on a stage and tells its progress, then its seconds or what went wrong."""
-    try:
-        told.send(carry_out(stage, replace(work, advance=told.send)))
-    except Exception as error:
-        told.send(error)
+_PATIENCE = 10.0
+"""Seconds that a process has to end by itself."""
+
+
+def _work_apart(told: Connection) -> None:
+    """Does the work on stages as they come; tells the progress of each, then its seconds or what
+    went wrong.
+    """
+    while True:
+        try:
+            stage, work = told.recv()
+        except EOFError:
+            return
+        try:
+            told.send(carry_out(stage, replace(work, advance=told.send)))
+        except Exception as error:
+            told.send(error)
 
 
 @dataclass(frozen=True)

@@ -360,6 +360,7 @@ class Traces(Stage):
 
     def __init__(self, cell: CellStages) -> None:
         self.cell, generation = cell, cell.config.generation
+        self.holds = f"engine of {cell.backbone.name}"
         samples = 0 if cell.name.split == "train" else generation.samples
         self.generation_settings = Settings(
             samples,
@@ -472,7 +473,7 @@ class Signals(Stage):
     kind, outputs, on_gpu = "signals", ("signals",), True
 
     def __init__(self, cell: CellStages) -> None:
-        self.cell = cell
+        self.cell, self.holds = cell, f"signals of {cell.name.backbone}"
         super().__init__(
             cell.name,
             (cell.traces, cell.audits[None], *cell.backbone.inputs),
@@ -503,6 +504,7 @@ class Judged(Stage):
 
     def __init__(self, cell: CellStages, judge: Model) -> None:
         self.cell, self.judge = cell, judge
+        self.holds = f"engine of {judge.name}"
         super().__init__(
             (judge.name, *cell.name),
             (cell.traces, cell.audits[None], *judge.inputs),
@@ -635,6 +637,7 @@ class Scorer(Stage):
             else {}
         )
         self.on_gpu = scorer.trained or "backbone" in scorer.needs
+        self.holds = f"scorers of {train.backbone.name}"
         fits = len(self.seeds) if scorer.trained else 0
         super().__init__(
             (train.backbone.name, name, view),
@@ -674,6 +677,7 @@ class Scores(Stage):
         self, cell: CellStages, view: View | None, validation: CellStages, scorers: Sequence[Scorer]
     ) -> None:
         self.cell, self.view, self.validation, self.scorers = cell, view, validation, scorers
+        self.holds = f"scorers of {cell.name.backbone}"
         split = cell.inputs(view, labels=False)
         read = *split, *validation.inputs(view), *scorers, *_asked(scorers, cell)
         super().__init__((*cell.name, view), read)
@@ -756,6 +760,7 @@ class Costs(Stage):
 
     def __init__(self, cell: CellStages, scorers: Sequence[Scorer]) -> None:
         self.cell, self.scorers = cell, scorers
+        self.holds = f"scorers of {cell.backbone.name}"
         read = *cell.inputs(labels=False), *scorers, *_asked(scorers, cell)
         super().__init__((cell.backbone.name,), read)
 

@@ -15,13 +15,13 @@ import pytest
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.bank import TIMING
 from symbouq.experiments.runner import (
+    Apart,
     Output,
     Run,
     Stage,
     StageError,
     Work,
     carry_out,
-    run_apart,
 )
 
 
@@ -240,14 +240,16 @@ def test_a_stage_whose_inputs_come_later_cannot_be_made(tmp_path: Path) -> None:
         Run(tmp_path, (stage,)).make()
 
 
-class Apart(Stage):
+class Held(Stage):
     """A stage of a model that says which process it is worked on in."""
 
-    kind, outputs, on_gpu = "apart", ("process",), True
+    kind, outputs, on_gpu = "held", ("process",), True
 
-    def __init__(self, fault: str = "", on_gpu: bool = True) -> None:
-        self.fault, self.on_gpu = fault, on_gpu
-        super().__init__((fault or None,), size=3)
+    def __init__(
+        self, name: str = "", holds: str = "", fault: str = "", on_gpu: bool = True
+    ) -> None:
+        self.fault, self.on_gpu, self.holds = fault, on_gpu, holds
+        super().__init__((name or fault or None,), size=3)
 
     def run(self, work: Work) -> None:
         work.advance(1)
@@ -259,25 +261,30 @@ class Apart(Stage):
         (work.out / "process").write_text(str(os.getpid()))
 
 
-def test_a_models_stage_has_a_process_of_its_own(tmp_path: Path) -> None:
+def test_models_have_processes_of_their_own(tmp_path: Path) -> None:
     counts: list[int] = []
-    apart, here = Apart(), Apart("", on_gpu=False)
-    run = Run(tmp_path, (apart,))
-    run.make(advance=counts.append, submit=run_apart)
-    assert run.output(apart).read_text() != str(os.getpid())
-    assert counts == [1, 2]
-    run = Run(tmp_path / "here", (here,))
-    run.make(submit=run_apart)
-    assert run.output(here).read_text() == str(os.getpid())
+    stages = (
+        *(Held("a", "x"), Held("b", "x"), Held("c", on_gpu=False)),
+        *(Held("d", "x"), Held("e", "y"), Held("f")),
+    )
+    run = Run(tmp_path, stages)
+    with Apart() as apart:
+        run.make(advance=counts.append, submit=apart)
+    a, b, c, d, e, f = (int(run.output(stage).read_text()) for stage in stages)
+    assert c == os.getpid()
+    assert a == b == d
+    assert len({a, c, e, f}) == 4
+    assert counts == [1, 2] * 6
+    assert not any(Path(f"/proc/{process}").exists() for process in (a, e, f))
 
 
 @pytest.mark.parametrize(
     ("fault", "message"),
-    [("told", "there: no model here"), ("killed", "stage apart-killed: its process ended with")],
+    [("told", "there: no model here"), ("killed", "stage held-killed: its process ended with")],
 )
 def test_what_goes_wrong_in_another_process_is_told(
     fault: str, message: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(SymboUQError) as raised:
-        Run(tmp_path, (Apart(fault),)).make(submit=run_apart)
+    with Apart() as apart, pytest.raises(SymboUQError) as raised:
+        Run(tmp_path, (Held(fault=fault),)).make(submit=apart)
     assert str(raised.value).startswith(message)
