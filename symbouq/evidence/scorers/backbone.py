@@ -73,19 +73,14 @@ class TransformersBackbone:
             SymboUQError: If a package is missing, or the model cannot be loaded.
         """
         try:
-            from transformers import AutoModelForCausalLM
-
-            from symbouq.evidence.generation.models import find_model, load_tokenizer, unreadable
+            from symbouq.evidence.generation.models import find_model, load_network, load_tokenizer
             from symbouq.evidence.generation.prompts import Chat
         except ImportError as error:
             raise missing_extra("models", error) from error
         source = find_model(model)
         tokenizer = load_tokenizer(source)
         chat = Chat(tokenizer, chat_template)
-        with unreadable(source, "model"):
-            loaded: Any = AutoModelForCausalLM.from_pretrained(source.folder)
-        loaded = loaded.to(device)
-        return cls(source.name, loaded, tokenizer, chat.render)
+        return cls(source.name, load_network(source, device), tokenizer, chat.render)
 
     def continuations(
         self, messages: Sequence[str], opening: str, texts: Sequence[str]
