@@ -89,23 +89,25 @@ class _Seconds(NamedTuple):
         return self.least + self.million * model.parameters / 1e6
 
 
-# Measured on two CPU cores with models of a few million parameters, and in a trial on a processor
-# with AVX-512 with one of 135 million; guessed for a GPU with one of eight billion.
+# Measured on two CPU cores without AVX-512, with models of 1 and of 135 million parameters; guessed
+# for a GPU with one of eight billion.
 _SECONDS = {
     "transformers": {
-        "trace": _Seconds(0.1, 0.01),
-        "sample": _Seconds(0.06, 0.01),
-        "signals": _Seconds(0.02, 0.0033),
+        "trace": _Seconds(0.1, 0.0037),
+        "sample": _Seconds(0.06, 0.0055),
+        "signals": _Seconds(0.02, 0.004),
+        "asked": _Seconds(0.01, 0.006),
     },
     "vllm": {
         "trace": _Seconds(0.0, 6e-6),
         "sample": _Seconds(0.0, 4e-6),
         "signals": _Seconds(0.0, 6e-6),
+        "asked": _Seconds(0.0, 6e-6),
     },
 }
-_FIT = {"transformers": 7e-5, "vllm": 2e-6}
+_FIT = {"transformers": 1e-4, "vllm": 2e-6}
 _COMPOSE, _AUDIT = 10.0, 0.004
-_INSTALL, _TRAIN = 60.0, 4e-5  # a token and a million parameters
+_INSTALL, _TRAIN = 40.0, 6e-5  # a token and a million parameters
 
 CONTEXTS: dict[View | None, tuple[Context, ...]] = {
     None: ("assumed",),
@@ -648,7 +650,8 @@ class Scorer(Stage):
                 *([search] if search else []),
             ),
             {"scorer": name, "seeds": list(self.seeds), **self.training, **_form(self, config)},
-            train.size * config.epochs * config.width * fits * _FIT[config.generation.engine],
+            train.size * config.epochs * config.width * fits * _FIT[config.generation.engine]
+            + validation.size * _asking([self], validation),
             len(self.seeds),
         )
 
@@ -680,7 +683,7 @@ class Scores(Stage):
         self.holds = f"scorers of {cell.name.backbone}"
         split = cell.inputs(view, labels=False)
         read = *split, *validation.inputs(view), *scorers, *_asked(scorers, cell)
-        super().__init__((*cell.name, view), read)
+        super().__init__((*cell.name, view), read, cost=cell.size * _asking(scorers, cell))
 
     def run(self, work: Work) -> None:
         """Scores the traces."""
@@ -762,7 +765,8 @@ class Costs(Stage):
         self.cell, self.scorers = cell, scorers
         self.holds = f"scorers of {cell.backbone.name}"
         read = *cell.inputs(labels=False), *scorers, *_asked(scorers, cell)
-        super().__init__((cell.backbone.name,), read)
+        # Each scorer scores them twice: the first pass is not timed.
+        super().__init__((cell.backbone.name,), read, cost=2 * cell.size * _asking(scorers, cell))
 
     def run(self, work: Work) -> None:
         """Measures each scorer, with its first seed, and the paper's path of two scores."""
@@ -823,6 +827,11 @@ def _asked(scorers: Iterable[Scorer], cell: CellStages) -> list[Path | Stage]:
     nli = cell.config.nli
     asked: list[Path | Stage] = [nli] if nli and _need(scorers, "samples") else []
     return asked + (cell.backbone.inputs if _need(scorers, "backbone") else [])
+
+
+def _asking(scorers: Iterable[Scorer], cell: CellStages) -> float:
+    """Estimated seconds a trace in which the backbone is asked."""
+    return cell.seconds["asked"] if _need(scorers, "backbone") else 0.0
 
 
 def _form(scorer: Scorer, config: ExperimentConfig) -> dict[str, str]:
