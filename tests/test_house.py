@@ -89,6 +89,7 @@ ACROSS = {
     "auditing/test_real_traces.py": "delivered traces",
     "experiments/benchmarks/test_benchmarks.py": "the scripts of experiments/",
     "experiments/test_fuzz.py": "spoilt records",
+    "experiments/test_paper_run.py": "the paper's experiment, made small, through vLLM",
     "ontology/test_profiles.py": "the built-in profiles",
     "ontology/test_rules.py": "the rules, against a plain reading of them",
     "reading/named/test_metamorphic.py": "texts changed in ways that change no meaning",
