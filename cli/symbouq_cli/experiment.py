@@ -310,7 +310,7 @@ def figure(
     to.mkdir(parents=True, exist_ok=True)
     for each in names:
         drawn = FIGURES[each](results)
-        drawn.supxlabel(results.footer, fontsize=6, color="gray")
+        drawn.supxlabel(results.footer, fontsize=6, color="gray", wrap=True)
         file = to / f"{each}.{form}"
         drawn.savefig(file, dpi=150)
         tell(file)

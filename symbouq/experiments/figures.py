@@ -15,6 +15,9 @@ from symbouq.metrics import SEPARATION_BINS, calibration_bins, risk_coverage, se
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+COLUMNS = 4
+"""Most panels beside each other."""
+
 CONSTRAINT = "Constraint-Rule"
 """The constraint score whose separation is shown: nothing of it was learned on the source."""
 
@@ -83,7 +86,7 @@ def risk(results: Results) -> Figure:
         axes.set(xlabel=_coverage_of(cell), ylabel="risk", title=_titled(cell))
         axes.set_ylim(0, 1)
     legend = panels[0].get_legend_handles_labels()
-    figure.legend(*legend, loc="outside upper center", ncols=2 * len(targets))
+    figure.legend(*legend, loc="outside upper center", ncols=min(6, 2 * len(targets)))
     return figure
 
 
@@ -126,5 +129,12 @@ def _panels(rows: int, columns: int) -> tuple[Figure, Sequence[Any]]:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise missing_extra("notebook", error) from error
+    if columns > COLUMNS:  # a row of the page holds no more
+        rows, columns, panels = -(-rows * columns // COLUMNS), COLUMNS, rows * columns
+    else:
+        panels = rows * columns
     figure = Figure(figsize=(3.4 * columns, 3.0 * rows), layout="constrained")
-    return figure, list(figure.subplots(rows, columns, squeeze=False).flat)
+    axes = list(figure.subplots(rows, columns, squeeze=False).flat)
+    for empty in axes[panels:]:
+        empty.remove()
+    return figure, axes[:panels]

@@ -106,7 +106,7 @@ _SECONDS = {
     },
 }
 _FIT = {"transformers": 1e-4, "vllm": 2e-6}
-_COMPOSE, _AUDIT = 10.0, 0.004
+_COMPOSE, _AUDIT = 2.0, 0.012
 _INSTALL, _TRAIN = 40.0, 6e-5  # a token and a million parameters
 
 CONTEXTS: dict[View | None, tuple[Context, ...]] = {

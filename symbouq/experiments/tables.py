@@ -814,7 +814,8 @@ def scorers(results: Results) -> list[Table]:
         if any(cell.has(name) for cell in cells)
     )
     heads = (f"{cell.cell.backbone}, {cell.cell.dataset}" for cell in cells)
-    return [Table("AUROC on the test split", ("Method", *heads), rows, _compared(cells))]
+    note = _compared(cells)
+    return [Table("AUROC on the test split", ("Method", *heads), rows, note, labels=1)]
 
 
 def _spread(values: Iterable[float]) -> str:
