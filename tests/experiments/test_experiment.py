@@ -259,7 +259,9 @@ def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
     # Every table and figure of the run.
     told = CliRunner().invoke(main, ["experiment", "table", "all", str(SMOKE), "--out", str(run)])
     assert told.exit_code == 0, told.output
-    assert told.output.count(f"configuration smoke {Results(made).footer.split()[4][:-1]}") == len(TABLES)
+    assert told.output.count(f"configuration smoke {Results(made).footer.split()[4][:-1]}") == len(
+        TABLES
+    )
     assert Results(made).cell("tiny", "chains").metric("SymboUQ", "auroc") is not None
     shown = tmp_path / "figures"
     drawn = CliRunner().invoke(
@@ -269,7 +271,7 @@ def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
     assert {file.name for file in shown.iterdir()} == {f"{name}.png" for name in FIGURES}
 
     # Nothing that is made is made again, and test labels change no score and no prediction.
-    assert "90 stages are made" in CliRunner().invoke(main, arguments).output
+    assert "91 stages are made" in CliRunner().invoke(main, arguments).output
     before = _predicted(made)
     for cell, stages in made.cells.items():
         if cell.split == "test":
