@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from symbouq_cli.terminal import tell
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.group()
