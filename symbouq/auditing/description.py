@@ -132,11 +132,8 @@ def _facts(
     context: Context,
 ) -> ClaimFacts:
     relations = [stated.triple[1] for stated in claim.relations]
-    moves = [
-        ontology.relations.displacement[r]
-        for r in relations
-        if r in ontology.relations.displacement
-    ]
+    laid_out = [r for r in relations if r in ontology.relations.displacement]
+    sorts = (ontology.relations.sort.get(ontology.relations.family[r]) for r in relations)
     repair = finding.bounded_repair
     if not reads_assumed(finding.verdict, finding.grounded, context):
         # What contradicts the scene cannot be repaired by dropping claims.
@@ -145,10 +142,8 @@ def _facts(
         relations=tuple(ontology.oriented(stated.triple) for stated in claim.relations),
         confidences=tuple(stated.record["confidence"] for stated in claim.relations),
         grounded=tuple(stated.record["grounded"] for stated in claim.relations),
-        layout=len(moves),
-        symmetric=sum(r in ontology.relations.symmetric for r in relations),
-        axial=moves.count(1),
-        diagonal=sum(n > 1 for n in moves),
+        layout=len(laid_out),
+        sorts=tuple(sort for sort in sorts if sort),
         verdict=verdict,
         first_conflict=finding.first_conflict and context != "grounded",
         feasible_after=finding.feasible_after if context == "assumed" else scene_feasible,

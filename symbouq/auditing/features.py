@@ -24,9 +24,7 @@ class ClaimFacts:
         confidences: The parser's confidence in each.
         grounded: Whether each is grounded.
         layout: How many of them the layout decides.
-        symmetric: How many equal their converse.
-        axial: How many move along one axis.
-        diagonal: How many move along more than one.
+        sorts: What the others count as (sort/2), for each that counts as something.
         verdict: Its verdict in the chosen context.
         first_conflict: Whether it first makes that context infeasible.
         feasible_after: Whether that context with the claim is feasible.
@@ -38,14 +36,16 @@ class ClaimFacts:
     confidences: tuple[float, ...]
     grounded: tuple[bool, ...]
     layout: int
-    symmetric: int
-    axial: int
-    diagonal: int
+    sorts: tuple[str, ...]
     verdict: Verdict
     first_conflict: bool
     feasible_after: bool
     repair: int
     conclusion: bool
+
+
+_SORTS = ("containment", "distance", "topology", "location")
+"""The values of sort/2, in the order of CLAIM_FEATURES."""
 
 
 def features(
@@ -63,7 +63,6 @@ def features(
     """
     stated = set(scene)
     earlier: set[tuple[int, str, int]] = set()
-    prefix = 0
     conflict: int | None = None
     before = scene_feasible
     rows: list[list[float]] = []
@@ -91,31 +90,27 @@ def features(
                 float(claim.repair),
                 float(number),
                 number / total,
-                float(prefix),
                 since,
                 float(claim.conclusion),
                 claim.layout / shares,
-                claim.symmetric / shares,
-                claim.axial / shares,
-                claim.diagonal / shares,
+                *(claim.sorts.count(sort) / shares for sort in _SORTS),
             ]
         )
         if claim.first_conflict:
             conflict = number
         before = claim.feasible_after
-        prefix += count
         earlier.update(claim.relations)
-    return rows, _trace_features(len(scene), scene_feasible, claims, prefix, conflict)
+    return rows, _trace_features(len(scene), scene_feasible, claims, conflict)
 
 
 def _trace_features(
     context: int,
     scene_feasible: bool,
     claims: Sequence[ClaimFacts],
-    relations: int,
     conflict: int | None,
 ) -> list[float]:
     total = len(claims)
+    relations = sum(len(claim.relations) for claim in claims)
     verdicts = Counter(claim.verdict for claim in claims)
     repairs = [claim.repair for claim in claims]
     if not scene_feasible:

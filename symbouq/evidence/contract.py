@@ -24,9 +24,11 @@ def string_schema(length: int) -> dict[str, Any]:
 
 
 def _pattern(length: int) -> str:
-    # Some engines let control characters and empty strings through where only a length is
-    # given, so the characters are named, and the first is no space.
-    return rf"^[A-Za-z0-9,.'():;\-][A-Za-z0-9 ,.'():;\-]{{0,{length - 1}}}$"
+    # Some engines let control characters and empty strings through where only a length is given.
+    # Quotes and backslashes are those that JSON escapes: without them a string stands in the text
+    # as it is, and tokens are aligned with it. The first character is no space.
+    barred = r"\x00-\x1F\x7F-\x9F\"\\"
+    return rf"^[^\s{barred}][^{barred}]{{0,{length - 1}}}$"
 
 
 SCHEMA: dict[str, Any] = {
@@ -62,7 +64,7 @@ FREE_FORM = (
 """The instruction for free-form traces."""
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid", strict=True, regex_engine="python-re"))
+@dataclass(frozen=True, config=ConfigDict(extra="forbid", strict=True, regex_engine="rust-regex"))
 class Structured:
     """A structured trace, which keeps to `SCHEMA`.
 

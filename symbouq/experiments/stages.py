@@ -358,7 +358,7 @@ class CellStages:
 class Traces(Stage):
     """Generated traces of a cell, with samples where they are scored."""
 
-    kind, outputs, on_gpu = "traces", ("traces.jsonl",), True
+    kind, version, outputs, on_gpu = "traces", 2, ("traces.jsonl",), True
 
     def __init__(self, cell: CellStages) -> None:
         self.cell, generation = cell, cell.config.generation
@@ -502,7 +502,7 @@ class Signals(Stage):
 class Judged(Stage):
     """A judge's labels of the steps of a cell's traces."""
 
-    kind, outputs, on_gpu = "judged", ("labels.jsonl",), True
+    kind, version, outputs, on_gpu = "judged", 2, ("labels.jsonl",), True
 
     def __init__(self, cell: CellStages, judge: Model) -> None:
         self.cell, self.judge = cell, judge

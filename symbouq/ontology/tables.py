@@ -164,6 +164,7 @@ class Relations:
 
     Attributes:
         family: Relation to its family.
+        sort: Family to what the features of an audit count its relations as.
         converse: Relation to its converse (a symmetric one to itself).
         mirror: The converse, where swapping the things says exactly the same.
         suffices: (trusted, claimed) pairs of relations of which, over one pair of
@@ -181,6 +182,7 @@ class Relations:
     """
 
     family: Annotated[dict[str, str], _mapping]
+    sort: Annotated[dict[str, str], _mapping]
     converse: Annotated[dict[str, str], _mapping]
     mirror: Annotated[dict[str, str], _mapping]
     suffices: Annotated[frozenset[tuple[str, str]], _pairs]

@@ -28,15 +28,15 @@ CLAIM_FEATURES: dict[str, str] = {
     # Position
     "index": "number of the claim, from 1",
     "position": "number of the claim over the number of claims",
-    "prefix": "how many relations earlier claims state",
     "since_conflict": "how many claims ago the first conflict was; 0 before it",
     # Claim type
     "conclusion": "1 if the claim is the conclusion",
     # Relation family
     "layout": "share of its relations that the layout decides (directions)",
-    "symmetric": "share of its relations that equal their converse",
-    "axial": "share of its relations that move along one axis",
-    "diagonal": "share of its relations that move along more than one axis",
+    "containment": "share of its relations that are of containment (families by sort/2)",
+    "distance": "share of its relations that are of distance",
+    "topology": "share of its relations that are of topology",
+    "location": "share of its relations that say where a thing is, starts or ends",
 }
 """Claim features by name, in order, with their definitions."""
 

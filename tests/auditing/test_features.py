@@ -53,7 +53,7 @@ def test_there_are_23_and_16() -> None:
 U = ["E", "above", "F"]
 V = ["G", "above", "H"]
 CLAIM_CASES: dict[str, tuple[list[Relations], list[Relations], Relations | None, int, set[str]]] = {
-    "parsed": ([[], []], [[U], []], None, 0, {"relations", "confidence", "grounded", "layout", "axial"}),
+    "parsed": ([[], []], [[U], []], None, 0, {"relations", "confidence", "grounded", "layout"}),
     "relations": ([[U]], [[U, V]], None, 0, set()),
     "confidence": ([[U]], [[[*U, 0.5]]], None, 0, set()),
     "grounded": ([[[*U, 1.0, False]]], [[[*U, 1.0, True]]], None, 0, set()),
@@ -71,13 +71,13 @@ CLAIM_CASES: dict[str, tuple[list[Relations], list[Relations], Relations | None,
     "repair": ([[U], [U], [["F", "above", "E"]]], [[U], [V], [["F", "above", "E"]]], None, 2, set()),
     "index": ([[U], []], [[U], [], []], None, -1, {"position"}),
     "position": ([[U], []], [[U], [], []], None, 0, set()),
-    "prefix": ([[U], []], [[U, V], []], None, 1, set()),
     "since_conflict": ([[["B", "above", "A"]], [], []], [[], [["B", "above", "A"]], []], None, 2, set()),
     "conclusion": ([[], [U], []], [[], [U]], None, 1, {"position"}),
-    "layout": ([[["E", "inside", "F"]]], [[["E", "upper_left", "F"]]], None, 0, {"diagonal"}),
-    "symmetric": ([[["E", "inside", "F"]]], [[["E", "near", "F"]]], None, 0, set()),
-    "axial": ([[["E", "same_position", "F"]]], [[U]], None, 0, {"symmetric"}),
-    "diagonal": ([[["E", "same_position", "F"]]], [[["E", "upper_left", "F"]]], None, 0, {"symmetric"}),
+    "layout": ([[["E", "inside", "F"]]], [[["E", "upper_left", "F"]]], None, 0, {"containment"}),
+    "containment": ([[["E", "at", "F"]]], [[["E", "not_inside", "F"]]], None, 0, {"location"}),
+    "distance": ([[["E", "at", "F"]]], [[["E", "far", "F"]]], None, 0, {"location"}),
+    "topology": ([[["E", "near", "F"]]], [[["E", "touching", "F"]]], None, 0, {"distance"}),
+    "location": ([[["E", "contains", "F"]]], [[["E", "start", "F"]]], None, 0, {"containment"}),
 }  # fmt: skip
 
 
@@ -141,7 +141,6 @@ def test_trace_feature_moves_alone(name: str) -> None:
 def test_hand_derived_values() -> None:
     rows, trace = features([[AB], [], [["B", "above", "A"]], [AB]])
     assert rows[2]["repair"] == 4
-    assert rows[2]["prefix"] == 1
     assert rows[3]["since_conflict"] == 1
     assert trace["conflict_position"] == 3 / 4
     assert trace["repair_mean"] == 1

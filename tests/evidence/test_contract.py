@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from symbouq.evidence.contract import LONGEST, STRUCTURED, Structured
@@ -26,10 +28,22 @@ def test_longest_trace_fits() -> None:
         '{"reasoning": [1], "conclusion": "b"}',
         '{"reasoning": [" a"], "conclusion": "b"}',
         '{"reasoning": ["a"], "conclusion": ""}',
+        '{"reasoning": ["a\\n"], "conclusion": "b"}',
+        '{"reasoning": ["a\\u007f"], "conclusion": "b"}',
+        '{"reasoning": ["a"], "conclusion": "\\u00a0b"}',
+        '{"reasoning": ["a"], "conclusion": "\\"b\\""}',
+        json.dumps({"reasoning": ["a" * 97], "conclusion": "b"}),
+        json.dumps({"reasoning": ["a"], "conclusion": "b" * 65}),
     ],
 )
 def test_what_does_not_keep_to_the_schema_is_no_trace(text: str) -> None:
     assert Structured.of(text) is None
+
+
+@pytest.mark.parametrize("step", ["A → B = up/left?", "Café is 3² m from “Ω”", "\U0001f600" * 96])
+def test_characters_that_models_write_are_of_the_schema(step: str) -> None:
+    written = Structured((step,), step[:64])
+    assert Structured.of(written.encoded()) == written
 
 
 @pytest.mark.parametrize(
