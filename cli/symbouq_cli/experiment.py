@@ -82,12 +82,12 @@ def run(
     run = configured.run
     total = len(run.stages)
     left = [state.stage for state in run.states() if not state.done]
-    with _progress(left, total, not on_ray) as (begun, advance):
+    one_by_one = not on_ray and configured.config.workers == 1
+    with _progress(left, total, one_by_one) as (begun, advance):
         if on_ray:
             run.make_on_ray(begun, jobs)
         else:
-            with configured.submitting() as submit:
-                run.make(begun, advance, submit)
+            configured.make(begun, advance)
     tell(f"{run.folder}: {total} stages are made")
 
 

@@ -53,6 +53,9 @@ class TrainingConfig(_Part):
     wordings: str | None = None
     """Training split of a benchmark, relative to the data folder, whose sentences word half of the
     directions."""
+    threads: Annotated[int, Field(ge=1)] | None = None
+    """Threads of the training on a CPU; `threads` of the experiment where absent. Models that are
+    used come later: none works beside the first training."""
 
 
 class BackboneConfig(_Part):
@@ -262,6 +265,9 @@ class ExperimentConfig(_Part):
     """Test traces of each backbone and dataset in Table prefix."""
     threads: Annotated[int, Field(ge=1)] | None = None
     """Threads of the models and networks on a CPU; all cores where absent."""
+    workers: Annotated[int, Field(ge=1)] = 1
+    """Stages that this machine works on side by side, each model in a process of its own; of those
+    on a GPU as many as there are GPUs."""
     seeds: Annotated[list[int], Field(min_length=1)] = [2026, 2027, 2028, 2029, 2030]
     """Seeds of the trained scorers."""
     search: SearchConfig | None = None

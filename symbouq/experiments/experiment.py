@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
@@ -13,7 +12,7 @@ from symbouq.evidence.scorers.registry import SCORERS, entry
 from symbouq.experiments.backbones.pretrained import GGUF_PACKAGES
 from symbouq.experiments.config import BackboneConfig, ExperimentConfig
 from symbouq.experiments.questions import available, has_files, shortage
-from symbouq.experiments.runner import Apart, Run, Stage, Submit, run_here
+from symbouq.experiments.runner import Apart, Run, SideBySide, Stage
 from symbouq.experiments.stages import (
     Cell,
     CellStages,
@@ -113,14 +112,29 @@ class Experiment:
         self.pairs = next((self._add(Counterfactual(config, asked)) for asked in tested), None)
         self.run = Run(folder, self._stages, processes, config.threads)
 
-    @contextmanager
-    def submitting(self) -> Iterator[Submit]:
-        """How this machine works on a stage: vLLM's engines each in a process of its own."""
-        if self.config.generation.engine == "vllm":
-            with Apart() as apart:
-                yield apart
+    def make(self, begun: Callable[[Stage], None], advance: Callable[[int], None]) -> None:
+        """Makes on this machine what is not made yet: with several workers, or with vLLM, whose
+        engines keep what they take of a GPU's memory, each model in a process of its own.
+
+        Args:
+            begun: Told of each stage before it is worked on.
+            advance: Told by a stage at work how many of its `size` pieces more are done.
+
+        Raises:
+            SymboUQError: As `Run.make`.
+        """
+        workers = self.config.workers
+        if workers > 1:
+            import torch
+
+            gpus = torch.cuda.device_count()
+            with SideBySide(workers, gpus) as submit:
+                self.run.make(begun, advance, submit, workers, gpus)
+        elif self.config.generation.engine == "vllm":
+            with Apart() as submit:
+                self.run.make(begun, advance, submit)
         else:
-            yield run_here
+            self.run.make(begun, advance)
 
     def shortages(self) -> list[str]:
         """What is asked for and is not there, a line a split, with as many as there are.

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from symbouq.errors import SymboUQError
@@ -157,12 +159,15 @@ class Apart:
     engine takes of a GPU's memory it gives back with its process only. Stages that hold the same in
     memory (`Stage.holds`) share a process, which ends where another model's turn comes; a context
     manager, which ends the last.
+
+    Attributes:
+        holds: What the process holds; None where there is no process.
     """
 
     def __init__(self) -> None:
         self._child: SpawnProcess | None = None
         self._pipe: Connection | None = None
-        self._holds = ""
+        self.holds: str | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -170,11 +175,16 @@ class Apart:
     def __exit__(self, *_: object) -> None:
         self._end()
 
+    def stop(self) -> None:
+        """Stops the process in the middle of its work, which then fails; from another thread."""
+        if (child := self._child) is not None:
+            child.terminate()
+
     def __call__(self, stage: Stage, work: Work) -> Future[float]:
         """Does the work on a stage at once."""
         if not stage.on_gpu:
             return run_here(stage, work)
-        if stage.holds != self._holds:
+        if stage.holds != self.holds:
             self._end()
         pipe = self._pipe or self._begin(stage.holds)
         future: Future[float] = Future()
@@ -204,13 +214,13 @@ class Apart:
         self._child = context.Process(target=_work_apart, args=(theirs,), daemon=False)
         self._child.start()
         theirs.close()
-        self._holds = holds
+        self.holds = holds
         return self._pipe
 
     def _end(self) -> int | None:
         """Ends the process; gives its exit code."""
         child, pipe = self._child, self._pipe
-        self._child, self._pipe, self._holds = None, None, ""
+        self._child, self._pipe, self.holds = None, None, None
         if child is None or pipe is None:
             return None
         pipe.close()  # an idle process ends by itself
@@ -221,14 +231,63 @@ class Apart:
         return child.exitcode
 
 
+class SideBySide:
+    """Has the work on stages done by several workers, each of which has the models of its stages in
+    a process of its own (`Apart`); a context manager, which ends them.
+
+    Args:
+        workers: How many.
+        models: How many of them may have a model at a time, such as one a GPU; all where 0.
+    """
+
+    def __init__(self, workers: int, models: int = 0) -> None:
+        self._models = models or workers
+        self._workers = [Apart() for _ in range(workers)]
+        self._idle = list(self._workers)
+        self._pool = ThreadPoolExecutor(workers)
+        self._begun: list[Future[float]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        while wait(self._begun, timeout=0.1).not_done:
+            for worker in self._workers:
+                worker.stop()
+        for worker in self._workers:
+            worker.__exit__()
+
+    def __call__(self, stage: Stage, work: Work) -> Future[float]:
+        """Has an idle worker begin a stage; there must be one. For a model it is the one that
+        holds the model, or else one that holds none, unless as many as may do so hold others.
+        """
+        full = sum(worker.holds is not None for worker in self._workers) >= self._models
+        fit: dict[str | None, int] = {None: 0}
+        if stage.on_gpu:
+            fit = {stage.holds: 0, None: 2 if full else 1}
+        worker = min(self._idle, key=lambda worker: fit.get(worker.holds, 1))
+        self._idle.remove(worker)
+        future = self._pool.submit(self._done, worker, stage, work)
+        self._begun.append(future)
+        return future
+
+    def _done(self, worker: Apart, stage: Stage, work: Work) -> float:
+        try:
+            return worker(stage, work).result()
+        finally:
+            self._idle.append(worker)
+
+
 _PATIENCE = 10.0
 """Seconds that a process has to end by itself."""
 
 
 def _work_apart(told: Connection) -> None:
     """Does the work on stages as they come; tells the progress of each, then its seconds or what
-    went wrong.
+    went wrong. It ends with the process that began it, however that ends.
     """
+    Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
             stage, work = told.recv()
@@ -238,6 +297,13 @@ def _work_apart(told: Connection) -> None:
             told.send(carry_out(stage, replace(work, advance=told.send)))
         except Exception as error:
             told.send(error)
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    assert parent is not None  # which spawned this one
+    parent.join()
+    os._exit(1)
 
 
 @dataclass(frozen=True)

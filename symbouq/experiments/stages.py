@@ -209,18 +209,22 @@ class Trained(Stage):
         super().__init__(
             (backbone.name,),
             [*weights, *([self.wordings] if self.wordings else [])],
-            training.model_dump(mode="json") | {"model": backbone.identity},
+            training.model_dump(mode="json", exclude={"threads"}) | {"model": backbone.identity},
             training.steps * training.tokens * _TRAIN * _parameters(backbone) / 1e6,
             training.steps,
         )
 
     def run(self, work: Work) -> None:
         """Trains the model."""
+        import torch
+
         from symbouq.experiments.backbones.corpus import wordings_of
         from symbouq.experiments.backbones.training import Plan, train
 
         start = str(work.input(self.base)) if self.base else str(self.backbone.model)
-        plan = Plan(start, **self.training.model_dump(exclude={"wordings"}))
+        if self.training.threads:
+            torch.set_num_threads(self.training.threads)
+        plan = Plan(start, **self.training.model_dump(exclude={"wordings", "threads"}))
         train(
             plan,
             work.out / self.outputs[0],

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from threading import Barrier
 
@@ -18,6 +20,7 @@ from symbouq.experiments.runner import (
     Apart,
     Output,
     Run,
+    SideBySide,
     Stage,
     StageError,
     Work,
@@ -288,3 +291,90 @@ def test_what_goes_wrong_in_another_process_is_told(
     with Apart() as apart, pytest.raises(SymboUQError) as raised:
         Run(tmp_path, (Held(fault=fault),)).make(submit=apart)
     assert str(raised.value).startswith(message)
+
+
+class Meeting(Stage):
+    """A stage of a model that ends once two of its kind are at work."""
+
+    kind, outputs, on_gpu = "meeting", ("it",), True
+
+    def run(self, work: Work) -> None:
+        (work.out.parent / f"met {work.out.name}").touch()
+        while len(list(work.out.parent.glob("met *"))) < 2:
+            time.sleep(0.01)
+        (work.out / "it").touch()
+
+
+def test_workers_hold_models_of_their_own_side_by_side(tmp_path: Path) -> None:
+    run = Run(tmp_path, (Meeting("a"), Meeting("b")))
+    with SideBySide(2) as submit:
+        run.make(submit=submit, room=2)
+    assert all(state.done for state in run.states())
+
+
+def test_a_worker_goes_on_with_the_model_that_it_holds(tmp_path: Path) -> None:
+    a, b = Held("a", "x"), Held("b", "y")
+    later = [Held(name, holds) for name, holds in (("c", "y"), ("d", "x"), ("e", "y"))]
+    run = Run(tmp_path, (a, b, *later))
+    with SideBySide(2) as submit:
+        work = {stage: Work(tmp_path / stage.name, {}) for stage in run.stages}
+        for future in [submit(stage, work[stage]) for stage in (a, b)]:
+            future.result()
+        for stage in later:
+            submit(stage, work[stage]).result()
+    made = {name: (tmp_path / f"held-{name}/process").read_text() for name in "abcde"}
+    assert made["a"] == made["d"] != made["b"] == made["c"] == made["e"]
+    assert not any(Path(f"/proc/{process}").exists() for process in made.values())
+
+
+def test_no_more_models_are_held_than_there_is_room_for(tmp_path: Path) -> None:
+    def process(name: str) -> str:
+        return (tmp_path / f"held-{name}/process").read_text()
+
+    stages = [Held("a", "x"), Held("b", "y"), Held("c", on_gpu=False), Held("d", "y")]
+    with SideBySide(3, models=1) as submit:
+        for stage in stages:
+            submit(stage, Work(tmp_path / stage.name, {})).result()
+        assert not Path(f"/proc/{process('a')}").exists()
+        assert process("b") == process("d")
+        assert process("c") == str(os.getpid())
+
+
+class Endless(Stage):
+    """A stage of a model that works until it is stopped."""
+
+    kind, outputs, on_gpu = "endless", ("process",), True
+
+    def run(self, work: Work) -> None:
+        (work.out / "process").write_text(str(os.getpid()))
+        time.sleep(3600)
+
+
+def test_what_is_at_work_is_stopped_with_the_run(tmp_path: Path) -> None:
+    told = tmp_path / "process"
+    with pytest.raises(KeyboardInterrupt), SideBySide(2) as submit:
+        submit(Endless(), Work(tmp_path, {}))
+        while not (told.exists() and told.read_text()):
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+    assert not Path(f"/proc/{told.read_text()}").exists()
+
+
+def begin_and_be_killed(folder: Path) -> None:
+    told = folder / "process"
+    with SideBySide(1) as submit:
+        submit(Endless(), Work(folder, {}))
+        while not (told.exists() and told.read_text()):
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_killed_run_leaves_no_process(tmp_path: Path) -> None:
+    process = get_context("spawn").Process(target=begin_and_be_killed, args=(tmp_path,))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    left, ends = Path(f"/proc/{(tmp_path / 'process').read_text()}"), time.monotonic() + 10
+    while left.exists() and time.monotonic() < ends:
+        time.sleep(0.05)
+    assert not left.exists()
