@@ -10,7 +10,7 @@ from typing import TypeVar
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.registry import SCORERS, entry
 from symbouq.experiments.backbones.pretrained import GGUF_PACKAGES
-from symbouq.experiments.config import BackboneConfig, ExperimentConfig
+from symbouq.experiments.config import BackboneConfig, ConfigError, DatasetConfig, ExperimentConfig
 from symbouq.experiments.questions import available, has_files, shortage
 from symbouq.experiments.runner import Apart, Run, SideBySide, Stage
 from symbouq.experiments.stages import (
@@ -41,6 +41,19 @@ _PACKAGES = {
 """Packages that are imported of each extra."""
 
 _Stage = TypeVar("_Stage", bound=Stage)
+
+
+def _filled(dataset: DatasetConfig, data: Path | None) -> DatasetConfig:
+    """A dataset with sizes that its source can fill.
+
+    Raises:
+        ConfigError: If a file is missing, or nothing is left for a split.
+    """
+    there = available(dataset, data)
+    for split, count in there.items():
+        if not count:
+            raise ConfigError(shortage(dataset, split, dataset.passed_over(split)))
+    return dataset.model_copy(update={"sizes": dataset.sizes | there})
 
 
 class Experiment:
@@ -77,10 +90,7 @@ class Experiment:
     ) -> None:
         present = [dataset for dataset in config.datasets if has_files(dataset, data)]
         if allow_smaller:
-            present = [
-                dataset.model_copy(update={"sizes": dataset.sizes | available(dataset, data)})
-                for dataset in present
-            ]
+            present = [_filled(dataset, data) for dataset in present]
         self.config = config = config.model_copy(update={"datasets": present})
         self.datasets = {dataset.name: dataset for dataset in present}
         self.cells: dict[Cell, CellStages] = {}

@@ -32,7 +32,6 @@ from symbouq.evidence.labels.merging import merge
 from symbouq.evidence.labels.records import labelled, read_claims, read_labels
 from symbouq.evidence.scorers import bank, efficiency
 from symbouq.evidence.scorers.equivalence import NLIEquivalence
-from symbouq.evidence.scorers.methods.decoding import CCP
 from symbouq.evidence.scorers.needs import Need
 from symbouq.evidence.scorers.registry import entry
 from symbouq.experiments.backbones.pretrained import PRETRAINED, install
@@ -653,7 +652,8 @@ class Scorer(Stage):
                 *_asked([self], train),
                 *([search] if search else []),
             ),
-            {"scorer": name, "seeds": list(self.seeds), **self.training, **_form(self, config)},
+            {"scorer": name, "seeds": list(self.seeds), **self.training}
+            | config.model_dump(include={*scorer.options}),
             train.size * config.epochs * config.width * fits * _FIT[config.generation.engine]
             + validation.size * _asking([self], validation),
             len(self.seeds),
@@ -836,11 +836,6 @@ def _asked(scorers: Iterable[Scorer], cell: CellStages) -> list[Path | Stage]:
 def _asking(scorers: Iterable[Scorer], cell: CellStages) -> float:
     """Estimated seconds a trace in which the backbone is asked."""
     return cell.seconds["asked"] if _need(scorers, "backbone") else 0.0
-
-
-def _form(scorer: Scorer, config: ExperimentConfig) -> dict[str, str]:
-    """What the configuration says of one scorer alone."""
-    return {"form": config.ccp} if scorer.scorer == CCP.name else {}
 
 
 def _resources(scorers: Iterable[Scorer], cell: CellStages, work: Work) -> bank.Resources:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -92,6 +95,10 @@ def test_what_files_cannot_fill_is_told_and_may_be_taken_smaller(tmp_path: Path)
     assert smaller.datasets["f"].sizes == {"train": 3, "validation": 4}
     assert smaller.shortages() == []
     assert expected not in CliRunner().invoke(main, [*arguments, "--allow-smaller"]).output
+    config.write_text(config.read_text().replace("train: 3", "train: 7"))
+    refused = CliRunner().invoke(main, [*arguments, "--allow-smaller"])
+    assert "f.jsonl has 7, of which 7 are in other splits" in refused.output
+    assert refused.exit_code == 2
 
 
 def test_a_dataset_may_be_for_some_backbones(tmp_path: Path) -> None:
@@ -308,6 +315,54 @@ def _predictions(made: Experiment, cell: Cell) -> dict[tuple[str, int], dict[str
 def _valsize(made: Experiment) -> dict[str, dict[str, float]]:
     read = _predictions(made, Cell("tiny", "blocks", "test"))
     return {method: scores for (method, _), scores in read.items() if "valsize" in method}
+
+
+KILLED = """
+name: killed
+backbones: [{{name: tiny, model: {backbone}}}]
+source: chains
+datasets:
+  - {{name: chains, family: chains, sizes: {{train: 12, validation: 12, test: 8}}}}
+  - {{name: blocks, family: blocks, sizes: {{validation: 8, test: 8}}}}
+generation: {{samples: 1}}
+scorers: [Perplexity, P(True), MLP, Constraint-Rule, Constraint]
+seeds: [2026, 2027]
+epochs: 2
+width: 16
+validation_sizes: [4]
+workers: 2
+threads: 1
+"""
+
+
+@pytest.mark.slow
+def test_a_killed_run_goes_on_to_equal_results(tmp_path: Path) -> None:
+    config = tmp_path / "killed.yaml"
+    config.write_text(KILLED.format(backbone=SMOKE.parent / "backbones/tiny"), encoding="utf-8")
+
+    # In one folder, the one after the other: audits name the file that they are of.
+    run, whole = tmp_path / "run", tmp_path / "whole"
+    code = "from symbouq_cli.main import main; main()"
+    command = [sys.executable, "-c", code, "experiment", "run", str(config), "--out", str(run)]
+
+    def made(run: Path) -> set[str]:
+        return {mark.parent.name for mark in run.glob("*/stage.json")}
+
+    subprocess.run(command, check=True, capture_output=True)
+    run.rename(whole)
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        while len(made(run)) < len(made(whole)) // 2 and process.poll() is None:
+            time.sleep(0.05)
+        assert process.poll() is None
+        process.kill()
+    subprocess.run(command, check=True, capture_output=True)
+    # Names have the hashes of what stages read.
+    assert made(run) == made(whole)
+    test = Cell("tiny", "blocks", "test")
+    first, second = (
+        _predictions(Experiment(read_config(config), folder), test) for folder in (run, whole)
+    )
+    assert first == second
 
 
 JUDGED = """

@@ -70,6 +70,7 @@ class Scorer:
         seeded: Whether it draws random numbers, so that it is fitted once a seed.
         banked: Whether it belongs to the reliability evidence bank (appendix Transfer); the
             others are baselines only.
+        options: The resources by which an experiment configures it, under keys of their names.
     """
 
     name: ClassVar[str]
@@ -79,6 +80,7 @@ class Scorer:
     trained: ClassVar[bool] = False
     seeded: ClassVar[bool] = False
     banked: ClassVar[bool] = True
+    options: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def make(cls, seed: int, settings: Settings | None, resources: Resources) -> Self:

@@ -144,6 +144,7 @@ class CCP(_TokenStatistic):
     """
 
     name = "CCP"
+    options = ("ccp",)
 
     def __init__(self, form: ClaimProbability = "alternatives") -> None:
         self.form = form
