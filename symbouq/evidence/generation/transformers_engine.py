@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 from random import Random
 from typing import Any
 
@@ -63,7 +64,8 @@ class TransformersEngine:
     """An `Engine` that runs a model with transformers.
 
     Texts of a batch grow side by side; one that is finished leaves it. The same prompt is
-    read once for all requests of the batch that have it. A row's draws come from a
+    read once for all requests of the batch that have it, and once what all of its prompts begin
+    with. A row's draws come from a
     generator of its own, so a result does not depend on what else is in the batch beyond
     the rounding of floating-point numbers. Where memory does not suffice for a batch it is
     halved, and so are those that follow.
@@ -152,10 +154,14 @@ class _Batch:
         numbers: dict[tuple[int, ...], int] = {}
         self._which = [numbers.setdefault(tuple(row.prompt), len(numbers)) for row in rows]
         longest = max(map(len, numbers))
+        self._shared = shared = self._beginning([*numbers], longest)
         pads = [longest - len(prompt) for prompt in numbers]
-        # Padding stands left of the prompts, so that all texts begin in one column.
-        padded = [[0] * pad + list(prompt) for pad, prompt in zip(pads, numbers, strict=True)]
-        masks = [[0] * pad + [1] * (longest - pad) for pad in pads]
+        # Padding stands left of what differs, so that all texts begin in one column.
+        padded = [
+            [*prompt[:shared], *[0] * pad, *prompt[shared:]]
+            for pad, prompt in zip(pads, numbers, strict=True)
+        ]
+        masks = [[1] * shared + [0] * pad + [1] * (longest - shared - pad) for pad in pads]
         self._ids = torch.tensor(padded, device=engine.device)
         self._mask = torch.tensor(masks, device=engine.device)
         self._cache = DynamicCache(config=engine.network.config)
@@ -163,7 +169,11 @@ class _Batch:
     @torch.inference_mode()
     def run(self) -> None:
         """Generates until every row is finished."""
-        logits = self._forward(self._ids, (self._mask.cumsum(1) - 1).clamp(min=0))
+        positions, shared = (self._mask.cumsum(1) - 1).clamp(min=0), self._shared
+        if shared:
+            self._forward(self._ids[:1, :shared], self._mask[:1, :shared], positions[:1, :shared])
+            self._cache.batch_repeat_interleave(len(self._ids))
+        logits = self._forward(self._ids[:, shared:], self._mask, positions[:, shared:])
         logits = logits[self._select(self._which)]
         while True:
             chosen = self._step(logits)
@@ -178,12 +188,28 @@ class _Batch:
             new = torch.tensor(chosen, device=self._ids.device).unsqueeze(1)
             self._ids = torch.cat([self._ids, new], dim=1)
             self._mask = torch.cat([self._mask, torch.ones_like(new)], dim=1)
-            logits = self._forward(new, self._mask.sum(1, keepdim=True) - 1)
+            logits = self._forward(new, self._mask, self._mask.sum(1, keepdim=True) - 1)
 
-    def _forward(self, ids: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+    def _beginning(self, prompts: Sequence[tuple[int, ...]], longest: int) -> int:
+        """How many tokens all prompts begin with, of which each has more; 0 where a text may
+        outgrow a sliding window, in which padding between tokens would take up room.
+        """
+        window = getattr(self._network.config.get_text_config(), "sliding_window", None)
+        if len(prompts) == 1 or (
+            window is not None and longest + max(row.room for row in self._rows) > window
+        ):
+            return 0
+        # What the first and the last in their order begin with, all do.
+        pairs = zip(min(prompts), max(prompts), strict=False)
+        alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        return min(alike, min(map(len, prompts)) - 1)
+
+    def _forward(
+        self, ids: torch.Tensor, mask: torch.Tensor, positions: torch.Tensor
+    ) -> torch.Tensor:
         output = self._network(
             input_ids=ids,
-            attention_mask=self._mask,
+            attention_mask=mask,
             position_ids=positions,
             past_key_values=self._cache,
             use_cache=True,

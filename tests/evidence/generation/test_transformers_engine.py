@@ -119,16 +119,36 @@ def test_greedy_texts_do_not_depend_on_the_batch(tiny: Path, engine: Any) -> Non
             )
 
 
+def test_what_prompts_begin_with_is_read_once(engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[tuple[int, int]] = []
+    forward = type(engine.network).forward
+
+    def counted(network: Any, *args: Any, input_ids: Any, **kwargs: Any) -> Any:
+        read.append(tuple(input_ids.shape))
+        return forward(network, *args, input_ids=input_ids, **kwargs)
+
+    monkeypatch.setattr(type(engine.network), "forward", counted)
+    first, second = (engine.chat.ids(message) for message in MESSAGES[:2])
+    alike = next(n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b)
+    assert alike > 1
+    engine.generate([structured(message) for message in MESSAGES[:2]])
+    assert read[0] == (1, alike)
+    assert read[1] == (2, max(len(first), len(second)) - alike)
+
+
 @pytest.mark.parametrize(
     ("family", "settings"),
     [
         ("mistral", {"sliding_window": 12}),
         ("gemma2", {"sliding_window": 12, "head_dim": 32, "query_pre_attn_scalar": 32}),
+        ("gemma2", {"sliding_window": 900, "head_dim": 32, "query_pre_attn_scalar": 32}),
         ("qwen3", {"head_dim": 32}),
     ],
 )
 def test_the_other_families(tmp_path: Path, family: str, settings: dict[str, Any]) -> None:
-    """Their caches differ; texts longer than the sliding window show whether they are right."""
+    """Their caches differ; texts longer than the sliding window, and shorter ones that share what
+    their prompts begin with, show whether they are right.
+    """
     from helpers.tiny_model import tiny_model
 
     folder = tiny_model(tmp_path, family=family, **settings)
