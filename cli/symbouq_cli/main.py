@@ -1,7 +1,8 @@
 """The `symbouq` command: options in, library calls, output.
 
 Exit codes: 0 everything was read, 1 some records failed, 2 rules, options or output are
-wrong, or SymboUQ itself is, 130 interrupted, 129 and 143 hung up and terminated.
+wrong, or SymboUQ itself is, 3 a gate does not hold (`--fail-on`), 130 interrupted, 129 and 143
+hung up and terminated.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import click
 
 import symbouq.version
 from symbouq_cli.answer import answer
+from symbouq_cli.audit import audit
 from symbouq_cli.backbone import backbone
 from symbouq_cli.data import data
 from symbouq_cli.doctor import doctor
@@ -25,7 +27,6 @@ from symbouq_cli.fit import fit, predict
 from symbouq_cli.generate import generate
 from symbouq_cli.labels import labels
 from symbouq_cli.options import (
-    CONTEXT,
     EXAMPLES,
     JOBS,
     ONTOLOGY,
@@ -160,61 +161,6 @@ def main(context: click.Context, debug: bool) -> None:
     """Can this spatial reasoning trace be trusted? Audits it with logic."""
     if os.environ.get("NO_COLOR"):
         context.color = False  # rich looks itself, click does not
-
-
-@main.command()
-@records_command
-@CONTEXT
-@PIPELINE
-@model_options("--model")
-@reading_options
-@engine_options
-@REPORT
-def audit(files: tuple[str, ...], out: str, report: str | None, **options: Any) -> None:
-    """Audit every trace of FILES: one JSON line each, and a table at the end.
-
-    Each claim comes out entailed, contradicted, unknown or not evaluable, with its
-    premises. FILES hold one trace a line (JSON Lines, gzip is fine); - is standard input.
-    Samples of lm-evaluation-harness, logs of inspect_ai, OpenAI chat completions, vLLM
-    outputs, CSV, Parquet and saved Hugging Face data sets are read as well.
-
-    Example: symbouq audit traces.jsonl.gz --out audits.jsonl --report report.html
-    """
-    from symbouq.auditing.jobs import auditing
-    from symbouq.auditing.summary import Summary
-    from symbouq.io.stream import Job, Outcome
-    from symbouq.records import Trace
-    from symbouq_cli.report import SummaryTable
-    from symbouq_cli.run import refuse_overwriting, run, same_file
-
-    names = ("profile", "ontology", "context", "pipeline")
-    arguments = tuple(options[name] for name in names)
-    table = SummaryTable()
-    sources = traced(files, options)
-    if report is None:
-        job = Job(auditing, arguments, Trace, Summary.total)
-        with readings(options, Trace, sources, out) as prepare:
-            failed = run(sources, out, job, options, table.add, table.take, prepare)
-    elif options["shards"]:
-        raise click.UsageError("--report shows one --out; make it of some shards afterwards")
-    else:
-        from symbouq.report.html import Report
-        from symbouq.report.jobs import reporting
-
-        refuse_overwriting(sources, report, "--report")
-        if out != "-" and same_file(out, report):
-            raise click.UsageError("--report and --out name the same file")
-        with Report(report) as page, readings(options, Trace, sources, out, report) as prepare:
-
-            def keep(outcome: Outcome) -> None:
-                summary, entry = outcome.summary
-                table.add(outcome._replace(summary=summary))
-                page.add(entry)
-
-            job = Job(reporting, arguments, Trace)
-            failed = run(sources, out, job, options, keep, prepare=prepare)
-    table.show()
-    finish(failed > 0)
 
 
 @main.command()
@@ -366,6 +312,7 @@ def counterfactual(file: str, out: str, **options: Any) -> None:
 
 for _command in (
     answer,
+    audit,
     backbone,
     data,
     doctor,

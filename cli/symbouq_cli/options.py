@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 FAILED_RECORDS = 1
 UNUSABLE = 2
-"""Exit codes: some records failed; rules, options or output cannot be used."""
+FAILED_CHECKS = 3
+"""Exit codes: some records failed; rules, options or output cannot be used; `--fail-on` does not
+hold.
+"""
 
 
 class _Source(click.Path):

@@ -32,6 +32,7 @@ def run(
     keep: Callable[[Outcome], None] = lambda outcome: None,
     take: Callable[[Any], None] = lambda total: None,
     prepare: Callable[[builtin.Batch], builtin.Batch] = builtin.as_it_is,
+    lose: Callable[[Outcome], None] = lambda outcome: None,
 ) -> int:
     """Does a job on every record and writes the results as they come.
 
@@ -43,6 +44,7 @@ def run(
         keep: Takes the outcome of every record that succeeded; not called for shards.
         take: Takes `job.total` of every shard.
         prepare: What is done to each batch of lines before the job, in this process.
+        lose: Takes the outcome of every record that failed; not called for shards.
 
     Returns:
         How many records failed.
@@ -70,6 +72,7 @@ def run(
             if outcome.output is None:
                 failed += 1
                 tell_failure(outcome)
+                lose(outcome)
             else:
                 stream.write(outcome.output + b"\n")
                 for fault in outcome.faults:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import clingo
 from clingo import ast
 
 from symbouq.errors import OntologyError
+from symbouq.io.sarif import Result, sarif_log
 from symbouq.logic.programs import TraceSolver, clashes
 from symbouq.ontology.compilation import checks, solved_ontology, solved_tables
 from symbouq.ontology.source import (
@@ -29,7 +29,6 @@ from symbouq.ontology.source import (
 )
 from symbouq.ontology.tables import Ontology
 from symbouq.ontology.wellformed import read_source
-from symbouq.version import __version__
 
 
 @dataclass(frozen=True, order=True)
@@ -242,33 +241,11 @@ def as_json(findings: Sequence[Finding]) -> list[dict[str, object]]:
 
 
 def as_sarif(findings: Sequence[Finding]) -> dict[str, object]:
-    """Findings as a SARIF 2.1.0 log."""
-    used = sorted({finding.code for finding in findings})
+    """Findings as a SARIF log."""
     table = checks()
-    driver = {
-        "name": "symbouq rules check",
-        "version": __version__,
-        "rules": [{"id": code, "help": {"text": table[code].mend}} for code in used],
-    }
+    rules = {code: table[code].mend for code in sorted({finding.code for finding in findings})}
     results = [
-        {
-            "ruleId": finding.code,
-            "ruleIndex": used.index(finding.code),
-            "level": finding.severity,
-            "message": {"text": f"{finding.message}. {finding.mend}"},
-            "locations": [
-                {
-                    "physicalLocation": {
-                        "artifactLocation": {"uri": Path(finding.file).as_posix()},
-                        "region": {"startLine": finding.line},
-                    }
-                }
-            ],
-        }
-        for finding in findings
+        Result(each.code, each.severity, f"{each.message}. {each.mend}", each.file, each.line)
+        for each in findings
     ]
-    return {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "results": results}],
-    }
+    return sarif_log("symbouq rules check", rules, results)

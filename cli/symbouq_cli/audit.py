@@ -1,0 +1,142 @@
+"""`symbouq audit`: traces in, audits out, and whether they pass as a check."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from typing import Any
+
+import click
+
+from symbouq.auditing.verdicts import Verdict
+from symbouq_cli.options import (
+    CONTEXT,
+    FAILED_CHECKS,
+    FAILED_RECORDS,
+    PIPELINE,
+    REPORT,
+    engine_options,
+    finish,
+    reading_options,
+    records_command,
+    together,
+    traced,
+)
+from symbouq_cli.reading import model_options, readings
+from symbouq_cli.terminal import tell
+
+_FILE = click.Path(dir_okay=False)
+_CHECKS = together(
+    click.option(
+        "--fail-on",
+        multiple=True,
+        metavar="VERDICT",
+        type=click.Choice([verdict.value for verdict in Verdict]),
+        help="Exit with 3 where claims have this verdict; may be repeated.",
+    ),
+    click.option(
+        "--fail-over",
+        metavar="SHARE",
+        type=click.FloatRange(0, 1),
+        default=0.0,
+        show_default=True,
+        help="With --fail-on, the share of claims that may have it.",
+    ),
+    click.option(
+        "--junit",
+        metavar="FILE",
+        type=_FILE,
+        help="Also write JUnit XML: a case fails where a claim has a verdict of --fail-on, or is "
+        "contradicted.",
+    ),
+    click.option("--sarif", metavar="FILE", type=_FILE, help="Also write the same as SARIF."),
+)
+
+
+@click.command()
+@records_command
+@CONTEXT
+@PIPELINE
+@model_options("--model")
+@reading_options
+@engine_options
+@REPORT
+@_CHECKS
+def audit(
+    files: tuple[str, ...],
+    out: str,
+    report: str | None,
+    fail_on: tuple[str, ...],
+    fail_over: float,
+    junit: str | None,
+    sarif: str | None,
+    **options: Any,
+) -> None:
+    """Audit every trace of FILES: one JSON line each, and a table at the end.
+
+    Each claim comes out entailed, contradicted, unknown or not evaluable, with its
+    premises. FILES hold one trace a line (JSON Lines, gzip is fine); - is standard input.
+    Samples of lm-evaluation-harness, logs of inspect_ai, OpenAI chat completions, vLLM
+    outputs, CSV, Parquet and saved Hugging Face data sets are read as well.
+
+    Example: symbouq audit traces.jsonl.gz --out audits.jsonl --report report.html
+    """
+    from symbouq.auditing.jobs import auditing
+    from symbouq.auditing.summary import Summary
+    from symbouq.io.output import replacing
+    from symbouq.io.stream import Job, Outcome
+    from symbouq.records import Trace
+    from symbouq.report import checks as shown
+    from symbouq_cli.report import SummaryTable
+    from symbouq_cli.run import refuse_overwriting, run, same_file
+
+    names = ("profile", "ontology", "context", "pipeline")
+    arguments = tuple(options[name] for name in names)
+    sources = traced(files, options)
+    beside = {"--report": report, "--junit": junit, "--sarif": sarif}
+    written = {option: path for option, path in beside.items() if path is not None}
+    for option, path in written.items():
+        refuse_overwriting(sources, path, option)
+        others = {"--out": out} | {o: p for o, p in written.items() if o != option}
+        for other, name in others.items():
+            if name != "-" and same_file(name, path):
+                raise click.UsageError(f"{option} and {other} name the same file")
+    if options["shards"] and (written or fail_on):
+        option = next(iter(written), "--fail-on")
+        raise click.UsageError(f"{option} looks at one --out; audit some shards again for it")
+    table = SummaryTable()
+    checks = shown.Checks([*map(Verdict, fail_on)] or [Verdict.CONTRADICTED])
+    checked = bool(fail_on or junit or sarif)
+    with ExitStack() as stack:
+        if report is None:
+            job, page = Job(auditing, arguments, Trace, Summary.total), None
+        else:
+            from symbouq.report.html import Report
+            from symbouq.report.jobs import reporting
+
+            job, page = Job(reporting, arguments, Trace), stack.enter_context(Report(report))
+        prepare = stack.enter_context(readings(options, Trace, sources, out, *written.values()))
+
+        def keep(outcome: Outcome) -> None:
+            if page is not None:
+                summary, entry = outcome.summary
+                page.add(entry)
+                outcome = outcome._replace(summary=summary)
+            table.add(outcome)
+            if checked:
+                checks.add(json.loads(outcome.output or b""), outcome.file, outcome.number)
+
+        def lose(outcome: Outcome) -> None:
+            checks.add_error(outcome.file, outcome.number, outcome.id, outcome.error or "")
+
+        failed = run(sources, out, job, options, keep, table.take, prepare, lose)
+    table.show()
+    for place, form in ((junit, shown.junit), (sarif, shown.sarif)):
+        if place is not None:
+            with replacing(place) as stream:
+                stream.write(form(checks))
+    if fail_on:
+        tell(checks.message)
+        if checks.exceed(fail_over):
+            finish(FAILED_CHECKS)
+    finish(FAILED_RECORDS if failed else 0)

@@ -1,0 +1,176 @@
+"""Audits as checks of continuous integration: whether they pass, as JUnit's XML and as SARIF.
+
+What fails a check are claims with one of some verdicts, `contradicted` unless others are named,
+and records that cannot be audited.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from xml.etree import ElementTree
+
+from symbouq.auditing.verdicts import Verdict, reads_assumed
+from symbouq.io.sarif import Result, sarif_log
+
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that no XML can hold."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A claim that fails.
+
+    Attributes:
+        index: Its number in its trace, from 1.
+        verdict: Its verdict in the context of the audit.
+        text: What it says.
+        message: Why it has that verdict.
+    """
+
+    index: int
+    verdict: Verdict
+    text: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """A record that was checked.
+
+    Attributes:
+        file: Its file.
+        line: Its line there.
+        name: The id of the trace; empty where it could not be read.
+        failures: The claims that fail.
+        error: Why it could not be audited; empty where it was.
+    """
+
+    file: str
+    line: int
+    name: str
+    failures: tuple[Failure, ...] = ()
+    error: str = ""
+
+
+@dataclass
+class Checks:
+    """Checks of the audits of a run.
+
+    Attributes:
+        verdicts: The verdicts that fail a claim.
+        claims: How many claims there are.
+        failing: How many of them fail.
+        cases: Every record.
+    """
+
+    verdicts: Collection[Verdict] = (Verdict.CONTRADICTED,)
+    claims: int = 0
+    failing: int = 0
+    cases: list[Case] = field(default_factory=list)
+
+    def add(self, audit: Mapping[str, Any], file: str, line: int) -> None:
+        """Checks an audit, in its dictionary form."""
+        failures = tuple(self._failures(audit))
+        self.claims += len(audit["claims"])
+        self.failing += len(failures)
+        self.cases.append(Case(file, line, audit["id"], failures))
+
+    def add_error(self, file: str, line: int, name: str, error: str) -> None:
+        """Takes in a record that could not be audited, and why."""
+        self.cases.append(Case(file, line, name, error=error))
+
+    def exceed(self, share: float) -> bool:
+        """Whether more than a share of the claims fail."""
+        return self.failing > share * self.claims
+
+    @property
+    def message(self) -> str:
+        """How many claims fail, in words."""
+        kinds = " or ".join(self.verdicts)
+        part = self.failing / self.claims if self.claims else 0.0
+        return f"{self.failing:,} of {self.claims:,} claims are {kinds} ({part:.1%})"
+
+    def _failures(self, audit: Mapping[str, Any]) -> Iterator[Failure]:
+        for claim in audit["claims"]:
+            assumed, grounded = claim["verdict"], claim["grounded_verdict"]
+            own = assumed if reads_assumed(assumed, grounded, audit["context"]) else grounded
+            if own in self.verdicts:
+                yield Failure(claim["index"], Verdict(own), claim["text"], claim["message"])
+
+
+def junit(checks: Checks) -> bytes:
+    """Checks as JUnit's XML: a suite for each file, a case for each trace."""
+    suites: dict[str, list[Case]] = {}
+    for case in checks.cases:
+        suites.setdefault(case.file, []).append(case)
+    root = ElementTree.Element("testsuites", {"name": "symbouq audit", **_counts(checks.cases)})
+    for file, cases in suites.items():
+        suite = ElementTree.SubElement(root, "testsuite", {"name": _xml(file), **_counts(cases)})
+        for case in cases:
+            name = case.name or f"line {case.line}"
+            named = {"name": _xml(name), "classname": _xml(file)}
+            place = {"file": _xml(file), "line": str(case.line)}
+            test = ElementTree.SubElement(suite, "testcase", named | place)
+            if case.error:
+                ElementTree.SubElement(test, "error", message=_xml(case.error))
+            elif case.failures:
+                first = case.failures[0]
+                failure = ElementTree.SubElement(
+                    test, "failure", type=first.verdict, message=_xml(_sentence(first))
+                )
+                failure.text = _xml("\n".join(map(_sentence, case.failures)))
+    ElementTree.indent(root)
+    text: bytes = ElementTree.tostring(root, "utf-8", xml_declaration=True)
+    return text + b"\n"
+
+
+def sarif(checks: Checks) -> bytes:
+    """Checks as SARIF: a result for each claim that fails, at the line of its trace, and a
+    notification for each record that could not be audited.
+    """
+    results = [
+        Result(
+            failure.verdict,
+            "error",
+            f"{case.name}: {_sentence(failure)}",
+            case.file,
+            case.line,
+            f"{case.name}/{failure.index}/{failure.verdict}",
+        )
+        for case in checks.cases
+        for failure in case.failures
+    ]
+    faults = [
+        Result("", "error", case.error, case.file, case.line) for case in checks.cases if case.error
+    ]
+    rules = {verdict.value: _RULES[verdict] for verdict in checks.verdicts}
+    log = sarif_log("symbouq audit", rules, results, faults)
+    return json.dumps(log, ensure_ascii=False, indent=2).encode() + b"\n"
+
+
+_RULES = {
+    Verdict.ENTAILED: "The claim follows from the scene and the claims before it.",
+    Verdict.CONTRADICTED: "The claim contradicts the scene or the claims before it.",
+    Verdict.UNKNOWN: "Neither the claim nor its opposite follows.",
+    Verdict.NOT_EVALUABLE: "What stands before the claim contradicts itself already.",
+}
+
+
+def _sentence(failure: Failure) -> str:
+    return f'claim {failure.index}, "{failure.text}", is {failure.verdict}: {failure.message}'
+
+
+def _counts(cases: Collection[Case]) -> dict[str, str]:
+    return {
+        "tests": str(len(cases)),
+        "failures": str(sum(bool(case.failures) for case in cases)),
+        "errors": str(sum(bool(case.error) for case in cases)),
+    }
+
+
+def _xml(text: str) -> str:
+    return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", text)

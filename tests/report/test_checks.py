@@ -1,0 +1,183 @@
+"""Audits as checks: what fails, how many may, and the files that continuous integration reads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+from symbouq_cli.main import main
+
+from symbouq.auditing.verdicts import Verdict
+from symbouq.report.checks import Checks, junit, sarif
+
+GOOD = {
+    "id": "good",
+    "scene": "A is above B.",
+    "reasoning": ["B is below A."],
+    "conclusion": "above",
+}
+BAD = {"id": "bad", "scene": "A is above B.", "reasoning": ["A is below B."], "conclusion": "below"}
+OPEN = {
+    "id": "open",
+    "scene": "A is above B.",
+    "reasoning": ["C is left of A."],
+    "conclusion": "left",
+}
+
+
+def audit(name: str, *claims: tuple[str, str], context: str = "assumed") -> dict[str, Any]:
+    return {
+        "id": name,
+        "context": context,
+        "claims": [
+            {"index": n, "verdict": assumed, "grounded_verdict": grounded, "text": f"t{n}", "message": "m"}
+            for n, (assumed, grounded) in enumerate(claims, start=1)
+        ],
+    }  # fmt: skip
+
+
+def test_claims_fail_by_the_verdict_of_the_audits_context() -> None:
+    claims = [
+        ("contradicted", "unknown"),
+        ("not-evaluable", "contradicted"),
+        ("entailed", "entailed"),
+    ]
+    failing = {"assumed": [1], "grounded": [2], "non-committal": [1, 2]}
+    for context, expected in failing.items():
+        checks = Checks()
+        checks.add(audit("a", *claims, context=context), "f", 1)
+        assert [failure.index for failure in checks.cases[0].failures] == expected
+
+
+@pytest.mark.parametrize(
+    ("share", "exceeds"), [(0.0, True), (0.2, True), (0.25, False), (1.0, False)]
+)
+def test_a_share_may_fail(share: float, exceeds: bool) -> None:
+    checks = Checks([Verdict.CONTRADICTED])
+    checks.add(audit("a", ("contradicted", "contradicted"), ("entailed", "entailed")), "f", 1)
+    checks.add(audit("b", ("unknown", "unknown"), ("unknown", "unknown")), "f", 2)
+    assert checks.message == "1 of 4 claims are contradicted (25.0%)"
+    assert checks.exceed(share) is exceeds
+
+
+def test_nothing_checked_passes() -> None:
+    assert not Checks().exceed(0)
+    assert Checks().message == "0 of 0 claims are contradicted (0.0%)"
+
+
+def test_junit_has_a_suite_a_file_and_a_case_a_trace() -> None:
+    checks = Checks([Verdict.CONTRADICTED, Verdict.UNKNOWN])
+    checks.add(audit("a", ("contradicted", "unknown"), ("unknown", "unknown")), "x/f.jsonl", 3)
+    checks.add(audit("b", ("entailed", "entailed")), "x/f.jsonl", 4)
+    checks.add_error("x/g.jsonl", 1, "", 'no "id"')
+    root = ElementTree.fromstring(junit(checks))
+    assert root.attrib == {"name": "symbouq audit", "tests": "3", "failures": "1", "errors": "1"}
+    first, second = root
+    assert first.attrib == {"name": "x/f.jsonl", "tests": "2", "failures": "1", "errors": "0"}
+    bad, good = first
+    assert bad.attrib == {"name": "a", "classname": "x/f.jsonl", "file": "x/f.jsonl", "line": "3"}
+    (failure,) = bad
+    assert failure.attrib == {
+        "type": "contradicted",
+        "message": 'claim 1, "t1", is contradicted: m',
+    }
+    assert failure.text == 'claim 1, "t1", is contradicted: m\nclaim 2, "t2", is unknown: m'
+    assert not list(good)
+    (unread,) = second
+    assert unread.get("name") == "line 1"
+    assert unread[0].attrib == {"message": 'no "id"'}
+
+
+def test_what_no_xml_can_hold_is_replaced() -> None:
+    checks = Checks()
+    record = audit("a\x00", ("contradicted", "contradicted"))
+    record["claims"][0]["text"] = "A \x1b is <below> \ud800 & B"
+    checks.add(record, "f", 1)
+    ((case,),) = ElementTree.fromstring(junit(checks))
+    assert case.get("name") == "a\ufffd"
+    assert "A \ufffd is <below> \ufffd & B" in (case[0].text or "")
+
+
+def test_sarif_has_a_result_a_claim_at_the_traces_line() -> None:
+    checks = Checks()
+    checks.add(audit("a", ("contradicted", "unknown")), "f.jsonl", 3)
+    checks.add_error("g.jsonl", 2, "", "unreadable")
+    (run,) = json.loads(sarif(checks))["runs"]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["contradicted"]
+    (result,) = run["results"]
+    assert result["ruleId"] == "contradicted"
+    assert result["message"]["text"] == 'a: claim 1, "t1", is contradicted: m'
+    assert result["partialFingerprints"] == {"symbouq/v1": "a/1/contradicted"}
+    place = result["locations"][0]["physicalLocation"]
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("f.jsonl", 3)
+    (fault,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert fault["message"]["text"] == "unreadable"
+
+
+def run(folder: Path, *arguments: str, lines: tuple[Any, ...] = (GOOD, BAD, OPEN)) -> Result:
+    traces = folder / "traces.jsonl"
+    texts = (line if isinstance(line, str) else json.dumps(line) for line in lines)
+    traces.write_text("".join(f"{text}\n" for text in texts))
+    options = ["--profile", "nine-way", "--jobs", "1", "--out", str(folder / "audits.jsonl")]
+    return CliRunner().invoke(main, ["audit", str(traces), *options, *arguments])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ((), 0),
+        (("--fail-on", "contradicted"), 3),
+        (("--fail-on", "contradicted", "--fail-over", "0.5"), 0),
+        (("--fail-on", "contradicted", "--fail-on", "unknown", "--fail-over", "0.5"), 3),
+        (("--fail-on", "not-evaluable"), 0),
+    ],
+)
+def test_the_command_ends_with_3_where_a_gate_does_not_hold(
+    tmp_path: Path, arguments: tuple[str, ...], code: int
+) -> None:
+    done = run(tmp_path, *arguments)
+    assert done.exit_code == code, done.output
+    assert len((tmp_path / "audits.jsonl").read_text().splitlines()) == 3
+
+
+def test_a_record_that_cannot_be_audited_is_an_error(tmp_path: Path) -> None:
+    files = "--junit", str(tmp_path / "j.xml"), "--sarif", str(tmp_path / "s.json")
+    done = run(tmp_path, *files, lines=(GOOD, "{"))
+    assert done.exit_code == 1
+    root = ElementTree.fromstring((tmp_path / "j.xml").read_bytes())
+    assert (root.get("tests"), root.get("failures"), root.get("errors")) == ("2", "0", "1")
+    (log,) = json.loads((tmp_path / "s.json").read_text())["runs"]
+    assert not log["results"]
+    assert len(log["invocations"][0]["toolExecutionNotifications"]) == 1
+    # The gate is the stronger word.
+    assert run(tmp_path, "--fail-on", "contradicted", lines=(BAD, "{")).exit_code == 3
+
+
+def test_a_page_and_checks_go_together(tmp_path: Path) -> None:
+    page, xml = tmp_path / "page.html", tmp_path / "j.xml"
+    done = run(tmp_path, "--report", str(page), "--junit", str(xml))
+    assert done.exit_code == 0, done.output
+    assert "<html" in page.read_text()
+    assert ElementTree.fromstring(xml.read_bytes()).get("failures") == "1"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--junit", "{}/traces.jsonl"), "is one of the input files"),
+        (("--junit", "{0}/x", "--sarif", "{0}/x"), "--junit and --sarif name the same file"),
+        (("--sarif", "{}/audits.jsonl"), "--sarif and --out name the same file"),
+        (("--fail-on", "wrong"), "is not one of 'entailed', 'contradicted'"),
+        (("--fail-over", "2"), "--fail-over"),
+    ],
+)
+def test_options_that_do_not_go_together(
+    tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    done = run(tmp_path, *(argument.format(tmp_path) for argument in arguments))
+    assert done.exit_code == 2
+    assert message in done.output
