@@ -302,7 +302,8 @@ def _space(parser: TraceParser, trace: Trace) -> AnswerSpace | None:
     labels = trace.answer_space
     if labels is None:
         labels = _usual_labels(parser, trace)
-        return space_of(labels, dataset=trace.dataset or "") if labels else None
+        space = space_of(labels, dataset=trace.dataset or "") if labels else None
+        return replace(space, given=False) if space else None
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
         return None
     return space_of(labels, dataset=trace.dataset or "") if labels else None

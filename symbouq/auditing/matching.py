@@ -78,12 +78,14 @@ class AnswerSpace:
         labels: The labels.
         kind: One label, a set, or a sequence.
         dataset: The data set whose sense of a word goes first, where the ontology knows it.
+        given: Whether the question names the labels; else they are the usual ones.
     """
 
     name: str
     labels: tuple[str, ...]
     kind: Kind
     dataset: str = ""
+    given: bool = True
 
 
 def space_of(labels: Iterable[str], kind: Kind | None = None, dataset: str = "") -> AnswerSpace:
@@ -228,15 +230,15 @@ _WORD = _Event("word")
 
 _IN_ANSWERS = (
     *("filler", "denial", "determiner", "hedge", "choice", "pause", "stop"),
-    *("other", "open", "declined", "all"),
+    *("other", "open", "unsure", "declined", "all"),
 )
 """Roles of `cue/2` that bear on what an answer commits to; the others announce or end it."""
 
 
 @cache
 def _cue_events() -> dict[Words, _Event]:
-    events = {form(text): _Event(role) for role in _IN_ANSWERS for text in cues()[role]}
-    return events | {form(text): _Event("open") for text, m in meanings().items() if m == "open"}
+    opened = {form(text): _Event("open") for text, m in meanings().items() if m == "open"}
+    return opened | {form(text): _Event(role) for role in _IN_ANSWERS for text in cues()[role]}
 
 
 def _is_bare(events: Sequence[_Event]) -> bool:
@@ -339,7 +341,7 @@ class _Matcher:
         """The labels that a text as a whole is a name of."""
         role, labels, _ = self._events.get(form(text), _WORD)
         unsettled = self._of_meaning.get("open")
-        return (unsettled,) if role == "open" and unsettled else labels
+        return (unsettled,) if role in ("open", "unsure") and unsettled else labels
 
     # What a sentence holds ---------------------------------------------------------------
 
@@ -417,10 +419,12 @@ class _Matcher:
 
     def labels(self, sentence: str, events: Sequence[_Event], question: str) -> Delivered:
         """The labels that a sentence commits to, given its events."""
+        if self.space.given:
+            events = [e._replace(role="open") if e.role == "unsure" else e for e in events]
         roles = {event.role for event in events}
         if self.leads(events):
             return events[0].labels
-        if "declined" in roles:
+        if not roles.isdisjoint(("declined", "unsure")):
             return None
         named = self._committed(events)
         unsettled = self._of_meaning.get("open")

@@ -66,6 +66,10 @@ def conclusion(of: dict[str, Any], response: str) -> Any:
         (NAMED, "The answer is no.", Verdict.CONTRADICTED),
         (BESIDE, "It cannot be determined.", Verdict.ENTAILED),
         (NAMED, "It cannot be determined.", Verdict.CONTRADICTED),
+        (NAMED, "I do not know.", Verdict.CONTRADICTED),  # which is one of its labels
+        (NAMED | {"answer_space": None}, "It cannot be determined.", Verdict.CONTRADICTED),
+        (NAMED | {"answer_space": None}, "I do not know.", Verdict.UNKNOWN),
+        (ROW | {"answer_space": None}, "I am not sure.", Verdict.UNKNOWN),
         (BESIDE, "No.", Verdict.UNKNOWN),  # the scene leaves it open
         (ROW, "The possible relations are lower left, below and lower right.", Verdict.ENTAILED),
         (ROW, "It could be any of lower left, below or lower right.", Verdict.ENTAILED),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -200,12 +201,20 @@ def test_a_word_has_the_sense_of_the_data_set() -> None:
 ROLES = {
     *("denial", "determiner", "hedge", "choice", "pause", "stop", "filler", "other", "article"),
     *("open", "declined", "all", "noun", "link", "choosing", "conclusion", "clause", "reason"),
-    *("confidence", "settled", "possible", "listing"),
+    *("confidence", "settled", "possible", "listing", "unsure"),
 }
 
 
 def test_every_role_of_a_cue_is_known() -> None:
     assert set(cues()) == ROLES
+
+
+@pytest.mark.parametrize("text", cues()["unsure"])
+def test_who_does_not_know_answers_where_that_is_one_of_the_labels(text: str) -> None:
+    assert delivered(f"I am {text} here.", SPACES["yes/no/dk"]) == ("DK",)
+    usual = replace(space_of(("yes", "no", "cannot be determined")), given=False)
+    assert delivered(f"I am {text} here.", usual) is None
+    assert delivered("It cannot be determined.", usual) == ("cannot be determined",)
 
 
 @pytest.mark.parametrize("text", cues()["open"])
