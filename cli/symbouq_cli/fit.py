@@ -44,11 +44,11 @@ _VARIANTS = ("full", "scores only", "symbolizability", "determinacy", "evaluable
 )
 @click.option(
     "--composition",
-    type=click.Choice(["dual", "paper", "worlds"]),
-    default="dual",
+    type=click.Choice(["worlds", "dual", "paper"]),
+    default="worlds",
     show_default=True,
-    help="What the constraint scores see: both contexts of the audit (dual), the assumed one as in "
-    "the paper, or both and how the answer stands in the scene's possible worlds.",
+    help="What the constraint scores see: the assumed context of the audit as in the paper, both "
+    "contexts (dual), or both and how the answer stands in the scene's possible worlds.",
 )
 @click.option(
     "--variant",

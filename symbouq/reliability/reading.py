@@ -104,7 +104,7 @@ class Reader:
 
     def __init__(
         self,
-        composition: Composition = "dual",
+        composition: Composition = "worlds",
         profile: str | None = None,
         ontology: str | os.PathLike[str] | OntologyLibrary | None = None,
         pipeline: str | None = None,

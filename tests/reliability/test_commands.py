@@ -75,14 +75,20 @@ def test_permuted_labels_change_no_prediction(folder: Path) -> None:
     assert predicted(folder, write(folder / "bare.jsonl", bare)) == plain
 
 
-@pytest.mark.parametrize("composition", ["paper", "worlds"])
-def test_compositions(folder: Path, composition: str) -> None:
-    model = folder / f"{composition}.json"
-    result = run("fit", folder / "validation.jsonl", "--out", model, "--composition", composition)
+@pytest.mark.parametrize(
+    ("composition", "more"),
+    [
+        (("--composition", "paper"), set()),
+        (("--composition", "dual"), {"Constraint-Rule (grounded)"}),
+        ((), {"Constraint-Rule (grounded)", "Constraint-Worlds"}),
+    ],
+)
+def test_compositions(folder: Path, composition: tuple[str, ...], more: set[str]) -> None:
+    model = folder / "composed.json"
+    result = run("fit", folder / "validation.jsonl", "--out", model, *composition)
     assert result.exit_code == 0
     names = set(json.loads(model.read_text())["candidates"])
-    more = {"paper": set(), "worlds": {"Constraint-Rule (grounded)", "Constraint-Worlds"}}
-    assert names == {"Constraint-Rule", "Constraint-Only"} | more[composition]
+    assert names == {"Constraint-Rule", "Constraint-Only"} | more
 
 
 def test_traces_without_label_are_named(folder: Path) -> None:
