@@ -1,0 +1,311 @@
+"""Rewards for training on spatial reasoning: what the audit of a completion says of it.
+
+A reward has two parts, each in [0, 1] or None where nothing was decided, which is unscored and
+never zero:
+
+- `outcome`: whether the answer is right; where no right answer is known, whether the scene alone
+  entails (1) or contradicts (0) it.
+- `process`: the share of entailed claims among the decided ones. Entailed means by the scene
+  alone, so that no claim is paid for resting on an unfounded one; contradicted, by the scene or by
+  what the completion says before. Claims that repeat the scene or an earlier claim are not paid
+  for, the conclusion excepted.
+
+`total` is the mean of the parts that there are. A completion that cannot be audited, or not in
+time, is unscored. No signal is used, so rewards may be computed in any thread; audits of one
+process take turns.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import repeat
+from statistics import fmean
+from typing import Any
+
+from symbouq.auditing.auditor import TraceAuditor
+from symbouq.auditing.correctness import answer_label
+from symbouq.auditing.matching import labels_named
+from symbouq.auditing.verdicts import Verdict
+from symbouq.errors import RecordError, SymboUQError
+from symbouq.evidence.contract import Structured
+from symbouq.limits import LimitError, time_limit
+from symbouq.records import Trace, make_record
+from symbouq.records.features import CLAIM_FEATURES
+
+TIMEOUT = 5.0
+"""Seconds that one audit may take, unless told otherwise."""
+
+UNDECIDED = 0.5
+"""What stands for an unscored completion where a trainer takes numbers only: neither right nor
+wrong."""
+
+_RESTATED, _REPEATED = (list(CLAIM_FEATURES).index(name) for name in ("restated", "repeated"))
+_USUAL_SPACES = (("yes", "no"), ("entailment", "contradiction", "neutral"))
+
+
+@dataclass(frozen=True)
+class Reward:
+    """The reward of a completion.
+
+    Attributes:
+        claims: For each claim, the conclusion last, 1 if it is entailed, 0 if it is contradicted,
+            None where it is neither or says nothing new.
+        outcome: Whether the answer is right; None where that is not decided.
+        verdicts: The verdict on each claim, in the assumed context.
+        fault: Why the completion was not audited, or not all of it; empty where it was.
+    """
+
+    claims: tuple[float | None, ...] = ()
+    outcome: float | None = None
+    verdicts: tuple[str, ...] = ()
+    fault: str = ""
+
+    @property
+    def process(self) -> float | None:
+        """The share of entailed claims among the decided ones; None where none is."""
+        return _mean(self.claims)
+
+    @property
+    def total(self) -> float | None:
+        """The mean of outcome and process, or the one that there is; None where neither is."""
+        return _mean((self.outcome, self.process))
+
+    @property
+    def first_error(self) -> int | None:
+        """The number of the first contradicted claim, from 1; None where none is."""
+        contradicted = (n for n, value in enumerate(self.claims, start=1) if value == 0)
+        return next(contradicted, None)
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    decided = [value for value in values if value is not None]
+    return fmean(decided) if decided else None
+
+
+_turn = threading.Lock()
+
+
+def _new_turn() -> None:
+    """Gives a forked process, in which nobody would release it, a lock of its own."""
+    global _turn
+    _turn = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_new_turn)
+
+
+@lru_cache(maxsize=8)
+def _auditor(profile: str | None, ontology: str | None) -> TraceAuditor:
+    return TraceAuditor(profile, ontology, partial=True)
+
+
+def reward(
+    scene: str | Sequence[str],
+    completion: str | Sequence[Mapping[str, Any]],
+    question: str = "",
+    *,
+    answer: Any = None,
+    answer_space: Sequence[str] | None = None,
+    dataset: str | None = None,
+    profile: str | None = None,
+    ontology: str | None = None,
+    timeout: float | None = TIMEOUT,
+) -> Reward:
+    """The reward of one completion.
+
+    >>> from symbouq.rewards import reward
+    >>> found = reward("A is left of B. B is left of C.", "A is left of C. Answer: C is left of A")
+    >>> found.claims, found.first_error
+    ((1.0, 0.0), 2)
+
+    Args:
+        scene: The trusted description, one text or a list of sentences.
+        completion: Prose, an object of the generation contract, or a chat.
+        question: What was asked.
+        answer: The right answer, a label or a list of them, where it is known.
+        answer_space: The labels that an answer may have; where absent, the directions of the
+            profile, yes and no, or entailment, contradiction and neutral, as the answer is.
+        dataset: Name of the dataset, which may choose the profile.
+        profile: Name of the profile; else the dataset's, or the default one.
+        ontology: Folder of a user's ontology.
+        timeout: Seconds that the audit may take; None for no limit.
+
+    Raises:
+        OntologyError: If the ontology or the profile cannot be used.
+        PipelineError: If there is no English pipeline.
+    """
+    text = _text(completion)
+    record: dict[str, Any] = {"id": "completion", "scene": scene, "question": question}
+    record |= {"dataset": dataset, "answer_space": list(answer_space) if answer_space else None}
+    structured = Structured.of(text)
+    if structured is None:
+        record["response"] = text
+    else:
+        record |= {
+            "reasoning": list(structured.reasoning),
+            "conclusion": structured.conclusion,
+        }
+    with _turn:
+        auditor = _auditor(profile, ontology)
+        try:
+            trace = make_record(Trace, record)
+            with time_limit(timeout):
+                audit = auditor.audited(trace)
+        except (RecordError, LimitError) as error:
+            return Reward(outcome=_outcome(record, answer, None), fault=error.message)
+        space = answer_space or _space(answer, auditor, trace)
+    verdicts = tuple(claim["verdict"] for claim in audit["claims"])
+    values = tuple(map(_value, audit["claims"], audit["features"]["claims"]))
+    decided = _of(audit["claims"][-1]) if audit["claims"] else None
+    known = _outcome(record, answer, space)
+    fault = "; ".join(audit["faults"])
+    return Reward(values, decided if known is None else known, verdicts, fault)
+
+
+def _text(completion: str | Sequence[Mapping[str, Any]]) -> str:
+    """What a model says in a completion: its text, or the assistant's messages of a chat."""
+    if isinstance(completion, str):
+        return completion
+    said: list[str] = []
+    for message in completion:
+        content = message.get("content") or ""
+        if message.get("role", "assistant") == "assistant":
+            parts = [content] if isinstance(content, str) else [p.get("text", "") for p in content]
+            said += parts
+    return "\n".join(filter(None, said))
+
+
+def _of(claim: Mapping[str, Any]) -> float | None:
+    """1 where the scene entails a claim, 0 where it or what stands before contradicts it."""
+    if Verdict.CONTRADICTED in (claim["verdict"], claim["grounded_verdict"]):
+        return 0.0
+    return 1.0 if claim["grounded_verdict"] == Verdict.ENTAILED else None
+
+
+def _value(claim: Mapping[str, Any], features: Sequence[float]) -> float | None:
+    value = _of(claim)
+    is_old = max(features[_RESTATED], features[_REPEATED]) == 1
+    return None if value == 1 and is_old and claim["type"] != "conclusion" else value
+
+
+def _space(answer: Any, auditor: TraceAuditor, trace: Trace) -> Sequence[str] | None:
+    """The labels that an answer is one of, where nobody says so."""
+    if answer is None:
+        return None
+    relations = auditor.parser_for(trace).ontology.relations
+    named = [str(label) for label in (answer if isinstance(answer, list | tuple) else [answer])]
+    for labels in ((*relations.displacement,), (*relations.family,), *_USUAL_SPACES):
+        if all(labels_named(label, labels) for label in named):
+            return labels
+    return None
+
+
+def _outcome(record: Mapping[str, Any], answer: Any, space: Sequence[str] | None) -> float | None:
+    """Whether the delivered answer is the right one, where that is known."""
+    if answer is None or not space:
+        return None
+    given = answer if isinstance(answer, list | tuple) else [answer]
+    named = [label for each in given for label in labels_named(str(each), space) or (str(each),)]
+    label = answer_label(
+        {**record, "answer": named if len(named) > 1 else named[0], "answer_space": list(space)}
+    )
+    return None if label is None else float(label)
+
+
+def trl_reward(
+    completions: Sequence[Any],
+    *,
+    scene: Sequence[Any],
+    question: Sequence[str] | None = None,
+    answer: Sequence[Any] | None = None,
+    answer_space: Sequence[Any] | None = None,
+    dataset: Sequence[str | None] | None = None,
+    log_extra: Callable[[str, list[Any]], None] | None = None,
+    log_metric: Callable[[str, float], None] | None = None,
+    **_columns: Any,
+) -> list[float | None]:
+    """A reward function of TRL: the `total` of each completion, None where it is unscored.
+
+    Columns of the data set come as keywords: `scene` is needed, `question`, `answer`,
+    `answer_space` and `dataset` are read where they are there.
+
+    Args:
+        completions: Texts, or chats.
+        scene: The scene of each.
+        question: The question of each.
+        answer: The right answer of each.
+        answer_space: The labels of each.
+        dataset: The name of the data set of each.
+        log_extra: Takes a column for the table of completions.
+        log_metric: Takes a number to be logged.
+
+    Raises:
+        OntologyError: As `reward`.
+        PipelineError: As `reward`.
+    """
+    rows = zip(
+        completions,
+        scene,
+        question or repeat(""),
+        answer or repeat(None),
+        answer_space or repeat(None),
+        dataset or repeat(None),
+        strict=False,
+    )
+    found = [
+        reward(of, text, asked, answer=right, answer_space=space, dataset=name)
+        for text, of, asked, right, space, name in rows
+    ]
+    if log_extra is not None:
+        log_extra("verdicts", [" ".join(each.verdicts) or each.fault for each in found])
+    if log_metric is not None and found:
+        log_metric("symbouq/unscored", fmean(each.total is None for each in found))
+        for name in ("outcome", "process"):
+            if (mean := _mean(getattr(each, name) for each in found)) is not None:
+                log_metric(f"symbouq/{name}", mean)
+        log_metric("symbouq/with_error", fmean(each.first_error is not None for each in found))
+    return [each.total for each in found]
+
+
+def compute_score(
+    data_source: str,
+    solution_str: str,
+    ground_truth: Any,
+    extra_info: Mapping[str, Any] | None = None,
+    *,
+    undecided: float = UNDECIDED,
+    **_more: Any,
+) -> dict[str, float]:
+    """A reward function of verl: `score` is the `total`, and beside it stand its parts.
+
+    Args:
+        data_source: Name of the data set, which may choose the profile.
+        solution_str: The completion.
+        ground_truth: The right answer; None where it is not known.
+        extra_info: `scene`, and `question`, `answer_space` and `profile` where they are known.
+        undecided: What stands for what is unscored: verl takes numbers only.
+
+    Raises:
+        SymboUQError: If there is no scene.
+        OntologyError: As `reward`.
+        PipelineError: As `reward`.
+    """
+    given = dict(extra_info or {})
+    if not given.get("scene"):
+        raise SymboUQError("a row of verl's data needs `scene` in its `extra_info`")
+    found = reward(
+        given["scene"],
+        solution_str,
+        given.get("question") or "",
+        answer=ground_truth,
+        answer_space=given.get("answer_space"),
+        dataset=data_source,
+        profile=given.get("profile"),
+    )
+    parts = {"score": found.total, "outcome": found.outcome, "process": found.process}
+    told = {name: undecided if value is None else value for name, value in parts.items()}
+    return told | {"scored": float(found.total is not None)}

@@ -1,0 +1,222 @@
+"""Rewards: what is paid for, what is not, and what the trainers are given."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from symbouq import rewards
+from symbouq.errors import SymboUQError
+from symbouq.rewards import Reward, compute_score, reward, trl_reward
+
+SCENE = "The lamp is above the desk. The desk is left of the door."
+QUESTION = "Where is the lamp relative to the door?"
+RIGHT = "The lamp is upper left of the door. Answer: upper left"
+WRONG = "The lamp is right of the door. Answer: right"
+
+
+def of(completion: Any, **more: Any) -> Reward:
+    return reward(SCENE, completion, QUESTION, **more)
+
+
+def test_the_example_of_the_docstring() -> None:
+    assert doctest.testmod(rewards).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("completion", "claims"),
+    [
+        (RIGHT, (1.0, 1.0)),
+        (WRONG, (0.0, 0.0)),
+        # What the scene or the completion has said is not paid for, in converse neither ...
+        ("The desk is left of the door. The lamp is upper left of the door.", (None, 1.0)),
+        # An empty conclusion, where there is none, is the last claim.
+        ("The door is right of the desk. The desk is below the lamp.", (None, None, None)),
+        ("The lamp is upper left of the door. The door is lower right of the lamp. Answer: upper left",
+         (1.0, None, 1.0)),
+        # ... but contradicted where it is wrong.
+        ("The desk is right of the door. Answer: upper left", (0.0, 1.0)),
+        # Unfounded claims, and what rests on them alone, are neither.
+        ("The mat is left of the lamp. So the mat is upper left of the desk.", (None, None, None)),
+        # Against itself: the second contradicts the first.
+        ("The mat is left of the lamp. The mat is right of the lamp.", (None, 0.0, None)),
+        ("Let me think.", (None,)),
+    ],
+)  # fmt: skip
+def test_what_claims_are_paid(completion: str, claims: tuple[float | None, ...]) -> None:
+    assert of(completion).claims == claims
+
+
+@pytest.mark.parametrize(
+    ("completion", "answer", "outcome"),
+    [
+        (RIGHT, None, 1.0),
+        (WRONG, None, 0.0),
+        ("I do not know.", None, None),
+        (RIGHT, "upper left", 1.0),
+        (RIGHT, "upper-left", 1.0),
+        (RIGHT, "left", 0.0),
+        ("I do not know.", "upper left", 0.0),
+        ("", "upper left", 0.0),
+    ],
+)
+def test_outcomes(completion: str, answer: str | None, outcome: float | None) -> None:
+    assert of(completion, answer=answer).outcome == outcome
+
+
+def test_an_answer_is_matched_in_its_space() -> None:
+    scene, asked = "The lamp is above the desk.", "Is the desk above the lamp?"
+    assert reward(scene, "Answer: no", asked, answer="No").outcome == 1
+    space = ["yes", "no", "unknown"]
+    assert reward(scene, "Answer: yes", asked, answer="no", answer_space=space).outcome == 0
+    # No space has such a label: what the scene says decides.
+    assert reward(scene, "Answer: no", asked, answer="a riddle").outcome == 1
+
+
+@pytest.mark.parametrize(
+    ("outcome", "claims", "total"),
+    [
+        (1.0, (1.0, 0.0), 0.75),
+        (0.0, (None, None), 0.0),
+        (None, (1.0, 1.0, 0.0, 0.0), 0.5),
+        (None, (None,), None),
+        (None, (), None),
+    ],
+)
+def test_the_total_is_the_mean_of_what_there_is(
+    outcome: float | None, claims: tuple[float | None, ...], total: float | None
+) -> None:
+    assert Reward(claims, outcome).total == total
+
+
+def test_the_first_error() -> None:
+    assert Reward((1.0, None, 0.0, 0.0)).first_error == 3
+    assert Reward((1.0, None)).first_error is None
+
+
+def test_objects_of_the_contract_and_chats() -> None:
+    steps = {"reasoning": ["The lamp is upper left of the door."], "conclusion": "upper left"}
+    assert of(json.dumps(steps)) == Reward((1.0, 1.0), 1.0, ("entailed", "entailed"))
+    chat = [
+        {"role": "user", "content": "The lamp is right of the door."},
+        {"role": "assistant", "content": [{"type": "text", "text": RIGHT}]},
+    ]
+    assert of(chat) == of(RIGHT)
+    assert of([{"role": "assistant", "content": None}]).total is None
+
+
+def test_what_cannot_be_audited_is_unscored() -> None:
+    late = of("The lamp is upper left of the door. " * 40, timeout=0.0)
+    assert late.total is None
+    assert late.fault
+    assert reward("", RIGHT, QUESTION).total is None
+
+
+def test_trl_gets_a_list_and_logs() -> None:
+    extra: dict[str, list[Any]] = {}
+    metrics: dict[str, float] = {}
+    completions = [RIGHT, WRONG, "Let me think."]
+    found = trl_reward(
+        completions,
+        prompts=["p"] * 3,
+        scene=[SCENE] * 3,
+        question=[QUESTION] * 3,
+        trainer_state=None,
+        log_extra=extra.__setitem__,
+        log_metric=metrics.__setitem__,
+    )
+    assert found == [1.0, 0.0, None]
+    assert extra == {"verdicts": ["entailed entailed", "contradicted not-evaluable", "unknown"]}
+    assert metrics == {
+        "symbouq/unscored": pytest.approx(1 / 3),
+        "symbouq/outcome": 0.5,
+        "symbouq/process": 0.5,
+        "symbouq/with_error": pytest.approx(1 / 3),
+    }
+    # An answer column decides what the audit leaves open.
+    answers = trl_reward(
+        completions, scene=[SCENE] * 3, question=[QUESTION] * 3, answer=["upper left"] * 3
+    )
+    assert answers == [1.0, 0.0, 0.0]
+
+
+def test_verl_gets_numbers() -> None:
+    given = {"scene": SCENE, "question": QUESTION}
+    assert compute_score("mine", RIGHT, "upper left", given) == {
+        "score": 1.0, "outcome": 1.0, "process": 1.0, "scored": 1.0,
+    }  # fmt: skip
+    assert compute_score("mine", "Let me think.", None, given) == {
+        "score": 0.5, "outcome": 0.5, "process": 0.5, "scored": 0.0,
+    }  # fmt: skip
+    assert compute_score("mine", "Hm.", None, given, undecided=0.25)["score"] == 0.25
+    with pytest.raises(SymboUQError, match="needs `scene` in its `extra_info`"):
+        compute_score("mine", RIGHT, "upper left", {})
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of the trainer
+def test_a_trainer_of_trl_takes_it(tmp_path: Path) -> None:
+    trl = pytest.importorskip("trl", reason="TRL is not installed (extra `trl`)")
+    from datasets import Dataset
+
+    tiny = Path(__file__).parents[1] / "experiments/backbones/tiny"
+    row = {"prompt": [{"role": "user", "content": SCENE}], "scene": SCENE, "question": QUESTION}
+    config = trl.GRPOConfig(
+        output_dir=str(tmp_path), max_steps=1, per_device_train_batch_size=4, num_generations=4,
+        max_completion_length=40, report_to=[], use_cpu=True, bf16=False, logging_steps=1,
+        save_strategy="no",
+    )  # fmt: skip
+    trainer = trl.GRPOTrainer(
+        str(tiny), reward_funcs=trl_reward, args=config, train_dataset=Dataset.from_list([row])
+    )
+    trainer.train()
+    logged = trainer.state.log_history[0]
+    assert "rewards/trl_reward/mean" in logged
+    assert 0 <= logged["symbouq/unscored"] <= 1
+
+
+MANY = [RIGHT, WRONG, "Let me think.", "The desk is left of the door. Answer: upper left"] * 6
+
+
+def _all() -> list[float | None]:
+    return trl_reward(MANY, scene=[SCENE] * len(MANY), question=[QUESTION] * len(MANY))
+
+
+def test_eight_threads_give_what_one_gives() -> None:
+    alone = _all()
+    with ThreadPoolExecutor(8) as pool:
+        together = list(pool.map(lambda text: of(text).total, MANY * 3))
+    assert together == alone * 3
+    # A thread that is not the main one has no signals, nor needs them.
+    found: list[Any] = []
+    thread = threading.Thread(target=lambda: found.append(of(RIGHT, timeout=10)))
+    thread.start()
+    thread.join()
+    assert found[0].total == 1
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of forks of processes with threads
+def test_worker_processes_give_what_one_gives(method: str) -> None:
+    alone = _all()
+    held: Callable[[], Any] = rewards._turn.__enter__
+    with get_context(method).Pool(2) as pool:
+        if method == "spawn":
+            assert pool.apply(_all) == alone
+            return
+    held()  # as if another thread were at work when this process forks
+    try:
+        with get_context("fork").Pool(2) as pool:
+            assert pool.apply_async(_all).get(60) == alone
+            assert pool.apply(os.getpid) != os.getpid()
+    finally:
+        rewards._turn.release()
