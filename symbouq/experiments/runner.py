@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import time
+import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -197,7 +198,9 @@ class Apart:
                 elif isinstance(told, float):
                     future.set_result(told)
                 else:
-                    future.set_exception(told)
+                    error, trace = told
+                    error.__cause__ = RuntimeError(trace)
+                    future.set_exception(error)
         except (EOFError, BrokenPipeError):
             code = self._end()
             future.set_exception(
@@ -296,7 +299,7 @@ def _work_apart(told: Connection) -> None:
         try:
             told.send(carry_out(stage, replace(work, advance=told.send)))
         except Exception as error:
-            told.send(error)
+            told.send((error, traceback.format_exc()))  # which is not sent with the error
 
 
 def _end_with_parent() -> None:

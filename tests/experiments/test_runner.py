@@ -291,6 +291,8 @@ def test_what_goes_wrong_in_another_process_is_told(
     with Apart() as apart, pytest.raises(SymboUQError) as raised:
         Run(tmp_path, (Held(fault=fault),)).make(submit=apart)
     assert str(raised.value).startswith(message)
+    if fault == "told":  # with the traceback of where it went wrong
+        assert 'raise SymboUQError("no model here", "there")' in str(raised.value.__cause__)
 
 
 class Meeting(Stage):

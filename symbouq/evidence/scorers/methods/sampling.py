@@ -104,11 +104,14 @@ class SelfCheckGPT(_Agreement):
 
 
 def _delivered(example: Example) -> Record:
-    """The trace with its claims one by one, whatever form its record has."""
+    """The trace with its claims one by one, whatever form its record has; those of an output that
+    is not valid, as far as it goes, are claims like any others.
+    """
     if "claims" in example.record:
         return example.record
     *reasoning, conclusion = example.claims
-    kept = {key: value for key, value in example.record.items() if key != "response"}
+    left_out = ("response", "generation", "status")
+    kept = {key: value for key, value in example.record.items() if key not in left_out}
     return {**kept, "reasoning": reasoning, "conclusion": conclusion}
 
 

@@ -119,6 +119,16 @@ class Oracle:
         return [[math.log(p) for p in self.answers.pop(0)] for _ in messages]
 
 
+def test_selfcheck_of_an_output_that_was_cut_off() -> None:
+    """Its audit has the claims that it got to; the record says that it is not valid."""
+    scene = {"scene": ["A is left of B.", "B is above C."], "question": "Where is A from C?"}
+    record = {**scene, "response": "A is left of B. C is", "generation": {"status": "truncated"}}
+    sample = {**scene, "reasoning": ["A is left of B."], "conclusion": "upper left"}
+    given = Example("t", record, ("A is left of B.", "C is below B.", "C is"), samples=(sample,))
+    (values,) = SelfCheckGPT().score([given])
+    assert values.tolist() == [0.0, 1.0, 1.0]
+
+
 def test_p_true_is_the_share_of_false() -> None:
     # Neither probability need be large: only their ratio counts.
     oracle = Oracle([(0.6, 0.2), (1e-9, 3e-9), (0.1, 0.1)])
