@@ -20,7 +20,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import repeat
 from statistics import fmean
@@ -57,12 +57,14 @@ class Reward:
         outcome: Whether the answer is right; None where that is not decided.
         verdicts: The verdict on each claim, in the assumed context.
         fault: Why the completion was not audited, or not all of it; empty where it was.
+        audit: The whole audit, in its dictionary form; None where there is none.
     """
 
     claims: tuple[float | None, ...] = ()
     outcome: float | None = None
     verdicts: tuple[str, ...] = ()
     fault: str = ""
+    audit: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
 
     @property
     def process(self) -> float | None:
@@ -163,7 +165,7 @@ def reward(
     decided = _of(audit["claims"][-1]) if audit["claims"] else None
     known = _outcome(record, answer, space)
     fault = "; ".join(audit["faults"])
-    return Reward(values, decided if known is None else known, verdicts, fault)
+    return Reward(values, decided if known is None else known, verdicts, fault, audit)
 
 
 def _text(completion: str | Sequence[Mapping[str, Any]]) -> str:
