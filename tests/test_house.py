@@ -75,6 +75,7 @@ TESTED_ELSEWHERE = {
         records/reliability records/schema records/trace""",
     "reliability/test_commands.py": "cli/fit reliability/jobs",
     "reliability/test_reading.py": "reliability/decoding reliability/worlds",
+    "integrations/test_http.py": "cli/serve integrations/service",
     "report/test_checks.py": "cli/audit",
     "report/test_page.py": "report/compared report/html",
     "test_cli.py": """

@@ -50,6 +50,7 @@ from symbouq_cli.rules import rules
 from symbouq_cli.scenes import scenes
 from symbouq_cli.schema import schema
 from symbouq_cli.scores import scores
+from symbouq_cli.serve import mcp, serve
 from symbouq_cli.signals import signals
 from symbouq_cli.terminal import printable, tell
 
@@ -321,10 +322,12 @@ for _command in (
     predict,
     generate,
     labels,
+    mcp,
     rules,
     scenes,
     schema,
     scores,
+    serve,
     signals,
 ):
     main.add_command(_command)

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from symbouq.auditing.compare import Flip, Flips, Kind
 from symbouq.auditing.compare_readings import ReadingComparison
-from symbouq.auditing.explain import Explanation
+from symbouq.auditing.explain import SKETCHED, Explanation
 from symbouq.auditing.summary import Summary
 from symbouq.auditing.verdicts import Verdict
 from symbouq.io.stream import Outcome
@@ -127,7 +127,7 @@ def show_explanation(explanation: Explanation) -> None:
     for line in explanation.profile:
         console.print(_text(line))
     if explanation.sketch:
-        console.print("\nOne layout of the scene, of possibly many:")
+        console.print(f"\n{SKETCHED}")
         for line in explanation.sketch:
             console.print(_text(line))
 

@@ -61,6 +61,20 @@ class Explanation:
     sketch: list[str]
     reading: list[str] = field(default_factory=list)
 
+    @property
+    def lines(self) -> list[str]:
+        """All of it but how sentences are read, in order."""
+        told = [self.title, *self.scene]
+        for claim in self.claims:
+            told += ["", f"{claim.index}. {claim.text}", f"   {claim.verdict}{claim.notes}"]
+            told += [f"   {claim.message}"]
+        told += ["", *self.profile]
+        return [*told, "", SKETCHED, *self.sketch] if self.sketch else told
+
+
+SKETCHED = "One layout of the scene, of possibly many:"
+"""What stands above a sketch."""
+
 
 def explained(
     file: str,
@@ -94,7 +108,7 @@ def explained(
             continue
         if trace.id == identity:
             try:
-                explanation = _explanation(auditor, trace)
+                explanation = explanation_of(auditor, trace)
                 if reading:
                     facts = auditor.library.source.facts
                     derivations = auditor.parser_for(trace).derivations(trace, facts)
@@ -106,7 +120,12 @@ def explained(
     raise SymboUQError(f"no readable record has the id {identity!r}", file)
 
 
-def _explanation(auditor: TraceAuditor, trace: Trace) -> Explanation:
+def explanation_of(auditor: TraceAuditor, trace: Trace) -> Explanation:
+    """Explains a trace.
+
+    Raises:
+        RecordError: If it cannot be audited.
+    """
     record = auditor.audited(trace)
     rules = record["ontology"]
     return Explanation(

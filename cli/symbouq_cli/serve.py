@@ -1,0 +1,87 @@
+"""`symbouq serve` and `symbouq mcp`: audits for other programs."""
+
+from __future__ import annotations
+
+import click
+
+from symbouq_cli.options import JOBS, ONTOLOGY, PROFILE, TIMEOUT
+from symbouq_cli.terminal import tell
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address; this machine alone.")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535))
+@PROFILE
+@ONTOLOGY
+@JOBS
+@TIMEOUT
+@click.option(
+    "--max-body",
+    metavar="BYTES",
+    default=1 << 20,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Bytes of a request's body; a larger one is refused.",
+)
+@click.option(
+    "--queue",
+    default=64,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Requests at work or waiting; further ones are refused.",
+)
+def serve(
+    host: str,
+    port: int,
+    profile: str | None,
+    ontology: str | None,
+    jobs: int | None,
+    timeout: float,
+    max_body: int,
+    queue: int,
+) -> None:
+    """Serve audits, answers, relations and explanations over HTTP.
+
+    POST a trace to /audit or /explain, a question to /answer, two things of a scene to
+    /relations; /docs describes it all, /health and /metrics tell how it does. The ontology
+    is the one at the start.
+
+    Example: symbouq serve --port 8000 --profile everyday
+    """
+    import os
+
+    from symbouq.errors import missing_extra
+    from symbouq.integrations.service import Service, Workers
+
+    try:
+        import uvicorn
+
+        from symbouq.integrations.http import application
+    except ModuleNotFoundError as error:
+        raise missing_extra("serve", error) from error
+    Service(profile, ontology)  # an ontology that cannot be used ends the command at once
+    with Workers(jobs or os.cpu_count() or 1, profile, ontology, timeout or None) as workers:
+        tell(f"http://{host}:{port}/docs")
+        uvicorn.run(
+            application(workers, max_body, queue), host=host, port=port, log_level="warning"
+        )
+
+
+@click.command()
+@PROFILE
+@ONTOLOGY
+@TIMEOUT
+def mcp(profile: str | None, ontology: str | None, timeout: float) -> None:
+    """Serve the Model Context Protocol on standard input and output.
+
+    Agents get the tools audit, answer, relations_between and explain.
+
+    Example: symbouq mcp --profile everyday
+    """
+    from symbouq.errors import missing_extra
+
+    try:
+        from symbouq.integrations.mcp import server
+    except ModuleNotFoundError as error:
+        raise missing_extra("mcp", error) from error
+    server(profile, ontology, timeout or None).run()

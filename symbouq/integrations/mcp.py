@@ -1,0 +1,148 @@
+"""A server of the Model Context Protocol: agents check spatial claims before they state them."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Annotated, Any
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import CallToolResult, TextContent
+from pydantic import Field
+
+from symbouq.errors import SymboUQError
+from symbouq.integrations.service import Relations, Service, Words
+from symbouq.records import AnswerRecord, Audit
+from symbouq.version import __version__
+
+INSTRUCTIONS = """\
+Checks spatial reasoning in text by logic: whether claims follow from a scene, contradict it, or are
+open. Give the scene as plain sentences ("The lamp is above the desk."). A verdict `unknown` means
+that nothing could be decided, and is no objection."""
+
+Scene = Annotated[str | list[str], Field(description="The trusted description, in sentences.")]
+Question = Annotated[str, Field(description="What was asked, if anything.")]
+Profile = Annotated[
+    str | None,
+    Field(description="Profile of the rules, such as nine-way, half-plane, rcc8, everyday."),
+]
+Claims = Annotated[
+    list[str] | None, Field(description="The claims, one by one, the conclusion last.")
+]
+Response = Annotated[str | None, Field(description="In place of claims, the reasoning as prose.")]
+
+
+def server(
+    profile: str | None = None, ontology: str | None = None, timeout: float | None = None
+) -> MCPServer:
+    """A server with the tools `audit`, `answer`, `relations_between` and `explain`.
+
+    Each gives its result in words and as structured content.
+
+    Args:
+        profile: As `symbouq.integrations.service.Service`.
+        ontology: As there.
+        timeout: As there.
+
+    Raises:
+        OntologyError: If the ontology or the profile cannot be used.
+    """
+    service, turn = Service(profile, ontology, timeout), Lock()
+    made = MCPServer("symbouq", instructions=INSTRUCTIONS, version=__version__)
+
+    def asked(method: Any, *arguments: Any) -> Any:
+        try:
+            with turn:
+                return method(*arguments)
+        except SymboUQError as error:
+            raise ToolError(error.message) from error
+
+    @made.tool()
+    def audit(
+        scene: Scene,
+        claims: Claims = None,
+        response: Response = None,
+        question: Question = "",
+        profile: Profile = None,
+    ) -> Annotated[CallToolResult, Audit]:
+        """Check claims about a scene: each is entailed, contradicted, unknown or not evaluable,
+        with the sentences that it rests on.
+        """
+        found = asked(service.audit, _trace(scene, claims, response, question, profile))
+        lines = [
+            f"{c['index']}. {c['verdict']}: {c['text']} ({c['message']})" for c in found["claims"]
+        ]
+        return _result("\n".join([found["scene"]["message"], *lines]).strip(), found)
+
+    @made.tool()
+    def answer(
+        scene: Scene,
+        question: Annotated[str, Field(description="The question.")],
+        answer_space: Annotated[
+            list[str], Field(description="The labels that an answer may have.")
+        ],
+        profile: Profile = None,
+    ) -> Annotated[CallToolResult, AnswerRecord]:
+        """Answer a question from a scene by logic alone: which labels are certain, possible and
+        impossible.
+        """
+        record = {"scene": scene, "question": question, "answer_space": answer_space}
+        found = asked(service.answer, record | ({"profile": profile} if profile else {}))
+        said = ", ".join(found["answer"]) or f"none ({found['status']})"
+        possible = ", ".join(found["possible"]) or "none"
+        return _result(f"answer: {said}; possible: {possible}", found)
+
+    @made.tool()
+    def relations_between(
+        scene: Scene,
+        subject: Annotated[str, Field(description="A thing, as the scene names it.")],
+        object: Annotated[str, Field(description="Another thing.")],
+        profile: Profile = None,
+    ) -> Annotated[CallToolResult, Relations]:
+        """List the relations that a scene leaves possible between two things."""
+        found = asked(service.relations_between, scene, subject, object, profile)
+        if not found["feasible"]:
+            return _result("the scene contradicts itself", found)
+        certain, possible = (", ".join(found[name]) or "none" for name in ("certain", "possible"))
+        return _result(f"certain: {certain}; possible: {possible}", found)
+
+    @made.tool()
+    def explain(
+        scene: Scene,
+        claims: Claims = None,
+        response: Response = None,
+        question: Question = "",
+        profile: Profile = None,
+    ) -> Annotated[CallToolResult, Words]:
+        """Explain the check of claims about a scene in words, with a sketch of its layout."""
+        text = asked(service.explain, _trace(scene, claims, response, question, profile))
+        return _result(text, {"text": text})
+
+    return made
+
+
+def _trace(
+    scene: str | list[str],
+    claims: list[str] | None,
+    response: str | None,
+    question: str,
+    profile: str | None,
+) -> dict[str, Any]:
+    """The record of a trace.
+
+    Raises:
+        ToolError: If it has neither claims nor a response, or both.
+    """
+    if (claims is None) == (response is None):
+        raise ToolError("give either `claims`, a list, or `response`, a text")
+    record: dict[str, Any] = {"scene": scene, "question": question}
+    if profile:
+        record["profile"] = profile
+    if claims is not None:
+        *reasoning, conclusion = claims or [""]
+        return record | {"reasoning": reasoning, "conclusion": conclusion}
+    return record | {"response": response}
+
+
+def _result(text: str, found: dict[str, Any]) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=found)

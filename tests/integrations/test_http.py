@@ -1,0 +1,138 @@
+"""The HTTP service: what it answers, what it refuses, and that its description holds."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+
+pytest.importorskip("fastapi", reason="FastAPI is not installed (extra `serve`)")
+pytest.importorskip(
+    "prometheus_client", reason="prometheus-client is not installed (extra `serve`)"
+)
+
+from fastapi.testclient import TestClient
+
+from symbouq.integrations.http import application
+from symbouq.integrations.service import Workers
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # the host's own
+
+TRACE = {
+    "id": "hall",
+    "scene": "The lamp is above the desk. The desk is left of the door.",
+    "question": "Where is the lamp relative to the door?",
+    "response": "The lamp is right of the door. Answer: right",
+}
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[Workers]:
+    with Workers(1, timeout=5) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def client(workers: Workers) -> Iterator[TestClient]:
+    with TestClient(application(workers, max_body=20_000)) as made:
+        yield made
+
+
+def test_records_in_records_out(client: TestClient) -> None:
+    audit = client.post("/audit", json=TRACE).json()
+    assert [claim["verdict"] for claim in audit["claims"]] == ["contradicted", "not-evaluable"]
+    asked = {"id": "q", "scene": TRACE["scene"], "question": "Is the desk below the lamp?"}
+    answer = client.post("/answer", json=asked | {"answer_space": ["yes", "no"]}).json()
+    assert answer["answer"] == ["yes"]
+    pair = {"scene": TRACE["scene"], "subject": "lamp", "object": "door"}
+    assert client.post("/relations", json=pair).json()["certain"] == ["upper_left"]
+    explained = client.post("/explain", json=TRACE).json()
+    assert "contradicted, the first conflict" in explained["text"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "message"),
+    [
+        ("/audit", {"id": "x"}, 422, "a record needs `scene`"),
+        ("/audit", TRACE | {"profile": "odd"}, 422, "odd"),
+        ("/answer", {"id": "q", "scene": "A is above B."}, 422, "answer_space"),
+        (
+            "/relations",
+            {"scene": "A is above B.", "subject": "A", "object": "C"},
+            422,
+            "'C' is not in",
+        ),
+        ("/audit", TRACE | {"response": "x" * 30_000}, 413, "larger than 20,000 bytes"),
+    ],
+)
+def test_faults_are_told(
+    client: TestClient, path: str, body: dict[str, Any], status: int, message: str
+) -> None:
+    refused = client.post(path, json=body)
+    assert refused.status_code == status
+    assert message in refused.text
+
+
+def test_health_and_metrics(client: TestClient) -> None:
+    client.post("/audit", json=TRACE)
+    assert client.get("/health").json()["status"] == "ok"
+    told = client.get("/metrics").text
+    assert 'symbouq_requests_total{path="/audit",status="200"}' in told
+    assert 'symbouq_claims_total{verdict="contradicted"}' in told
+
+
+def test_too_many_requests_are_refused(workers: Workers) -> None:
+    with TestClient(application(workers, most=0)) as full:
+        refused = full.post("/audit", json=TRACE)
+    assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+
+
+def test_the_description_holds(client: TestClient) -> None:
+    schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
+    from hypothesis import HealthCheck, Phase, given, settings
+    from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+    schema = schemathesis.openapi.from_asgi("/openapi.json", client.app)
+    phases = (Phase.explicit, Phase.generate)
+    for result in schema.get_all_operations():
+        operation = result.ok()
+
+        @given(case=operation.as_strategy())
+        @settings(
+            max_examples=8, deadline=None, phases=phases, suppress_health_check=list(HealthCheck)
+        )
+        def holds(case: Any) -> None:
+            # What a record must be beyond its schema, such as naming its scene, is refused.
+            case.call_and_validate(excluded_checks=[positive_data_acceptance])
+
+        holds()
+
+
+def test_the_command_serves_this_machine(tmp_path: Any) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    code = "from symbouq_cli.main import main; main()"
+    command = [sys.executable, "-c", code, "serve", "--port", str(port), "--jobs", "1"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        try:
+            for _ in range(300):
+                try:
+                    with urlopen(f"http://127.0.0.1:{port}/health") as answer:
+                        assert json.load(answer)["status"] == "ok"
+                    break
+                except URLError:
+                    time.sleep(0.1)
+            else:
+                pytest.fail("the service does not answer")
+        finally:
+            process.terminate()
+    assert process.returncode in (0, 143, -15)
