@@ -90,10 +90,10 @@ def trained(
     config = GRPOConfig(
         output_dir=str(out),
         max_steps=steps,
-        per_device_train_batch_size=64,
+        per_device_train_batch_size=128,
         num_generations=8,
         max_completion_length=TOKENS,
-        learning_rate=2e-4,
+        learning_rate=5e-4,
         lr_scheduler_type="constant",
         temperature=1.0,
         beta=0.0,

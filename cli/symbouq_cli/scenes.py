@@ -1,6 +1,10 @@
-"""`symbouq scenes`: questions about scenes of the project's own."""
+"""`symbouq scenes`: questions about scenes of the project's own, and scenes from data."""
 
 from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
 
 import click
 
@@ -9,8 +13,14 @@ from symbouq_cli.options import out_option
 _FAMILIES = ("chains", "blocks", "regions", "distances", "inference")
 
 
-@click.command()
-@click.argument("family", type=click.Choice(_FAMILIES))
+@click.group()
+def scenes() -> None:
+    """Make questions about generated scenes, or scenes of maps and pictures.
+
+    Example: symbouq scenes blocks --count 100 --out blocks.jsonl
+    """
+
+
 @click.option(
     "--count",
     type=click.IntRange(min=1),
@@ -27,15 +37,9 @@ _FAMILIES = ("chains", "blocks", "regions", "distances", "inference")
 )
 @click.option("--sound", is_flag=True, help="Add the sound reasoning, as `reasoning`.")
 @out_option("-")
-def scenes(
+def _family(
     family: str, count: int, seed: int, hops: tuple[int, ...], sound: bool, out: str
 ) -> None:
-    """Make COUNT questions of a FAMILY, with the facts from which claims can be judged.
-
-    Example: symbouq scenes blocks --count 100 --out blocks.jsonl
-    """
-    import json
-
     from symbouq.experiments.scenes.families import problems
     from symbouq.io.output import record_output
 
@@ -44,4 +48,67 @@ def scenes(
             record = problem.record(f"{family}-{seed}-{number:05d}")
             if sound:
                 record |= {"reasoning": problem.reasoning, "conclusion": problem.conclusion}
+            stream.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
+
+
+def _command(family: str) -> click.Command:
+    """The command of a family: what all families have, with its name."""
+    command = click.command(
+        family,
+        help=f"Make questions of the family {family}, with the facts from which claims can be "
+        f"judged.\n\nExample: symbouq scenes {family} --count 100 --out {family}.jsonl",
+    )
+    made = partial(_family, family)
+    made.__click_params__ = _family.__click_params__  # type: ignore[attr-defined]
+    return command(made)
+
+
+for _name in _FAMILIES:
+    scenes.add_command(_command(_name))
+
+
+@scenes.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--kind",
+    type=click.Choice(["map", "boxes"]),
+    help="A map (GeoJSON, or lines of name, tab and WKT) or boxes in pictures (COCO's "
+    "annotations); recognised unless named.",
+)
+@click.option(
+    "--tolerance",
+    metavar="SHARE",
+    default=0.0,
+    show_default=True,
+    type=click.FloatRange(0, 1),
+    help="Share of its size by which a box may reach over another and still lie beside it.",
+)
+@out_option("-")
+def import_scenes(file: Path, kind: str | None, tolerance: float, out: str) -> None:
+    """Make scenes of the map or the boxes in FILE, one for a map and one for each picture.
+
+    Each is a record with `id`, `scene` and `profile`, to which questions and a model's
+    responses are added. Boxes say nothing of depth, contact or containment: their scenes
+    have directions of the picture alone.
+
+    Example: symbouq scenes import city.geojson --out city.jsonl
+    """
+    from symbouq.errors import missing_extra
+    from symbouq.io.output import record_output
+
+    try:
+        from symbouq.integrations import geometry
+    except ModuleNotFoundError as error:
+        raise missing_extra("geo", error) from error
+    found = (
+        {file.stem: geometry.map_scene(geometry.maps(file))}
+        if (kind or geometry.kind_of(file)) == "map"
+        else {
+            f"{file.stem}-{name}": geometry.picture_scene(things, tolerance)
+            for name, things in geometry.pictures(file)
+        }
+    )
+    with record_output(out) as stream:
+        for name, scene in found.items():
+            record = {"id": name, "scene": scene, "profile": geometry.PROFILE}
             stream.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")

@@ -325,8 +325,8 @@ datasets:
   - {{name: chains, family: chains, sizes: {{train: 12, validation: 12, test: 8}}}}
   - {{name: blocks, family: blocks, sizes: {{validation: 8, test: 8}}}}
 generation: {{samples: 1}}
-scorers: [Perplexity, P(True), MLP, Constraint-Rule, Constraint]
-seeds: [2026, 2027]
+scorers: [Perplexity, P(True), MLP, Constraint-Rule]
+seeds: [2026]
 epochs: 2
 width: 16
 validation_sizes: [4]
