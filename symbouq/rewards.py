@@ -17,6 +17,7 @@ process take turns.
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -75,6 +76,21 @@ class Reward:
     def total(self) -> float | None:
         """The mean of outcome and process, or the one that there is; None where neither is."""
         return _mean((self.outcome, self.process))
+
+    @property
+    def values(self) -> dict[str, float]:
+        """`outcome` and `process`, beside them `free_of_errors`, 1 where no claim is contradicted
+        and 0 where one is, and `determinacy`, the share of claims that logic decides (the
+        Determinacy Profile); NaN is what is not decided.
+        """
+        decided = any(value is not None for value in self.claims)
+        values = {
+            "outcome": self.outcome,
+            "process": self.process,
+            "free_of_errors": float(self.first_error is None) if decided else None,
+            "determinacy": self.audit["profile"]["determinacy"] if self.audit else None,
+        }
+        return {name: math.nan if value is None else value for name, value in values.items()}
 
     @property
     def first_error(self) -> int | None:

@@ -76,6 +76,8 @@ TESTED_ELSEWHERE = {
     "reliability/test_commands.py": "cli/fit reliability/jobs",
     "reliability/test_reading.py": "reliability/decoding reliability/worlds",
     "integrations/test_http.py": "cli/serve integrations/service",
+    "integrations/test_inspect_ai.py": "integrations/questions",
+    "integrations/test_lm_eval.py": "integrations/lm_eval/tasks/functions",
     "report/test_checks.py": "cli/audit",
     "report/test_page.py": "report/compared report/html",
     "test_cli.py": """

@@ -16,10 +16,8 @@ from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState, generate
 
 from symbouq.errors import RecordError
-from symbouq.evidence.generation.prompts import user_message
+from symbouq.integrations.questions import QUESTION, prompted
 from symbouq.io.adapters.prompts import split_prompt
-from symbouq.io.stream import read_lines
-from symbouq.records import Instance, parse_record
 from symbouq.rewards import TIMEOUT, Reward, reward
 
 _ALL = [mean(), stderr()]
@@ -74,7 +72,7 @@ def audit(profile: str | None = None, timeout: float = TIMEOUT) -> Scorer:
         )
         if found.audit is None:
             return Score.unscored(reason="not_audited", answer=said, explanation=found.fault)
-        values = _values(found)
+        values = found.values
         if all(math.isnan(value) for name, value in values.items() if name != "determinacy"):
             return Score.unscored(reason="undecided", answer=said, explanation=_told(found))
         return Score(
@@ -99,18 +97,6 @@ def _asked(state: TaskState) -> tuple[str | list[str], str]:
     if given.get("scene"):
         return given["scene"], str(given.get("question") or "")
     return split_prompt(state.input_text)
-
-
-def _values(found: Reward) -> dict[str, float]:
-    assert found.audit is not None  # it was audited
-    decided = any(value is not None for value in found.claims)
-    values = {
-        "outcome": found.outcome,
-        "process": found.process,
-        "free_of_errors": float(found.first_error is None) if decided else None,
-        "determinacy": found.audit["profile"]["determinacy"],
-    }
-    return {name: math.nan if value is None else value for name, value in values.items()}
 
 
 def _told(found: Reward) -> str:
@@ -142,23 +128,12 @@ def _samples(file: str, free_form: bool, hops: int | None) -> list[Sample]:
         RecordError: At the first that is none, or has no answer.
     """
     samples = []
-    for line in read_lines(file):
-        if isinstance(line, RecordError):
-            raise line
-        question = parse_record(Instance, line.content, line.file, line.number)
-        record = question.model_dump(exclude_none=True)
-        if hops is not None and record.get("hops") != hops:
-            continue
+    for record in prompted(file, free_form, hops):
         if record.get("answer") is None:
-            raise RecordError("a question needs an `answer`", line.file, line.number)
-        kept = ("scene", "question", "answer_space", "dataset", "profile", "hops")
+            raise RecordError(f"question {record['id']} needs an `answer`", file)
+        kept = {name: record[name] for name in QUESTION if name in record}
         samples.append(
-            Sample(
-                id=question.id,
-                input=user_message(question, free_form),
-                target=record["answer"],
-                metadata={name: record[name] for name in kept if name in record},
-            )
+            Sample(id=record["id"], input=record["prompt"], target=record["answer"], metadata=kept)
         )
     return samples
 

@@ -53,3 +53,13 @@ def described(value: Any) -> str:
     if value is None:
         return "nothing"
     return "a truth value" if isinstance(value, bool) else "a number"
+
+
+_POSED = ("scene", "question", "answer_space", "dataset", "profile")
+
+
+def posed(question: Any) -> dict[str, Any]:
+    """The fields of a question that a host keeps beside its prompt, where it has a scene."""
+    if not isinstance(question, dict) or not question.get("scene"):
+        return {}
+    return {name: question[name] for name in _POSED if question.get(name) is not None}

@@ -14,7 +14,7 @@ from symbouq.io.adapters.base import JsonAdapter, Record, imported
 from symbouq.io.adapters.chat import answered
 from symbouq.io.adapters.documents import array_items
 from symbouq.io.adapters.inputs import Input
-from symbouq.io.adapters.values import described, expect
+from symbouq.io.adapters.values import described, expect, posed
 
 _ATTACHED = "attachment://"
 _BULK = {"events", "events_data", "store"}
@@ -64,6 +64,7 @@ class _Inspect(JsonAdapter):
             "prompt": _resolved(record["input"], attached),
             "answer": record.get("target"),
             "model": output.get("model"),
+            **posed(_resolved(record.get("metadata"), attached)),
         }
 
 

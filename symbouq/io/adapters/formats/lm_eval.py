@@ -11,7 +11,7 @@ from typing import Any
 from symbouq.errors import RecordError
 from symbouq.io.adapters.base import JsonAdapter
 from symbouq.io.adapters.inputs import Input, ReadOptions
-from symbouq.io.adapters.values import expect
+from symbouq.io.adapters.values import expect, posed
 
 
 class _LmEval(JsonAdapter):
@@ -46,6 +46,7 @@ class _LmEval(JsonAdapter):
             "response": response,
             "samples": samples or None,
             "answer": record.get("target"),
+            **posed(record.get("doc")),
         }
 
 

@@ -104,3 +104,10 @@ def test_a_damaged_archive(tmp_path: Path) -> None:
     (tmp_path / "log.eval").write_bytes(b"PK\x03\x04 and then nothing")
     (fault,) = faults(str(tmp_path / "log.eval"))
     assert fault.startswith("log.eval:1: inspect_ai cannot read this log: ")
+
+
+def test_scene_and_question_may_stand_in_the_metadata(tmp_path: Path) -> None:
+    kept = {"scene": "A is left of B.", "question": "Where is A?", "answer_space": ["left"]}
+    sample = {**inspect_sample(TRACES[0]), "metadata": kept}
+    (record,) = good(log(tmp_path / "log.json", sample))
+    assert {name: record[name] for name in kept} == kept

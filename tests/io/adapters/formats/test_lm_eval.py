@@ -75,3 +75,17 @@ def test_prompts_of_older_versions_and_of_chats(tmp_path: Path) -> None:
     assert [(r["scene"], r["question"]) for r in records] == [
         (TRACES[0]["scene"], TRACES[0]["question"])
     ] * 4
+
+
+def test_scene_and_question_may_stand_in_the_document(tmp_path: Path) -> None:
+    doc = {
+        "scene": ["A is left of B."],
+        "question": "Where is A?",
+        "profile": "half-plane",
+        "hops": 1,
+    }
+    rows = [lm_eval_row(TRACES[0], "none") | {"doc": doc}]
+    (record,) = good(lines(tmp_path / "samples.jsonl", *rows))
+    assert (record["scene"], record["question"]) == (["A is left of B."], "Where is A?")
+    assert record["profile"] == "half-plane"
+    assert "hops" not in record

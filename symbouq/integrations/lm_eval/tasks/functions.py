@@ -1,0 +1,48 @@
+"""What the tasks beside call: questions of a file, and what an audit makes of a response."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from datasets import Dataset
+
+from symbouq.errors import SymboUQError
+from symbouq.integrations.questions import QUESTION, prompted
+from symbouq.rewards import reward
+
+
+def questions(
+    file: str | None = None, free_form: bool = True, hops: int | None = None, **_: Any
+) -> dict[str, Dataset]:
+    """The questions of a file of records, as the split `test`.
+
+    Args:
+        file: The file, as `symbouq data import` writes it.
+        free_form: Whether the model reasons in prose; else it writes an object of the contract.
+        hops: The number of hops of the questions; all where None.
+
+    Raises:
+        SymboUQError: If no file is named.
+        RecordError: At the first record that is no question.
+    """
+    if file is None:
+        raise SymboUQError('name the questions with --metadata \'{"file": "FILE"}\'')
+    rows = [
+        {name: record.get(name) for name in ("id", "prompt", "answer", *QUESTION)}
+        | {"scene": [record["scene"]] if isinstance(record["scene"], str) else record["scene"]}
+        for record in prompted(file, free_form, hops)
+    ]
+    return {"test": Dataset.from_list(rows)}
+
+
+def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
+    """The reward of a response (`symbouq.rewards`); NaN is what was not decided, and is left out of
+    the means.
+
+    Args:
+        doc: A row of `questions`.
+        results: The response.
+    """
+    given = {name: doc.get(name) for name in ("answer", "answer_space", "dataset", "profile")}
+    return reward(doc["scene"], results[0], doc.get("question") or "", **given).values

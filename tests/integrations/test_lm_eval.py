@@ -1,0 +1,105 @@
+"""The tasks in lm-evaluation-harness itself, with a model that is told what to say."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from symbouq_cli.main import main
+
+pytest.importorskip("lm_eval", reason="lm-evaluation-harness is not installed (extra `lm-eval`)")
+
+from lm_eval import simple_evaluate
+from lm_eval.api.model import LM
+from lm_eval.tasks import TaskManager
+
+from symbouq.integrations.lm_eval import TASKS
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # the host's own
+
+NINE = [
+    "left",
+    "right",
+    "above",
+    "below",
+    "upper-left",
+    "upper-right",
+    "lower-left",
+    "lower-right",
+    "overlap",
+]
+ROWS = [
+    {"id": "hall", "scene": ["The lamp is above the desk.", "The desk is left of the door."],
+     "question": "Where is the lamp relative to the door?", "answer": "upper-left", "hops": 2},
+    {"id": "yard", "scene": "The well is below the barn.",
+     "question": "Where is the barn relative to the well?", "answer": "above", "hops": 1},
+    {"id": "mute", "scene": "The well is below the barn.",
+     "question": "Where is the barn relative to the well?", "hops": 1},
+]  # fmt: skip
+SAID = {
+    "lamp": "The lamp is upper left of the door. Answer: upper left",
+    "barn": "The barn is below the well. Answer: below",
+}
+
+
+class Told(LM):
+    """A model that says what it is told, by what is asked about; nothing to what has no answer."""
+
+    def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
+        return [
+            "Hm." if request.doc["id"] == "mute"
+            else next(said for name, said in SAID.items() if f"Where is the {name}" in request.args[0])
+            for request in requests
+        ]  # fmt: skip
+
+    def loglikelihood(self, requests: list[Any]) -> Any:
+        raise NotImplementedError
+
+    def loglikelihood_rolling(self, requests: list[Any]) -> Any:
+        raise NotImplementedError
+
+
+def evaluated(folder: Path, task: str, **metadata: Any) -> dict[str, Any]:
+    file = folder / "questions.jsonl"
+    rows = (row | {"dataset": "stepgame", "answer_space": NINE} for row in ROWS)
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found: dict[str, Any] = simple_evaluate(
+        Told(),
+        tasks=[task],
+        task_manager=TaskManager(include_path=str(TASKS), metadata={"file": str(file)} | metadata),
+        bootstrap_iters=0,
+        metadata={"file": str(file)} | metadata,
+    )
+    return found
+
+
+@pytest.mark.parametrize("task", ["symbouq_stepgame", "symbouq_spartun"])
+def test_a_task(tmp_path: Path, task: str) -> None:
+    found = evaluated(tmp_path, task)
+    means = {name.split(",")[0]: value for name, value in found["results"][task].items()}
+    # Of the third, whose answer nobody tells, nothing is decided: it is in no mean but the last.
+    assert (means["outcome"], means["process"], means["free_of_errors"]) == (0.5, 0.5, 0.5)
+    assert means["determinacy"] == pytest.approx((1 + 0.5 + 0) / 3)
+    samples = {sample["doc"]["id"]: sample for sample in found["samples"][task]}
+    assert math.isnan(samples["mute"]["process"])
+    # What the harness logs is a file of traces.
+    log = tmp_path / f"samples_{task}.jsonl"
+    log.write_text("".join(json.dumps(sample) + "\n" for sample in found["samples"][task]))
+    audits = tmp_path / "audits.jsonl"
+    done = CliRunner().invoke(main, ["audit", str(log), "--jobs", "1", "--out", str(audits)])
+    assert done.exit_code == 0, done.output
+    verdicts = [
+        [claim["verdict"] for claim in json.loads(line)["claims"]]
+        for line in audits.read_text().splitlines()
+    ]
+    assert ["contradicted", "not-evaluable"] in verdicts
+    assert samples["yard"]["process"] == 0
+
+
+def test_hops_are_chosen(tmp_path: Path) -> None:
+    found = evaluated(tmp_path, "symbouq_stepgame", hops=2)
+    assert [sample["doc"]["id"] for sample in found["samples"]["symbouq_stepgame"]] == ["hall"]
