@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from symbouq.auditing.verdicts import Verdict
 from symbouq_cli.options import (
     CONTEXT,
     FAILED_CHECKS,
@@ -26,12 +25,13 @@ from symbouq_cli.reading import model_options, readings
 from symbouq_cli.terminal import tell
 
 _FILE = click.Path(dir_okay=False)
+_VERDICTS = ("entailed", "contradicted", "unknown", "not-evaluable")
 _CHECKS = together(
     click.option(
         "--fail-on",
         multiple=True,
         metavar="VERDICT",
-        type=click.Choice([verdict.value for verdict in Verdict]),
+        type=click.Choice(_VERDICTS),
         help="Exit with 3 where claims have this verdict; may be repeated.",
     ),
     click.option(
@@ -83,6 +83,7 @@ def audit(
     """
     from symbouq.auditing.jobs import auditing
     from symbouq.auditing.summary import Summary
+    from symbouq.auditing.verdicts import Verdict
     from symbouq.io.output import replacing
     from symbouq.io.stream import Job, Outcome
     from symbouq.records import Trace
@@ -103,7 +104,7 @@ def audit(
                 raise click.UsageError(f"{option} and {other} name the same file")
     if options["shards"] and (written or fail_on):
         option = next(iter(written), "--fail-on")
-        raise click.UsageError(f"{option} looks at one --out; audit some shards again for it")
+        raise click.UsageError(f"{option} shows one --out; audit some shards again for it")
     table = SummaryTable()
     checks = shown.Checks([*map(Verdict, fail_on)] or [Verdict.CONTRADICTED])
     checked = bool(fail_on or junit or sarif)

@@ -10,7 +10,9 @@ from symbouq_cli.terminal import tell
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address; this machine alone.")
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(0, 65535))
+@click.option(
+    "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Its port."
+)
 @PROFILE
 @ONTOLOGY
 @JOBS

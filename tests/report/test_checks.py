@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner, Result
+from symbouq_cli.audit import audit as audit_command
 from symbouq_cli.main import main
 
 from symbouq.auditing.verdicts import Verdict
@@ -116,6 +117,11 @@ def test_sarif_has_a_result_a_claim_at_the_traces_line() -> None:
     assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("f.jsonl", 3)
     (fault,) = run["invocations"][0]["toolExecutionNotifications"]
     assert fault["message"]["text"] == "unreadable"
+
+
+def test_the_command_knows_the_verdicts() -> None:
+    (option,) = (each for each in audit_command.params if each.name == "fail_on")
+    assert [*option.type.choices] == [*Verdict]  # type: ignore[attr-defined]
 
 
 def run(folder: Path, *arguments: str, lines: tuple[Any, ...] = (GOOD, BAD, OPEN)) -> Result:
