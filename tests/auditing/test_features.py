@@ -198,4 +198,5 @@ def test_no_feature_is_constant_over_the_real_traces(data: Path) -> None:
                     values.add(value)
     constant = [n for n, v in zip(CLAIM_FEATURES, claim_values, strict=True) if len(v) < 2]
     constant += [n for n, v in zip(TRACE_FEATURES, trace_values, strict=True) if len(v) < 2]
-    assert not constant
+    # StepGame is about directions alone.
+    assert set(constant) <= {"containment", "distance", "topology", "location"}
