@@ -142,13 +142,35 @@ def relations_between(
         OntologyError: If the ontology or the profile cannot be used.
         RecordError: If the scene cannot be read, or has no such thing.
     """
-    record = {**_scene_record(scene), "dataset": dataset}
+    folder = os.fspath(ontology) if ontology is not None else None
+    auditor = _auditor(profile, folder, "assumed", files_stamp(folder))
+    return worlds_between(auditor, scene, subject, object, dataset=dataset)
+
+
+def worlds_between(
+    auditor: auditing.TraceAuditor,
+    scene: str | Sequence[str] | Sequence[Sequence[str]],
+    subject: str,
+    object: str,
+    **fields: str | None,
+) -> Worlds | None:
+    """`relations_between` by an auditor that is there.
+
+    Args:
+        auditor: The auditor.
+        scene: As there.
+        subject: As there.
+        object: As there.
+        fields: Further fields of the record, such as `dataset` and `profile`.
+
+    Raises:
+        RecordError: As there.
+    """
+    record = {**_scene_record(scene), **fields}
     if "scene_relations" in record:
         record["claims"] = []
     else:
         record |= {"reasoning": [], "conclusion": "", "question": f"{subject}, {object}"}
-    folder = os.fspath(ontology) if ontology is not None else None
-    auditor = _auditor(profile, folder, "assumed", files_stamp(folder))
     trace = make_record(Trace, record)
     parsed = auditor.parser_for(trace).parse(trace)
     for name in (subject, object):

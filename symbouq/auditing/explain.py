@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -156,6 +156,18 @@ def _reading_lines(derivation: Derivation) -> Iterator[str]:
 def _places(places: Iterable[Place]) -> str:
     listed = ", ".join(f"{shown(place.file)}:{place.line}" for place in places)
     return f" [{listed}]" if listed else ""
+
+
+def claims_told(audit: Mapping[str, Any]) -> list[str]:
+    """The claims of an audit in its dictionary form, each in a line with its verdict and why; above
+    them what is wrong with the scene, if anything.
+    """
+    told = [
+        f"{claim['index']}. {claim['verdict']}: {claim['text'] or '(no conclusion)'} "
+        f"({claim['message']})"
+        for claim in audit["claims"]
+    ]
+    return [message, *told] if (message := audit["scene"]["message"]) else told
 
 
 def _claim(claim: dict[str, Any]) -> ExplainedClaim:

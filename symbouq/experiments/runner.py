@@ -174,7 +174,7 @@ class Apart:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._end()
+        self.end()
 
     def stop(self) -> None:
         """Stops the process in the middle of its work, which then fails; from another thread."""
@@ -186,7 +186,7 @@ class Apart:
         if not stage.on_gpu:
             return run_here(stage, work)
         if stage.holds != self.holds:
-            self._end()
+            self.end()
         pipe = self._pipe or self._begin(stage.holds)
         future: Future[float] = Future()
         try:
@@ -202,13 +202,13 @@ class Apart:
                     error.__cause__ = RuntimeError(trace)
                     future.set_exception(error)
         except (EOFError, BrokenPipeError):
-            code = self._end()
+            code = self.end()
             future.set_exception(
                 StageError(f"stage {stage.name}: its process ended with code {code}")
             )
         finally:
             if not future.done() or future.exception():  # it is being stopped, or nobody knows
-                self._end()
+                self.end()
         return future
 
     def _begin(self, holds: str) -> Connection:
@@ -220,7 +220,7 @@ class Apart:
         self.holds = holds
         return self._pipe
 
-    def _end(self) -> int | None:
+    def end(self) -> int | None:
         """Ends the process; gives its exit code."""
         child, pipe = self._child, self._pipe
         self._child, self._pipe, self.holds = None, None, None
@@ -259,7 +259,7 @@ class SideBySide:
             for worker in self._workers:
                 worker.stop()
         for worker in self._workers:
-            worker.__exit__()
+            worker.end()
 
     def __call__(self, stage: Stage, work: Work) -> Future[float]:
         """Has an idle worker begin a stage; there must be one. For a model it is the one that

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import shapely
 from shapely import Geometry, from_wkt
+from shapely.errors import ShapelyError
 from shapely.geometry import shape
 
 from symbouq.errors import RecordError
@@ -67,10 +68,14 @@ def maps(file: Path) -> list[Thing]:
         except (ValueError, KeyError, TypeError) as error:
             raise RecordError("expected GeoJSON, an object with `features`", str(file)) from error
         for number, feature in enumerate(features, start=1):
-            name = (feature.get("properties") or {}).get("name") or feature.get("id")
-            if not name or not feature.get("geometry"):
+            try:
+                name = (feature.get("properties") or {}).get("name") or feature.get("id")
+                place = shape(feature["geometry"]) if name else None
+            except (ShapelyError, ValueError, TypeError, KeyError, AttributeError):
+                place = None  # which is what libraries make of what is no feature
+            if place is None:
                 raise RecordError(f"feature {number} needs a name and a geometry", str(file))
-            things.append(Thing(str(name), shape(feature["geometry"])))
+            things.append(Thing(str(name), place))
     else:
         for number, line in enumerate(text.splitlines(), start=1):
             name, tab, wkt = line.partition("\t")
@@ -78,7 +83,7 @@ def maps(file: Path) -> list[Thing]:
                 continue
             try:
                 place = from_wkt(wkt) if tab else None
-            except shapely.GEOSException:
+            except ShapelyError:
                 place = None
             if place is None:
                 message = "expected a name, a tab and a geometry in WKT"

@@ -15,6 +15,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import TaskState, generate
 
+from symbouq.auditing.explain import claims_told
 from symbouq.errors import RecordError
 from symbouq.integrations.questions import QUESTION, prompted
 from symbouq.io.adapters.prompts import split_prompt
@@ -72,13 +73,13 @@ def audit(profile: str | None = None, timeout: float = TIMEOUT) -> Scorer:
         )
         if found.audit is None:
             return Score.unscored(reason="not_audited", answer=said, explanation=found.fault)
-        values = found.values
+        values, told = found.values, "\n".join(claims_told(found.audit))
         if all(math.isnan(value) for name, value in values.items() if name != "determinacy"):
-            return Score.unscored(reason="undecided", answer=said, explanation=_told(found))
+            return Score.unscored(reason="undecided", answer=said, explanation=told)
         return Score(
             value=values,
             answer=found.audit["claims"][-1]["text"] or said,
-            explanation=_told(found),
+            explanation=told,
             metadata=_kept(found),
         )
 
@@ -97,18 +98,6 @@ def _asked(state: TaskState) -> tuple[str | list[str], str]:
     if given.get("scene"):
         return given["scene"], str(given.get("question") or "")
     return split_prompt(state.input_text)
-
-
-def _told(found: Reward) -> str:
-    """The claims with their verdicts in words, a line each."""
-    assert found.audit is not None
-    lines = [
-        f"{claim['index']}. {claim['verdict']}: {claim['text'] or '(no conclusion)'} "
-        f"({claim['message']})"
-        for claim in found.audit["claims"]
-    ]
-    scene = found.audit["scene"]["message"]
-    return "\n".join([*([scene] if scene else []), *lines])
 
 
 def _kept(found: Reward) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import CallToolResult, TextContent
 from pydantic import Field
 
+from symbouq.auditing.explain import claims_told
 from symbouq.errors import SymboUQError
 from symbouq.integrations.service import Relations, Service, Words
 from symbouq.records import AnswerRecord, Audit
@@ -69,10 +70,7 @@ def server(
         with the sentences that it rests on.
         """
         found = asked(service.audit, _trace(scene, claims, response, question, profile))
-        lines = [
-            f"{c['index']}. {c['verdict']}: {c['text']} ({c['message']})" for c in found["claims"]
-        ]
-        return _result("\n".join([found["scene"]["message"], *lines]).strip(), found)
+        return _result("\n".join(claims_told(found)), found)
 
     @made.tool()
     def answer(

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field
 
-from symbouq.api import relations_between
+from symbouq.api import worlds_between
 from symbouq.auditing.answering.questions import answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.explain import explanation_of
@@ -56,7 +56,7 @@ class Service:
         ontology: str | None = None,
         timeout: float | None = TIMEOUT,
     ) -> None:
-        self._profile, self._ontology, self._timeout = profile, ontology, timeout
+        self._timeout = timeout
         self._auditor = TraceAuditor(profile, ontology, partial=True)
 
     def audit(self, record: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,10 +92,7 @@ class Service:
             LimitError: If the time is over.
         """
         with time_limit(self._timeout):
-            profile = self._profile or profile
-            found = relations_between(
-                scene, subject, object, profile=profile, ontology=self._ontology
-            )
+            found = worlds_between(self._auditor, scene, subject, object, profile=profile)
         if found is None:
             return {"feasible": False, "possible": [], "certain": []}
         return {"feasible": True, "possible": [*found.possible], "certain": [*found.certain]}

@@ -173,6 +173,12 @@ def test_files_of_boxes(tmp_path: Path) -> None:
         ("m.geojson", {"features": [feature(None, box(0, 0, 1, 1))]}, "feature 1 needs a name"),
         (
             "m.geojson",
+            {"features": [{"id": "A", "geometry": {"type": "Blob"}}]},
+            "feature 1 needs a",
+        ),
+        ("m.geojson", {"features": ["A"]}, "feature 1 needs a name and a geometry"),
+        (
+            "m.geojson",
             {"features": [feature("A", box(0, 0, 1, 1))] * 2},
             "two things are called 'a'",
         ),

@@ -21,6 +21,7 @@ from inspect_ai.log import EvalLog, read_eval_log
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from symbouq.errors import RecordError
+from symbouq.experiments.benchmarks import BENCHMARKS
 from symbouq.integrations.inspect_ai import audit, spartun, stepgame
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the host's own
@@ -33,17 +34,7 @@ def collected() -> Iterator[None]:
     gc.collect()
 
 
-NINE = [
-    "left",
-    "right",
-    "above",
-    "below",
-    "upper-left",
-    "upper-right",
-    "lower-left",
-    "lower-right",
-    "overlap",
-]
+NINE = list(BENCHMARKS["stepgame"].spaces["direction"])
 HALL = {
     "id": "hall",
     "dataset": "stepgame",

@@ -17,21 +17,12 @@ from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
 
+from symbouq.experiments.benchmarks import BENCHMARKS
 from symbouq.integrations.lm_eval import TASKS
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # the host's own
 
-NINE = [
-    "left",
-    "right",
-    "above",
-    "below",
-    "upper-left",
-    "upper-right",
-    "lower-left",
-    "lower-right",
-    "overlap",
-]
+NINE = list(BENCHMARKS["stepgame"].spaces["direction"])
 ROWS = [
     {"id": "hall", "scene": ["The lamp is above the desk.", "The desk is left of the door."],
      "question": "Where is the lamp relative to the door?", "answer": "upper-left", "hops": 2},
