@@ -121,7 +121,7 @@ class _Understood(str):
 
 
 _WATCHED = {
-    "relations": ("mirror", "converse", "join", "negation"),
+    "relations": ("mirror", "converse", "join", "negation", "sort"),
     "lexicon": ("clock", "grouped", "label", "relation_label", "loosely", "of_container"),
     "messages": ("message", "reason"),
     "wording": (
@@ -426,7 +426,7 @@ def _used_rows(
         **{
             name: looked_up[name]
             for name in (
-                *("mirror", "converse", "negation", "grouped", "of_container"),
+                *("mirror", "converse", "negation", "sort", "grouped", "of_container"),
                 *_WATCHED["wording"],
             )
         },

@@ -465,7 +465,10 @@ class Run:
             "inputs": [str(self._input(item)) for item in stage.inputs],
             "seconds": seconds,
         }
-        (folder / DONE).write_text(json.dumps(made_from, indent=2) + "\n", encoding="utf-8")
+        # In one step: a run that is killed here leaves a whole mark or none.
+        written = folder / f"{DONE}.part"
+        written.write_text(json.dumps(made_from, indent=2) + "\n", encoding="utf-8")
+        written.replace(folder / DONE)
         self._made[stage] = State(stage, folder, True, seconds)
 
     def _state(self, stage: Stage) -> State:

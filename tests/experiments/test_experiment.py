@@ -355,7 +355,8 @@ def test_a_killed_run_goes_on_to_equal_results(tmp_path: Path) -> None:
             time.sleep(0.05)
         assert process.poll() is None
         process.kill()
-    subprocess.run(command, check=True, capture_output=True)
+    resumed = subprocess.run(command, capture_output=True, text=True)
+    assert resumed.returncode == 0, resumed.stderr
     # Names have the hashes of what stages read.
     assert made(run) == made(whole)
     test = Cell("tiny", "blocks", "test")
