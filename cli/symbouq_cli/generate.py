@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from symbouq_cli.terminal import tell
 
 if TYPE_CHECKING:
     from symbouq.evidence.generation.run import Progress
+    from symbouq.records import Instance
 
 
 NETWORK = together(
@@ -39,20 +40,28 @@ engine_options = together(
         metavar="DIR",
         required=True,
         help="Folder of a model in the Hugging Face layout, or its id on the hub, with a commit "
-        "after @ where it is pinned.",
+        "after @ where it is pinned; with --endpoint its name there.",
+    ),
+    click.option(
+        "--endpoint",
+        metavar="URL",
+        help="Server with OpenAI's chat completions that runs the model, such as "
+        "http://localhost:8000/v1. Its key is SYMBOUQ_API_KEY, or OPENAI_API_KEY, of the "
+        "environment.",
     ),
     click.option(
         "--engine",
         type=click.Choice(ENGINES),
         default="transformers",
         show_default=True,
-        help="What runs the model.",
+        help="What runs a local model.",
     ),
     click.option(
         "--batch-size",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Texts generated side by side; fewer where memory does not suffice.",
+        help="Texts generated side by side; fewer where memory does not suffice. Of an endpoint, "
+        "requests at a time.",
     ),
     NETWORK,
     click.option(
@@ -64,6 +73,29 @@ engine_options = together(
 """The options that say how an engine is loaded; `loading` takes them."""
 
 
+text_options = together(
+    click.option(
+        "--temperature",
+        type=click.FloatRange(min=0, min_open=True),
+        default=1.0,
+        show_default=True,
+        help="Temperature of what is drawn; the first answer is the most probable one.",
+    ),
+    click.option("--seed", type=int, default=0, show_default=True, help="Decides what is drawn."),
+    click.option("--free-form", is_flag=True, help="Prose, in place of a list of steps as JSON."),
+    click.option(
+        "--max-tokens",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Most tokens of a trace; by default enough for every structured one.",
+    ),
+    click.option(
+        "--limit", type=click.IntRange(min=1), metavar="N", help="Only the first instances."
+    ),
+)
+"""The options that say what is generated."""
+
+
 def loading(options: dict[str, Any]) -> Callable[[], Any]:
     """A function that loads the engine of a command; takes the options of `engine_options` out of
     the rest.
@@ -71,14 +103,18 @@ def loading(options: dict[str, Any]) -> Callable[[], Any]:
     It raises a SymboUQError where the engine cannot be loaded, and may be called in another
     process.
     """
-    name, model = options.pop("engine"), options.pop("model")
+    name, model, url = (options.pop(option) for option in ("engine", "model", "endpoint"))
     names = ("device", "dtype", "batch_size", "chat_template")
     chosen = {option: options.pop(option) for option in names}
     masked = not options.pop("raw_logprobs")
-    return partial(_load, name, model, Options(**chosen, masked_logprobs=masked))
+    return partial(_load, name, url, model, Options(**chosen, masked_logprobs=masked))
 
 
-def _load(name: Any, model: str, options: Any) -> Any:
+def _load(name: Any, url: str | None, model: str, options: Any) -> Any:
+    if url is not None:
+        from symbouq.evidence.generation.endpoint_engine import EndpointEngine
+
+        return EndpointEngine(url, model, options)
     from symbouq.evidence.generation.engines import load_engine
 
     return load_engine(name, model, options)
@@ -96,22 +132,7 @@ def _load(name: Any, model: str, options: Any) -> Any:
     metavar="N",
     help="Further traces of each instance, drawn at random.",
 )
-@click.option(
-    "--temperature",
-    type=click.FloatRange(min=0, min_open=True),
-    default=1.0,
-    show_default=True,
-    help="Temperature of the samples; the trace itself is the most probable one.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Decides the samples.")
-@click.option("--free-form", is_flag=True, help="Prose, in place of a list of steps as JSON.")
-@click.option(
-    "--max-tokens",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Most tokens of a trace; by default enough for every structured one.",
-)
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first instances.")
+@text_options
 @click.option(
     "--ray",
     is_flag=True,
@@ -133,7 +154,6 @@ def _load(name: Any, model: str, options: Any) -> Any:
 def generate(
     files: tuple[str, ...],
     out: str,
-    limit: int | None,
     ray: bool,
     jobs: int | None,
     gpus: float | None,
@@ -148,28 +168,41 @@ def generate(
 
     Example: symbouq generate test.jsonl.gz --model models/small --out traces.jsonl
     """
-    from symbouq.evidence.generation.run import Settings, generate_on_ray, read_instances
+    from symbouq.evidence.generation.run import Settings, generate_on_ray
     from symbouq.evidence.generation.run import generate as run
 
     if not ray and (jobs is not None or gpus is not None):
         raise click.UsageError("--jobs and --gpus need --ray")
-    instances, failed = read_instances(traced(files, options), limit)
-    for error in failed:
-        tell(error)
+    instances, failed = asked(files, options)
     load = loading(options)
     settings = Settings(**options)
     if ray:
         steps = generate_on_ray(instances, load, settings, out, jobs, gpus)
     else:
         steps = run(instances, load(), settings, out)
+    click.get_current_context().exit(FAILED_RECORDS if not generated(steps) or failed else 0)
+
+
+def asked(files: Sequence[str], options: dict[str, Any]) -> tuple[list[Instance], bool]:
+    """The instances of some files, and whether others have no prompt, which is told; takes the
+    options of `reading_options` and `limit` out of the rest.
+    """
+    from symbouq.evidence.generation.run import read_instances
+
+    instances, failed = read_instances(traced(files, options), options.pop("limit"))
+    for error in failed:
+        tell(error)
+    return instances, bool(failed)
+
+
+def generated(steps: Iterator[Progress]) -> bool:
+    """Goes through a run and tells its progress; gives whether no instance failed."""
     progress = None
     with _shown() as show:
         for progress in steps:
             show(progress)
-    counts = progress.statuses if progress else {}
     tell(_summary(progress))
-    unfinished = failed or counts.get("failed")
-    click.get_current_context().exit(FAILED_RECORDS if unfinished else 0)
+    return not (progress and progress.statuses["failed"])
 
 
 def _summary(progress: Progress | None) -> str:

@@ -46,6 +46,7 @@ from symbouq_cli.options import (
 )
 from symbouq_cli.process import Ended, ending_signals, open_streams
 from symbouq_cli.reading import model_options, readings
+from symbouq_cli.refine import refine, select
 from symbouq_cli.rules import rules
 from symbouq_cli.scenes import scenes
 from symbouq_cli.schema import schema
@@ -323,10 +324,12 @@ for _command in (
     generate,
     labels,
     mcp,
+    refine,
     rules,
     scenes,
     schema,
     scores,
+    select,
     serve,
     signals,
 ):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.messages import relation_text
 from symbouq.auditing.quantities import quantified
+from symbouq.auditing.verdicts import Verdict
 from symbouq.errors import RecordError, SymboUQError
 from symbouq.io.stream import read_lines
 from symbouq.logic.programs import layout
@@ -168,6 +169,24 @@ def claims_told(audit: Mapping[str, Any]) -> list[str]:
         for claim in audit["claims"]
     ]
     return [message, *told] if (message := audit["scene"]["message"]) else told
+
+
+def conflict_told(audit: Mapping[str, Any], scene: Sequence[str]) -> str:
+    """The first conflict of an audit in its dictionary form: the contradicted claim, why it cannot
+    hold, and the texts of its premises; empty where no claim is contradicted.
+
+    Args:
+        audit: The audit.
+        scene: The sentences of the scene.
+    """
+    for claim in audit["claims"]:
+        if claim["verdict"] == Verdict.CONTRADICTED:
+            texts = {"scene": scene, "claim": [each["text"] for each in audit["claims"]]}
+            premises = [premise.split(":") for premise in claim["premises"]]
+            told = [f"{claim['index']}. {claim['text']} ({claim['message']})"]
+            told += [f"{source} {n}: {texts[source][int(n) - 1]}" for source, n in premises]
+            return "\n".join(told)
+    return ""
 
 
 def _claim(claim: dict[str, Any]) -> ExplainedClaim:

@@ -63,6 +63,13 @@ FREE_FORM = (
 )
 """The instruction for free-form traces."""
 
+REVISION = "An earlier answer was:\n{answer}\n{finding}\nGive the whole answer again, without that."
+"""What is added to a question whose answer is to be given again."""
+CONFLICT = "Logic shows that a step of it cannot be right:\n{conflict}"
+"""The finding on an answer with a conflict."""
+MISSHAPEN = "It does not have the form that was asked for."
+"""The finding on a text that is no trace."""
+
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid", strict=True, regex_engine="rust-regex"))
 class Structured:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from symbouq.errors import SymboUQError
@@ -58,3 +59,25 @@ class Asker(Protocol):
             SymboUQError: If nothing can be asked, of whatever kind.
             UnansweredError: If this has no answer.
         """
+
+
+def after_thoughts(text: str) -> str:
+    """What a model writes once it has thought, for those that think in the open."""
+    return text.rpartition("</think>")[2]
+
+
+def json_objects(text: str) -> Iterator[tuple[dict[str, Any], str]]:
+    """The JSON objects in what a model wrote, outside of each other, whatever stands around them;
+    each with its text.
+    """
+    text = after_thoughts(text)
+    decoder = json.JSONDecoder()
+    at = text.find("{")
+    while at >= 0:
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            yield value, text[at:end]
+        at = text.find("{", end)

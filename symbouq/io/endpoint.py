@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import requests
@@ -38,6 +38,35 @@ class _Retry(Retry):
     def get_retry_after(self, response: Any) -> float | None:
         wait = super().get_retry_after(response)
         return None if wait is None else min(wait, _LONGEST_WAIT)
+
+
+class Reply(NamedTuple):
+    """A server's reply.
+
+    Attributes:
+        text: What the model wrote.
+        finish: Why it ended there, as the server calls it.
+        prompt_tokens: Length of what it read; 0 where that is not told.
+        reply_tokens: Length of what it wrote; 0 where that is not told.
+        choice: All that the server says of the text, log-probabilities too.
+    """
+
+    text: str
+    finish: str
+    prompt_tokens: int
+    reply_tokens: int
+    choice: dict[str, Any]
+
+
+def held_to(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a request for a text of a JSON Schema."""
+    described = {"name": "reply", "strict": True, "schema": schema}
+    return {"response_format": {"type": "json_schema", "json_schema": described}}
+
+
+def drawn(temperature: float, seed: int, most: int) -> dict[str, Any]:
+    """The settings of a request that say how a text is drawn and how long it may be."""
+    return {"temperature": temperature, "seed": seed, "max_tokens": most}
 
 
 class Endpoint:
@@ -94,25 +123,35 @@ class Endpoint:
             UnansweredError: If there is none, after all retries.
             RefusedError: If the server answers no such request.
         """
-        while True:
-            settings = self._settings(schema, most, sample)
-            response = self._posted({"model": self.model, "messages": list(messages), **settings})
-            if response.status_code not in (400, 422) or not self._learns(response.text, settings):
-                return _answer(response, messages)
+        temperature = TEMPERATURE if sample else 0.0
+        reply = self.reply(messages, held_to(schema) | drawn(temperature, sample, most))
+        read = sum(len(message["content"]) for message in messages) // 4
+        return Answer(
+            reply.text,
+            reply.prompt_tokens or read,
+            reply.reply_tokens or len(reply.text) // 4,
+            reply.finish == "length",
+        )
 
-    def _settings(self, schema: Mapping[str, Any], most: int, sample: int) -> dict[str, Any]:
-        wanted: dict[str, Any] = {
-            "response_format": {
-                "type": "json_schema",
-                "json_schema": {"name": "reading", "strict": True, "schema": schema},
-            },
-            "temperature": TEMPERATURE if sample else 0.0,
-            "seed": sample,
-            "max_tokens": most,
-        }
-        if "max_tokens" in self._refused:
-            wanted["max_completion_tokens"] = most
-        return {name: value for name, value in wanted.items() if name not in self._refused}
+    def reply(self, messages: Sequence[Message], settings: Mapping[str, Any]) -> Reply:
+        """The server's reply to a chat.
+
+        Args:
+            messages: The chat so far.
+            settings: Fields of the request beside model and messages; those that the server
+                refuses are left out.
+
+        Raises:
+            UnansweredError: As `ask`.
+            RefusedError: As `ask`.
+        """
+        while True:
+            used = {name: value for name, value in settings.items() if name not in self._refused}
+            if "max_tokens" in self._refused and "max_tokens" in settings:
+                used["max_completion_tokens"] = settings["max_tokens"]
+            response = self._posted({"model": self.model, "messages": list(messages), **used})
+            if response.status_code not in (400, 422) or not self._learns(response.text, used):
+                return _reply(response)
 
     def _learns(self, fault: str, settings: Mapping[str, Any]) -> bool:
         """Whether a refusal names one of the settings, without which it may be tried again."""
@@ -181,9 +220,8 @@ def _is_local(url: str) -> bool:
     return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
 
 
-def _answer(response: requests.Response, messages: Sequence[Message]) -> Answer:
-    """What a response says. Where it does not say how many tokens there were, it is a quarter of
-    the characters.
+def _reply(response: requests.Response) -> Reply:
+    """What a response says.
 
     Raises:
         RefusedError: If the server answers none.
@@ -200,14 +238,13 @@ def _answer(response: requests.Response, messages: Sequence[Message]) -> Answer:
     try:
         content = response.json()
         (choice, *_) = content["choices"]
-        text = choice["message"]["content"] or ""
         usage = content.get("usage") or {}
-        read = sum(len(message["content"]) for message in messages) // 4
-        return Answer(
-            str(text),
-            int(usage.get("prompt_tokens") or read),
-            int(usage.get("completion_tokens") or len(text) // 4),
-            choice.get("finish_reason") == "length",
+        return Reply(
+            str(choice["message"]["content"] or ""),
+            str(choice.get("finish_reason")),
+            int(usage.get("prompt_tokens") or 0),
+            int(usage.get("completion_tokens") or 0),
+            choice,
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UnansweredError(

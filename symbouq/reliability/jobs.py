@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pydantic_core import from_json
+
 from symbouq.auditing.auditor import TraceAuditor
+from symbouq.auditing.selection import best_of
+from symbouq.errors import RecordError
 from symbouq.io.stream import Work
-from symbouq.records import Trace
+from symbouq.records import Trace, make_record
+from symbouq.records.generated import status_of
 from symbouq.reliability.labels import Gold, gold_of
 from symbouq.reliability.model import Model
 from symbouq.reliability.reading import Composition, Reader, Reading
@@ -35,6 +41,66 @@ def reading(
         return {}, (reader.read(trace), gold)
 
     return Work(work, reader.auditor.ahead)
+
+
+def selecting(
+    model: str | None, profile: str | None, ontology: str | None, pipeline: str | None = None
+) -> Work:
+    """A worker that writes a trace with the best of its samples and itself as its answer
+    (`symbouq.auditing.selection`), and keeps the number of that, 0 for the trace itself.
+
+    Each is scored by its text alone, which is what all of them have: by Constraint-Rule over the
+    grounded verdicts, or by a reliability model, where one is named.
+    """
+    fitted = Model.load(model) if model is not None else None
+    reader = fitted.reader(profile, ontology, pipeline) if fitted is not None else None
+    auditor = TraceAuditor(profile, ontology, "grounded", pipeline=pipeline)
+
+    def score(record: Mapping[str, Any], trace: Trace) -> float:
+        if status_of(record) != "valid":
+            return 0.0
+        if fitted is None or reader is None:
+            return float(auditor.audited(trace)["constraint_rule"])
+        return float(fitted.predict([reader.read(trace)])[0]["reliability"])
+
+    def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], int]:
+        record = from_json(trace.model_dump_json(exclude_unset=True))
+        shared = {name: value for name, value in record.items() if name not in _OF_ONE_TEXT}
+        own = {name: record[name] for name in _TEXT if name in record}
+        own["generation"] = {"status": status_of(record)}
+        answers = [{**shared, **own}, *({**shared, **each} for each in _samples(trace))]
+        traces = [make_record(Trace, answer) for answer in answers]
+        (auditor if reader is None else reader.auditor).ahead(traces)
+        scores = [*map(score, answers, traces)]
+        chosen = best_of(answers, scores)
+        if chosen:
+            record = {**answers[chosen], "samples": record["samples"]}
+        return {**record, "selected": {"sample": chosen, "scores": scores}}, chosen
+
+    return Work(work)
+
+
+_TEXT = ("response", "reasoning", "conclusion")
+_OF_ONE_TEXT = (*_TEXT, "claims", "tokens", "scores", "samples", "generation")
+"""Fields that are of one answer to a question."""
+
+
+def _samples(trace: Trace) -> Iterator[dict[str, Any]]:
+    """The text of each sample of a trace, in the fields of a trace.
+
+    Raises:
+        RecordError: If there are none.
+    """
+    if not isinstance(trace.samples, list) or not trace.samples:
+        raise RecordError("it has no `samples` to select from")
+    for number, sample in enumerate(trace.samples, start=1):
+        if isinstance(sample, str):
+            yield {"response": sample}
+        elif isinstance(sample, dict) and sample.keys() & {*_TEXT}:
+            text = {name: sample[name] for name in _TEXT if sample.get(name) is not None}
+            yield {**text, "generation": {"status": sample.get("status", "valid")}}
+        else:
+            raise RecordError(f"sample {number} is neither a text nor an object with `response`")
 
 
 def checking_worlds(profile: str | None, ontology: str | None, pipeline: str | None = None) -> Work:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 EngineName = Literal["transformers", "vllm"]
 ENGINES: tuple[EngineName, ...] = ("transformers", "vllm")
+"""What runs a local model; a server's is run by `EndpointEngine`."""
 
 TOP = 4
 """Alternatives kept at each token."""
@@ -21,9 +22,9 @@ Finish = Literal["stop", "length", "failed"]
 
 
 class Alternative(NamedTuple):
-    """One of the most probable tokens at a position."""
+    """One of the most probable tokens at a position, as `Token` has it."""
 
-    id: int
+    id: int | None
     text: str
     logprob: float
 
@@ -32,7 +33,7 @@ class Token(NamedTuple):
     """A generated token.
 
     Attributes:
-        id: Its number in the vocabulary.
+        id: Its number in the vocabulary; None where a server does not tell it.
         text: What it adds to the text; empty where it begins a character that a later
             token ends.
         logprob: Its log-probability at temperature 1, whatever it was drawn at.
@@ -40,7 +41,7 @@ class Token(NamedTuple):
             grammar allows fewer.
     """
 
-    id: int
+    id: int | None
     text: str
     logprob: float
     top: tuple[Alternative, ...]
@@ -73,10 +74,12 @@ class Completion:
 
     Attributes:
         text: The text: the tokens' texts joined.
-        tokens: The generated tokens, without the one that ends the text.
+        tokens: The generated tokens, without the one that ends the text; none where a server does
+            not tell them.
         finish: How it ended.
         prompt_tokens: Length of the prompt.
         error: Why there is no text, where it failed.
+        written: How many tokens there are, where they are not told.
     """
 
     text: str
@@ -84,40 +87,44 @@ class Completion:
     finish: Finish
     prompt_tokens: int
     error: str = ""
+    written: int = 0
+
+    @property
+    def length(self) -> int:
+        """How many tokens it has."""
+        return len(self.tokens) or self.written
 
     @property
     def token_ids(self) -> list[int]:
-        """The generated tokens' numbers."""
-        return [token.id for token in self.tokens]
+        """The generated tokens' numbers, as far as they are told."""
+        return [token.id for token in self.tokens if token.id is not None]
 
     @property
-    def logprob(self) -> float:
-        """Log-probability of the whole text."""
-        return sum(token.logprob for token in self.tokens)
+    def logprob(self) -> float | None:
+        """Log-probability of the whole text; None where it is not told."""
+        return sum(token.logprob for token in self.tokens) if self.tokens or not self.text else None
 
 
 class Engine(Protocol):
     """Runs a model.
 
     Attributes:
-        name: Which library.
-        version: Its name and version.
-        model: What it runs.
-        chat: How messages become prompts.
+        version: Name and version of the library.
         device: Where it runs.
-        dtype: Numbers it computes with.
-        masked_logprobs: Whether log-probabilities are those after the grammar's mask.
         batch_size: Texts that it generates side by side.
     """
 
-    name: EngineName
     version: str
-    model: Model
-    chat: Chat
     device: str
-    dtype: str
-    masked_logprobs: bool
     batch_size: int
+
+    @property
+    def model_name(self) -> str:
+        """What its model is called in traces."""
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What of engine and model decides the texts, as it stands in records."""
 
     def generate(self, requests: Sequence[Request]) -> list[Completion]:
         """One completion a request, in order; a request that fails says so in its own.
@@ -126,6 +133,41 @@ class Engine(Protocol):
             SymboUQError: If nothing can be generated: the chat template refuses the
                 message, the schema cannot be compiled.
         """
+
+
+class LocalEngine:
+    """What engines that run a model of this machine have in common.
+
+    Attributes:
+        name: Which library.
+        model: What it runs.
+        chat: How messages become prompts.
+        dtype: Numbers it computes with.
+        masked_logprobs: Whether log-probabilities are those after the grammar's mask.
+    """
+
+    name: EngineName
+    model: Model
+    chat: Chat
+    dtype: str
+    masked_logprobs: bool
+
+    @property
+    def model_name(self) -> str:
+        """The name of its model."""
+        return self.model.name
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Library, model, chat template and numbers."""
+        return {
+            "engine": self.name,
+            "model_hash": self.model.hash,
+            **({"revision": self.model.revision} if self.model.revision else {}),
+            "chat_template": self.chat.hash,
+            "dtype": self.dtype,
+            "masked_logprobs": self.masked_logprobs,
+        }
 
 
 class Options(NamedTuple):

@@ -120,22 +120,23 @@ def read_instances(
     return list(instances.values()), failed
 
 
-def run_settings(engine: Engine, settings: Settings) -> dict[str, Any]:
+def run_settings(engine: Engine, settings: Settings, **more: Any) -> dict[str, Any]:
     """The settings of engine and run that decide the traces, as they stand in each of them.
 
     The last one is a hash over the others, so that files can be compared at a glance.
+
+    Args:
+        engine: Runs the model.
+        settings: Those of the run.
+        more: What else decides them.
     """
     contract = to_json([FREE_FORM] if settings.free_form else [STRUCTURED, SCHEMA])
     decided = {
-        "engine": engine.name,
-        "model_hash": engine.model.hash,
-        **({"revision": engine.model.revision} if engine.model.revision else {}),
-        "chat_template": engine.chat.hash,
+        **engine.identity,
         "contract": hashlib.sha256(contract).hexdigest(),
-        "dtype": engine.dtype,
-        "masked_logprobs": engine.masked_logprobs,
         **asdict(settings),
         "max_tokens": settings.length,
+        **more,
     }
     return {**decided, HASH: hashlib.sha256(to_json(decided)).hexdigest()}
 
@@ -162,7 +163,7 @@ def generate(
         SymboUQError: If the file cannot be used, or nothing can be generated.
     """
     generator = Generator(engine, settings)
-    yield from _continued(instances, generator.plan, out, partial(map, generator))
+    yield from continued(instances, generator.plan, out, partial(map, generator))
 
 
 def generate_on_ray(
@@ -195,7 +196,7 @@ def generate_on_ray(
     with cluster.crew(workers, gpus) as crew:
         plan = crew.submit(lambda: Generator(load(), settings).plan, crew.gpus).result()
         parts = partial(crew.each, lambda: Generator(load(), settings))
-        yield from _continued(instances, plan, out, parts)
+        yield from continued(instances, plan, out, parts)
 
 
 class Plan(NamedTuple):
@@ -239,13 +240,26 @@ class Generator:
         ]
 
 
-def _continued(
+def continued(
     instances: Sequence[Instance],
     plan: Plan,
     out: str | Path,
     make: Callable[[Iterable[Sequence[Instance]]], Iterator[list[dict[str, Any]]]],
 ) -> Iterator[Progress]:
-    """Writes the parts that a file does not have whole; `make` gives them in order."""
+    """Writes the parts that a file does not have whole.
+
+    Args:
+        instances: With different ids.
+        plan: The plan of the run.
+        out: The file.
+        make: Gives the records of parts, in their order.
+
+    Yields:
+        The progress, at the start and after each part.
+
+    Raises:
+        SymboUQError: If the file cannot be used, or what `make` raises.
+    """
     parts = [instances[n : n + plan.size] for n in range(0, len(instances), plan.size)]
     with ResumableFile(out, plan.decided) as file:
         progress = Progress(len(instances), sum(each.id in file.done for each in instances))
@@ -258,7 +272,7 @@ def _continued(
                 if record["id"] not in file.done:
                     progress.statuses[generation["status"]] += 1
                     progress.copied += generation.get("copied", False)
-                progress.tokens += len(generation["token_ids"])
+                progress.tokens += len(record["tokens"])
                 progress.tokens += sum(sample["length"] for sample in record["samples"])
             file.append(records)
             progress.seconds = time.monotonic() - began
@@ -294,8 +308,8 @@ def trace_of(
     return {
         "id": instance.id,
         **{name: value for name, value in fields.items() if name not in ("id", *_WRITTEN)},
-        "model": engine.model.name,
-        **_response(trace, free_form),
+        "model": engine.model_name,
+        **response_fields(trace, free_form),
         "tokens": [
             token(
                 each.text,
@@ -306,10 +320,10 @@ def trace_of(
         ],
         "samples": [
             {
-                **_response(sample, free_form),
+                **response_fields(sample, free_form),
                 "status": status_of(sample, free_form),
                 "logprob": _rounded(sample.logprob),
-                "length": len(sample.tokens),
+                "length": sample.length,
             }
             for sample in samples
         ],
@@ -342,8 +356,8 @@ def is_copied(completion: Completion) -> bool:
     return structured is not None and structured.copied
 
 
-def _response(completion: Completion, free_form: bool) -> dict[str, Any]:
-    """A text with its claims, where it is a structured trace."""
+def response_fields(completion: Completion, free_form: bool) -> dict[str, Any]:
+    """The fields of a trace that hold a text: with its claims, where it is a structured one."""
     structured = None if free_form else Structured.of(completion.text)
     if structured is None:
         return {"response": completion.text}
@@ -357,5 +371,5 @@ def _seed(seed: int, identity: str, sample: int) -> int:
     return int.from_bytes(digest[:8], "big") >> 1  # engines take signed numbers of 64 bits
 
 
-def _rounded(logprob: float) -> float:
-    return round(logprob, _DIGITS) + 0.0  # no negative zero
+def _rounded(logprob: float | None) -> float | None:
+    return None if logprob is None else round(logprob, _DIGITS) + 0.0  # no negative zero

@@ -21,6 +21,7 @@ from symbouq.evidence.generation.engine import (
     Completion,
     EngineName,
     Finish,
+    LocalEngine,
     Options,
     Request,
     too_long,
@@ -60,7 +61,7 @@ class _Row:
     error: str = ""
 
 
-class TransformersEngine:
+class TransformersEngine(LocalEngine):
     """An `Engine` that runs a model with transformers.
 
     Texts of a batch grow side by side; one that is finished leaves it. The same prompt is

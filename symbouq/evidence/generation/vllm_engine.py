@@ -16,6 +16,7 @@ from symbouq.evidence.generation.engine import (
     Completion,
     EngineName,
     Finish,
+    LocalEngine,
     Options,
     Request,
     too_long,
@@ -29,7 +30,7 @@ BATCH = 1024
 """Texts given to vLLM at once, which batches them itself, unless the options say otherwise."""
 
 
-class VllmEngine:
+class VllmEngine(LocalEngine):
     """An `Engine` that runs a model with vLLM.
 
     llguidance holds the outputs to their schemas, as in the other engine. Log-probabilities

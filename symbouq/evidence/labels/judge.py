@@ -105,7 +105,7 @@ class Judge:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self.batch = engine.batch_size
-        self.name = f"judge:{engine.model.name}"
+        self.name = f"judge:{engine.model_name}"
 
     def settings(self, traces: str) -> dict[str, Any]:
         """The settings that decide the labels, as they stand in each record.
@@ -115,10 +115,7 @@ class Judge:
         """
         contract = json.dumps([INSTRUCTION, SHAPE, judge_schema(1)])
         return {
-            "engine": self._engine.name,
-            "model_hash": self._engine.model.hash,
-            "chat_template": self._engine.chat.hash,
-            "dtype": self._engine.dtype,
+            **self._engine.identity,
             "contract": hashlib.sha256(contract.encode()).hexdigest(),
             "traces": traces,
         }

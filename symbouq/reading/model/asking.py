@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 from pydantic import ValidationError
 
-from symbouq.io.chat import Answer, Asker, Message, UnansweredError
+from symbouq.io.chat import Answer, Asker, Message, UnansweredError, json_objects
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.model.dialogue import ModelRequest
 from symbouq.records.reading import Reply
@@ -70,7 +68,7 @@ def reply_in(text: str, request: ModelRequest) -> Reply:
     Raises:
         ValueError: If it holds none, or not of each sentence.
     """
-    content = next(filter(_is_reply, _objects(text[text.rfind("</think>") + 1 :])), None)
+    content = next((value for value, _ in json_objects(text) if "sentences" in value), None)
     if content is None:
         raise ValueError("it has no JSON object with `sentences`")
     try:
@@ -83,21 +81,3 @@ def reply_in(text: str, request: ModelRequest) -> Reply:
     if labels != list(request.sentences):
         raise ValueError(f"`sentences` has entries for {', '.join(labels) or 'none'}")
     return reply
-
-
-def _objects(text: str) -> Iterator[Any]:
-    """The JSON values that begin with a brace in a text, outside of each other."""
-    decoder = json.JSONDecoder()
-    at = text.find("{")
-    while at >= 0:
-        try:
-            value, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            end = at + 1
-        else:
-            yield value
-        at = text.find("{", end)
-
-
-def _is_reply(value: Any) -> bool:
-    return "sentences" in value

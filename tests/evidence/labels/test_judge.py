@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -38,13 +37,11 @@ TRACE = {
 class Scripted:
     """An engine that says what it is told to, and keeps what it was asked."""
 
-    name = "transformers"
-    dtype = "float32"
+    model_name = "tiny"
     batch_size = 2
 
     def __init__(self, *texts: str, finish: str = "stop", model_hash: str = "h") -> None:
-        self.model = SimpleNamespace(name="tiny", hash=model_hash)
-        self.chat = SimpleNamespace(hash="c")
+        self.identity = {"engine": "transformers", "model_hash": model_hash}
         self.texts = list(texts)
         self.finish = finish
         self.asked: list[Request] = []

@@ -1,0 +1,135 @@
+"""`symbouq refine` and `symbouq select`: better answers by what logic finds in them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symbouq_cli.generate import asked, engine_options, generated, loading, text_options
+from symbouq_cli.options import (
+    CONTINUED,
+    FAILED_RECORDS,
+    ONTOLOGY,
+    PIPELINE,
+    PROFILE,
+    TRACES,
+    out_option,
+    reading_options,
+    traced,
+)
+from symbouq_cli.options import engine_options as job_options
+from symbouq_cli.terminal import tell
+
+if TYPE_CHECKING:
+    from symbouq.evidence.generation.refining import Comparison
+
+
+@click.command()
+@TRACES
+@CONTINUED
+@engine_options
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="How often a question is asked at most.",
+)
+@click.option(
+    "--control",
+    is_flag=True,
+    help="Also draw as many answers without what logic found, to see what that is worth.",
+)
+@text_options
+@PROFILE
+@ONTOLOGY
+@reading_options
+def refine(files: tuple[str, ...], out: str, ontology: str | None, **options: Any) -> None:
+    """Let a language model answer FILES again where logic finds a conflict in its answer.
+
+    Each answer is audited. One with a contradicted step is handed back with that step, why it
+    cannot hold, and the sentences that say so; the model gives the whole answer again, until
+    there is no conflict or --rounds are over. Of all answers the best is kept, by the verdicts
+    that rest on the scene alone; the others stand in `rounds`. A run that was stopped continues
+    when the same command is given again.
+
+    Example: symbouq refine test.jsonl.gz --model models/small --control --out refined.jsonl
+    """
+    from symbouq.evidence.generation.refining import Refinement, compared
+    from symbouq.evidence.generation.refining import refine as run
+    from symbouq.evidence.signals.traces import readable_records
+
+    instances, failed = asked(files, options)
+    load = loading(options)
+    steps = run(instances, load(), Refinement(**options), out, ontology)
+    whole = generated(steps)
+    comparison = compared(readable_records(out))
+    if comparison is not None:
+        tell(_told(comparison))
+    click.get_current_context().exit(0 if whole and not failed else FAILED_RECORDS)
+
+
+def _told(found: Comparison) -> str:
+    parts = [f"right: {found.first} of {found.known} first answers, {found.refined} refined"]
+    against = "the first answers"
+    if found.control is not None:
+        parts.append(f"{found.control} by as many draws")
+        against = "the draws"
+    return f"{', '.join(parts)}; against {against} {found.gained} gained, {found.lost} lost"
+
+
+@click.command()
+@TRACES
+@out_option("-")
+@click.option(
+    "--model",
+    metavar="MODEL",
+    type=click.Path(exists=True, dir_okay=False),
+    help="A model of `symbouq fit`, whose reliability decides; by default the verdicts do.",
+)
+@PROFILE
+@ONTOLOGY
+@PIPELINE
+@reading_options
+@job_options
+def select(files: tuple[str, ...], model: str | None, out: str, **options: Any) -> None:
+    """Select the best of the answers of each trace of FILES: itself or one of its `samples`.
+
+    The best is the one with the highest Constraint-Rule over the verdicts that rest on the
+    scene alone, or with the highest reliability (--model); of equal ones the one that most
+    of them agree with. Labels are not read.
+
+    Example: symbouq select traces.jsonl --out best.jsonl
+    """
+    from symbouq.errors import missing_extra
+
+    try:
+        from symbouq.reliability.jobs import selecting
+    except ImportError as error:
+        raise missing_extra("fit", error) from error
+    from symbouq.io.stream import Job
+    from symbouq.records import Trace
+    from symbouq_cli.run import run
+
+    reading = (options.pop("profile"), options.pop("ontology"), options.pop("pipeline"))
+    job = Job(selecting, (model, *reading), Trace, _counted)
+    counts: list[tuple[int, int]] = []
+    failed = run(
+        traced(files, options),
+        out,
+        job,
+        options,
+        lambda outcome: counts.append((1, int(outcome.summary > 0))),
+        counts.append,
+    )
+    count, other = (sum(part) for part in zip(*counts, strict=True)) if counts else (0, 0)
+    tell(f"{count} traces, of {other} a sample is selected")
+    click.get_current_context().exit(FAILED_RECORDS if failed else 0)
+
+
+def _counted(chosen: Any) -> tuple[int, int]:
+    """How many traces, and of how many a sample is selected."""
+    numbers = list(chosen)
+    return len(numbers), sum(number > 0 for number in numbers)

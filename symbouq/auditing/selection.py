@@ -1,0 +1,38 @@
+"""The best of several answers to a question, by a score of each and by how many agree with it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from symbouq.auditing.matching import delivered, space_of
+from symbouq.records.generated import Record, is_structured
+
+
+def best_of(records: Sequence[Record], scores: Sequence[float]) -> int:
+    """The number of the trace with the highest score, from 0; of those with the same score one
+    whose answer most of them give, and of these the first.
+
+    Args:
+        records: Traces of one question.
+        scores: A score of each; larger is better.
+    """
+    highest = max(scores)
+    tied = [n for n, score in enumerate(scores) if score == highest]
+    answers = {n: answer_key(records[n]) for n in tied}
+    counts = Counter(answers.values())
+    return max(tied, key=lambda n: counts[answers[n]])
+
+
+def answer_key(record: Record) -> object:
+    """What two traces of a question have in common if they give the same answer: the labels that
+    it commits to, or its text where there are none.
+    """
+    text = str(record.get("conclusion" if is_structured(record) else "response") or "")
+    space = record.get("answer_space")
+    if isinstance(space, list) and space:
+        choices = space_of(map(str, space), dataset=str(record.get("dataset") or ""))
+        labels = delivered(text, choices, record.get("question") or "")
+        if labels is not None:
+            return labels if choices.kind == "sequence" else frozenset(labels)
+    return text.casefold().strip(" .")

@@ -1,0 +1,114 @@
+"""Generation by a server that speaks OpenAI's chat completions: vLLM, llama.cpp, hosted ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from symbouq.errors import RecordError, SymboUQError
+from symbouq.evidence.generation.engine import (
+    TOP,
+    Alternative,
+    Completion,
+    Finish,
+    Options,
+    Request,
+    Token,
+)
+from symbouq.io.adapters.chat import answered
+from symbouq.io.chat import UnansweredError, after_thoughts, json_objects
+from symbouq.io.endpoint import Endpoint, Reply, drawn, held_to
+
+BATCH = 8
+"""Requests at a time, unless the options say otherwise."""
+
+_LOGPROBS = {"top_logprobs": TOP, "logprobs": True}
+_LOCAL = ("device", "dtype", "chat_template", "context", "quantization", "memory")
+"""Options that a server decides for itself."""
+
+
+class EndpointEngine:
+    """An `Engine` that asks a server.
+
+    A server that takes a JSON Schema holds its texts to that; of one that does not, the first JSON
+    object of the text counts. Log-probabilities are kept where the server gives them and they are
+    of the whole text; the numbers of tokens are not told, so that no signals can be extracted.
+
+    Args:
+        url: The server's address, such as `http://localhost:8000/v1`.
+        model: The model's name there.
+        options: `batch_size` is how many requests are made at a time; nothing else applies.
+
+    Raises:
+        SymboUQError: If the address cannot be used, or the options are those of local models.
+    """
+
+    version = "OpenAI chat completions"
+
+    def __init__(self, url: str, model: str, options: Options) -> None:
+        given = [name for name in _LOCAL if getattr(options, name) is not None]
+        given += [] if options.masked_logprobs else ["raw_logprobs"]
+        if given:
+            named = ", ".join("--" + name.replace("_", "-") for name in given)
+            raise SymboUQError(f"{named}: a setting of local models, which a server decides itself")
+        self._endpoint = Endpoint(url, model)
+        self.model_name = model
+        self.device = self._endpoint.url
+        self.batch_size = options.batch_size or BATCH
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The server and its model; the weights behind the name are not known."""
+        return {"engine": "endpoint", "endpoint": self._endpoint.url, "model": self.model_name}
+
+    def generate(self, requests: Sequence[Request]) -> list[Completion]:
+        """One completion a request, in order.
+
+        Raises:
+            SymboUQError: If the server answers no request: a wrong key, model or address.
+        """
+        with ThreadPoolExecutor(self.batch_size) as pool:
+            return list(pool.map(self._completion, requests))
+
+    def _completion(self, request: Request) -> Completion:
+        settings = drawn(request.temperature, request.seed, request.max_tokens) | _LOGPROBS
+        if request.schema is not None:
+            settings |= held_to(request.schema)
+        try:
+            reply = self._endpoint.reply([{"role": "user", "content": request.message}], settings)
+        except UnansweredError as error:
+            return Completion("", (), "failed", 0, error.message)
+        finish: Finish = "length" if reply.finish == "length" else "stop"
+        text = after_thoughts(reply.text).strip()
+        if request.schema is not None:
+            text = next((found for _, found in json_objects(text)), text)
+        tokens = _tokens(reply) if text == reply.text else ()
+        return Completion(text, tokens, finish, reply.prompt_tokens, written=reply.reply_tokens)
+
+
+def _tokens(reply: Reply) -> tuple[Token, ...]:
+    """The tokens of a reply with their log-probabilities; none where they are not those of its
+    text, as bytes of a character that are told one by one.
+    """
+    try:
+        listed = answered([reply.choice]).get("tokens", [])
+        tokens = tuple(
+            Token(
+                None,
+                each["text"],
+                float(each["logprob"]),
+                tuple(
+                    Alternative(None, other["text"], float(other["logprob"]))
+                    for other in each.get("top", ())
+                ),
+            )
+            for each in listed
+        )
+    except (RecordError, KeyError, TypeError, ValueError):
+        return ()
+    # Some servers list the token that ends a text, too, of which the text has nothing.
+    for told in (tokens, tokens[:-1]):
+        if "".join(token.text for token in told) == reply.text:
+            return told
+    return ()

@@ -1,0 +1,292 @@
+"""Answers that are refined: generated, audited and, where logic finds a conflict, asked for again
+with the conflict in words; beside them as many answers that are drawn without it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic_core import to_json
+
+from symbouq.auditing.auditor import TraceAuditor
+from symbouq.auditing.correctness import answer_label
+from symbouq.auditing.explain import conflict_told
+from symbouq.auditing.selection import best_of
+from symbouq.errors import RecordError
+from symbouq.evidence.contract import CONFLICT, MISSHAPEN, REVISION
+from symbouq.evidence.generation.engine import Completion, Engine
+from symbouq.evidence.generation.run import (
+    Plan,
+    Progress,
+    Settings,
+    continued,
+    requests_of,
+    response_fields,
+    run_settings,
+    status_of,
+    trace_of,
+)
+from symbouq.limits import LimitError, time_limit
+from symbouq.records import Instance, Trace, make_record
+
+TIMEOUT = 5.0
+"""Seconds that an audit may take; nothing is decided of an answer that takes longer."""
+
+_UNDECIDED = 0.5
+"""Constraint-Rule of an answer of which nothing is decided."""
+
+
+@dataclass(frozen=True)
+class Refinement(Settings):
+    """The settings that decide refined answers.
+
+    Attributes:
+        rounds: How often a question is asked at most.
+        control: Whether as many answers are drawn without what logic found.
+        profile: Profile for every answer; else each question's own, its dataset's, or the default.
+    """
+
+    samples: int = 0
+    rounds: int = 3
+    control: bool = False
+    profile: str | None = None
+
+
+class Attempt(NamedTuple):
+    """An answer with what its audit says.
+
+    Attributes:
+        completion: The answer.
+        verdicts: The verdicts on its claims; empty where there is no audit.
+        score: Constraint-Rule over the grounded verdicts, in [0, 1].
+        conflict: What is wrong with it, in words; empty where nothing is, or nobody knows.
+    """
+
+    completion: Completion
+    verdicts: tuple[str, ...] = ()
+    score: float = _UNDECIDED
+    conflict: str = ""
+
+
+class Refiner:
+    """Makes refined traces of instances, a part at a time.
+
+    Each question is asked until its answer has no conflict, at most `rounds` times. The first
+    answer is the most probable one; those that follow are drawn at the temperature, for else a
+    model that repeats itself would do so for ever. Of all answers the best is kept
+    (`symbouq.auditing.selection`, by Constraint-Rule over the grounded verdicts).
+
+    Args:
+        engine: Runs the model.
+        settings: What decides the answers.
+        ontology: Folder of a user's ontology.
+    """
+
+    def __init__(self, engine: Engine, settings: Refinement, ontology: str | None = None) -> None:
+        self._engine = engine
+        self._settings = settings
+        self._auditor = TraceAuditor(settings.profile, ontology, "grounded")
+        wording = hashlib.sha256(to_json([REVISION, CONFLICT, MISSHAPEN])).hexdigest()
+        rules = self._auditor.library.ontology().hash
+        decided = run_settings(engine, settings, revision=wording, ontology=rules)
+        self.plan = Plan(decided, engine.batch_size)
+
+    def __call__(self, instances: Sequence[Instance]) -> list[dict[str, Any]]:
+        """The records of the refined traces of some instances.
+
+        Raises:
+            SymboUQError: If nothing can be generated.
+        """
+        first = self._asked([(instance, 0, "") for instance in instances])
+        refined = [[attempt] for attempt in first]
+        for number in range(1, self._settings.rounds):
+            asked = [n for n, attempts in enumerate(refined) if attempts[-1].conflict]
+            if not asked:
+                break
+            questions = [(instances[n], number, _finding(refined[n][-1])) for n in asked]
+            for n, attempt in zip(asked, self._asked(questions), strict=True):
+                refined[n].append(attempt)
+        controls: list[list[Attempt]] = [[] for _ in instances]
+        if self._settings.control:
+            asked = [n for n, attempts in enumerate(refined) for _ in attempts[1:]]
+            numbers = [n for attempts in refined for n in range(1, len(attempts))]
+            questions = [
+                (instances[n], number, "") for n, number in zip(asked, numbers, strict=True)
+            ]
+            controls = [[attempt] for attempt in first]
+            for n, attempt in zip(asked, self._asked(questions), strict=True):
+                controls[n].append(attempt)
+        return [
+            self._record(instance, attempts, control)
+            for instance, attempts, control in zip(instances, refined, controls, strict=True)
+        ]
+
+    def _asked(self, questions: Sequence[tuple[Instance, int, str]]) -> list[Attempt]:
+        """The answers to questions, each the one of a number, with what was found in an earlier
+        one.
+        """
+        every = replace(self._settings, samples=self._settings.rounds - 1)
+        requests = []
+        for instance, number, finding in questions:
+            request = requests_of(instance, every)[number]
+            message = "\n".join(filter(None, (request.message, finding)))
+            requests.append(replace(request, message=message))
+        completions = self._engine.generate(requests)
+        return [
+            self._attempt(instance, completion)
+            for (instance, _, _), completion in zip(questions, completions, strict=True)
+        ]
+
+    def _attempt(self, instance: Instance, completion: Completion) -> Attempt:
+        status = status_of(completion, self._settings.free_form)
+        if status != "valid":
+            return Attempt(completion, score=0.0, conflict="" if status == "failed" else MISSHAPEN)
+        record = self._written(instance, completion)
+        try:
+            trace = make_record(Trace, record)
+            with time_limit(TIMEOUT):
+                audit = self._auditor.audited(trace)
+                scene = self._auditor.parser_for(trace).sentences(trace)
+        except (RecordError, LimitError):
+            return Attempt(completion)
+        found = conflict_told(audit, scene)
+        return Attempt(
+            completion,
+            tuple(claim["verdict"] for claim in audit["claims"]),
+            audit["constraint_rule"],
+            CONFLICT.format(conflict=found) if found else "",
+        )
+
+    def _written(self, instance: Instance, completion: Completion) -> dict[str, Any]:
+        return trace_of(instance, [completion], self._engine, self.plan.decided)
+
+    def _record(
+        self, instance: Instance, attempts: Sequence[Attempt], control: Sequence[Attempt]
+    ) -> dict[str, Any]:
+        chosen, rounds = self._best(instance, attempts)
+        record = self._written(instance, attempts[chosen].completion)
+        record |= {"rounds": rounds, "chosen": chosen}
+        if control:
+            chosen, rounds = self._best(instance, control)
+            record["control"] = {"rounds": rounds, "chosen": chosen}
+        return record
+
+    def _best(
+        self, instance: Instance, attempts: Sequence[Attempt]
+    ) -> tuple[int, list[dict[str, Any]]]:
+        """The number of the best answer, and all of them as they are written."""
+        free_form = self._settings.free_form
+        written = [
+            {
+                **response_fields(attempt.completion, free_form),
+                "status": status_of(attempt.completion, free_form),
+                "verdicts": list(attempt.verdicts),
+                "constraint_rule": attempt.score,
+                "conflict": attempt.conflict,
+            }
+            for attempt in attempts
+        ]
+        fields = {name: getattr(instance, name, None) for name in _ASKED}
+        records = [{**fields, **each} for each in written]
+        return best_of(records, [attempt.score for attempt in attempts]), written
+
+
+_ASKED = ("question", "answer_space", "dataset")
+
+
+def _finding(attempt: Attempt) -> str:
+    return REVISION.format(answer=attempt.completion.text, finding=attempt.conflict)
+
+
+def refine(
+    instances: Sequence[Instance],
+    engine: Engine,
+    settings: Refinement,
+    out: str | Path,
+    ontology: str | None = None,
+) -> Iterator[Progress]:
+    """Writes a refined trace of every instance that a file does not have yet; a run that was
+    stopped is continued, as `symbouq.evidence.generation.run.generate` does.
+
+    Args:
+        instances: With different ids.
+        engine: Runs the model.
+        settings: What decides the answers.
+        ontology: Folder of a user's ontology.
+        out: The file.
+
+    Yields:
+        The progress, at the start and after each part.
+
+    Raises:
+        SymboUQError: If the file cannot be used, or nothing can be generated.
+    """
+    refiner = Refiner(engine, settings, ontology)
+    yield from continued(instances, refiner.plan, out, partial(map, refiner))
+
+
+class Comparison(NamedTuple):
+    """How refined traces compare, over those that have a right answer.
+
+    Attributes:
+        known: How many have one.
+        first: Right first answers.
+        refined: Right refined ones.
+        control: Right ones of as many answers drawn without what logic found; None where they were
+            not.
+        gained: Traces whose refined answer is right and the control's wrong; without a control,
+            the first one's.
+        lost: The other way round.
+    """
+
+    known: int
+    first: int
+    refined: int
+    control: int | None
+    gained: int
+    lost: int
+
+
+def compared(records: Iterable[Mapping[str, Any]]) -> Comparison | None:
+    """Compares refined traces with their first answers and with the control; None where no trace
+    has a right answer.
+    """
+    rows: list[tuple[bool, bool, bool | None]] = []
+    for record in records:
+        control = record.get("control")
+        try:
+            rows.append(
+                (
+                    _right(record, record["rounds"][0]),
+                    _right(record, record["rounds"][record["chosen"]]),
+                    _right(record, control["rounds"][control["chosen"]]) if control else None,
+                )
+            )
+        except RecordError:
+            continue
+    if not rows:
+        return None
+    pairs = [(refined, first if control is None else control) for first, refined, control in rows]
+    controls = [control for _, _, control in rows if control is not None]
+    return Comparison(
+        known=len(rows),
+        first=sum(first for first, _, _ in rows),
+        refined=sum(refined for _, refined, _ in rows),
+        control=sum(controls) if controls else None,
+        gained=sum(refined and not other for refined, other in pairs),
+        lost=sum(other and not refined for refined, other in pairs),
+    )
+
+
+def _right(record: Mapping[str, Any], answer: Mapping[str, Any]) -> bool:
+    fields = {name: value for name, value in record.items() if name not in _OF_ANSWERS}
+    generation = {"status": answer["status"]}
+    return bool(answer_label({**fields, **answer, "generation": generation}))
+
+
+_OF_ANSWERS = ("response", "reasoning", "conclusion")
