@@ -8,6 +8,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from pydantic import ValidationError
+
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.evidence.contract import STRUCTURED
 from symbouq.evidence.generation.prompts import user_message
@@ -71,7 +73,11 @@ def corpus(
             problem = chains(draw.choice(hops), draw, wordings)
         else:
             problem = FAMILIES[family](draw.choice(hops), draw)
-        yield restating(problem) if draw.random() < RESTATED else pair(problem)
+        try:
+            made = restating(problem) if draw.random() < RESTATED else pair(problem)
+        except ValidationError:  # a few sound steps are longer than the contract has it
+            continue
+        yield made
 
 
 def wordings_of(rows: Iterable[Instance]) -> dict[str, list[str]]:

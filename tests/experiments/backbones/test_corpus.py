@@ -20,6 +20,11 @@ def test_pairs_are_prompts_with_traces_that_fit_the_contract() -> None:
     assert pairs == list(islice(corpus(1), 200))
 
 
+def test_problems_whose_sound_steps_are_too_long_are_passed_over() -> None:
+    pairs = list(islice(corpus(20, (3,)), 100))  # the 28th problem has one of 97 characters
+    assert all(Structured.of(p.completion) for p in pairs if not p.prompt.startswith(RESTATING))
+
+
 def test_wordings_come_from_sentences_with_one_direction() -> None:
     rows = [
         Instance(id="1", scene=["K is above and to the left of M.", "It rains."]),
