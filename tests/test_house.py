@@ -74,6 +74,7 @@ TESTED_ELSEWHERE = {
         records/answer records/audit records/base records/features records/reading
         records/reliability records/schema records/trace""",
     "reliability/test_commands.py": "cli/fit reliability/jobs",
+    "reliability/test_first_errors.py": "cli/score",
     "reliability/test_reading.py": "reliability/decoding reliability/worlds",
     "integrations/test_http.py": "cli/serve integrations/service",
     "integrations/test_inspect_ai.py": "integrations/questions",
@@ -92,6 +93,7 @@ ACROSS = {
     "auditing/test_paper.py": "the paper's examples",
     "auditing/test_real_traces.py": "delivered traces",
     "experiments/benchmarks/test_benchmarks.py": "the scripts of experiments/",
+    "experiments/benchmarks/test_first_errors.py": "the labels of a table",
     "experiments/test_fuzz.py": "spoilt records",
     "experiments/test_paper_run.py": "the paper's experiment, made small, through vLLM",
     "ontology/test_profiles.py": "the built-in profiles",

@@ -50,6 +50,7 @@ from symbouq_cli.refine import refine, select
 from symbouq_cli.rules import rules
 from symbouq_cli.scenes import scenes
 from symbouq_cli.schema import schema
+from symbouq_cli.score import score
 from symbouq_cli.scores import scores
 from symbouq_cli.serve import mcp, serve
 from symbouq_cli.signals import signals
@@ -328,6 +329,7 @@ for _command in (
     rules,
     scenes,
     schema,
+    score,
     scores,
     select,
     serve,

@@ -21,7 +21,7 @@ from symbouq.errors import RecordError, SymboUQError, missing_extra
 from symbouq.evidence.labels.human import SOURCE as HUMAN
 from symbouq.evidence.labels.human import HumanLabels
 from symbouq.evidence.labels.records import Label, Labels, labelled, read_claims, read_labels
-from symbouq.evidence.scorers.bank import read_scores
+from symbouq.evidence.scorers.bank import Score, read_scores
 from symbouq.experiments.composition import METHOD, read_predictions
 from symbouq.experiments.experiment import Experiment
 from symbouq.experiments.questions import read_rows
@@ -35,6 +35,8 @@ from symbouq.metrics import (
     paired_bootstrap,
 )
 from symbouq.records import Instance
+from symbouq.reliability.first_errors import Row as FirstErrorsRow
+from symbouq.reliability.first_errors import compared, known_errors
 from symbouq.version import __version__
 
 if TYPE_CHECKING:
@@ -122,11 +124,17 @@ class CellResults:
 
     def _scores_of(self, cell: Cell) -> dict[tuple[str, int], dict[str, float | None]]:
         scores: dict[tuple[str, int], dict[str, float | None]] = {}
-        stages = self._experiment.cells.get(cell)
-        scored = self._path(stages.scores[None]) if stages and stages.scores else None
-        for row in read_scores(scored) if scored else ():
+        for row in self._rows_of(cell):
             scores.setdefault((row.method, row.seed), {})[row.id] = row.score
         return scores
+
+    def _rows_of(self, cell: Cell) -> list[Score]:
+        stages = self._experiment.cells.get(cell)
+        return read_scores(self._path(stages.scores[None])) if stages and stages.scores else []
+
+    @property
+    def _validation(self) -> Cell:
+        return self.cell._replace(split="validation")
 
     @cached_property
     def scores(self) -> dict[str, dict[int, Values]]:
@@ -135,7 +143,7 @@ class CellResults:
         as it does for the composer.
         """
         scores: dict[str, dict[int, Values]] = {}
-        validation = self._scores_of(self.cell._replace(split="validation"))
+        validation = self._scores_of(self._validation)
         for (method, seed), by_id in self._scored.items():
             scored = [score for score in validation[method, seed].values() if score is not None]
             mean = sum(scored) / len(scored) if scored else 0.5
@@ -210,6 +218,15 @@ class CellResults:
         areas = [auroc_within(scores, labels, strata) for scores, labels in self.runs(method)]
         defined = [area for area in areas if area is not None]
         return sum(defined) / len(defined) if defined else None
+
+    def first_errors(self) -> list[FirstErrorsRow]:
+        """How the auditor and the scores of claims find the first wrong claims of the traces;
+        thresholds are those of validation.
+        """
+        validation = CellResults(self._experiment, self._validation)
+        known, to_fit_on = (known_errors(c.audits, c.claim_labels) for c in (self, validation))
+        scored = self._rows_of(self._validation), self._rows_of(self.cell)
+        return compared(to_fit_on, known, *scored) if known else []
 
     def labelled_by(self, people: Path) -> dict[str, Labels]:
         """The labels that people gave to the claims of the traces, by id.

@@ -1,4 +1,4 @@
-"""The tables of the paper, and three of our own, as views of an experiment's results.
+"""The tables of the paper, and four of our own, as views of an experiment's results.
 
 Each makes one table or several, with the paper's numbers in columns of their own where the names of
 backbone and dataset are the paper's. Figures of learned scores are means over seeds.
@@ -32,10 +32,11 @@ from symbouq.experiments.rendering import (
 )
 from symbouq.experiments.results import METRICS, ORACLE, CellResults, Results, relation_f1
 from symbouq.experiments.stages import Cell
-from symbouq.metrics import HIGHER_IS_BETTER, weighted_determinacy
+from symbouq.metrics import HIGHER_IS_BETTER, FirstErrors, weighted_determinacy
 from symbouq.records import Audit, Trace
 from symbouq.reliability.darc import EPSILON, FOLDS, L2, REFERENCE_L2
 from symbouq.reliability.designs import DESIGNS
+from symbouq.reliability.first_errors import AUDITS
 from symbouq.reliability.variants import VARIANTS
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ EXTERNAL = tuple(name for name in SCORERS if name != "Random")
 """The baselines that a headline compares with."""
 SIGNIFICANT = 0.05
 PEOPLE = "people"
+AUDIT = next(iter(AUDITS))
 
 _PAPERS_VIEWS = ("grounded",)
 _NAMES = METRICS | {"claims": "Claims"}
@@ -800,6 +802,50 @@ def beyond_length(results: Results) -> list[Table]:
     ]
 
 
+def first_error(results: Results) -> list[Table]:
+    """How well the first wrong claim of each trace is found: F1 as in ProcessBench, and the shares
+    of which it is the harmonic mean.
+    """
+    return [
+        table
+        for backbone in results.backbones
+        if (table := _first_errors(results, backbone)) is not None
+    ]
+
+
+def _first_errors(results: Results, backbone: str) -> Table | None:
+    """The table of a backbone; None where no step is labelled."""
+    found: dict[str, dict[str, FirstErrors]] = {}
+    for dataset in results.datasets:
+        rows = results.cell(backbone, dataset).first_errors()
+        if rows and rows[0].result.f1 is not None:
+            found[dataset] = {row.method: row.result for row in rows}
+    if not found:
+        return None
+
+    def texts(points: list[Point]) -> list[str]:
+        here = found[points[0]["dataset"]]
+        field = points[0]["metric"].lower()
+        results = (here.get(point["method"]) for point in points)
+        return [NOT_RUN if r is None else _three_digits(getattr(r, field)) for r in results]
+
+    counts = ", ".join(
+        f"{dataset} {rows[AUDIT].wrong} and {rows[AUDIT].right}" for dataset, rows in found.items()
+    )
+    return _grid(
+        "first_error",
+        f"First errors of {backbone}",
+        ("Method",),
+        _across(method=list(dict.fromkeys(name for rows in found.values() for name in rows))),
+        _across(dataset=list(found), metric=("F1", "found", "cleared")),
+        texts,
+        "Found: traces with a wrong claim of which just the first is named; cleared: those without "
+        "one of which none is. Scores name the first claim above a threshold of validation. Traces "
+        f"with and without a wrong claim: {counts}.",
+        backbone=backbone,
+    )
+
+
 def scorers(results: Results) -> list[Table]:
     """AUROC of every scorer on the test splits: mean over seeds, and the standard deviation where
     there are several.
@@ -871,10 +917,11 @@ TABLES: dict[str, Callable[[Results], list[Table]]] = {
     "counterfactual": counterfactual,
     "illustrative": illustrative,
     "beyond-length": beyond_length,
+    "first-error": first_error,
     "scorers": scorers,
     "traces": traces,
 }
-"""Tables by name; all but the last three are the paper's."""
+"""Tables by name; all but the last four are the paper's."""
 
 
 def _three_digits(value: float | None) -> str:

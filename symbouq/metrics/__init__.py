@@ -25,6 +25,13 @@ from symbouq.metrics.discrimination import (
     separation,
     separation_by_bin,
 )
+from symbouq.metrics.first_error import (
+    FirstErrors,
+    exceeding,
+    first_error,
+    first_errors,
+    fitted_threshold,
+)
 from symbouq.metrics.inference import (
     HIGHER_IS_BETTER,
     METRICS,
@@ -42,5 +49,6 @@ __all__ = [
     "aurc", "risk_coverage", "RiskCoverage",
     "evaluate", "paired_bootstrap", "Comparison", "METRICS", "HIGHER_IS_BETTER", "RESAMPLES",
     "micro_f1", "weighted_determinacy",
+    "first_error", "first_errors", "FirstErrors", "exceeding", "fitted_threshold",
     "Values",
 ]  # fmt: skip

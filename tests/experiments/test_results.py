@@ -139,6 +139,25 @@ def test_what_is_left_of_a_score_within_a_length(results: Results) -> None:
     assert cell.within_length("Length") is None
 
 
+def test_first_errors_are_found_by_verdicts(results: Results) -> None:
+    assert TABLES["first-error"](results) == []  # no trace here has labels of all claims
+    folder = _folder(results, "test")
+    verdicts = {"a": ["entailed", "entailed"], "c": ["entailed", "contradicted"], "d": ["unknown"]}
+    both = ("verdict", "grounded_verdict")
+    claims = {
+        name: [{"index": n, **dict.fromkeys(both, verdict)} for n, verdict in enumerate(given, 1)]
+        for name, given in verdicts.items()
+    }
+    _lines(folder / "audits.jsonl", [{"id": n, "claims": given} for n, given in claims.items()])
+    labels = {"a": [1, 1], "c": [1, 0], "d": [0]}
+    told = [{"id": n, "source": "truth", "labels": given} for n, given in labels.items()]
+    _lines(folder / "labels.jsonl", told)
+    (table,) = TABLES["first-error"](Results(results.experiment))
+    # One of two errors is found, and the right trace is cleared: 2 * 0.5 * 1 / 1.5.
+    assert table.rows[0][:4] == ("audit", "0.667", "0.500", "1.000")
+    assert "chains 2 and 1" in table.note
+
+
 def test_the_labels_of_people_are_of_claims_that_there_are(
     results: Results, tmp_path: Path
 ) -> None:
@@ -192,7 +211,7 @@ def test_results_are_told_a_metric_a_table(results: Results) -> None:
 def test_the_other_tables_compare_no_methods() -> None:
     assert set(TABLES) - set(COMPARING) == {
         "prefix", "auditor", "judge_agreement", "dataset", "models", "freeform_cot", "efficiency",
-        "search-space", "counterfactual", "illustrative", "traces",
+        "search-space", "counterfactual", "illustrative", "first-error", "traces",
     }  # fmt: skip
 
 

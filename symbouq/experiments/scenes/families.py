@@ -45,7 +45,7 @@ class Problem:
         question: The question, or the statement to judge.
         answer: The right label, or a list where the space is one of sets.
         answer_space: What an answer may be.
-        reasoning: Sound steps to the answer, each at most as long as the contract allows.
+        reasoning: Sound steps to the answer; a few of blocks are longer than the contract has it.
         facts: What the scene states, one fact a sentence, in canonical direction.
     """
 

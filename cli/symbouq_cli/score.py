@@ -1,0 +1,103 @@
+"""`symbouq score`: how well something is found in traces that are labelled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from symbouq_cli.labels import FILE
+from symbouq_cli.options import out_option
+from symbouq_cli.terminal import tell
+
+if TYPE_CHECKING:
+    from symbouq.reliability.first_errors import Row
+
+
+@click.group()
+def score() -> None:
+    """Measure what audits and scores find in labelled traces.
+
+    Example: symbouq score first-error audits.jsonl labels.jsonl
+    """
+
+
+@score.command("first-error")
+@click.argument("audits", type=FILE)
+@click.argument("labels", type=FILE)
+@click.option(
+    "--scores",
+    metavar="FILE",
+    type=FILE,
+    help="Scores of the same traces (`symbouq scores apply`), to compare with.",
+)
+@out_option("-")
+def first_error(audits: str, labels: str, scores: str | None, out: str) -> None:
+    """Measure how well the first wrong claim of each trace is found, as ProcessBench does.
+
+    AUDITS are those of the traces, LABELS say which of their claims are right (`symbouq
+    labels`). For each method: the share of traces with a wrong claim of which just the first is
+    named, the share of those without one that are cleared, and F1, the harmonic mean of both,
+    with its 95 % interval. The auditor names the first contradicted claim; a score names the
+    first claim above a threshold. All are measured on one half of the traces, thresholds are
+    fitted on the other.
+
+    Example: symbouq score first-error audits.jsonl labels.jsonl --scores scores.parquet
+    """
+    from symbouq.evidence.labels.records import read_labels
+    from symbouq.evidence.signals.traces import readable_records
+    from symbouq.reliability.first_errors import compared, halves, known_errors
+    from symbouq_cli.run import refuse_overwriting
+
+    refuse_overwriting([audits, labels, *([scores] if scores else [])], out, "--out")
+    records = list(readable_records(audits))
+    claims = {name: record.labels for name, record in read_labels(labels).items()}
+    known = known_errors(records, claims)
+    if not known:
+        raise click.UsageError(
+            f"{labels} tells of no trace of {audits} which claim is the first wrong one"
+        )
+    fitting, measuring = ({name: known[name] for name in half} for half in halves(known))
+    rated = []
+    if scores is not None:
+        from symbouq.evidence.scorers.bank.scores import read_scores
+
+        rated = read_scores(scores)
+    rows = compared(fitting, measuring, rated, rated)
+    _write(out, rows)
+    tell(f"{len(known)} of {len(records)} traces have a known first error, or none")
+    _show(rows)
+
+
+def _write(out: str, rows: Iterable[Row]) -> None:
+    import json
+    from dataclasses import asdict
+
+    from symbouq.io.output import record_output
+
+    with record_output(out) as stream:
+        for row in rows:
+            record = {"method": row.method, "seeds": row.seeds, **asdict(row.result)}
+            stream.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
+
+
+def _show(rows: Sequence[Row]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    wrong, right = rows[0].result.wrong, rows[0].result.right
+    title = f"First errors: {wrong} traces with a wrong claim, {right} without"
+    table = Table(title=title, box=None, padding=(0, 1, 0, 0))
+    for name in ("method", "found %", "cleared %", "F1 %", "95 % interval"):
+        table.add_column(name, justify="left" if name == "method" else "right")
+    for row in rows:
+        result = row.result
+        shares = (result.found, result.cleared, result.f1)
+        interval = "-" if result.interval is None else " to ".join(map(_percent, result.interval))
+        table.add_row(row.method, *map(_percent, shares), interval)
+    Console(stderr=True, highlight=False, emoji=False, width=100).print(table)
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}"

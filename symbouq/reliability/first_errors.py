@@ -1,0 +1,139 @@
+"""The first wrong claim of each trace: by its labels, by its audit, by the scores of its claims."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import NamedTuple
+
+from symbouq.auditing.verdicts import Verdict
+from symbouq.evidence.labels.records import Label
+from symbouq.evidence.scorers.bank.scores import Score
+from symbouq.evidence.scorers.registry import entry
+from symbouq.metrics import FirstErrors, exceeding, first_error, first_errors, fitted_threshold
+from symbouq.records.generated import Record
+
+AUDITS = {"audit": "verdict", "audit, scene alone": "grounded_verdict"}
+"""The auditor's ways to find an error, by the verdict that they look at."""
+MAJORITY = "most frequent"
+"""What names the most frequent first error of validation, or none, for every trace."""
+
+
+class Row(NamedTuple):
+    """How a method finds first errors.
+
+    Attributes:
+        method: The method.
+        seeds: How many fitted scorers the figures are means over; 1 where nothing is fitted.
+        result: The figures; the interval is that of the first.
+    """
+
+    method: str
+    seeds: int
+    result: FirstErrors
+
+
+def audited_error(audit: Record, verdict: str = "verdict") -> int:
+    """The number of the first contradicted claim of an audit, from 1; 0 where none is.
+
+    Args:
+        audit: The audit.
+        verdict: Which verdict counts (`AUDITS`).
+    """
+    contradicted = (c["index"] for c in audit["claims"] if c[verdict] == Verdict.CONTRADICTED)
+    return next(contradicted, 0)
+
+
+def known_errors(
+    audits: Iterable[Record], labels: Mapping[str, Sequence[Label]]
+) -> dict[str, tuple[Record, int]]:
+    """The audits of the traces whose first error is known, with it, by id.
+
+    A trace whose labels are not one for each claim of its audit is left out, as one is that
+    claims nothing.
+    """
+    known = {}
+    for audit in audits:
+        given = labels.get(audit["id"], ())
+        error = first_error(given) if given and len(given) == len(audit["claims"]) else None
+        if error is not None:
+            known[audit["id"]] = (audit, error)
+    return known
+
+
+def halves(names: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Ids in two halves, by their hash: one to fit thresholds on, one to measure on."""
+    dealt: tuple[list[str], list[str]] = ([], [])
+    for name in names:
+        dealt[hashlib.sha256(name.encode()).digest()[0] % 2].append(name)
+    return dealt
+
+
+def compared(
+    validation: Mapping[str, tuple[Record, int]],
+    test: Mapping[str, tuple[Record, int]],
+    validation_scores: Iterable[Score] = (),
+    test_scores: Iterable[Score] = (),
+) -> list[Row]:
+    """How the auditor, the most frequent error and scores of claims find the errors of `test`.
+
+    A score names the first claim above a threshold, which is fitted on `validation`; one that has
+    no value for each claim of the traces is left out.
+
+    Args:
+        validation: Audits and first errors (`known_errors`) to fit on.
+        test: Those to measure on.
+        validation_scores: Scores of the former.
+        test_scores: Scores of the latter, by the same fitted scorers.
+    """
+    true = [error for _, error in test.values()]
+    rows = [
+        Row(name, 1, first_errors([audited_error(audit, of) for audit, _ in test.values()], true))
+        for name, of in AUDITS.items()
+    ]
+    counts = Counter(error for _, error in validation.values())
+    usual = max(counts, key=lambda error: (counts[error], -error)) if counts else 0
+    rows.append(Row(MAJORITY, 1, first_errors([usual] * len(true), true)))
+    fitting, measuring = (
+        _by_scorer(scores, known)
+        for scores, known in ((validation_scores, validation), (test_scores, test))
+    )
+    found: dict[str, list[FirstErrors]] = defaultdict(list)
+    for (method, seed), uncertainties in measuring.items():
+        if (method, seed) in fitting:
+            fitted_on, errors = fitting[method, seed], [e for _, e in validation.values()]
+            threshold = fitted_threshold(fitted_on, errors)
+            found[method].append(first_errors(exceeding(uncertainties, threshold), true))
+    return [*rows, *(Row(name, len(results), _mean(results)) for name, results in found.items())]
+
+
+def _by_scorer(
+    scores: Iterable[Score], known: Mapping[str, tuple[Record, int]]
+) -> dict[tuple[str, int], list[Sequence[float]]]:
+    """The uncertainties of the claims of each trace, in order, by scorer and seed; of the scorers
+    that have one for each claim of every trace.
+    """
+    by_id: dict[tuple[str, int], dict[str, Sequence[float]]] = defaultdict(dict)
+    for score in scores:
+        sign = 1.0 if entry(score.method).orientation == "uncertainty" else -1.0
+        by_id[score.method, score.seed][score.id] = [sign * value for value in score.claims]
+    whole = {}
+    for scorer, values in by_id.items():
+        rows = [values.get(name, ()) for name in known]
+        sizes = [len(audit["claims"]) for audit, _ in known.values()]
+        if [len(row) for row in rows] == sizes:
+            whole[scorer] = rows
+    return whole
+
+
+def _mean(results: Sequence[FirstErrors]) -> FirstErrors:
+    """The means of figures over the seeds of a scorer."""
+    first = results[0]
+    if first.f1 is None:
+        return first
+    found, cleared, f1 = (
+        fmean(getattr(result, name) for result in results) for name in ("found", "cleared", "f1")
+    )
+    return FirstErrors(first.wrong, first.right, found, cleared, f1, first.interval)

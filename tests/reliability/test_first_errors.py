@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from helpers.commands import read_lines, run, write_lines
+
+from symbouq.evidence.scorers.bank import Score
+from symbouq.reliability.first_errors import (
+    MAJORITY,
+    audited_error,
+    compared,
+    halves,
+    known_errors,
+)
+
+
+def audit(name: str, *verdicts: str) -> dict[str, Any]:
+    claims = [
+        {"index": n, "verdict": verdict, "grounded_verdict": verdict}
+        for n, verdict in enumerate(verdicts, start=1)
+    ]
+    return {"id": name, "claims": claims}
+
+
+def test_the_auditor_names_the_first_contradicted_claim() -> None:
+    found = audit("a", "entailed", "contradicted", "contradicted")
+    assert audited_error(found) == 2
+    assert audited_error(audit("a", "entailed", "unknown")) == 0
+    found["claims"][0]["grounded_verdict"] = "contradicted"
+    assert audited_error(found, "grounded_verdict") == 1
+
+
+def test_traces_whose_first_error_is_known() -> None:
+    audits = [audit(name, "entailed", "entailed") for name in "abcde"]
+    labels = {"a": (1, 0), "b": (1, 1), "c": (None, 0), "d": (1,)}
+    assert {name: error for name, (_, error) in known_errors(audits, labels).items()} == {
+        "a": 2,
+        "b": 0,
+    }
+
+
+def test_halves_depend_on_the_ids_alone() -> None:
+    names = [f"trace-{n}" for n in range(200)]
+    first, second = halves(names)
+    assert sorted([*first, *second]) == sorted(names)
+    assert 70 < len(first) < 130
+    assert halves(reversed(names)) == ([*reversed(first)], [*reversed(second)])
+
+
+def score(name: str, *claims: float, method: str = "Perplexity", seed: int = 0) -> Score:
+    return Score(name, method, seed, list(claims))
+
+
+def test_methods_are_compared() -> None:
+    validation = {"v": (audit("v", "entailed", "entailed"), 2), "w": (audit("w", "entailed"), 0)}
+    test = {"a": (audit("a", "entailed", "contradicted"), 2), "b": (audit("b", "unknown"), 0)}
+    fitting = [score("v", 1.0, 9.0), score("w", 2.0)]
+    # Above 2, the threshold, lies the wrong claim alone; larger correctness is no uncertainty.
+    measuring = [score("a", 1.0, 3.0), score("b", 1.5)]
+    short = [score("a", 1.0, method="MCP"), score("b", 1.0, method="MCP")]
+    rows = {
+        row.method: row.result for row in compared(validation, test, fitting, measuring + short)
+    }
+    assert [*rows] == ["audit", "audit, scene alone", MAJORITY, "Perplexity"]
+    assert rows["audit"].f1 == rows["Perplexity"].f1 == 1.0
+    assert rows[MAJORITY].f1 == 0.0
+
+
+def test_the_command(tmp_path: Path) -> None:
+    scene = ["A is left of B.", "B is left of C."]
+    steps = {True: "A is left of C", False: "C is left of A"}
+    traces = [
+        {
+            "id": f"t{n}",
+            "scene": scene,
+            "reasoning": [steps[n % 3 > 0]],
+            "conclusion": "A is left of B",
+        }
+        for n in range(40)
+    ]
+    labels = [{"id": f"t{n}", "source": "us", "labels": [int(n % 3 > 0), 1]} for n in range(40)]
+    given = write_lines(tmp_path / "traces.jsonl", *traces)
+    audits, told = tmp_path / "audits.jsonl", write_lines(tmp_path / "labels.jsonl", *labels)
+    assert run("audit", given, "--out", audits, "--jobs", 1).exit_code == 0
+    result = run("score", "first-error", audits, told, "--out", tmp_path / "out.jsonl")
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr.startswith("40 of 40 traces have a known first error, or none")
+    first, *_ = read_lines(tmp_path / "out.jsonl")
+    assert (first["method"], first["f1"], first["interval"]) == ("audit", 1.0, [1.0, 1.0])
+    other = write_lines(tmp_path / "other.jsonl", {"id": "x", "source": "us", "labels": [1]})
+    refused = run("score", "first-error", audits, other)
+    assert refused.exit_code == 2 and "tells of no trace" in refused.stderr
+    assert json.loads((tmp_path / "out.jsonl").read_text().splitlines()[-1])["method"] == MAJORITY
