@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,6 +23,9 @@ from symbouq_cli.options import (
 )
 from symbouq_cli.reading import model_options, readings
 from symbouq_cli.terminal import tell
+
+if TYPE_CHECKING:
+    from symbouq.integrations.telemetry import AuditEvents
 
 _FILE = click.Path(dir_okay=False)
 _VERDICTS = ("entailed", "contradicted", "unknown", "not-evaluable")
@@ -50,6 +53,12 @@ _CHECKS = together(
         "contradicted.",
     ),
     click.option("--sarif", metavar="FILE", type=_FILE, help="Also write the same as SARIF."),
+    click.option(
+        "--otel",
+        is_flag=True,
+        help="Also send each audit to a collector of OpenTelemetry, as OTEL_EXPORTER_OTLP_ENDPOINT "
+        "and its like say.",
+    ),
 )
 
 
@@ -70,6 +79,7 @@ def audit(
     fail_over: float,
     junit: str | None,
     sarif: str | None,
+    otel: bool,
     **options: Any,
 ) -> None:
     """Audit every trace of FILES: one JSON line each, and a table at the end.
@@ -77,10 +87,12 @@ def audit(
     Each claim comes out entailed, contradicted, unknown or not evaluable, with its
     premises. FILES hold one trace a line (JSON Lines, gzip is fine); - is standard input.
     Samples of lm-evaluation-harness, logs of inspect_ai, OpenAI chat completions, vLLM
-    outputs, CSV, Parquet and saved Hugging Face data sets are read as well.
+    outputs, conversations, prompts with completions, exports of langfuse and promptfoo, CSV,
+    Parquet, saved Hugging Face data sets and folders of logs are read as well.
 
     Example: symbouq audit traces.jsonl.gz --out audits.jsonl --report report.html
     """
+    from symbouq.auditing.advice import advice
     from symbouq.auditing.jobs import auditing
     from symbouq.auditing.summary import Summary
     from symbouq.auditing.verdicts import Verdict
@@ -102,8 +114,8 @@ def audit(
         for other, name in others.items():
             if name != "-" and same_file(name, path):
                 raise click.UsageError(f"{option} and {other} name the same file")
-    if options["shards"] and (written or fail_on):
-        option = next(iter(written), "--fail-on")
+    if options["shards"] and (written or fail_on or otel):
+        option = next(iter(written), "--fail-on" if fail_on else "--otel")
         raise click.UsageError(f"{option} shows one --out; audit some shards again for it")
     table = SummaryTable()
     checks = shown.Checks([*map(Verdict, fail_on)] or [Verdict.CONTRADICTED])
@@ -116,6 +128,7 @@ def audit(
             from symbouq.report.jobs import reporting
 
             job, page = Job(reporting, arguments, Trace), stack.enter_context(Report(report))
+        events = stack.enter_context(_events()) if otel else None
         prepare = stack.enter_context(readings(options, Trace, sources, out, *written.values()))
 
         def keep(outcome: Outcome) -> None:
@@ -124,8 +137,11 @@ def audit(
                 page.add(entry)
                 outcome = outcome._replace(summary=summary)
             table.add(outcome)
-            if checked:
-                checks.add(json.loads(outcome.output or b""), outcome.file, outcome.number)
+            if checked or events is not None:
+                record = json.loads(outcome.output or b"")
+                checks.add(record, outcome.file, outcome.number)
+                if events is not None:
+                    events.add(record)
 
         def lose(outcome: Outcome) -> None:
             checks.add_error(outcome.file, outcome.number, outcome.id, outcome.error or "")
@@ -136,8 +152,26 @@ def audit(
         if place is not None:
             with replacing(place) as stream:
                 stream.write(form(checks))
+    advised = advice(table.total(), options["ontology"], options["pipeline"])
+    if advised is not None:
+        tell(advised)
     if fail_on:
         tell(checks.message)
         if checks.exceed(fail_over):
             finish(FAILED_CHECKS)
     finish(FAILED_RECORDS if failed else 0)
+
+
+def _events() -> AuditEvents:
+    """What sends audits to a collector.
+
+    Raises:
+        SymboUQError: If the packages for that are missing.
+    """
+    from symbouq.errors import missing_extra
+
+    try:
+        from symbouq.integrations.telemetry import AuditEvents
+    except ModuleNotFoundError as error:
+        raise missing_extra("otel", error) from error
+    return AuditEvents()

@@ -38,6 +38,13 @@ class SummaryTable:
         """Counts the audits of one shard; all shards are one row."""
         self._files.setdefault("all shards", Summary()).add(Summary.from_total(total))
 
+    def total(self) -> Summary:
+        """What was counted, of all files."""
+        total = Summary()
+        for summary in self._files.values():
+            total.add(summary)
+        return total
+
     def show(self) -> None:
         """Prints the table to standard error."""
         legend = ", ".join(f"{short} {verdict.value}" for short, verdict in _SHORT.items())

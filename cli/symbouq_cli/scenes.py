@@ -11,6 +11,7 @@ import click
 from symbouq_cli.options import out_option
 
 _FAMILIES = ("chains", "blocks", "regions", "distances", "inference")
+_FORMATS = ("geojson", "wkt", "coco", "visual-genome", "gqa", "boxes", "kitti")
 
 
 @click.group()
@@ -70,26 +71,35 @@ for _name in _FAMILIES:
 @scenes.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
-    "--kind",
-    type=click.Choice(["map", "boxes"]),
-    help="A map (GeoJSON, or lines of name, tab and WKT) or boxes in pictures (COCO's "
-    "annotations); recognised unless named.",
+    "--format",
+    "form",
+    type=click.Choice(_FORMATS),
+    help="Format of the file; recognised unless named.",
 )
 @click.option(
     "--tolerance",
     metavar="SHARE",
     default=0.0,
     show_default=True,
-    type=click.FloatRange(0, 1),
-    help="Share of its size by which a box may reach over another and still lie beside it.",
+    type=click.FloatRange(0, 1, max_open=True),
+    help="Share of its size by which a thing may reach over another and still lie beside it.",
+)
+@click.option(
+    "--about",
+    metavar="NAME",
+    multiple=True,
+    help="Leave out pairs of things without the one of this name; may be repeated.",
 )
 @out_option("-")
-def import_scenes(file: Path, kind: str | None, tolerance: float, out: str) -> None:
-    """Make scenes of the map or the boxes in FILE, one for a map and one for each picture.
+def import_scenes(
+    file: Path, form: str | None, tolerance: float, about: tuple[str, ...], out: str
+) -> None:
+    """Make scenes of the map, the pictures or the space in FILE: one for each picture, else one.
 
-    Each is a record with `id`, `scene` and `profile`, to which questions and a model's
-    responses are added. Boxes say nothing of depth, contact or containment: their scenes
-    have directions of the picture alone.
+    Maps are GeoJSON, or lines of a name, a tab and WKT; boxes in pictures are COCO's, Visual
+    Genome's or GQA's; boxes in space are JSON or labels of KITTI. Each scene is a record with
+    `id`, `scene` and `profile`, to which questions and a model's responses are added. Boxes in
+    pictures say nothing of depth, contact or containment: their scenes have directions alone.
 
     Example: symbouq scenes import city.geojson --out city.jsonl
     """
@@ -100,15 +110,7 @@ def import_scenes(file: Path, kind: str | None, tolerance: float, out: str) -> N
         from symbouq.integrations import geometry
     except ModuleNotFoundError as error:
         raise missing_extra("geo", error) from error
-    found = (
-        {file.stem: geometry.map_scene(geometry.maps(file))}
-        if (kind or geometry.kind_of(file)) == "map"
-        else {
-            f"{file.stem}-{name}": geometry.picture_scene(things, tolerance)
-            for name, things in geometry.pictures(file)
-        }
-    )
     with record_output(out) as stream:
-        for name, scene in found.items():
+        for name, scene in geometry.scenes(file, form, tolerance, about):
             record = {"id": name, "scene": scene, "profile": geometry.PROFILE}
             stream.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")

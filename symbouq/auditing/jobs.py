@@ -21,7 +21,7 @@ def auditing(
 
     def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], Summary]:
         record = auditor.audited(trace, file, line)
-        return record, Summary.of(record)
+        return record, Summary.of(record, trace)
 
     return Work(work, auditor.ahead)
 

@@ -5,9 +5,41 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from symbouq.auditing.verdicts import Verdict
+from symbouq.records import Trace
+
+SAMPLED = 20
+"""Undecided traces that a summary keeps, the first ones."""
+
+_TEXT = {
+    "id",
+    "scene",
+    "question",
+    "answer_space",
+    "reasoning",
+    "conclusion",
+    "response",
+    "dataset",
+}
+"""Fields of a trace that its reading depends on."""
+
+
+class Undecided(NamedTuple):
+    """A trace some of whose claims are neither entailed nor contradicted.
+
+    Attributes:
+        trace: The fields of `symbouq.records.Trace` that its audit reads.
+        profile: The profile that it was audited with.
+        claims: How many claims it has.
+        decided: How many of them are entailed or contradicted.
+    """
+
+    trace: dict[str, Any]
+    profile: str
+    claims: int
+    decided: int
 
 
 @dataclass
@@ -19,37 +51,48 @@ class Summary:
         feasible: How many of their scenes are feasible.
         claims: How many claims.
         parsed: How many of them state a supported relation.
+        decided: How many are entailed or contradicted, in relations or as a label.
         assumed: Parsed claims by verdict under the assumed context.
         grounded: Parsed claims by verdict under the grounded context.
+        undecided: The first traces in words that have undecided claims.
     """
 
     traces: int = 0
     feasible: int = 0
     claims: int = 0
     parsed: int = 0
+    decided: int = 0
     assumed: Counter[str] = field(default_factory=Counter)
     grounded: Counter[str] = field(default_factory=Counter)
+    undecided: list[Undecided] = field(default_factory=list)
 
     @classmethod
-    def of(cls, audit: Mapping[str, Any]) -> Summary:
-        """The counts of one audit in its dictionary form."""
+    def of(cls, audit: Mapping[str, Any], trace: Trace | None = None) -> Summary:
+        """The counts of one audit in its dictionary form.
+
+        Args:
+            audit: The audit.
+            trace: What was audited, to be kept where it is undecided.
+        """
         parsed = [claim for claim in audit["claims"] if claim["relations"]]
         return cls(
             traces=1,
             feasible=int(audit["scene"]["feasible"]),
             claims=len(audit["claims"]),
             parsed=len(parsed),
+            decided=decided(audit),
             assumed=Counter(claim["verdict"] for claim in parsed),
             grounded=Counter(claim["grounded_verdict"] for claim in parsed),
+            undecided=[] if trace is None else _undecided(audit, trace),
         )
 
     @classmethod
     def total(cls, summaries: Iterable[Summary]) -> dict[str, Any]:
-        """The sum of summaries, as JSON values."""
+        """The sum of summaries, without the traces, as JSON values."""
         total = cls()
         for summary in summaries:
             total.add(summary)
-        return vars(total)
+        return {name: value for name, value in vars(total).items() if name != "undecided"}
 
     @classmethod
     def from_total(cls, total: Mapping[str, Any]) -> Summary:
@@ -63,10 +106,30 @@ class Summary:
         self.feasible += other.feasible
         self.claims += other.claims
         self.parsed += other.parsed
+        self.decided += other.decided
         self.assumed += other.assumed
         self.grounded += other.grounded
+        self.undecided = (self.undecided + other.undecided)[:SAMPLED]
 
     def shares(self, counts: Counter[str]) -> dict[Verdict, float]:
         """Verdict counts as shares, in the order of the verdicts."""
         total = counts.total() or 1
         return {verdict: counts[verdict] / total for verdict in Verdict}
+
+
+def decided(audit: Mapping[str, Any]) -> int:
+    """How many claims of an audit are entailed or contradicted."""
+    return sum(
+        claim["verdict"] in (Verdict.ENTAILED, Verdict.CONTRADICTED) for claim in audit["claims"]
+    )
+
+
+def _undecided(audit: Mapping[str, Any], trace: Trace) -> list[Undecided]:
+    """The trace, if some of its claims are undecided and its words, read otherwise, might decide
+    them.
+    """
+    claims, settled = len(audit["claims"]), decided(audit)
+    if settled == claims or trace.structured or trace.readings is not None:
+        return []
+    fields = trace.model_dump(include=_TEXT, exclude_none=True)
+    return [Undecided(fields, audit["ontology"]["profile"], claims, settled)]

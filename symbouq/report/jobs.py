@@ -19,6 +19,6 @@ def reporting(
 
     def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], tuple[Summary, Entry]]:
         record = auditor.audited(trace, file, line)
-        return record, (Summary.of(record), entry(auditor, trace, record))
+        return record, (Summary.of(record, trace), entry(auditor, trace, record))
 
     return Work(work, auditor.ahead)

@@ -209,6 +209,67 @@ def inspect_log(*samples: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def chat_row(trace: dict[str, Any]) -> dict[str, Any]:
+    said = {"role": "assistant", "content": trace["response"]}
+    return {"id": trace["id"], "messages": [*messages(trace), said]}
+
+
+def sharegpt_row(trace: dict[str, Any]) -> dict[str, Any]:
+    names = {"system": "system", "user": "human", "assistant": "gpt"}
+    turns = [
+        {"from": names[message["role"]], "value": message["content"]}
+        for message in chat_row(trace)["messages"]
+    ]
+    return {"id": trace["id"], "conversations": turns}
+
+
+def pair_row(trace: dict[str, Any]) -> dict[str, Any]:
+    return {"id": trace["id"], "prompt": prompt(trace), "completion": trace["response"]}
+
+
+def observation(trace: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {
+        "id": trace["id"],
+        "traceId": f"t{trace['id']}",
+        "type": "GENERATION",
+        "name": "ask",
+        "input": messages(trace),
+        "output": {"role": "assistant", "content": trace["response"]},
+        "model": "m",
+        "level": "DEFAULT",
+        "metadata": {"story": trace["scene"]},
+        **more,
+    }
+
+
+def promptfoo_result(trace: dict[str, Any], **more: Any) -> dict[str, Any]:
+    variables = {"story": trace["scene"], "ask": trace["question"]}
+    return {
+        "promptIdx": 0,
+        "testIdx": 0,
+        "id": trace["id"],
+        "testCase": {"vars": variables, "assert": [{"type": "contains", "value": "above"}]},
+        "provider": {"id": "m", "label": ""},
+        "prompt": {"raw": prompt(trace), "label": "where"},
+        "vars": variables,
+        "response": {"output": trace["response"], "tokenUsage": {"total": 3}},
+        "success": False,
+        "score": 0,
+        **more,
+    }
+
+
+def promptfoo_output(*results: dict[str, Any]) -> dict[str, Any]:
+    summary = {
+        "version": 3,
+        "timestamp": "2026-01-01T00:00:00.000Z",
+        "prompts": [{"raw": "{{story}} {{ask}}", "label": "where", "provider": "m"}],
+        "results": list(results),
+        "stats": {"successes": 0, "failures": len(results)},
+    }
+    return {"evalId": "eval-1", "results": summary, "config": {"tests": []}, "shareableUrl": None}
+
+
 # Files ------------------------------------------------------------------------------------
 
 
@@ -306,6 +367,33 @@ def _hf(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
     return TraceFile(str(path), NESTED)
 
 
+def _chat(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
+    return TraceFile(lines(folder / "chats.jsonl", *map(chat_row, traces)), ReadOptions())
+
+
+def _sharegpt(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
+    return TraceFile(array(folder / "sharegpt.json", *map(sharegpt_row, traces)), ReadOptions())
+
+
+def _pairs(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
+    return TraceFile(lines(folder / "pairs.jsonl", *map(pair_row, traces)), ReadOptions())
+
+
+def _langfuse(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
+    return TraceFile(array(folder / "generations.json", *map(observation, traces)), ReadOptions())
+
+
+def _promptfoo(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
+    path = folder / "out.json"
+    output = promptfoo_output(*map(promptfoo_result, traces))
+    path.write_text(json.dumps(output, indent=2), encoding="utf-8")
+    return TraceFile(str(path), ReadOptions())
+
+
+def _promptfoo_lines(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
+    return TraceFile(lines(folder / "out.jsonl", *map(promptfoo_result, traces)), ReadOptions())
+
+
 def _own_renamed(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
     return TraceFile(lines(folder / "own.jsonl", *map(nested, traces)), NESTED)
 
@@ -320,6 +408,12 @@ WRITERS: dict[str, Callable[[Path, Sequence[dict[str, Any]]], TraceFile]] = {
     "openai, batch": _openai_batch,
     "vllm": _vllm,
     "vllm, array": _vllm_array,
+    "chat": _chat,
+    "chat, ShareGPT": _sharegpt,
+    "prompt-completion": _pairs,
+    "langfuse": _langfuse,
+    "promptfoo": _promptfoo,
+    "promptfoo, lines": _promptfoo_lines,
     "csv": _csv,
     "parquet": _parquet,
     "hf": _hf,

@@ -48,6 +48,11 @@ class Adapter(ABC):
             SymboUQError: If a package that it needs is not installed.
         """
 
+    @classmethod
+    def lacks(cls, source: Input) -> str | None:
+        """Why an input has no traces though it belongs to the format; None where it may have."""
+        return None
+
     @abstractmethod
     def records(self) -> Iterator[Record]:
         """The records as the format has them, one at a time.

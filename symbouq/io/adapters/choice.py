@@ -14,17 +14,23 @@ from symbouq.io.adapters import FORMATS, SYMBOUQ, adapter
 from symbouq.io.adapters.base import Adapter
 from symbouq.io.adapters.fields import PROMPT
 from symbouq.io.adapters.inputs import Input, ReadOptions, TraceFile, opened
+from symbouq.io.adapters.unrecognised import Unrecognised
 from symbouq.io.storage import is_uri, listed
 from symbouq.records import Trace
 
 
 def adapter_for(source: Input, options: ReadOptions) -> type[Adapter] | None:
     """The adapter of an input; None where its lines are traces as they stand."""
-    detected = (name for name in FORMATS if adapter(name).detects(source))
-    name = options.format or next(detected, SYMBOUQ)
-    if name == SYMBOUQ and not options.mapping and options.prompt_split is None:
-        return None
-    return adapter(name)
+    name = options.format or _detected(source)
+    if name not in (None, SYMBOUQ) or options.mapping or options.prompt_split is not None:
+        return adapter(name or SYMBOUQ)
+    hinted = name is None and options.hints and Unrecognised.detects(source)
+    return Unrecognised if hinted else None
+
+
+def _detected(source: Input) -> str | None:
+    """The name of an input's format, by its name or its first record."""
+    return next((name for name in FORMATS if adapter(name).detects(source)), None)
 
 
 def read_options(
@@ -54,7 +60,7 @@ def read_options(
             raise SymboUQError("--prompt-split: a group (?P<scene>...) is missing")
     if batch_input is not None and form not in (None, "openai"):
         raise SymboUQError(f"--batch-input belongs to the format openai, not to {form}")
-    return ReadOptions(form, tuple(mapping.items()), prompt_split, batch_input)
+    return ReadOptions(form, tuple(mapping.items()), prompt_split, batch_input, hints=True)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -69,27 +75,65 @@ def _pair(text: str) -> tuple[str, str]:
     return field, source
 
 
+_LOG = re.compile(r".*\.(?:eval|json|jsonl)(?:\.gz)?", re.IGNORECASE)
+"""Files of a folder that are logs."""
+
+
 def trace_files(paths: Sequence[str], options: ReadOptions) -> tuple[TraceFile, ...]:
     """Paths joined with how they are read, after a look at those that can be read twice.
-    A URI of a folder stands for the files in it.
+    A URI of a folder stands for the files in it, a folder that is no data set for its logs.
 
     Raises:
-        SymboUQError: If a folder is no data set, a URI names nothing, or a package is missing.
+        SymboUQError: If a folder has no logs, a file has no traces, a URI names nothing, or a
+            package is missing.
     """
-    paths = [file for path in paths for file in (listed(path) if is_uri(path) else [path])]
-    for path in paths:
-        # A pipe is left alone; what cannot be read is reported when it is read.
-        if path == "-" or not (Path(path).is_file() or Path(path).is_dir()):
-            continue
-        with suppress(OSError, EOFError, zlib.error), opened(path) as source:
-            chosen = adapter_for(source, options)
-            if chosen is not None:
-                try:
-                    chosen.prepare(source)
-                except SymboUQError as error:
-                    raise SymboUQError(error.message, source.name) from error
-            elif Path(path).is_dir():
-                raise SymboUQError(
-                    "is a folder; of folders, those are read that `datasets` saved to disk", path
-                )
-    return tuple(TraceFile(path, options) for path in paths)
+    files = (file for path in paths for file in _files(path, options))
+    return tuple(TraceFile(file, options) for file in files)
+
+
+def _files(path: str, options: ReadOptions) -> list[str]:
+    """The files that a path stands for."""
+    if is_uri(path):
+        return listed(path)
+    if not Path(path).is_dir() or _detected(Input(path, None)) is not None:
+        fault = _fault(path, options)
+        if fault is not None:
+            raise SymboUQError(fault, path)
+        return [path]
+    inside = (found for found in Path(path).rglob("*") if _is_log(found, Path(path)))
+    # What lies there beside the traces of its own tool is no reason to refuse them.
+    files = [file for file in sorted(map(str, inside)) if _fault(file, options) is None]
+    if not files:
+        raise SymboUQError(
+            "is a folder; of folders, those are read that `datasets` saved to disk, or that hold "
+            "logs (.eval, .json, .jsonl)",
+            path,
+        )
+    return files
+
+
+def _is_log(file: Path, folder: Path) -> bool:
+    # Other tools leave out what is theirs alone, as they do by URI (`symbouq.io.storage.listed`).
+    hidden = any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
+    return not hidden and _LOG.fullmatch(file.name) is not None and file.is_file()
+
+
+def _fault(path: str, options: ReadOptions) -> str | None:
+    """Why a file has no traces; None where it may have, and where it cannot be looked at.
+
+    Raises:
+        SymboUQError: If a package that it needs is missing.
+    """
+    # A pipe is left alone; what cannot be read is reported when it is read.
+    if path == "-" or not (Path(path).is_file() or Path(path).is_dir()):
+        return None
+    with suppress(OSError, EOFError, zlib.error), opened(path) as source:
+        chosen = adapter_for(source, options)
+        if chosen is None:
+            return None
+        try:
+            chosen.prepare(source)
+        except SymboUQError as error:
+            raise SymboUQError(error.message, source.name) from error
+        return chosen.lacks(source)
+    return None

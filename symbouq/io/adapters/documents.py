@@ -15,7 +15,7 @@ _REACH = 80
 
 
 def array_items(
-    chunks: Iterable[bytes], member: str | None = None
+    chunks: Iterable[bytes], member: str | None = None, within: int = 1
 ) -> Iterator[bytes | RecordError]:
     """The encoded items of an array, without more than one of them in memory; one that is too long
     is an error.
@@ -23,12 +23,13 @@ def array_items(
     Args:
         chunks: The bytes of one JSON document.
         member: The array is that member of an object; by default it is the document.
+        within: In how many objects the member lies.
 
     Raises:
         RecordError: If the document ends before it is complete, or something follows it.
     """
     named = re.compile(rb'"%s"\s*:\s*\Z' % re.escape((member or "").encode()))
-    level = 1 if member is None else 2
+    level = 1 if member is None else 1 + within
     depth = 0
     wanted = quoted = escaped = closed = False
     assembly = limits.Assembly()

@@ -44,12 +44,14 @@ class ReadOptions:
             that finds them in a prompt, in place of the convention of
             `symbouq.io.adapters.prompts`.
         batch_input: The input file of an OpenAI batch, whose output is read.
+        hints: Whether an input of no known format is told how its fields may be named.
     """
 
     format: str | None = None
     mapping: tuple[tuple[str, str], ...] = ()
     prompt_split: str | None = None
     batch_input: str | None = None
+    hints: bool = False
 
 
 class TraceFile(str):

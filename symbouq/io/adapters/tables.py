@@ -1,7 +1,8 @@
 """Tables of any origin: a row is a trace, a column is a field.
 
 A column that bears the name of a trace's field fills it, `--map` names others, and the
-rest is kept as it is.
+rest is kept as it is. Where no column is the scene, one may hold chat messages, or two a prompt and
+its completion (`symbouq.io.adapters.exchanges`).
 """
 
 from __future__ import annotations
@@ -11,16 +12,36 @@ from typing import Any
 
 from symbouq.errors import RecordError
 from symbouq.io.adapters.base import Adapter
+from symbouq.io.adapters.exchanges import exchange, holds_exchange
 from symbouq.io.adapters.fields import PROMPT, SCENES
 from symbouq.io.adapters.inputs import ReadOptions
+from symbouq.io.adapters.unrecognised import mapping_for
+
+_NAMED = (*SCENES, PROMPT, "response", "reasoning", "conclusion", "claims")
+"""Fields that hold what an exchange does."""
 
 
 class TableAdapter(Adapter):
     """A typed table, where null stands for what a record lacks."""
 
+    def fields(self, record: dict[str, Any]) -> dict[str, Any]:
+        """The columns that a row's trace is made from (`row_fields`)."""
+        return row_fields(record, self.options)
+
     def trace(self, record: dict[str, Any], number: int) -> dict[str, Any] | None:
         """The fields of a row's trace (`Adapter.trace`)."""
         return super().trace(without_nulls(record), number)
+
+
+def row_fields(row: dict[str, Any], options: ReadOptions) -> dict[str, Any]:
+    """The fields that a row gives: its columns, and the prompt and the response that it holds,
+    unless a column or `--map` says where they are.
+
+    Raises:
+        RecordError: If what should be the answer is none.
+    """
+    named = any(field in _NAMED for field, _ in options.mapping)
+    return row if named or any(row.get(name) for name in SCENES) else {**row, **exchange(row)}
 
 
 def check_columns(columns: Sequence[str], options: ReadOptions) -> None:
@@ -36,10 +57,11 @@ def check_columns(columns: Sequence[str], options: ReadOptions) -> None:
             raise RecordError(
                 f"--map {field}={source}: there is no such column; the columns are {listed}"
             )
-    if not any(name in columns or name in dict(options.mapping) for name in (*SCENES, PROMPT)):
+    named = any(name in columns or name in dict(options.mapping) for name in (*SCENES, PROMPT))
+    if not named and not holds_exchange(columns):
         raise RecordError(
-            f"expected a column scene, scene_relations or prompt, or --map scene=COLUMN; the "
-            f"columns are {listed}"
+            "expected a column scene, scene_relations, prompt or messages, or "
+            f"{mapping_for(dict.fromkeys(columns, ''))}; the columns are {listed}"
         )
 
 

@@ -51,3 +51,13 @@ def test_items_before_a_break_are_given() -> None:
 def test_no_such_member() -> None:
     assert list(array_items([b'{"a": [1, 2]}'], "samples")) == []
     assert list(array_items([b'[["samples", [1]]]'], "samples")) == []
+
+
+@given(JSON, st.lists(JSON, max_size=3), st.integers(1, 40), st.sampled_from([None, 2]))
+def test_items_of_a_member_of_a_member(
+    before: Any, items: list[Any], size: int, indent: int | None
+) -> None:
+    held = {"a": {"samples": before}, "samples": items}
+    text = json.dumps({"samples": [before], "results": held}, indent=indent).encode()
+    found = array_items(pieces(text, size), "samples", within=2)
+    assert [json.loads(item) for item in found] == items

@@ -97,7 +97,7 @@ def test_recognised_without_being_named(name: str, tmp_path: Path) -> None:
         found = adapter_for(source, ReadOptions(mapping=(("model", "m"),)))
     assert found is adapter(form)
     with opened(file) as source:
-        assert [n for n in FORMATS if adapter(n).detects(source)][:1] in ([form], [])
+        assert [n for n in FORMATS if adapter(n).detects(source)] in ([form], [])
 
 
 @pytest.mark.parametrize("name", [n for n in WRITERS if n not in OPTIONAL])
@@ -302,7 +302,7 @@ def test_a_wrong_record_says_what_was_expected_and_found(
 
 
 NAMES = ["text", "token_ids", "logprobs", "message", "content", "choices", "gen_args_0", "arg_0"]
-NAMES += ["body", "role", "output", "1", "token", "top_logprobs", "error"]
+NAMES += ["body", "role", "output", "1", "token", "top_logprobs", "error", "raw", "from", "value"]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.floats(),
     lambda inner: (
@@ -317,6 +317,10 @@ JSON = st.recursive(
 )
 ROWS = {
     "lm-eval": ("doc_id", "arguments", "resps", "filter", "target"),
+    "chat": ("id", "messages", "conversations", "system", "completion"),
+    "prompt-completion": ("prompt", "instruction", "input", "completion", "output"),
+    "langfuse": ("id", "traceId", "type", "input", "output", "metadata", "level"),
+    "promptfoo": ("id", "prompt", "vars", "response", "testCase", "provider", "error"),
     "openai": ("custom_id", "response", "error", "choices", "messages", "request", "id"),
     "vllm": ("request_id", "prompt", "outputs"),
     "symbouq": ("id", "scene", "question", "response", "prompt"),
@@ -346,7 +350,7 @@ def test_any_values_are_read_or_refused(
 def test_any_bytes_are_survived(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.mktemp("fuzz") / "in"
     path.write_bytes(b" " + content)
-    for form in ("lm-eval", "inspect", "openai", "vllm", "csv"):
+    for form in ("lm-eval", "inspect", "openai", "vllm", "csv", "langfuse", "promptfoo"):
         faults(str(path), ReadOptions(form))
 
 
@@ -419,7 +423,7 @@ def test_faults_have_file_and_line_and_exit_code_1(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--format", "yaml"], "'yaml' is not one of 'symbouq', 'csv',"),
+        (["--format", "yaml"], "'yaml' is not one of 'symbouq', 'chat',"),
         (["--map", "scen=x"], "did you mean scene?"),
         (["--prompt-split", "x"], "a group (?P<scene>...) is missing"),
         (["--batch-input", "nowhere"], "does not exist"),
@@ -438,6 +442,26 @@ def test_a_folder_that_is_no_data_set_is_refused(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert f"{tmp_path}: is a folder; of folders, those are read that" in result.stderr
     assert faults(str(tmp_path))[0].endswith(":1: is a folder; this format is read from a file")
+
+
+def test_a_folder_of_logs_is_its_logs(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    lines(tmp_path / "b" / "samples_x.jsonl", lm_eval_row(TRACES[0]))
+    scores = {"results": {"x": {}}, "configs": {}}
+    (tmp_path / "b" / "results_x.json").write_text(json.dumps(scores))
+    array(tmp_path / "c.json", vllm_output(TRACES[1]))
+    own = Path(lines(tmp_path / "a.jsonl", TRACES[2])).read_bytes()
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(own))
+    for name in ("_d.jsonl", ".e.jsonl", "f.txt"):
+        lines(tmp_path / name, TRACES[2])
+    names = [tmp_path / n for n in ("a.jsonl", "a.jsonl.gz", "b/samples_x.jsonl", "c.json")]
+    assert [*trace_files([str(tmp_path)], ReadOptions())] == [str(name) for name in names]
+    result = run("audit", tmp_path)
+    assert result.exit_code == 0, result.stderr
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [(audit["id"], audit["source"]["file"]) for audit in found] == [
+        (identity, str(name)) for identity, name in zip("3312", names, strict=True)
+    ]
 
 
 def test_output_must_not_be_the_input_of_the_batch(tmp_path: Path) -> None:

@@ -124,8 +124,8 @@ def test_a_line_that_is_too_long_costs_its_row_alone(
         (
             "id,context",
             ReadOptions(),
-            "expected a column scene, scene_relations or prompt, or --map scene=COLUMN; the "
-            "columns are id, context",
+            "expected a column scene, scene_relations, prompt or messages, or --map scene=context "
+            "--map response=FIELD; the columns are id, context",
         ),
         (
             "id,text",
@@ -204,7 +204,8 @@ def test_missing_columns_of_typed_tables(name: str, tmp_path: Path) -> None:
         ":1: --map scene=story: there is no such column; the columns are doc, key, completion"
     )
     (fault,) = faults(file, ReadOptions())
-    assert ":1: expected a column scene, scene_relations or prompt" in fault
+    assert ":1: expected a column scene, scene_relations, prompt or messages, or " in fault
+    assert "--map scene=FIELD --map response=completion; the columns are" in fault
 
 
 @pytest.mark.parametrize("name", ["parquet", "hf"])
@@ -243,3 +244,55 @@ def test_a_format_that_was_set_on_a_data_set(tmp_path: Path) -> None:
     split.set_format("numpy")
     split.save_to_disk(str(tmp_path / "saved"))
     assert good(str(tmp_path / "saved")) == [{**TRACES[0], "n": 1}]
+
+
+# Prompts and what was answered ------------------------------------------------------------
+
+ASKED = "The jar is above the tin. Where is the tin relative to the jar?"
+
+
+def test_messages_in_a_column(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    turns = [{"role": "user", "content": ASKED}, {"role": "assistant", "content": "below"}]
+    parquet.write_table(pyarrow.Table.from_pylist([{"messages": turns}]), tmp_path / "in.parquet")
+    (record,) = good(str(tmp_path / "in.parquet"))
+    assert (record["id"], record["scene"]) == ("1", "The jar is above the tin.")
+    assert record["response"] == "below"
+
+
+def test_messages_in_a_saved_data_set(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets", reason="datasets is not installed")
+    datasets.disable_progress_bars()
+    turns = [{"from": "human", "value": ASKED}, {"from": "gpt", "value": "below"}]
+    datasets.Dataset.from_list([{"conversations": turns}]).save_to_disk(str(tmp_path / "saved"))
+    (record,) = good(str(tmp_path / "saved"))
+    assert record["question"] == "Where is the tin relative to the jar?"
+    assert record["response"] == "below"
+
+
+def test_pairs_and_messages_in_cells(tmp_path: Path) -> None:
+    path = table(tmp_path / "in.csv", "prompt,completion", f"{ASKED},below")
+    (record,) = good(path)
+    assert (record["scene"], record["response"]) == ("The jar is above the tin.", "below")
+    turns = [{"role": "user", "content": ASKED}, {"role": "assistant", "content": "below"}]
+    cell = json.dumps(turns).replace('"', '""')
+    (other,) = good(table(tmp_path / "in.csv", "messages", f'"{cell}"'))
+    assert (other["scene"], other["response"]) == (record["scene"], "below")
+
+
+def test_a_scene_goes_before_a_prompt(tmp_path: Path) -> None:
+    path = table(tmp_path / "in.csv", "scene,input,output", "A is above B.,Go on?,so it is")
+    (record,) = good(path, ReadOptions(mapping=(("response", "output"),)))
+    assert (record["scene"], record["response"]) == ("A is above B.", "so it is")
+    assert "question" not in record
+
+
+def test_what_is_mapped_is_not_guessed(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    row = {"input": ASKED, "output": {"text": "below", "tokens": 1}}
+    parquet.write_table(pyarrow.Table.from_pylist([row]), tmp_path / "in.parquet")
+    reading = ReadOptions(mapping=(("prompt", "input"), ("response", "output.text")))
+    (record,) = good(str(tmp_path / "in.parquet"), reading)
+    assert (record["scene"], record["response"]) == ("The jar is above the tin.", "below")

@@ -14,7 +14,7 @@ from symbouq.errors import RecordError
 from symbouq.io.adapters.base import Adapter, Record
 from symbouq.io.adapters.fields import filled
 from symbouq.io.adapters.inputs import Input
-from symbouq.io.adapters.tables import check_columns, spelled
+from symbouq.io.adapters.tables import check_columns, row_fields, spelled
 from symbouq.io.adapters.values import decoded
 
 _SEPARATORS = ",;\t"
@@ -51,7 +51,7 @@ class _Csv(Adapter):
             yield number, _row(columns, cells)
 
     def trace(self, record: dict[str, Any], number: int) -> dict[str, Any]:
-        fields = filled(record, record, self.options, number)
+        fields = filled(record, row_fields(record, self.options), self.options, number)
         return {name: _value(name, value) for name, value in fields.items()}
 
 

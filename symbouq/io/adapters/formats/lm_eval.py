@@ -6,10 +6,13 @@ becomes one trace, read from the unfiltered first response.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from glob import escape
+from pathlib import Path
 from typing import Any
 
 from symbouq.errors import RecordError
-from symbouq.io.adapters.base import JsonAdapter
+from symbouq.io.adapters.base import JsonAdapter, Record
 from symbouq.io.adapters.inputs import Input, ReadOptions
 from symbouq.io.adapters.values import expect, posed
 
@@ -26,7 +29,18 @@ class _LmEval(JsonAdapter):
     @classmethod
     def detects(cls, source: Input) -> bool:
         first = source.first
-        return "doc_id" in first and not first.keys().isdisjoint(("doc", "arguments", "resps"))
+        sample = "doc_id" in first and not first.keys().isdisjoint(("doc", "arguments", "resps"))
+        return sample or _is_results(first)
+
+    @classmethod
+    def lacks(cls, source: Input) -> str | None:
+        return _samples_of(source.path) if _is_results(source.first) else None
+
+    def records(self) -> Iterator[Record]:
+        missing = self.lacks(self.source)
+        if missing is not None:
+            raise RecordError(missing)
+        yield from super().records()
 
     def trace(self, record: dict[str, Any], number: int) -> dict[str, Any] | None:
         if "doc_id" not in record or "resps" not in record:
@@ -48,6 +62,23 @@ class _LmEval(JsonAdapter):
             "answer": record.get("target"),
             **posed(record.get("doc")),
         }
+
+
+def _is_results(first: dict[str, Any]) -> bool:
+    """Whether a document holds the scores of a run, `results_*.json`."""
+    beside = ("configs", "versions", "n-shot", "n-samples", "group_subtasks")
+    return isinstance(first.get("results"), dict) and not first.keys().isdisjoint(beside)
+
+
+def _samples_of(results: str) -> str:
+    """Where the samples of a run are, by the file of its scores: both end in the run's time."""
+    said = "holds the scores of lm-evaluation-harness, not its samples; "
+    file = Path(results.removesuffix(".gz"))
+    time = file.stem.removeprefix("results_")
+    samples = sorted(found.name for found in file.parent.glob(f"samples_*_{escape(time)}.jsonl*"))
+    if samples:
+        return f"{said}give {', '.join(samples)} beside it"
+    return f"{said}these are samples_*.jsonl beside it, which --log_samples writes"
 
 
 def _texts(resps: Any) -> list[str]:

@@ -13,7 +13,7 @@ from pydantic_core import from_json
 
 from symbouq.errors import RecordError, one_line
 from symbouq.io.adapters.base import Record, imported
-from symbouq.io.adapters.fields import PROMPT
+from symbouq.io.adapters.exchanges import CONVERSATIONS, PROMPTS, RESPONSES
 from symbouq.io.adapters.inputs import Input
 from symbouq.io.adapters.tables import TableAdapter, check_columns, without_nulls
 from symbouq.io.storage import is_uri, located
@@ -65,7 +65,7 @@ class _Parquet(TableAdapter):
         """Whether a trace cannot do without a column that is there: a field, or what fills one."""
         return (
             column in Trace.model_fields
-            or column == PROMPT
+            or column in (*CONVERSATIONS, *PROMPTS, *RESPONSES)
             or any(f"{source}.".startswith(f"{column}.") for _, source in self.options.mapping)
         )
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+from click.testing import CliRunner
 from helpers.writers import TRACES, faults, good, lines, lm_eval_row, messages, prompt
+from symbouq_cli.main import main
 
 
 def test_one_trace_per_document(tmp_path: Path) -> None:
@@ -89,3 +92,22 @@ def test_scene_and_question_may_stand_in_the_document(tmp_path: Path) -> None:
     assert (record["scene"], record["question"]) == (["A is left of B."], "Where is A?")
     assert record["profile"] == "half-plane"
     assert "hops" not in record
+
+
+SCORES = {"results": {"where": {"exact_match,none": 0.5}}, "configs": {}, "n-shot": {"where": 0}}
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_the_scores_of_a_run_name_its_samples(there: bool, tmp_path: Path) -> None:
+    path = tmp_path / "results_2026-01-01T00-00-00.5.json"
+    path.write_text(json.dumps(SCORES, indent=2))
+    lines(tmp_path / "samples_where_2025-12-31T00-00-00.1.jsonl", lm_eval_row(TRACES[0]))
+    beside = "these are samples_*.jsonl beside it, which --log_samples writes"
+    if there:
+        lines(tmp_path / "samples_where_2026-01-01T00-00-00.5.jsonl", lm_eval_row(TRACES[0]))
+        beside = "give samples_where_2026-01-01T00-00-00.5.jsonl beside it"
+    message = f"holds the scores of lm-evaluation-harness, not its samples; {beside}"
+    assert faults(str(path)) == [f"{path.name}:1: {message}"]
+    result = CliRunner().invoke(main, ["audit", str(path)])
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())

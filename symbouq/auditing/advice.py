@@ -1,0 +1,107 @@
+"""Which profile would decide more of a file, measured on some of its undecided traces."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import suppress
+from time import monotonic
+
+from symbouq.auditing.auditor import TraceAuditor
+from symbouq.auditing.summary import Summary, Undecided, decided
+from symbouq.errors import RecordError, SymboUQError
+from symbouq.limits import LimitError, time_limit
+from symbouq.ontology.tables import Ontology
+from symbouq.records import Trace
+
+_SECONDS = 15.0
+"""Time for the audits of the sample; what is not finished by then is not counted."""
+
+_CLEARLY = 0.2
+"""Share of the sample's claims that another profile has to decide beyond those decided."""
+
+_FEWEST = 3
+"""How many claims these have to be at least."""
+
+
+def advice(
+    summary: Summary, ontology: str | None = None, pipeline: str | None = None
+) -> str | None:
+    """One line that names the profile which decides clearly more, None where there is none or most
+    claims are decided.
+
+    Args:
+        summary: The counts, and the undecided traces, of a run.
+        ontology: Folder of the user's ontology.
+        pipeline: Package of the English pipeline, as for the run.
+    """
+    if 2 * summary.decided >= summary.claims or not summary.undecided:
+        return None
+    own = summary.undecided[0].profile
+    sample = [one for one in summary.undecided if one.profile == own]
+    if sum(one.claims - one.decided for one in sample) < _FEWEST:
+        return None
+    measured, counts = _measured(sample, _others(own, ontology, pipeline))
+    claims = sum(one.claims for one in measured)
+    before = sum(one.decided for one in measured)
+    best = max(counts, key=lambda profile: counts[profile], default=own)
+    if counts[best] - before < max(_FEWEST, _CLEARLY * claims):
+        return None
+    return (
+        f"Most claims are undecided. Of {claims} claims in {len(measured)} such traces, profile "
+        f"{best} decides {counts[best]}, {own} {before}: try --profile {best}."
+    )
+
+
+def _others(own: str, ontology: str | None, pipeline: str | None) -> dict[str, TraceAuditor]:
+    """Auditors of the other profiles, by their names, that presume no more of a scene."""
+    mine = TraceAuditor(own, ontology)
+    library = mine.library
+    auditors = {}
+    for name in library.profiles:
+        profile = name.replace("_", "-")
+        with suppress(SymboUQError):  # a user's ontology may have one that cannot be used
+            if profile != own and not _presumes(library.ontology(profile), library.ontology(own)):
+                auditors[profile] = TraceAuditor(profile, library, partial=True, pipeline=pipeline)
+    return auditors
+
+
+def _presumes(other: Ontology, own: Ontology) -> bool:
+    """Whether a profile takes the words of a scene, as far as the one in use has them, for more
+    than the same words of a claim, such as for steps of a grid: it decides more by presuming more.
+    """
+    relations = {relation for _, relation in own.encoding.readings}
+    readings = other.encoding.readings
+    return any(
+        readings["asserted", relation] != readings["queried", relation]
+        for _, relation in readings
+        if relation in relations
+    )
+
+
+def _measured(
+    sample: Iterable[Undecided], auditors: dict[str, TraceAuditor]
+) -> tuple[list[Undecided], Counter[str]]:
+    """The traces that every profile has audited in time, and how many of their claims each has
+    decided.
+    """
+    measured: list[Undecided] = []
+    counts: Counter[str] = Counter(dict.fromkeys(auditors, 0))
+    end = monotonic() + _SECONDS
+    for one in sample:
+        with time_limit(end - monotonic()):
+            found = {p: _decided(auditor, one) for p, auditor in auditors.items()}
+        if monotonic() > end:
+            break
+        measured.append(one)
+        counts.update(found)
+    return measured, counts
+
+
+def _decided(auditor: TraceAuditor, one: Undecided) -> int:
+    """How many claims of a trace a profile decides; none where it cuts other claims."""
+    try:
+        audit = auditor.audited(Trace(**one.trace))
+    except (RecordError, LimitError):
+        return 0
+    return decided(audit) if len(audit["claims"]) == one.claims else 0

@@ -1,0 +1,111 @@
+"""Scenes from data: maps, pictures and spaces in sentences, to audit a model's words by."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from symbouq.errors import RecordError
+from symbouq.integrations.geometry import maps, pictures, spaces
+from symbouq.integrations.geometry.things import PROFILE, Thing, scene
+
+__all__ = ["FORMATS", "PROFILE", "Format", "scenes"]
+
+
+class Format(NamedTuple):
+    """A format of files of things with places.
+
+    Attributes:
+        read: The content of a file, and its name for messages, to named scenes: a JSON value, or
+            the text of a file that is none.
+        compass: Whether directions are worded by the compass.
+    """
+
+    read: Callable[[Any, str], Iterator[tuple[str, list[Thing]]]]
+    compass: bool = False
+
+
+FORMATS = {
+    "geojson": Format(maps.geojson, compass=True),
+    "wkt": Format(maps.wkt, compass=True),
+    "coco": Format(pictures.coco),
+    "visual-genome": Format(pictures.visual_genome),
+    "gqa": Format(pictures.gqa),
+    "boxes": Format(spaces.boxes),
+    "kitti": Format(spaces.kitti),
+}
+
+
+def scenes(
+    file: Path, form: str | None = None, tolerance: float = 0.0, about: Collection[str] = ()
+) -> Iterator[tuple[str, list[str]]]:
+    """The scenes of a file: a name, and what holds between the things, a sentence each.
+
+    Args:
+        file: The file.
+        form: Its format, a name of `FORMATS`; recognised by its content where None.
+        tolerance: By how much of its size a thing may reach over another and still lie beside it,
+            at least 0 and less than 1.
+        about: Names of things, with or without "the"; where given, pairs without any of them are
+            left out.
+
+    Raises:
+        RecordError: If the file cannot be read as the format, two things of a scene have one name,
+            or no scene has a thing of a name in `about`.
+    """
+    content = _content(file)
+    format_ = FORMATS[form or _recognised(content, str(file))]
+    wanted = {_bare(name) for name in about}
+    missing = dict.fromkeys(about)
+    for name, things in format_.read(content, str(file)):
+        present = {_bare(thing.name) for thing in things}
+        missing = {name: None for name in missing if _bare(name) not in present}
+        told = scene(
+            things, format_.compass, tolerance, lambda name: not wanted or _bare(name) in wanted
+        )
+        yield f"{file.stem}-{name}" if name else file.stem, told
+    if missing:
+        raise RecordError(f"nothing is called {next(iter(missing))!r}", str(file))
+
+
+def _content(file: Path) -> Any:
+    """The JSON value of a file, or its text where it is not JSON."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise RecordError("not UTF-8", str(file)) from error
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        if file.suffix in (".json", ".geojson"):
+            raise RecordError(f"not JSON: {error.msg}", str(file), error.lineno) from error
+        return text
+
+
+def _recognised(content: Any, file: str) -> str:
+    """The format of a file's content.
+
+    Raises:
+        RecordError: If it has none of the formats.
+    """
+    match content:
+        case str():
+            first = next((line for line in content.splitlines() if line.strip()), "")
+            return "kitti" if "\t" not in first and len(first.split()) >= 15 else "wkt"
+        case list():
+            return "visual-genome"
+        case {"features": _}:
+            return "geojson"
+        case {"annotations": _}:
+            return "coco"
+        case {"boxes": _}:
+            return "boxes"
+        case dict() if content and all(isinstance(each, dict) for each in content.values()):
+            return "gqa"
+    raise RecordError(f"none of the formats {', '.join(FORMATS)}", file)
+
+
+def _bare(name: str) -> str:
+    return name.casefold().removeprefix("the ")

@@ -1,0 +1,140 @@
+"""Boxes in pictures: COCO, Visual Genome and GQA.
+
+Boxes are in pixels, x growing to the right and y downwards. They say where a thing is seen, and
+nothing of depth, contact or containment; relations that a file states beside them are not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, FiniteFloat, StringConstraints, TypeAdapter
+
+from symbouq.errors import RecordError
+from symbouq.integrations.geometry.things import Thing, checked, distinct, numbered
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+_Identity = int | str
+
+
+class _Category(BaseModel):
+    id: int
+    name: Name
+
+
+class _Annotation(BaseModel):
+    image_id: _Identity
+    category_id: int
+    bbox: tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
+
+
+class _Image(BaseModel):
+    id: _Identity
+
+
+class _Coco(BaseModel):
+    images: list[_Image]
+    annotations: list[_Annotation]
+    categories: list[_Category]
+
+
+class _Box(BaseModel):
+    x: FiniteFloat
+    y: FiniteFloat
+    w: FiniteFloat
+    h: FiniteFloat
+
+
+class _Object(_Box):
+    names: Annotated[list[Name], Field(min_length=1)]
+
+
+class _ImageObjects(BaseModel):
+    image_id: _Identity
+    objects: list[_Object]
+
+
+class _Node(_Box):
+    name: Name
+
+
+class _Graph(BaseModel):
+    objects: dict[str, _Node]
+
+
+_COCO = TypeAdapter(_Coco)
+_VISUAL_GENOME = TypeAdapter(list[_ImageObjects])
+_GQA = TypeAdapter(dict[str, _Graph])
+
+
+def in_picture(name: str, x: float, y: float, width: float, height: float) -> Thing:
+    """A thing in a picture by its box: the corner at the upper left, and its size."""
+    return Thing(
+        name,
+        {"x": (x, x + width), "y": (-y - height, -y)},
+        solid=width > 0 and height > 0,
+    )
+
+
+def coco(content: Any, file: str) -> Iterator[tuple[str, list[Thing]]]:
+    """A scene for each picture of COCO's annotations, things by their categories.
+
+    Args:
+        content: The JSON value of the file: `images`, `annotations` with a `bbox`, `categories`.
+        file: The file, for messages.
+
+    Raises:
+        RecordError: If it is none.
+    """
+    data = checked(_COCO, content, "annotations of COCO", file)
+    names = {category.id: category.name for category in data.categories}
+    boxes: dict[_Identity, list[tuple[str, Sequence[float]]]] = {i.id: [] for i in data.images}
+    for number, annotation in enumerate(data.annotations):
+        if annotation.image_id not in boxes or annotation.category_id not in names:
+            message = f"annotations[{number}] is of an image or a category that the file lacks"
+            raise RecordError(message, file)
+        box = names[annotation.category_id], annotation.bbox
+        boxes[annotation.image_id].append(box)
+    for image, found in boxes.items():
+        yield str(image), _things(found, file)
+
+
+def visual_genome(content: Any, file: str) -> Iterator[tuple[str, list[Thing]]]:
+    """A scene for each picture of Visual Genome's `objects.json` or `scene_graphs.json`, things by
+    the first of their names.
+
+    Args:
+        content: The JSON value of the file: a list of `image_id` and `objects`, which have `names`,
+            `x`, `y`, `w` and `h`.
+        file: The file, for messages.
+
+    Raises:
+        RecordError: If it is none.
+    """
+    images = checked(_VISUAL_GENOME, content, "objects of Visual Genome", file)
+    for image in images:
+        boxes = [(each.names[0], (each.x, each.y, each.w, each.h)) for each in image.objects]
+        yield str(image.image_id), _things(boxes, file)
+
+
+def gqa(content: Any, file: str) -> Iterator[tuple[str, list[Thing]]]:
+    """A scene for each picture of GQA's scene graphs.
+
+    Args:
+        content: The JSON value of the file: by image, `objects` by their ids, which have `name`,
+            `x`, `y`, `w` and `h`.
+        file: The file, for messages.
+
+    Raises:
+        RecordError: If it is none.
+    """
+    graphs = checked(_GQA, content, "scene graphs of GQA", file)
+    for image, graph in graphs.items():
+        boxes = [(each.name, (each.x, each.y, each.w, each.h)) for each in graph.objects.values()]
+        yield image, _things(boxes, file)
+
+
+def _things(boxes: Sequence[tuple[str, Sequence[float]]], file: str) -> list[Thing]:
+    names = numbered([name for name, _ in boxes])
+    return distinct([in_picture(n, *box) for n, (_, box) in zip(names, boxes, strict=True)], file)

@@ -1,0 +1,125 @@
+"""Boxes in space, upright and turned about the vertical alone: JSON, and labels of KITTI.
+
+A box stands for its thing: contact and containment are those of the boxes. It is a ground plan and
+a height, so that of turned boxes, too, all relations are exact and no hull is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, NamedTuple
+
+import shapely
+from pydantic import BaseModel, Field, FiniteFloat, TypeAdapter
+from shapely.affinity import rotate
+
+from symbouq.errors import RecordError
+from symbouq.integrations.geometry.pictures import Name
+from symbouq.integrations.geometry.things import Thing, checked, distinct, numbered
+
+_DECIMALS = 6
+"""Coordinates are rounded to this many, so that boxes touch which do so on paper."""
+
+_Size = Annotated[float, Field(ge=10**-5, allow_inf_nan=False)]
+_UNLABELLED = "DontCare"
+"""The type of KITTI's labels of regions in which nothing is labelled."""
+
+
+class Box(BaseModel):
+    """A box in space: x grows to the right, y away from the viewer, z upwards."""
+
+    name: Name
+    """A common noun."""
+    center: tuple[FiniteFloat, FiniteFloat, FiniteFloat]
+    """Its middle."""
+    size: tuple[_Size, _Size, _Size]
+    """Its extent along x, y and z before it is turned."""
+    yaw: FiniteFloat = 0.0
+    """By how many radians it is turned, anticlockwise as seen from above."""
+
+
+class _Boxes(BaseModel):
+    boxes: list[Box]
+
+
+class _Label(NamedTuple):
+    """The values of a line of KITTI's labels from the ninth on, behind type, visibility and the box
+    in the picture: metres in the frame of the camera, x to the right, y down, z ahead. The place is
+    the middle of the box's bottom.
+    """
+
+    height: float
+    width: float
+    length: float
+    x: float
+    y: float
+    z: float
+    rotation_y: float
+
+
+_BOXES = TypeAdapter(_Boxes)
+
+
+def in_space(name: str, box: Box) -> Thing:
+    """A thing in space by its box, under another name."""
+    (x, y, z), (along, across, height) = box.center, box.size
+    upright = shapely.box(x - along / 2, y - across / 2, x + along / 2, y + across / 2)
+    plan = shapely.transform(
+        rotate(upright, box.yaw, use_radians=True), lambda points: points.round(_DECIMALS)
+    )
+    left, near, right, far = plan.bounds
+    bottom, top = round(z - height / 2, _DECIMALS), round(z + height / 2, _DECIMALS)
+    ends = {"x": (left, right), "y": (bottom, top), "z": (-far, -near)}
+    return Thing(name, ends, (plan, shapely.LineString([(bottom, 0), (top, 0)])))
+
+
+def boxes(content: Any, file: str) -> Iterator[tuple[str, list[Thing]]]:
+    """The one scene of a JSON object of `boxes`.
+
+    Args:
+        content: The JSON value of the file; the boxes are those of `Box`.
+        file: The file, for messages.
+
+    Raises:
+        RecordError: If it is none.
+    """
+    yield "", _things(checked(_BOXES, content, "`boxes` in space", file).boxes, file)
+
+
+def kitti(content: Any, file: str) -> Iterator[tuple[str, list[Thing]]]:
+    """The one scene of a file of KITTI's labels of objects (`label_2`), things by their types.
+
+    Args:
+        content: The text of the file, a line an object: 15 values, and a score in results.
+        file: The file, for messages.
+
+    Raises:
+        RecordError: If a line is none.
+    """
+    found = []
+    for number, line in enumerate(str(content).splitlines(), start=1):
+        kind, *values = line.split() or [_UNLABELLED]
+        if kind == _UNLABELLED:
+            continue
+        try:
+            if len(values) not in (14, 15):
+                raise ValueError(len(values))
+            found.append(_box(kind, _Label(*map(float, values[7:14]))))
+        except ValueError as error:  # of numbers, or of the box that they make
+            message = "expected a label of KITTI: a type and 14 numbers, sizes above 0"
+            raise RecordError(message, file, number) from error
+    yield "", _things(found, file)
+
+
+def _box(kind: str, label: _Label) -> Box:
+    return Box(
+        name=kind.replace("_", " ").lower(),
+        center=(label.x, label.z, label.height / 2 - label.y),
+        size=(label.length, label.width, label.height),
+        yaw=-label.rotation_y,  # about the axis that points down
+    )
+
+
+def _things(found: Sequence[Box], file: str) -> list[Thing]:
+    names = numbered([box.name for box in found])
+    return distinct([in_space(name, box) for name, box in zip(names, found, strict=True)], file)

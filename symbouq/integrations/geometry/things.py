@@ -1,0 +1,223 @@
+"""Named things with a place, and how they lie to each other in sentences.
+
+Topology is told by RCC-8, directions where two things lie wholly apart on an axis. Which relation
+has which sign on which axis, and how it is worded, is for the ontology to say.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import reduce
+from itertools import combinations
+from operator import ge, gt
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+from shapely import Geometry, STRtree
+from shapely.affinity import scale
+
+from symbouq.errors import RecordError
+from symbouq.ontology.library import builtin
+from symbouq.ontology.tables import Relations
+
+PROFILE = "everyday"
+"""The profile of the scenes: it has topology, directions and depth."""
+
+_FAMILIES = ("direction", "depth")
+"""The families of relations that say where a thing lies, and nothing else."""
+
+_EVERYDAY = {
+    "tpp": "inside", "ntpp": "inside", "tppi": "contains", "ntppi": "contains",
+    "eq": "same_position",
+}  # fmt: skip
+"""Relations of RCC-8 for which everyday words are others."""
+
+_Checked = TypeVar("_Checked")
+
+
+class Thing(NamedTuple):
+    """A named thing with its place.
+
+    Attributes:
+        name: What sentences call it.
+        ends: Axis of the ontology to the ends of the thing there: x grows to the right or
+            eastwards, y upwards or northwards, z towards the viewer.
+        shape: The geometries whose product the thing is: its own on a map, ground plan and height
+            in space; empty where nothing is known of contact and containment.
+        solid: Whether it fills a part of the plane or the space, as no point or line does; only
+            between such things does contact leave a direction.
+    """
+
+    name: str
+    ends: dict[str, tuple[float, float]]
+    shape: tuple[Geometry, ...] = ()
+    solid: bool = True
+
+
+def checked(kind: TypeAdapter[_Checked], content: Any, format_: str, file: str) -> _Checked:
+    """The JSON value of a file, checked.
+
+    Args:
+        kind: Its shape.
+        content: The value.
+        format_: What the shape is called.
+        file: The file, for the message.
+
+    Raises:
+        RecordError: If it has another shape; the message names the first place at fault.
+    """
+    try:
+        return kind.validate_python(content)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        place = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in fault["loc"])
+        where = f"{place.lstrip('.')}: " if place else ""
+        raise RecordError(f"expected {format_}; {where}{fault['msg']}", file) from error
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """Common nouns as names: "the dog", and "the cup 1", "the cup 2" where there are several."""
+    counts = Counter(name.casefold() for name in names)
+    seen: Counter[str] = Counter()
+    called = []
+    for name in names:
+        seen[name.casefold()] += 1
+        number = f" {seen[name.casefold()]}" if counts[name.casefold()] > 1 else ""
+        called.append(f"the {name}{number}")
+    return called
+
+
+def distinct(things: list[Thing], file: str) -> list[Thing]:
+    """The same things.
+
+    Raises:
+        RecordError: If two of them have one name, upper or lower case.
+    """
+    for name, count in Counter(thing.name.casefold() for thing in things).items():
+        if count > 1:
+            raise RecordError(f"two things are called {name!r}", file)
+    return things
+
+
+def rcc8(first: Geometry, second: Geometry) -> str:
+    """The relation of RCC-8 between two geometries, by their DE-9IM; of lines and points, the one
+    that says as much of them.
+    """
+    if first.equals(second):
+        return "eq"
+    if not first.intersects(second):
+        return "dc"
+    for inner, outer, part, interior in (
+        (first, second, "tpp", "ntpp"),
+        (second, first, "tppi", "ntppi"),
+    ):
+        if inner.within(outer):
+            return part if inner.intersects(outer.boundary) else interior
+    return "ec" if first.touches(second) else "po"
+
+
+def topology(first: Thing, second: Thing) -> str:
+    """The relation of RCC-8 between two things that have a shape."""
+    return reduce(_product, map(rcc8, first.shape, second.shape))
+
+
+def scene(
+    things: Sequence[Thing],
+    compass: bool = False,
+    tolerance: float = 0.0,
+    told: Callable[[str], bool] = lambda name: True,
+) -> list[str]:
+    """What holds between things, a sentence each.
+
+    Args:
+        things: The things; all of them have a shape, or none has.
+        compass: Whether directions are worded by the compass.
+        tolerance: By how much of its size a thing may reach over another and still lie beside it,
+            at least 0 and less than 1. Topology is then told where it does not hang on that.
+        told: Whether a thing, by its name, is told of; pairs of others are left out.
+    """
+    ontology = builtin().ontology(PROFILE)
+    wording, directions = ontology.lexicon.wording, _directions(ontology.relations)
+    tight = [_shrunk(thing, tolerance) for thing in things] if tolerance else things
+    layouts = (things, tight) if tolerance else (things,)
+    # With topology told where both agree, all that is told is true of the shrunk things.
+    shaped = [layout for layout in layouts if layout and all(thing.shape for thing in layout)]
+    meetings = [_meetings(layout) for layout in shaped]
+    sentences = []
+
+    def tell(subject: int, relation: str, object_: int, rank: int = 0) -> None:
+        text = f"{things[subject].name} is {wording[relation][rank]} {things[object_].name}."
+        sentences.append(text[0].upper() + text[1:])
+
+    for i, j in combinations(range(len(things)), 2):
+        if not (told(things[i].name) or told(things[j].name)):
+            continue
+        found = {met.get((i, j), "dc") for met in meetings}
+        if found == {"contains"}:  # said the other way round, as people do
+            tell(j, "inside", i)
+        elif len(found) == 1:
+            tell(i, found.pop(), j)
+        left = _signs(tight[i], tight[j])
+        for signs, relation in directions:
+            if signs <= left:
+                left -= signs
+                tell(i, relation, j, rank=int(compass))
+    return sentences
+
+
+_Signs = frozenset[tuple[str, int]]
+"""Axes, each with the sign of a difference there."""
+
+
+def _directions(relations: Relations) -> list[tuple[_Signs, str]]:
+    """What each direction says, those of most axes first."""
+    of = {
+        frozenset((axis, sign) for axis, sign in components.items() if sign): relation
+        for relation, components in relations.component.items()
+        if relations.family[relation] in _FAMILIES
+    }
+    told = [(signs, relation) for signs, relation in of.items() if signs]
+    return sorted(told, key=lambda each: (-len(each[0]), each[1]))
+
+
+def _signs(first: Thing, second: Thing) -> _Signs:
+    """On which axes the first thing lies wholly on one side of the second."""
+    # A point on a border may lie in what begins there, so it has to be past it.
+    past = ge if first.solid and second.solid else gt
+    signs = set()
+    for axis, (low, high) in first.ends.items():
+        other_low, other_high = second.ends[axis]
+        signs.add((axis, int(past(low, other_high)) - int(past(other_low, high))))
+    return frozenset((axis, sign) for axis, sign in signs if sign)
+
+
+def _meetings(things: Sequence[Thing]) -> dict[tuple[int, int], str]:
+    """What is said of the topology of each pair, by numbers, that may not be disconnected."""
+    places = [thing.shape[0] for thing in things]
+    pairs = STRtree(places).query(places, predicate="intersects").T.tolist()
+    found = {(i, j): topology(things[i], things[j]) for i, j in pairs if i < j}
+    return {pair: _EVERYDAY.get(relation, relation) for pair, relation in found.items()}
+
+
+def _product(one: str, other: str) -> str:
+    """The relation between products, by those between their factors."""
+    for either in ("dc", "ec"):
+        if either in (one, other):
+            return either
+    if one == other:
+        return one
+    for part in ({"tpp", "ntpp", "eq"}, {"tppi", "ntppi", "eq"}):
+        if {one, other} <= part:
+            return "tpp" if "tpp" in part else "tppi"
+    return "po"
+
+
+def _shrunk(thing: Thing, share: float) -> Thing:
+    """A thing without a share of its size, half of it at either end."""
+    ends = {
+        axis: (low + share * (high - low) / 2, high - share * (high - low) / 2)
+        for axis, (low, high) in thing.ends.items()
+    }
+    shape = tuple(scale(part, 1 - share, 1 - share) for part in thing.shape)
+    return thing._replace(ends=ends, shape=shape)

@@ -1,0 +1,149 @@
+"""Audits as events of OpenTelemetry, `gen_ai.evaluation.result` of its semantic conventions.
+
+An audit is one event, which a collector takes by OTLP over HTTP; where it is, and what it needs to
+be told, say the variables of the environment that OpenTelemetry has for that
+(`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_SERVICE_NAME`).
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+from opentelemetry import trace
+from opentelemetry._logs import LogRecord, SeverityNumber
+from opentelemetry.context import Context
+from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
+from opentelemetry.sdk._logs import LoggerProvider, ReadableLogRecord
+from opentelemetry.sdk._logs.export import (
+    BatchLogRecordProcessor,
+    LogRecordExporter,
+    LogRecordExportResult,
+)
+
+from symbouq.auditing.verdicts import Verdict, reads_assumed
+from symbouq.errors import SymboUQError
+from symbouq.version import __version__
+
+EVENT = "gen_ai.evaluation.result"
+NAME = "symbouq.audit"
+"""Name of the evaluation."""
+
+_TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})")
+
+
+class AuditEvents:
+    """Sends audits as events; a context manager, at whose end all of them are sent.
+
+    Args:
+        exporter: What sends them; OTLP over HTTP by default.
+
+    Raises:
+        SymboUQError: At the end, if some of them could not be sent.
+    """
+
+    def __init__(self, exporter: LogRecordExporter | None = None) -> None:
+        self._sending = _Counting(exporter or OTLPLogExporter())
+        self._provider = LoggerProvider(shutdown_on_exit=False)
+        self._provider.add_log_record_processor(BatchLogRecordProcessor(self._sending))
+        self._logger = self._provider.get_logger("symbouq", __version__)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._provider.shutdown()
+        if self._sending.lost and kind is None:
+            raise SymboUQError(
+                f"{self._sending.lost} of {self._sending.seen} events were not taken by the "
+                "collector: is OTEL_EXPORTER_OTLP_ENDPOINT its address?"
+            )
+
+    def add(self, audit: Mapping[str, Any]) -> None:
+        """Sends an audit in its dictionary form.
+
+        Where its id is a `traceparent` of W3C, the event belongs to that span.
+        """
+        now = time.time_ns()
+        self._logger.emit(
+            LogRecord(
+                timestamp=now,
+                observed_timestamp=now,
+                context=_span_of(audit["id"]),
+                severity_number=SeverityNumber.INFO,
+                event_name=EVENT,
+                attributes=attributes_of(audit),
+            )
+        )
+
+
+def attributes_of(audit: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of an audit's event.
+
+    The label is the verdict on the first contradicted claim, or else that on the conclusion; the
+    explanation says why. The value is Constraint-Rule; an audit that decides nothing has none.
+
+    Args:
+        audit: The audit in its dictionary form.
+    """
+    claims, rules = audit["claims"], audit["ontology"]
+    verdicts = [_verdict(claim, audit["context"]) for claim in claims]
+    contradicted = (n for n, verdict in enumerate(verdicts) if verdict == Verdict.CONTRADICTED)
+    told = next(contradicted, len(claims) - 1)
+    attributes: dict[str, Any] = {
+        "gen_ai.evaluation.name": NAME,
+        "gen_ai.response.id": audit["id"],
+        "symbouq.ontology.name": rules["name"],
+        "symbouq.ontology.profile": rules["profile"],
+        "symbouq.ontology.version": rules["version"],
+        "symbouq.ontology.hash": rules["hash"],
+        "symbouq.determinacy": audit["profile"]["determinacy"],
+    }
+    if claims:
+        claim = claims[told]
+        attributes["gen_ai.evaluation.score.label"] = verdicts[told]
+        attributes["gen_ai.evaluation.explanation"] = f"{claim['text']} ({claim['message']})"
+    if audit["profile"]["determinacy"] > 0:
+        attributes["gen_ai.evaluation.score.value"] = audit["constraint_rule"]
+    for verdict, count in Counter(verdicts).items():
+        attributes[f"symbouq.claims.{verdict.replace('-', '_')}"] = count
+    return attributes
+
+
+def _verdict(claim: Mapping[str, Any], context: str) -> str:
+    """The verdict on a claim in a context."""
+    assumed, grounded = str(claim["verdict"]), str(claim["grounded_verdict"])
+    return assumed if reads_assumed(assumed, grounded, context) else grounded
+
+
+def _span_of(identity: str) -> Context | None:
+    """The span that an id names; None where it names none."""
+    named = _TRACEPARENT.fullmatch(identity)
+    if named is None:
+        return None
+    trace_id, span_id, flags = (int(part, 16) for part in named.groups())
+    span = trace.SpanContext(trace_id, span_id, is_remote=True, trace_flags=trace.TraceFlags(flags))
+    return trace.set_span_in_context(trace.NonRecordingSpan(span))
+
+
+class _Counting(LogRecordExporter):
+    """Counts what another exporter sends, and what it does not get rid of."""
+
+    def __init__(self, exporter: LogRecordExporter) -> None:
+        self._exporter = exporter
+        self.seen = self.lost = 0
+
+    def export(self, batch: Sequence[ReadableLogRecord]) -> LogRecordExportResult:
+        result = self._exporter.export(batch)
+        self.seen += len(batch)
+        self.lost += len(batch) if result is not LogRecordExportResult.SUCCESS else 0
+        return result
+
+    def force_flush(self, timeout_millis: int = 10_000) -> bool:
+        return self._exporter.force_flush(timeout_millis)
+
+    def shutdown(self) -> None:
+        self._exporter.shutdown()  # type: ignore[no-untyped-call]

@@ -1,0 +1,36 @@
+"""Pairs of a prompt and its completion, one a record, as data sets of instructions have them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symbouq.io.adapters.base import JsonAdapter
+from symbouq.io.adapters.exchanges import PROMPTS, RESPONSES, exchange
+from symbouq.io.adapters.inputs import Input
+from symbouq.io.adapters.values import posed
+
+
+class _PromptCompletion(JsonAdapter):
+    """Pairs of texts, or of messages."""
+
+    expected = "a pair of prompt and completion (or instruction, input and output)"
+
+    @classmethod
+    def detects(cls, source: Input) -> bool:
+        first = source.first
+        asked = any(isinstance(first.get(name), str | list) for name in PROMPTS)
+        return asked and any(isinstance(first.get(name), str | list) for name in RESPONSES)
+
+    def fields(self, record: dict[str, Any]) -> dict[str, Any]:
+        pair = exchange(record)
+        if not pair:
+            raise self.unexpected(record)
+        return {
+            "id": record.get("id"),
+            "answer": record.get("answer"),
+            **pair,
+            **posed(record),
+        }
+
+
+ADAPTER = _PromptCompletion

@@ -1,0 +1,137 @@
+"""Inputs of no known format: their records as they stand, and the `--map` that could read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from shlex import quote
+from typing import Any
+
+from pydantic_core import from_json
+
+from symbouq.errors import RecordError
+from symbouq.io.adapters.base import JsonAdapter
+from symbouq.io.adapters.fields import PROMPT, SCENES
+from symbouq.io.adapters.inputs import Input
+from symbouq.io.adapters.prompts import split_prompt
+from symbouq.io.adapters.values import described
+from symbouq.records import Trace
+
+_NAMES = {
+    "scene": ("context", "story", "scene", "passage", "facts", "premises", "description"),
+    "question": ("query", "ask", "asked"),
+    "response": (
+        "response",
+        "completion",
+        "output",
+        "prediction",
+        "generation",
+        "generated_text",
+        "model_output",
+        "model_response",
+        "model_answer",
+        "reply",
+    ),
+}
+"""Fields of a trace to what other tools call them, the likeliest first."""
+
+_OWN = Trace.model_fields.keys()
+
+
+class Unrecognised(JsonAdapter):
+    """Records as they stand; the first object, if it has other fields than a trace, is told how
+    they may be named.
+    """
+
+    expected = "a trace, an object with scene and response"
+
+    @classmethod
+    def detects(cls, source: Input) -> bool:
+        """Whether there is an object, whatever its fields."""
+        return bool(source.first)
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        if _is_one_object(self.source):
+            raise RecordError(
+                "expected one JSON object a line, or one array of objects, found over several "
+                f"lines {described(self.source.first)}"
+            )
+        values = self.source.values()
+        for number, encoded in values:
+            record = self.object(encoded)
+            if isinstance(record, RecordError):
+                yield number, encoded  # whoever takes the lines says what is wrong with it
+                continue
+            # Of a long line the head alone was seen; with our own fields, some value is wrong.
+            foreign = record.keys().isdisjoint(SCENES) and dict(_texts(record)).keys() - _OWN
+            yield number, RecordError(_hint(record)) if foreign else encoded
+            break
+        yield from values
+
+
+def _hint(record: dict[str, Any]) -> str:
+    found = f"expected a trace or a record of a known format, found {described(record)}"
+    return f"{found}; name its fields: {mapping_for(record)}"
+
+
+def mapping_for(record: dict[str, Any]) -> str:
+    """The options `--map` by which a record may be read: by the names of its fields, then by the
+    texts in them; `FIELD` stands for what is not found.
+    """
+    texts = dict(_texts(record))
+    found: dict[str, str] = {}
+    for field, names in _NAMES.items():
+        paths = sorted(
+            (names.index(name), path)
+            for path in texts
+            if (name := path.rpartition(".")[2].lower()) in names
+        )
+        if paths:
+            found[field] = paths[0][1]
+    rest = {path: text for path, text in texts.items() if path not in found.values()}
+    if "scene" not in found:
+        prompts = [path for path, text in rest.items() if _is_prompt(text)]
+        if len(prompts) == 1:
+            found = {PROMPT: prompts[0], **found}
+            found.pop("question", None)
+            del rest[prompts[0]]
+        else:
+            found = {"scene": "FIELD", **found}
+    if "response" not in found:
+        answers = [path for path, text in rest.items() if " " in text.strip() and "?" not in text]
+        found["response"] = answers[0] if len(answers) == 1 else "FIELD"
+    return " ".join(f"--map {quote(f'{f}={path}')}" for f, path in found.items() if f != path)
+
+
+def _is_prompt(text: str) -> bool:
+    """Whether a scene and a question are found in a text."""
+    try:
+        return all(split_prompt(text))
+    except RecordError:
+        return False
+
+
+def _texts(record: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """The texts of a record by their dotted paths, those in objects and lists of texts, too."""
+    for name, value in record.items():
+        path = f"{before}{name}"
+        if isinstance(value, str):
+            yield path, value
+        elif isinstance(value, list) and value and all(isinstance(text, str) for text in value):
+            yield path, " ".join(value)
+        elif isinstance(value, dict):
+            yield from _texts(value, f"{path}.")
+
+
+def _is_one_object(source: Input) -> bool:
+    """Whether an input is one object over several lines, as far as its head shows."""
+    head = source.head.decode(errors="replace").strip()
+    line, _, rest = head.partition("\n")
+    try:
+        from_json(line)
+        return False
+    except ValueError:
+        pass
+    try:
+        return bool(rest) and isinstance(from_json(head, allow_partial="trailing-strings"), dict)
+    except ValueError:
+        return False

@@ -1,0 +1,52 @@
+"""Pairs of prompt and completion."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from helpers.writers import TRACES, faults, good, lines, messages, pair_row
+
+
+def test_pairs_without_an_id(tmp_path: Path) -> None:
+    rows = [{k: v for k, v in pair_row(trace).items() if k != "id"} for trace in TRACES]
+    records = good(lines(tmp_path / "pairs.jsonl", *rows))
+    assert [record["id"] for record in records] == ["1", "2", "3"]
+    assert [record["response"] for record in records] == [t["response"] for t in TRACES]
+    assert records[1]["scene"] == TRACES[1]["scene"]
+
+
+def test_instructions_with_an_input(tmp_path: Path) -> None:
+    rows = [
+        {
+            "instruction": "Where is the mug relative to the bowl?",
+            "input": "The mug is left of the bowl.",
+            "output": "left",
+        },
+        {
+            "instruction": "Answer the question about the story.",
+            "input": "The mug is left of the bowl. Where is the bowl relative to the mug?",
+            "output": "right",
+        },
+    ]
+    records = good(lines(tmp_path / "pairs.jsonl", *rows))
+    assert [record["scene"] for record in records] == ["The mug is left of the bowl."] * 2
+    assert [record["question"] for record in records] == [
+        "Where is the mug relative to the bowl?",
+        "Where is the bowl relative to the mug?",
+    ]
+    assert [record["response"] for record in records] == ["left", "right"]
+
+
+def test_pairs_of_messages(tmp_path: Path) -> None:
+    said = [{"role": "assistant", "content": "upper right"}]
+    row = {"prompt": messages(TRACES[0]), "completion": said}
+    (record,) = good(lines(tmp_path / "pairs.jsonl", row))
+    assert (record["scene"], record["response"]) == (TRACES[0]["scene"], "upper right")
+
+
+def test_a_pair_without_its_answer(tmp_path: Path) -> None:
+    path = lines(tmp_path / "pairs.jsonl", pair_row(TRACES[0]), {"prompt": "Where?"})
+    assert faults(path) == [
+        "pairs.jsonl:2: expected a pair of prompt and completion (or instruction, input and "
+        "output), found an object with prompt"
+    ]
