@@ -1,0 +1,146 @@
+"""What training on rewards of the audit does: GRPO of a small model by TRL, on a CPU.
+
+    python experiments/grpo_table.py [--family blocks] [--steps N] [--out FOLDER]
+
+The model is `experiments/backbones/tiny`, which was taught the scenes by sound traces and is sure
+of little: drawn at temperature 1, its answers are right far less often than its most probable ones.
+It is trained by `symbouq.rewards.trl_reward` on generated questions, without being told a right
+answer; before and after, answers to other questions are drawn and audited. Printed are the reward
+while it trains, in parts of the run, and for the other questions the shares of right answers (which
+the reward never saw), of answers with a contradicted claim, and which claim is the first of these.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import torch
+from datasets import Dataset
+from trl import GRPOConfig, GRPOTrainer
+
+from symbouq.auditing.correctness import answer_label
+from symbouq.evidence.contract import SCHEMA
+from symbouq.evidence.generation.engine import Options, Request
+from symbouq.evidence.generation.prompts import user_message
+from symbouq.evidence.generation.transformers_engine import TransformersEngine
+from symbouq.experiments.scenes.families import Problem, problems
+from symbouq.records import Instance, make_record
+from symbouq.rewards import reward, trl_reward
+
+BACKBONE = Path(__file__).parent / "backbones" / "tiny"
+SEED = 2026
+LONGEST = 120
+"""Most tokens of a completion."""
+PARTS = 6
+"""Parts of the run of which the reward is told."""
+DRAWS = 4
+"""Answers that are drawn to each question."""
+
+
+def asked(problem: Problem, number: int) -> tuple[dict[str, Any], str]:
+    """A problem as a record, and its prompt."""
+    record = problem.record(f"{problem.family}-{number}")
+    return record, user_message(make_record(Instance, record))
+
+
+def rows(family: str, hops: tuple[int, ...], count: int) -> list[dict[str, Any]]:
+    """Rows to train on, without answers."""
+    made = []
+    for number, problem in enumerate(problems(family, count, SEED, hops)):
+        record, prompt = asked(problem, number)
+        fields = {name: record[name] for name in ("scene", "question", "answer_space", "dataset")}
+        made.append({"prompt": [{"role": "user", "content": prompt}], **fields})
+    return made
+
+
+def measured(model: Path, family: str, hops: tuple[int, ...], count: int) -> dict[str, float]:
+    """How the answers that a model draws to other questions come out."""
+    engine = TransformersEngine(str(model), Options(device="cpu"))
+    questions = [asked(p, n) for n, p in enumerate(problems(family, count, SEED + 1, hops))]
+    requests = [
+        Request(prompt, LONGEST, SCHEMA, 1.0, seed)
+        for _, prompt in questions
+        for seed in range(DRAWS)
+    ]
+    completions = engine.generate(requests)
+    right, rewards, errors = [], [], []
+    for number, completion in enumerate(completions):
+        record, _ = questions[number // DRAWS]
+        right.append(answer_label({**record, "response": completion.text}) or 0)
+        fields = (record["scene"], completion.text, record["question"])
+        found = reward(*fields, answer_space=record["answer_space"], dataset=record["dataset"])
+        rewards += [] if found.total is None else [found.total]
+        errors.append(found.first_error)
+    wrong = [error for error in errors if error is not None]
+    return {
+        "reward": fmean(rewards),
+        "right answers": fmean(right),
+        "with an error": len(wrong) / len(errors),
+        "first error, mean claim": fmean(wrong) if wrong else float("nan"),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--family", default="blocks")
+    parser.add_argument("--hops", type=int, nargs="+", default=[1])
+    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--prompts", type=int, default=8, help="of a step")
+    parser.add_argument("--generations", type=int, default=8, help="of a prompt")
+    parser.add_argument("--rate", type=float, default=5e-4)
+    parser.add_argument("--questions", type=int, default=60, help="to measure on")
+    parser.add_argument("--out", type=Path, help="where to write the trained model")
+    options = parser.parse_args()
+    hops = tuple(options.hops)
+    torch.manual_seed(SEED)
+    before = measured(BACKBONE, options.family, hops, options.questions)
+    with tempfile.TemporaryDirectory() as scratch:
+        out = options.out or Path(scratch) / "trained"
+        trainer = GRPOTrainer(
+            str(BACKBONE),
+            reward_funcs=trl_reward,
+            train_dataset=Dataset.from_list(
+                rows(options.family, hops, options.steps * options.prompts)
+            ),
+            args=GRPOConfig(
+                output_dir=scratch,
+                per_device_train_batch_size=options.prompts * options.generations,
+                num_generations=options.generations,
+                max_completion_length=LONGEST,
+                learning_rate=options.rate,
+                lr_scheduler_type="constant",
+                max_steps=options.steps,
+                logging_steps=1,
+                report_to="none",
+                save_strategy="no",
+                use_cpu=True,
+                bf16=False,
+                gradient_checkpointing=False,
+                disable_tqdm=True,
+                seed=SEED,
+            ),
+        )
+        trainer.train()
+        trainer.save_model(str(out))
+        after = measured(out, options.family, hops, options.questions)
+    curve = [row["reward"] for row in trainer.state.log_history if "reward" in row]
+    size = -(-len(curve) // PARTS)
+    parts = [curve[n : n + size] for n in range(0, len(curve), size)]
+    print(
+        "\n| steps | "
+        + " | ".join(f"to {min(size * n, len(curve))}" for n in range(1, len(parts) + 1))
+        + " |"
+    )
+    print("|---|" + "---|" * len(parts))
+    print("| reward | " + " | ".join(f"{fmean(part):.3f}" for part in parts) + " |")
+    print("\n| other questions | before | after |\n|---|---|---|")
+    for name, value in before.items():
+        print(f"| {name} | {value:.3f} | {after[name]:.3f} |")
+
+
+if __name__ == "__main__":
+    main()

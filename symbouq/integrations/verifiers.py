@@ -1,0 +1,93 @@
+"""An environment of verifiers, in the form that its versions up to 0.2 load:
+`load_environment("symbouq.integrations.verifiers", file="questions.jsonl")`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from functools import partial
+from typing import Any
+
+import verifiers as vf
+from datasets import Dataset
+
+from symbouq.integrations.questions import QUESTION, prompted
+from symbouq.rewards import TIMEOUT, UNDECIDED, Reward, reward
+
+_FOUND = "symbouq"
+"""Where a rollout's state keeps what was found of it."""
+_RECORD = "record"
+"""Where a row's `info` has the question."""
+
+
+def load_environment(
+    file: str,
+    free_form: bool = True,
+    hops: int | None = None,
+    undecided: float = UNDECIDED,
+    timeout: float = TIMEOUT,
+) -> vf.Environment:
+    """An environment of one turn: a question of a file, and the reward of its answer.
+
+    The reward is the `total` of `symbouq.rewards`. Beside it stand, as metrics, `outcome` and
+    `process`, `scored`, which is 0 where nothing was decided, and `first_error`, the number of the
+    first contradicted claim, 0 where none is.
+
+    Args:
+        file: Records with `scene` and `question`, and where they are known `answer` and
+            `answer_space`, as `symbouq data import` and `symbouq scenes` write them.
+        free_form: Whether the model reasons in prose; else it writes an object of the contract.
+        hops: The number of hops of the questions; all where None.
+        undecided: What stands for what is unscored: verifiers takes numbers only.
+        timeout: Seconds that one audit may take.
+
+    Raises:
+        RecordError: At the first record that is no question.
+    """
+
+    async def total(completion: Any, info: dict[str, Any], state: dict[str, Any]) -> float:
+        asked = json.loads(info[_RECORD])
+        found = await asyncio.to_thread(
+            partial(reward, completion=completion, timeout=timeout, **asked)
+        )
+        state[_FOUND] = found
+        return _number(found.total, undecided)
+
+    def outcome(state: dict[str, Any]) -> float:
+        return _number(_found(state).outcome, undecided)
+
+    def process(state: dict[str, Any]) -> float:
+        return _number(_found(state).process, undecided)
+
+    def scored(state: dict[str, Any]) -> float:
+        return float(_found(state).total is not None)
+
+    def first_error(state: dict[str, Any]) -> float:
+        return float(_found(state).first_error or 0)
+
+    metrics = [outcome, process, scored, first_error]
+    rubric = vf.Rubric(funcs=[total, *metrics], weights=[1.0, *[0.0] * len(metrics)])
+    rows = [_row(record) for record in prompted(file, free_form, hops)]
+    return vf.SingleTurnEnv(dataset=Dataset.from_list(rows), rubric=rubric)
+
+
+def _row(record: dict[str, Any]) -> dict[str, Any]:
+    names = (*(name for name in QUESTION if name != "hops"), "answer")
+    asked = {name: record[name] for name in names if record.get(name) is not None}
+    return {
+        "prompt": [{"role": "user", "content": record["prompt"]}],
+        # As text: a column of a data set has one type, a scene is a text or a list.
+        "info": {_RECORD: json.dumps(asked, ensure_ascii=False)},
+    }
+
+
+def _found(state: dict[str, Any]) -> Reward:
+    """What the reward, which is computed first, has found."""
+    found = state[_FOUND]
+    assert isinstance(found, Reward)
+    return found
+
+
+def _number(value: float | None, undecided: float) -> float:
+    return undecided if value is None else value
