@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from symbouq.evidence.labels.records import Labels, Source
 
 FILE = click.Path(exists=True, dir_okay=False)
+STREAM = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
-TRACES = click.argument("traces", type=FILE)
+TRACES = click.argument("traces", type=STREAM)
 AUDITS = click.option(
     "--audits",
     metavar="FILE",
@@ -72,7 +73,7 @@ def truth(traces: str, out: str, audits: str | None) -> None:
 
 
 @labels.command()
-@TRACES
+@click.argument("traces", type=FILE)
 @CONTINUED
 @AUDITS
 @engine_options

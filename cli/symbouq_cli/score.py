@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from symbouq_cli.labels import FILE
+from symbouq_cli.labels import FILE, STREAM
 from symbouq_cli.options import out_option
 from symbouq_cli.terminal import tell
 
@@ -24,7 +24,7 @@ def score() -> None:
 
 
 @score.command("first-error")
-@click.argument("audits", type=FILE)
+@click.argument("audits", type=STREAM)
 @click.argument("labels", type=FILE)
 @click.option(
     "--scores",

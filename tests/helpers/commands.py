@@ -10,9 +10,9 @@ from click.testing import CliRunner, Result
 from symbouq_cli.main import main
 
 
-def run(*arguments: str | Path | int) -> Result:
+def run(*arguments: str | Path | int, stdin: str | None = None) -> Result:
     """Runs the `symbouq` command."""
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+    return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin)
 
 
 def write_lines(path: Path, *records: Any) -> Path:

@@ -25,6 +25,13 @@ def trace(
     return {"id": identity, **scene, **fields, "answer": answer, "answer_space": SPACE, **more}
 
 
+def test_traces_come_from_standard_input_as_well(tmp_path: Path) -> None:
+    traces = lines(tmp_path / "t.jsonl", trace("a", "left"), trace("b", "right"))
+    given = run("labels", "answer", "-", stdin=traces.read_text())
+    assert given.exit_code == 0, given.stderr
+    assert given.stdout == run("labels", "answer", traces).stdout
+
+
 def test_answers_then_people_then_both(tmp_path: Path) -> None:
     traces = lines(tmp_path / "t.jsonl", trace("a", "left"), trace("b", "above"))
     answers = tmp_path / "answers.jsonl"
