@@ -10,10 +10,11 @@ import hashlib
 import os
 import re
 import stat
+import time
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -200,8 +201,18 @@ def user_files(folder: str | os.PathLike[str]) -> list[Path]:
     return files
 
 
-def files_stamp(folder: str | None) -> tuple[tuple[str, int, int], ...]:
-    """Names, times and sizes of the rule and ontology files, to notice an edit."""
+_Stamp = tuple[tuple[str, int, int], ...]
+
+
+def files_stamp(folder: str | None) -> _Stamp:
+    """Names, times and sizes of the rule and ontology files, to notice an edit; they are looked at
+    once a second at most.
+    """
+    return _stamp(folder, int(time.monotonic()))
+
+
+@lru_cache(maxsize=8)
+def _stamp(folder: str | None, _second: int) -> _Stamp:
     folders = [data_folder("rules"), data_folder("ontology")]
     files = [file for f in folders for file in lp_files(f)]
     files += lp_files(Path(folder)) if folder is not None else []

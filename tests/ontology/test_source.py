@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from symbouq.limits import LimitError
 from symbouq.logic.programs import TraceSolver, recorded
 from symbouq.ontology import source
 from symbouq.ontology.library import OntologyLibrary
-from symbouq.ontology.source import data_folder, lp_files
+from symbouq.ontology.source import data_folder, files_stamp, lp_files
 from symbouq.ontology.wellformed import read_source
 
 HEADER = "extends(nine_way).\n"
@@ -293,3 +294,16 @@ def test_an_own_mistake_is_told_at_its_own_place(tmp_path: Path) -> None:
     wrong = agreed(tmp_path)
     assert wrong is not None
     assert (wrong.file, wrong.line) == (str(tmp_path / "mine.lp"), 2)
+
+
+def test_files_are_looked_at_once_a_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "own.lp"
+    file.write_text("% one\n")
+    seconds = iter([1e9, 1e9 + 0.9, 1e9 + 1])
+    monkeypatch.setattr(time, "monotonic", lambda: next(seconds))
+    first = files_stamp(str(tmp_path))
+    file.write_text("% another\n")
+    assert files_stamp(str(tmp_path)) == first
+    assert files_stamp(str(tmp_path)) != first
