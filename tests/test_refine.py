@@ -49,11 +49,15 @@ def test_the_command(tmp_path: Path) -> None:
     lines = [
         {"id": "one", **ASKED, **WRONG, "samples": [RIGHT]},
         {"id": "two", **ASKED, **RIGHT, "samples": [RIGHT]},
-        {"id": "none", **ASKED, **RIGHT},
+        {"id": "alone", **ASKED, **RIGHT},
+        {"id": "broken", **ASKED, **RIGHT, "samples": "left"},
+        {"id": "odd", **ASKED, **RIGHT, "samples": [["left"]]},
     ]
     given = write_lines(tmp_path / "in.jsonl", *lines)
     result = run("select", given, "--out", tmp_path / "out.jsonl", "--jobs", 1)
     assert result.exit_code == 1
-    assert "in.jsonl:3: it has no `samples`" in result.stderr
-    assert result.stderr.endswith("2 traces, of 1 a sample is selected\n")
-    assert [record["conclusion"] for record in read_lines(tmp_path / "out.jsonl")] == ["left"] * 2
+    broken, odd, told = result.stderr.splitlines()
+    assert broken.endswith("in.jsonl:4: `samples` is a list of texts, or of objects with `response`")
+    assert odd.endswith("in.jsonl:5: sample 1 is neither a text nor an object with `response`")
+    assert told == "3 traces, of 1 a sample is selected"
+    assert [record["conclusion"] for record in read_lines(tmp_path / "out.jsonl")] == ["left"] * 3

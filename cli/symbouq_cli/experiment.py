@@ -82,8 +82,8 @@ def run(
     run = configured.run
     total = len(run.stages)
     left = [state.stage for state in run.states() if not state.done]
-    one_by_one = not on_ray and configured.config.workers == 1
-    with _progress(left, total, one_by_one) as (begun, advance):
+    workers = (jobs or 1) if on_ray else configured.config.workers
+    with _progress(left, total, workers, inner=not on_ray) as (begun, advance):
         if on_ray:
             run.make_on_ray(begun, jobs)
         else:
@@ -93,7 +93,7 @@ def run(
 
 @contextmanager
 def _progress(
-    left: Sequence[Stage], total: int, inner: bool
+    left: Sequence[Stage], total: int, workers: int, inner: bool
 ) -> Iterator[tuple[Callable[[Stage], None], Callable[[int], None]]]:
     """Tells which stage is begun, how much is left by the estimates and, where `inner`, how far the
     stage is: bars on a terminal, elsewhere a line for each stage.
@@ -101,7 +101,8 @@ def _progress(
     Args:
         left: The stages that are not made.
         total: How many stages there are.
-        inner: Whether stages are worked on one after the other.
+        workers: How many of them are worked on side by side.
+        inner: Whether they tell how far they are.
     """
     from rich.console import Console
     from rich.progress import (
@@ -121,7 +122,7 @@ def _progress(
         """Counts a stage, and says which it is and how much was left when it was begun."""
         nonlocal number, begun_seconds, current
         number, begun_seconds, current = number + 1, begun_seconds + current, stage.cost
-        minutes = (seconds - begun_seconds) / 60
+        minutes = (seconds - begun_seconds) / 60 / workers
         return f"[{number}/{total}, about {minutes:.0f} min left] {stage.name}"
 
     if not console.is_terminal:
@@ -140,7 +141,7 @@ def _progress(
         def begun(stage: Stage) -> None:
             nonlocal inside
             progress.remove_task(inside)
-            inside = progress.add_task(counted(stage), total=stage.size or None, visible=inner)
+            inside = progress.add_task(counted(stage), total=stage.size or None, visible=inner and workers == 1)
 
         yield begun, lambda count: progress.advance(inside, count)
 
@@ -158,7 +159,7 @@ def _show_plan(configured: Experiment) -> None:
     for shortage in configured.shortages():
         say(f"{shortage}; --allow-smaller takes them")
     machine = MACHINES[configured.config.generation.engine]
-    say(f"about {left / 60:.0f} minutes on {machine}")
+    say(f"about {left / 60 / configured.config.workers:.0f} minutes on {machine}")
 
 
 @experiment.command()

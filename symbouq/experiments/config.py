@@ -49,7 +49,7 @@ class TrainingConfig(_Part):
     seed: int = 2026
     """Draws the scenes that it is trained on."""
     hops: tuple[Annotated[int, Field(ge=1, le=3)], ...] = (1, 2, 3)
-    """Numbers of hops of these scenes."""
+    """Numbers of hops of these scenes; one that stands there twice is drawn twice as often."""
     wordings: str | None = None
     """Training split of a benchmark, relative to the data folder, whose sentences word half of the
     directions."""

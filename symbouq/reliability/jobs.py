@@ -89,11 +89,12 @@ def _samples(trace: Trace) -> Iterator[dict[str, Any]]:
     """The text of each sample of a trace, in the fields of a trace.
 
     Raises:
-        RecordError: If there are none.
+        RecordError: If one is none.
     """
-    if not isinstance(trace.samples, list) or not trace.samples:
-        raise RecordError("it has no `samples` to select from")
-    for number, sample in enumerate(trace.samples, start=1):
+    samples = trace.samples or []
+    if not isinstance(samples, list):
+        raise RecordError("`samples` is a list of texts, or of objects with `response`")
+    for number, sample in enumerate(samples, start=1):
         if isinstance(sample, str):
             yield {"response": sample}
         elif isinstance(sample, dict) and sample.keys() & {*_TEXT}:

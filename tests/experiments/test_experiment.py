@@ -64,14 +64,17 @@ def test_the_papers_experiment_is_planned_without_weights_or_traces(tmp_path: Pa
     assert not (tmp_path / "run").exists()
 
 
-def test_progress_tells_what_is_left_by_the_estimates(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("workers", "first", "second"), [(1, 6, 4), (2, 3, 2)])
+def test_progress_tells_what_is_left_by_the_estimates(
+    workers: int, first: int, second: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     left: Any = [SimpleNamespace(name=name, cost=cost) for name, cost in (("a", 120), ("b", 240))]
-    with _progress(left, 5, inner=True) as (begun, _):
+    with _progress(left, 5, workers, inner=True) as (begun, _):
         for stage in left:
             begun(stage)
     assert capsys.readouterr().err.splitlines() == [
-        "[4/5, about 6 min left] a",
-        "[5/5, about 4 min left] b",
+        f"[4/5, about {first} min left] a",
+        f"[5/5, about {second} min left] b",
     ]
 
 

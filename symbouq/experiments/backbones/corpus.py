@@ -63,7 +63,7 @@ def corpus(
 
     Args:
         seed: Draws them.
-        hops: Numbers of hops, drawn evenly.
+        hops: Numbers of hops, drawn evenly; one that is there twice is drawn twice as often.
         wordings: Further wordings of directions; half of the chains use them.
     """
     draw = random.Random(f"corpus/{seed}")

@@ -1,0 +1,74 @@
+"""What it is worth to select the best of several answers by logic.
+
+    python experiments/best_of_table.py --run runs/laptop
+
+For each dataset of a run of an experiment, the validation and test traces of all backbones with
+their samples: shares of right answers of the most probable one (`first`), of what most of them
+answer (`majority`), of what `symbouq select` selects, and of any (`oracle`).
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from symbouq.auditing.correctness import answer_label
+from symbouq.auditing.selection import best_of
+from symbouq.evidence.signals.traces import readable_records
+from symbouq.experiments.runner import DONE
+from symbouq.records import Trace, make_record
+from symbouq.reliability.jobs import selecting
+
+TEXT = ("response", "reasoning", "conclusion", "generation")
+
+
+def stages(run: Path, kind: str) -> Iterator[Path]:
+    """The folders of the stages of a kind that are made."""
+    return (mark.parent for mark in sorted(run.glob(f"{kind}-*/{DONE}")))
+
+
+def questions(run: Path) -> dict[str, dict[str, Any]]:
+    """Every question by its id, with its answer."""
+    found: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+    for folder in stages(run, "questions"):
+        for file in folder.glob("*.jsonl"):
+            for record in readable_records(file):
+                found[record["id"]] |= record
+    return found
+
+
+def candidates(trace: dict[str, Any]) -> list[dict[str, Any]]:
+    """The answers of a trace: itself and its samples."""
+    shared = {name: value for name, value in trace.items() if name not in TEXT}
+    samples = ({**shared, **s, "generation": {"status": s["status"]}} for s in trace["samples"])
+    return [trace, *samples]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--run", type=Path, required=True)
+    options = parser.parse_args()
+    asked, select = questions(options.run), selecting(None, None, None).each
+    rows: defaultdict[str, list[tuple[int, int, int, int]]] = defaultdict(list)
+    for folder in stages(options.run, "traces"):
+        for record in readable_records(folder / "traces.jsonl"):
+            trace = {**asked[record["id"]], **record}
+            if not trace["samples"]:
+                continue  # of the training split
+            answers = candidates(trace)
+            right = [answer_label({**a, "answer": trace["answer"]}) or 0 for a in answers]
+            _, chosen = select(make_record(Trace, trace), str(folder), 0)
+            voted = best_of(answers, [0.0] * len(answers))
+            name = str(trace.get("dataset"))
+            rows[name].append((right[0], right[voted], right[chosen], max(right)))
+    print("| dataset | traces | first | majority | selected | oracle |\n|---|---|---|---|---|---|")
+    for name, found in rows.items():
+        shares = (f"{sum(column) / len(found):.3f}" for column in zip(*found, strict=True))
+        print(f"| {name} | {len(found)} | " + " | ".join(shares) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
