@@ -57,7 +57,9 @@ def test_the_command(tmp_path: Path) -> None:
     result = run("select", given, "--out", tmp_path / "out.jsonl", "--jobs", 1)
     assert result.exit_code == 1
     broken, odd, told = result.stderr.splitlines()
-    assert broken.endswith("in.jsonl:4: `samples` is a list of texts, or of objects with `response`")
+    assert broken.endswith(
+        "in.jsonl:4: `samples` is a list of texts, or of objects with `response`"
+    )
     assert odd.endswith("in.jsonl:5: sample 1 is neither a text nor an object with `response`")
     assert told == "3 traces, of 1 a sample is selected"
     assert [record["conclusion"] for record in read_lines(tmp_path / "out.jsonl")] == ["left"] * 3

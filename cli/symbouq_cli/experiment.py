@@ -141,7 +141,9 @@ def _progress(
         def begun(stage: Stage) -> None:
             nonlocal inside
             progress.remove_task(inside)
-            inside = progress.add_task(counted(stage), total=stage.size or None, visible=inner and workers == 1)
+            inside = progress.add_task(
+                counted(stage), total=stage.size or None, visible=inner and workers == 1
+            )
 
         yield begun, lambda count: progress.advance(inside, count)
 

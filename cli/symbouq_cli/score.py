@@ -39,8 +39,8 @@ def first_error(audits: str, labels: str, scores: str | None, out: str) -> None:
     AUDITS are those of the traces, LABELS say which of their claims are right (`symbouq
     labels`). For each method: the share of traces with a wrong claim of which just the first is
     named, the share of those without one that are cleared, and F1, the harmonic mean of both,
-    with its 95 % interval. The auditor names the first contradicted claim; a score names the
-    first claim above a threshold. All are measured on one half of the traces, thresholds are
+    with its 95 % interval. The auditor names the first claim that cannot hold; a score names
+    the first claim above a threshold. All are measured on one half of the traces, thresholds are
     fitted on the other.
 
     Example: symbouq score first-error audits.jsonl labels.jsonl --scores scores.parquet

@@ -172,15 +172,15 @@ def claims_told(audit: Mapping[str, Any]) -> list[str]:
 
 
 def conflict_told(audit: Mapping[str, Any], scene: Sequence[str]) -> str:
-    """The first conflict of an audit in its dictionary form: the contradicted claim, why it cannot
-    hold, and the texts of its premises; empty where no claim is contradicted.
+    """The first conflict of an audit in its dictionary form: the claim that is contradicted, or
+    contradicts itself, why it cannot hold, and the texts of its premises; empty without one.
 
     Args:
         audit: The audit.
         scene: The sentences of the scene.
     """
     for claim in audit["claims"]:
-        if claim["verdict"] == Verdict.CONTRADICTED:
+        if claim["verdict"] == Verdict.CONTRADICTED or claim["first_conflict"]:
             texts = {"scene": scene, "claim": [each["text"] for each in audit["claims"]]}
             premises = [premise.split(":") for premise in claim["premises"]]
             told = [f"{claim['index']}. {claim['text']} ({claim['message']})"]

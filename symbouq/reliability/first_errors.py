@@ -36,14 +36,22 @@ class Row(NamedTuple):
 
 
 def audited_error(audit: Record, verdict: str = "verdict") -> int:
-    """The number of the first contradicted claim of an audit, from 1; 0 where none is.
+    """The number of the first claim of an audit that cannot hold, from 1; 0 where there is none.
+
+    That is a contradicted claim or, among what the trace says before it, one that contradicts
+    itself, which the audit calls its first conflict.
 
     Args:
         audit: The audit.
         verdict: Which verdict counts (`AUDITS`).
     """
-    contradicted = (c["index"] for c in audit["claims"] if c[verdict] == Verdict.CONTRADICTED)
-    return next(contradicted, 0)
+    conflicts = verdict == "verdict"
+    wrong = (
+        claim["index"]
+        for claim in audit["claims"]
+        if claim[verdict] == Verdict.CONTRADICTED or (conflicts and claim["first_conflict"])
+    )
+    return next(wrong, 0)
 
 
 def known_errors(

@@ -145,7 +145,10 @@ def test_first_errors_are_found_by_verdicts(results: Results) -> None:
     verdicts = {"a": ["entailed", "entailed"], "c": ["entailed", "contradicted"], "d": ["unknown"]}
     both = ("verdict", "grounded_verdict")
     claims = {
-        name: [{"index": n, **dict.fromkeys(both, verdict)} for n, verdict in enumerate(given, 1)]
+        name: [
+            {"index": n, "first_conflict": False, **dict.fromkeys(both, verdict)}
+            for n, verdict in enumerate(given, 1)
+        ]
         for name, given in verdicts.items()
     }
     _lines(folder / "audits.jsonl", [{"id": n, "claims": given} for n, given in claims.items()])

@@ -296,9 +296,7 @@ def test_an_own_mistake_is_told_at_its_own_place(tmp_path: Path) -> None:
     assert (wrong.file, wrong.line) == (str(tmp_path / "mine.lp"), 2)
 
 
-def test_files_are_looked_at_once_a_second(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_are_looked_at_once_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "own.lp"
     file.write_text("% one\n")
     seconds = iter([1e9, 1e9 + 0.9, 1e9 + 1])

@@ -18,7 +18,7 @@ from symbouq.reliability.first_errors import (
 
 def audit(name: str, *verdicts: str) -> dict[str, Any]:
     claims = [
-        {"index": n, "verdict": verdict, "grounded_verdict": verdict}
+        {"index": n, "verdict": verdict, "grounded_verdict": verdict, "first_conflict": False}
         for n, verdict in enumerate(verdicts, start=1)
     ]
     return {"id": name, "claims": claims}
@@ -30,6 +30,12 @@ def test_the_auditor_names_the_first_contradicted_claim() -> None:
     assert audited_error(audit("a", "entailed", "unknown")) == 0
     found["claims"][0]["grounded_verdict"] = "contradicted"
     assert audited_error(found, "grounded_verdict") == 1
+
+
+def test_a_claim_that_contradicts_itself_is_an_error() -> None:
+    found = audit("a", "entailed", "unknown", "not-evaluable")
+    found["claims"][1]["first_conflict"] = True
+    assert (audited_error(found), audited_error(found, "grounded_verdict")) == (2, 0)
 
 
 def test_traces_whose_first_error_is_known() -> None:

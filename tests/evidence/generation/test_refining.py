@@ -80,6 +80,13 @@ def test_a_conflict_is_handed_back_with_its_premises() -> None:
     assert (first.temperature, second.temperature) == (0.0, 1.0)
 
 
+def test_what_contradicts_itself_is_handed_back() -> None:
+    torn = said("D is left of A and A is left of D", conclusion="left")
+    engine = Scripted(torn, RIGHT)
+    refined(engine)
+    assert "1. D is left of A and A is left of D (" in engine.asked[1].message
+
+
 def test_rounds_are_bounded_and_the_best_answer_is_kept() -> None:
     half = said("A is left of B", conclusion="right")
     engine = Scripted(WRONG, half, WRONG)
