@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symbouq.evidence.generation.engine import ENGINES, Options
-from symbouq_cli.options import CONTINUED, FAILED_RECORDS, TRACES, reading_options, together, traced
-from symbouq_cli.terminal import tell
+from symbouq_cli.options import (
+    CONTINUED,
+    ENDPOINT,
+    FAILED_RECORDS,
+    TRACES,
+    reading_options,
+    together,
+    traced,
+)
+from symbouq_cli.terminal import quiet_retries, tell
 
 if TYPE_CHECKING:
     from symbouq.evidence.generation.run import Progress
@@ -42,13 +50,7 @@ engine_options = together(
         help="Folder of a model in the Hugging Face layout, or its id on the hub, with a commit "
         "after @ where it is pinned; with --endpoint its name there.",
     ),
-    click.option(
-        "--endpoint",
-        metavar="URL",
-        help="Server with OpenAI's chat completions that runs the model, such as "
-        "http://localhost:8000/v1. Its key is SYMBOUQ_API_KEY, or OPENAI_API_KEY, of the "
-        "environment.",
-    ),
+    ENDPOINT,
     click.option(
         "--engine",
         type=click.Choice(ENGINES),
@@ -114,6 +116,7 @@ def _load(name: Any, url: str | None, model: str, options: Any) -> Any:
     if url is not None:
         from symbouq.evidence.generation.endpoint_engine import EndpointEngine
 
+        quiet_retries()
         return EndpointEngine(url, model, options)
     from symbouq.evidence.generation.engines import load_engine
 

@@ -107,6 +107,12 @@ REPORT = click.option(
     type=click.Path(dir_okay=False),
     help="Also write a page (HTML) that shows everything, and needs nothing but a browser.",
 )
+ENDPOINT = click.option(
+    "--endpoint",
+    metavar="URL",
+    help="Server with OpenAI's chat completions that runs the model, such as "
+    "http://localhost:8000/v1. Its key is SYMBOUQ_API_KEY, or OPENAI_API_KEY, of the environment.",
+)
 EXAMPLES = click.option(
     "--examples",
     default=3,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symbouq_cli.options import together
-from symbouq_cli.terminal import tell
+from symbouq_cli.options import ENDPOINT, together
+from symbouq_cli.terminal import quiet_retries, tell
 
 if TYPE_CHECKING:
     from symbouq.auditing.collecting import Tally
@@ -51,12 +50,7 @@ def model_options(*names: str) -> Callable[[Any], Any]:
             help="Who reads the texts: the parser and its rules; a language model (--endpoint, or "
             "a local one); or the model, with the parser as second opinion.",
         ),
-        click.option(
-            "--endpoint",
-            metavar="URL",
-            help="Server with OpenAI's chat completions, such as http://localhost:8000/v1. Its key "
-            "is SYMBOUQ_API_KEY, or OPENAI_API_KEY, of the environment.",
-        ),
+        ENDPOINT,
         click.option(
             *names,
             "reader_model",
@@ -207,8 +201,7 @@ def _asker(given: dict[str, Any]) -> Asker | None:
             raise click.UsageError(f"--endpoint needs the model's name there: {_named()} NAME")
         from symbouq.io.endpoint import Endpoint
 
-        # What is tried again is nobody's concern; what fails in the end is told by its error.
-        logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
+        quiet_retries()
         return Endpoint(given["endpoint"], name, given["reply_timeout"], given["retries"])
     if name and Path(name).is_dir():
         from symbouq.errors import missing_extra

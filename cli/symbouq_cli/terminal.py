@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 
 import click
@@ -25,3 +26,8 @@ def tell(text: object) -> None:
 def say(text: object) -> None:
     """Prints a line to standard output."""
     click.echo(printable(text))
+
+
+def quiet_retries() -> None:
+    """Keeps silent of requests that are made again: what fails in the end is told by its error."""
+    logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
