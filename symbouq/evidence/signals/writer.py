@@ -125,6 +125,9 @@ class CacheWriter:
             done.tokens += sum(entry.stop - entry.start for entry in new)
             done.failed += failed
             advance(len(part))
+        # A run may have been stopped between a shard and its index.
+        if not (self.folder / INDEX).exists() or _indexed(self.folder) != entries:
+            self._save_index(entries)
         return done
 
     def _claim_folder(self) -> None:

@@ -190,6 +190,23 @@ def test_a_finished_cache_is_left_as_it_is(backbone: Backbone, five: Path, tmp_p
     assert contents(tmp_path / "out") == before
 
 
+def test_a_run_that_was_stopped_before_its_index_is_completed(
+    backbone: Backbone, five: Path, tmp_path: Path
+) -> None:
+    import pyarrow.parquet as pq
+
+    out = tmp_path / "out"
+    backbone.write(five, out)
+    whole = (out / "index.parquet").read_bytes()
+    rows = pq.read_table(out / "index.parquet")
+    (out / "index.parquet").unlink()
+    backbone.write(five, out)
+    assert (backbone.computed, (out / "index.parquet").read_bytes()) == (0, whole)
+    pq.write_table(rows.slice(0, 4), out / "index.parquet")  # the last shard is not in it yet
+    backbone.write(five, out)
+    assert (backbone.computed, (out / "index.parquet").read_bytes()) == (0, whole)
+
+
 @pytest.mark.parametrize("harm", ["missing", "torn", "other"])
 def test_only_a_harmed_shard_is_computed_again(
     backbone: Backbone, five: Path, tmp_path: Path, harm: str
