@@ -12,7 +12,8 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
-from symbouq.errors import SymboUQError, one_line
+from symbouq.errors import RecordError, SymboUQError, one_line
+from symbouq.io.adapters.chat import text_of
 from symbouq.io.chat import TEMPERATURE, Answer, Message, UnansweredError
 
 KEYS = ("SYMBOUQ_API_KEY", "OPENAI_API_KEY")
@@ -240,13 +241,13 @@ def _reply(response: requests.Response) -> Reply:
         (choice, *_) = content["choices"]
         usage = content.get("usage") or {}
         return Reply(
-            str(choice["message"]["content"] or ""),
+            text_of(choice["message"]["content"]),
             str(choice.get("finish_reason")),
             int(usage.get("prompt_tokens") or 0),
             int(usage.get("completion_tokens") or 0),
             choice,
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (RecordError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise UnansweredError(
             f"{response.url} does not answer as OpenAI's chat completions do: {_said(response)}"
         ) from error

@@ -188,3 +188,10 @@ def test_what_is_no_address(url: str) -> None:
     with pytest.raises(SymboUQError, match="address") as error:
         Endpoint(url, "m")
     assert "secret" not in str(error.value)
+
+
+def test_a_reply_in_parts_is_joined() -> None:
+    body = completion("")
+    body["choices"][0]["message"]["content"] = [{"type": "text", "text": "Hi."}]
+    with chat_server(lambda asked: body) as server:
+        assert Endpoint(server.url, "small").ask(ASKED, SCHEMA, 50, 0).text == "Hi."

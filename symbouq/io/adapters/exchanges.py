@@ -9,6 +9,7 @@ from typing import Any
 
 from symbouq.errors import RecordError
 from symbouq.io.adapters.chat import response_of
+from symbouq.io.adapters.fields import SCENES
 from symbouq.io.adapters.values import decoded, described, expect
 
 CONVERSATIONS = ("messages", "conversations", "conversation")
@@ -19,6 +20,9 @@ PROMPTS = ("prompt", "instruction", "input")
 
 RESPONSES = ("completion", "response", "output")
 """Fields of what was answered, the first that is there."""
+
+_ANSWERS = ("response", "reasoning", "conclusion", "claims", "scene_relations")
+"""Fields of a trace that hold what was answered, or come with that."""
 
 _ROLES = {
     "human": "user",
@@ -43,6 +47,15 @@ def holds_exchange(fields: Container[str]) -> bool:
     )
 
 
+def is_own(fields: Container[str]) -> bool:
+    """Whether records with these fields are traces or questions of our own: with a scene, and no
+    answer beside it but in a field of ours.
+    """
+    answered = any(name in fields for name in _ANSWERS)
+    elsewhere = any(name in fields for name in (*CONVERSATIONS, *RESPONSES))
+    return any(name in fields for name in SCENES) and (answered or not elsewhere)
+
+
 def exchange(record: Mapping[str, Any]) -> dict[str, Any]:
     """The `prompt` and the `response` of a record, as far as it holds them.
 
@@ -63,8 +76,10 @@ def exchange(record: Mapping[str, Any]) -> dict[str, Any]:
         given = {} if answer is None else {"response": answer_of(there[answer], answer)}
         return {"prompt": messages, **given}
     asked = next((name for name in PROMPTS if name in there), None)
-    if asked is None or answer is None:
+    if answer is None or (asked is None and "scene" not in there):
         return {}
+    if asked is None:
+        return {"response": answer_of(there[answer], answer)}
     prompt = asked_of(there[asked], asked)
     if asked == "instruction" and there.get("input"):
         prompt = f"{prompt}{_INPUT}{there['input']}"

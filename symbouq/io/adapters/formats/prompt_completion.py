@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from symbouq.io.adapters.base import JsonAdapter
-from symbouq.io.adapters.exchanges import PROMPTS, RESPONSES, exchange
+from symbouq.io.adapters.exchanges import PROMPTS, RESPONSES, exchange, is_own
 from symbouq.io.adapters.inputs import Input
 from symbouq.io.adapters.values import posed
 
@@ -18,7 +18,9 @@ class _PromptCompletion(JsonAdapter):
     @classmethod
     def detects(cls, source: Input) -> bool:
         first = source.first
-        asked = any(isinstance(first.get(name), str | list) for name in PROMPTS)
+        if is_own(first):
+            return False
+        asked = any(isinstance(first.get(name), str | list) for name in ("scene", *PROMPTS))
         return asked and any(isinstance(first.get(name), str | list) for name in RESPONSES)
 
     def fields(self, record: dict[str, Any]) -> dict[str, Any]:

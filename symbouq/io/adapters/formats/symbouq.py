@@ -6,6 +6,7 @@ Without these options the lines are not touched at all (`symbouq.io.stream`).
 from __future__ import annotations
 
 from symbouq.io.adapters.base import JsonAdapter
+from symbouq.io.adapters.exchanges import is_own
 from symbouq.io.adapters.inputs import Input
 
 
@@ -16,7 +17,7 @@ class _SymboUQ(JsonAdapter):
 
     @classmethod
     def detects(cls, source: Input) -> bool:
-        return "scene" in source.first or "scene_relations" in source.first
+        return is_own(source.first)
 
 
 ADAPTER = _SymboUQ

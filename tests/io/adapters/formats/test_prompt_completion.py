@@ -50,3 +50,25 @@ def test_a_pair_without_its_answer(tmp_path: Path) -> None:
         "pairs.jsonl:2: expected a pair of prompt and completion (or instruction, input and "
         "output), found an object with prompt"
     ]
+
+
+def test_a_completion_beside_its_scene(tmp_path: Path) -> None:
+    asked = {"scene": "The mug is left of the bowl.", "question": "Where is the mug?"}
+    said = {"completion": "It is left of the bowl."}
+    alone, prompted = good(
+        lines(tmp_path / "pairs.jsonl", asked | said, asked | said | {"prompt": "Think!"})
+    )
+    for record in (alone, prompted):
+        assert (record["scene"], record["question"]) == (asked["scene"], asked["question"])
+        assert record["response"] == said["completion"]
+
+
+def test_a_trace_of_our_own_stays_one(tmp_path: Path) -> None:
+    own = {
+        "id": "own",
+        "scene": "A is above B.",
+        "reasoning": ["B is below A."],
+        "conclusion": "no",
+    }
+    (record,) = good(lines(tmp_path / "own.jsonl", own | {"prompt": "Think!", "output": "?"}))
+    assert (record["id"], record["conclusion"]) == ("own", "no")
