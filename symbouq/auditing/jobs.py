@@ -8,7 +8,7 @@ from typing import Any
 
 from symbouq.auditing.answering.questions import answer
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.auditing.summary import Summary
+from symbouq.auditing.summary import Summaries, Summary
 from symbouq.io.stream import Work
 from symbouq.records import Context, Instance, Trace
 
@@ -18,10 +18,11 @@ def auditing(
 ) -> Work:
     """A worker that audits; it keeps a `Summary`."""
     auditor = TraceAuditor(profile, ontology, context, partial=True, pipeline=pipeline)
+    summaries = Summaries()
 
     def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], Summary]:
         record = auditor.audited(trace, file, line)
-        return record, Summary.of(record, trace)
+        return record, summaries.of(record, trace)
 
     return Work(work, auditor.ahead)
 

@@ -117,6 +117,21 @@ class Summary:
         return {verdict: counts[verdict] / total for verdict in Verdict}
 
 
+class Summaries:
+    """The summaries of one worker's audits. No more of them keep their trace than a whole run does:
+    what comes later in a worker comes later in the run.
+    """
+
+    def __init__(self) -> None:
+        self._left = SAMPLED
+
+    def of(self, audit: Mapping[str, Any], trace: Trace) -> Summary:
+        """The summary of one audit."""
+        summary = Summary.of(audit, trace if self._left else None)
+        self._left -= len(summary.undecided)
+        return summary
+
+
 def decided(audit: Mapping[str, Any]) -> int:
     """How many claims of an audit are entailed or contradicted."""
     return sum(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.auditing.summary import Summary
+from symbouq.auditing.summary import Summaries, Summary
 from symbouq.io.stream import Work
 from symbouq.records import Context, Trace
 from symbouq.report.entries import Entry, entry
@@ -16,9 +16,10 @@ def reporting(
 ) -> Work:
     """A worker that audits for a report; it keeps a `Summary` and an `Entry`."""
     auditor = TraceAuditor(profile, ontology, context, partial=True, pipeline=pipeline)
+    summaries = Summaries()
 
     def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], tuple[Summary, Entry]]:
         record = auditor.audited(trace, file, line)
-        return record, (Summary.of(record, trace), entry(auditor, trace, record))
+        return record, (summaries.of(record, trace), entry(auditor, trace, record))
 
     return Work(work, auditor.ahead)

@@ -14,7 +14,7 @@ from symbouq_cli.main import main
 from symbouq.auditing import advice as module
 from symbouq.auditing.advice import advice
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.auditing.summary import SAMPLED, Summary
+from symbouq.auditing.summary import SAMPLED, Summaries, Summary
 from symbouq.records import Trace
 
 BEHIND = {
@@ -136,3 +136,12 @@ def test_processes_change_nothing(tmp_path: Path) -> None:
     alone, many = (run("audit", path, "--jobs", str(n)).stderr for n in (1, 3))
     assert alone == many
     assert "--profile everyday" in alone
+
+
+def test_a_worker_keeps_no_more_traces_than_a_run_does() -> None:
+    trace = Trace(id="t", scene="A is near B.", reasoning=[], conclusion="A is left of B.")
+    audit = TraceAuditor().audited(trace)
+    summaries = Summaries()
+    made = [summaries.of(audit, trace) for _ in range(SAMPLED + 5)]
+    assert [len(summary.undecided) for summary in made] == [1] * SAMPLED + [0] * 5
+    assert sum(summary.claims for summary in made) == SAMPLED + 5
