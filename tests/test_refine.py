@@ -49,7 +49,7 @@ def test_the_command(tmp_path: Path) -> None:
     lines = [
         {"id": "one", **ASKED, **WRONG, "samples": [RIGHT]},
         {"id": "two", **ASKED, **RIGHT, "samples": [RIGHT]},
-        {"id": "alone", **ASKED, **RIGHT},
+        {"id": "alone", "scene_relations": [["A", "left", "B"]], "claims": []},
         {"id": "broken", **ASKED, **RIGHT, "samples": "left"},
         {"id": "odd", **ASKED, **RIGHT, "samples": [["left"]]},
     ]
@@ -62,4 +62,6 @@ def test_the_command(tmp_path: Path) -> None:
     )
     assert odd.endswith("in.jsonl:5: sample 1 is neither a text nor an object with `response`")
     assert told == "3 traces, of 1 a sample is selected"
-    assert [record["conclusion"] for record in read_lines(tmp_path / "out.jsonl")] == ["left"] * 3
+    one, two, alone = read_lines(tmp_path / "out.jsonl")
+    assert one["conclusion"] == two["conclusion"] == "left"
+    assert alone["selected"] == {"sample": 0, "scores": []}

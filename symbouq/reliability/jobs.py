@@ -65,10 +65,13 @@ def selecting(
 
     def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], int]:
         record = from_json(trace.model_dump_json(exclude_unset=True))
+        others = [*_samples(trace)]
+        if not others:
+            return {**record, "selected": {"sample": 0, "scores": []}}, 0
         shared = {name: value for name, value in record.items() if name not in _OF_ONE_TEXT}
         own = {name: record[name] for name in _TEXT if name in record}
         own["generation"] = {"status": status_of(record)}
-        answers = [{**shared, **own}, *({**shared, **each} for each in _samples(trace))]
+        answers = [{**shared, **own}, *({**shared, **each} for each in others)]
         traces = [make_record(Trace, answer) for answer in answers]
         (auditor if reader is None else reader.auditor).ahead(traces)
         scores = [*map(score, answers, traces)]
