@@ -14,6 +14,7 @@ from symbouq_cli.options import (
     FAILED_RECORDS,
     PIPELINE,
     REPORT,
+    UNUSABLE,
     engine_options,
     finish,
     reading_options,
@@ -139,7 +140,8 @@ def audit(
             table.add(outcome)
             if checked or events is not None:
                 record = json.loads(outcome.output or b"")
-                checks.add(record, outcome.file, outcome.number)
+                if checked:
+                    checks.add(record, outcome.file, outcome.number)
                 if events is not None:
                     events.add(record)
 
@@ -152,6 +154,12 @@ def audit(
         if place is not None:
             with replacing(place) as stream:
                 stream.write(form(checks))
+    lost = events.lost if events is not None else 0
+    if events is not None and lost:
+        tell(
+            f"{lost} of {events.added} events were not taken by the collector: is "
+            "OTEL_EXPORTER_OTLP_ENDPOINT its address?"
+        )
     advised = advice(table.total(), options["ontology"], options["pipeline"])
     if advised is not None:
         tell(advised)
@@ -159,7 +167,7 @@ def audit(
         tell(checks.message)
         if checks.exceed(fail_over):
             finish(FAILED_CHECKS)
-    finish(FAILED_RECORDS if failed else 0)
+    finish(UNUSABLE if lost else FAILED_RECORDS if failed else 0)
 
 
 def _events() -> AuditEvents:

@@ -25,12 +25,14 @@ from opentelemetry.sdk._logs.export import (
 )
 
 from symbouq.auditing.verdicts import Verdict, reads_assumed
-from symbouq.errors import SymboUQError
 from symbouq.version import __version__
 
 EVENT = "gen_ai.evaluation.result"
 NAME = "symbouq.audit"
 """Name of the evaluation."""
+
+_BATCH = 512
+"""Events that are sent together."""
 
 _TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})")
 
@@ -41,11 +43,12 @@ class AuditEvents:
     Args:
         exporter: What sends them; OTLP over HTTP by default.
 
-    Raises:
-        SymboUQError: At the end, if some of them could not be sent.
+    Attributes:
+        added: How many there are.
     """
 
     def __init__(self, exporter: LogRecordExporter | None = None) -> None:
+        self.added = 0
         self._sending = _Counting(exporter or OTLPLogExporter())
         self._provider = LoggerProvider(shutdown_on_exit=False)
         self._provider.add_log_record_processor(BatchLogRecordProcessor(self._sending))
@@ -54,19 +57,22 @@ class AuditEvents:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, *_: object) -> None:
         self._provider.shutdown()
-        if self._sending.lost and kind is None:
-            raise SymboUQError(
-                f"{self._sending.lost} of {self._sending.seen} events were not taken by the "
-                "collector: is OTEL_EXPORTER_OTLP_ENDPOINT its address?"
-            )
+
+    @property
+    def lost(self) -> int:
+        """How many the collector has not taken; at the end."""
+        return self.added - self._sending.taken
 
     def add(self, audit: Mapping[str, Any]) -> None:
         """Sends an audit in its dictionary form.
 
         Where its id is a `traceparent` of W3C, the event belongs to that span.
         """
+        self.added += 1
+        if self.added % _BATCH == 0:
+            self._provider.force_flush()  # the queue drops what does not fit
         now = time.time_ns()
         self._logger.emit(
             LogRecord(
@@ -130,16 +136,15 @@ def _span_of(identity: str) -> Context | None:
 
 
 class _Counting(LogRecordExporter):
-    """Counts what another exporter sends, and what it does not get rid of."""
+    """Counts what another exporter gets rid of."""
 
     def __init__(self, exporter: LogRecordExporter) -> None:
         self._exporter = exporter
-        self.seen = self.lost = 0
+        self.taken = 0
 
     def export(self, batch: Sequence[ReadableLogRecord]) -> LogRecordExportResult:
         result = self._exporter.export(batch)
-        self.seen += len(batch)
-        self.lost += len(batch) if result is not LogRecordExportResult.SUCCESS else 0
+        self.taken += len(batch) if result is LogRecordExportResult.SUCCESS else 0
         return result
 
     def force_flush(self, timeout_millis: int = 10_000) -> bool:

@@ -84,7 +84,18 @@ def selecting(
 
 
 _TEXT = ("response", "reasoning", "conclusion")
-_OF_ONE_TEXT = (*_TEXT, "claims", "tokens", "scores", "samples", "generation")
+_OF_ONE_TEXT = (
+    *_TEXT,
+    "claims",
+    "tokens",
+    "scores",
+    "samples",
+    "generation",
+    "correct",
+    "readings",
+    "faults",
+    "reader",
+)
 """Fields that are of one answer to a question."""
 
 

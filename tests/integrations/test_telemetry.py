@@ -15,7 +15,6 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter
 
 import symbouq
-from symbouq.errors import SymboUQError
 from symbouq.integrations.telemetry import AuditEvents, attributes_of
 
 SPAN = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -108,11 +107,23 @@ def test_the_command_sends_to_a_collector(traces: Path, monkeypatch: pytest.Monk
     assert [record.event_name for record in scope.log_records] == ["gen_ai.evaluation.result"] * 2
 
 
-def test_what_is_not_taken_is_told(traces: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_taken_is_told_and_costs_nothing_else(
+    traces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checks = traces.with_name("checks.xml")
+    arguments = (traces, "--otel", "--junit", checks, "--out", traces.with_name("out.jsonl"))
     with Collector(400) as collector:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
-        with (
-            pytest.raises(SymboUQError, match="1 of 1 events were not taken"),
-            AuditEvents() as events,
-        ):
-            events.add(audit("A is above C."))
+        result = run("audit", *arguments, "--jobs", 1)
+        gated = run("audit", *arguments, "--jobs", 1, "--fail-on", "contradicted")
+    assert "2 of 2 events were not taken by the collector" in result.stderr
+    assert (result.exit_code, gated.exit_code) == (2, 3)
+    assert checks.exists()
+
+
+def test_no_event_is_dropped_for_want_of_room() -> None:
+    kept, given = InMemoryLogRecordExporter(), audit("A is above C.")
+    with AuditEvents(kept) as events:
+        for _ in range(3000):
+            events.add(given)
+    assert (len(kept.get_finished_logs()), events.lost) == (3000, 0)

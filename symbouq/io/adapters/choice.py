@@ -12,7 +12,7 @@ from pathlib import Path
 from symbouq.errors import SymboUQError
 from symbouq.io.adapters import FORMATS, SYMBOUQ, adapter
 from symbouq.io.adapters.base import Adapter
-from symbouq.io.adapters.fields import PROMPT
+from symbouq.io.adapters.fields import PROMPT, SCENES
 from symbouq.io.adapters.inputs import Input, ReadOptions, TraceFile, opened
 from symbouq.io.adapters.unrecognised import Unrecognised
 from symbouq.io.storage import is_uri, listed
@@ -22,10 +22,22 @@ from symbouq.records import Trace
 def adapter_for(source: Input, options: ReadOptions) -> type[Adapter] | None:
     """The adapter of an input; None where its lines are traces as they stand."""
     name = options.format or _detected(source)
+    if options.format is None and name in _PLAIN and _names_texts(options):
+        name = SYMBOUQ
     if name not in (None, SYMBOUQ) or options.mapping or options.prompt_split is not None:
         return adapter(name or SYMBOUQ)
     hinted = name is None and options.hints and Unrecognised.detects(source)
     return Unrecognised if hinted else None
+
+
+_PLAIN = ("chat", "prompt-completion")
+"""Formats that go by nothing but names of fields."""
+
+
+def _names_texts(options: ReadOptions) -> bool:
+    """Whether `--map` says where the scene, the prompt or the answer is."""
+    wanted = (*SCENES, PROMPT, "response", "reasoning", "conclusion", "claims")
+    return any(field in wanted for field, _ in options.mapping)
 
 
 def _detected(source: Input) -> str | None:

@@ -18,7 +18,7 @@ CONVERSATIONS = ("messages", "conversations", "conversation")
 PROMPTS = ("prompt", "instruction", "input")
 """Fields of what was asked, the first that is there; an `instruction` may have an `input`."""
 
-RESPONSES = ("completion", "response", "output")
+RESPONSES = ("response", "completion", "output")
 """Fields of what was answered, the first that is there."""
 
 _ANSWERS = ("response", "reasoning", "conclusion", "claims", "scene_relations")

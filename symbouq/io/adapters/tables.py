@@ -41,7 +41,13 @@ def row_fields(row: dict[str, Any], options: ReadOptions) -> dict[str, Any]:
         RecordError: If what should be the answer is none.
     """
     named = any(field in _NAMED for field, _ in options.mapping)
-    return row if named or any(row.get(name) for name in SCENES) else {**row, **exchange(row)}
+    if named or any(row.get(name) for name in SCENES):
+        return row
+    own = {name: row[name] for name in _ANSWERS if isinstance(row.get(name), str)}
+    return {**row, **exchange(row), **own}
+
+
+_ANSWERS = ("response", "reasoning", "conclusion")
 
 
 def check_columns(columns: Sequence[str], options: ReadOptions) -> None:

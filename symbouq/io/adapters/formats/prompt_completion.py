@@ -24,6 +24,8 @@ class _PromptCompletion(JsonAdapter):
         return asked and any(isinstance(first.get(name), str | list) for name in RESPONSES)
 
     def fields(self, record: dict[str, Any]) -> dict[str, Any]:
+        if is_own(record):  # of a long line no more than the head was seen
+            return record
         pair = exchange(record)
         if not pair:
             raise self.unexpected(record)
