@@ -33,6 +33,10 @@ class RefusedError(SymboUQError):
     """A server answers no request: a wrong key, model or address."""
 
 
+class UnreachableError(UnansweredError):
+    """A server does not answer for now, after all retries: whatever is asked next fails as well."""
+
+
 class _Retry(Retry):
     """Waits no longer than is bearable, also where the server says when to come again."""
 
@@ -173,7 +177,7 @@ class Endpoint:
         try:
             return self._session.post(self.url, json=body, timeout=self._timeout)
         except requests.RequestException as error:
-            raise UnansweredError(f"{self.url} does not answer: {_brief(error)}") from error
+            raise UnreachableError(f"{self.url} does not answer: {_brief(error)}") from error
 
     @property
     def _session(self) -> requests.Session:
@@ -235,7 +239,7 @@ def _reply(response: requests.Response) -> Reply:
     if status == 404:
         raise RefusedError(f"{fault} (are address and model right?)")
     if status != 200:
-        raise UnansweredError(fault)
+        raise (UnreachableError if status in _PASSING else UnansweredError)(fault)
     try:
         content = response.json()
         (choice, *_) = content["choices"]

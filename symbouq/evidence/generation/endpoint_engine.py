@@ -18,7 +18,7 @@ from symbouq.evidence.generation.engine import (
 )
 from symbouq.io.adapters.chat import answered
 from symbouq.io.chat import UnansweredError, after_thoughts, json_objects
-from symbouq.io.endpoint import Endpoint, Reply, drawn, held_to
+from symbouq.io.endpoint import Endpoint, Reply, UnreachableError, drawn, held_to
 
 BATCH = 8
 """Requests at a time, unless the options say otherwise."""
@@ -66,7 +66,8 @@ class EndpointEngine:
         """One completion a request, in order.
 
         Raises:
-            SymboUQError: If the server answers no request: a wrong key, model or address.
+            SymboUQError: If the server answers no request: a wrong key, model or address, or
+                not for now, after all retries.
         """
         with ThreadPoolExecutor(self.batch_size) as pool:
             return list(pool.map(self._completion, requests))
@@ -77,6 +78,8 @@ class EndpointEngine:
             settings |= held_to(request.schema)
         try:
             reply = self._endpoint.reply([{"role": "user", "content": request.message}], settings)
+        except UnreachableError:
+            raise  # nothing of this part is written, and a later run asks again
         except UnansweredError as error:
             return Completion("", (), "failed", 0, error.message)
         finish: Finish = "length" if reply.finish == "length" else "stop"
@@ -105,10 +108,10 @@ def _tokens(reply: Reply) -> tuple[Token, ...]:
             )
             for each in listed
         )
+        # Some servers list the token that ends a text, too, of which the text has nothing.
+        for told in (tokens, tokens[:-1]):
+            if "".join(token.text for token in told) == reply.text:
+                return told
     except (RecordError, KeyError, TypeError, ValueError):
-        return ()
-    # Some servers list the token that ends a text, too, of which the text has nothing.
-    for told in (tokens, tokens[:-1]):
-        if "".join(token.text for token in told) == reply.text:
-            return told
+        pass  # log-probabilities of another shape
     return ()

@@ -146,7 +146,9 @@ class Refiner:
         status = status_of(completion, self._settings.free_form)
         if status != "valid":
             return Attempt(completion, score=0.0, conflict="" if status == "failed" else MISSHAPEN)
-        record = self._written(instance, completion)
+        # The scene in words counts; relations beside it would want claims in relations.
+        written = self._written(instance, completion)
+        record = {name: value for name, value in written.items() if name not in _RELATIONAL}
         try:
             trace = make_record(Trace, record)
             with time_limit(TIMEOUT):
@@ -196,6 +198,7 @@ class Refiner:
         return best_of(records, [attempt.score for attempt in attempts]), written
 
 
+_RELATIONAL = ("scene_relations", "scene_events", "complete")
 _ASKED = ("question", "answer_space", "dataset")
 
 

@@ -70,6 +70,7 @@ def test_log_probabilities_of_the_text_are_kept(ending: tuple[tuple[str, float],
         completion("left"),
         with_tokens("left", ("le", -0.5)),
         with_tokens("left", ("le", "much"), ("ft", -0.25)),  # type: ignore[arg-type]
+        with_tokens("left", (None, -0.5), ("ft", -0.25)),  # type: ignore[arg-type]
     ],
 )
 def test_without_the_tokens_of_the_text_its_probability_is_not_told(told: dict[str, Any]) -> None:
@@ -108,6 +109,21 @@ def test_what_is_not_answered_fails_alone() -> None:
     )
     assert (first.text, third.text, third.finish) == ("left", "righ", "length")
     assert second.finish == "failed" and "too long" in second.error
+
+
+def test_what_may_pass_ends_the_run_and_is_asked_again_later(tmp_path: Path) -> None:
+    question = {"id": "a", "scene": "A is left of B.", "question": "Where is A?"}
+    given = write_lines(tmp_path / "in.jsonl", question)
+    answers: list[Any] = [(500, "oops")] * 9
+    with chat_server(lambda body: answers.pop(0) if answers else TEXT) as server:
+        arguments = (given, "--endpoint", server.url, "--model", "m", "--samples", 0)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("symbouq.io.endpoint._Retry.sleep", lambda *_: None)
+            first = run("generate", *arguments, "--out", tmp_path / "out.jsonl")
+            answers.clear()
+            second = run("generate", *arguments, "--out", tmp_path / "out.jsonl")
+    assert (first.exit_code, second.exit_code) == (2, 0)
+    assert second.stderr.startswith("1 valid")
 
 
 def test_a_wrong_key_ends_the_run() -> None:
