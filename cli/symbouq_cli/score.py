@@ -52,6 +52,10 @@ def first_error(audits: str, labels: str, scores: str | None, out: str) -> None:
 
     refuse_overwriting([audits, labels, *([scores] if scores else [])], out, "--out")
     records = list(readable_records(audits))
+    if not all(
+        isinstance(record.get("claims"), list) and "profile" in record for record in records
+    ):
+        raise click.UsageError(f"{audits} holds no audits; `symbouq audit --out` writes them")
     claims = {name: record.labels for name, record in read_labels(labels).items()}
     known = known_errors(records, claims)
     if not known:

@@ -62,8 +62,11 @@ class Asker(Protocol):
 
 
 def after_thoughts(text: str) -> str:
-    """What a model writes once it has thought, for those that think in the open."""
-    return text.rpartition("</think>")[2]
+    """What a model writes once it has thought, for those that think in the open; nothing where it
+    has not come to an end.
+    """
+    _, end, after = text.rpartition("</think>")
+    return "" if "<think>" in after or (not end and text.lstrip().startswith("<think>")) else after
 
 
 def json_objects(text: str) -> Iterator[tuple[dict[str, Any], str]]:

@@ -95,6 +95,8 @@ def test_the_command(tmp_path: Path) -> None:
     assert result.stderr.startswith("40 of 40 traces have a known first error, or none")
     first, *_ = read_lines(tmp_path / "out.jsonl")
     assert (first["method"], first["f1"], first["interval"]) == ("audit", 1.0, [1.0, 1.0])
+    swapped = run("score", "first-error", given, told)
+    assert swapped.exit_code == 2 and "holds no audits" in swapped.stderr
     other = write_lines(tmp_path / "other.jsonl", {"id": "x", "source": "us", "labels": [1]})
     refused = run("score", "first-error", audits, other)
     assert refused.exit_code == 2 and "tells of no trace" in refused.stderr

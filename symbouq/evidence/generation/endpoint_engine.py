@@ -75,7 +75,7 @@ class EndpointEngine:
     def _completion(self, request: Request) -> Completion:
         settings = drawn(request.temperature, request.seed, request.max_tokens) | _LOGPROBS
         if request.schema is not None:
-            settings |= held_to(request.schema)
+            settings = held_to(request.schema) | settings
         try:
             reply = self._endpoint.reply([{"role": "user", "content": request.message}], settings)
         except UnreachableError:

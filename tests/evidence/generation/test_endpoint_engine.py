@@ -87,6 +87,12 @@ def test_the_object_counts_whatever_stands_around_it(said: str) -> None:
     assert (made.text, made.tokens) == (TEXT, ())
 
 
+def test_thoughts_that_were_cut_are_no_answer() -> None:
+    cut = completion(f"<think>I might say {TEXT}", "length")
+    (made,) = generated(lambda body: cut, Request("Where?", 9, SCHEMA))
+    assert (made.text, made.finish) == ("", "length")
+
+
 def test_what_a_server_refuses_is_left_out() -> None:
     asked = []
 
