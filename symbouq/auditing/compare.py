@@ -13,7 +13,7 @@ from typing import Any
 
 from symbouq.auditing.messages import relation_text
 from symbouq.auditing.overview import Point
-from symbouq.auditing.verdicts import reads_assumed
+from symbouq.auditing.verdicts import verdict_in
 from symbouq.errors import RecordError
 from symbouq.io.stream import read_lines
 from symbouq.records import Audit, parse_record
@@ -178,8 +178,7 @@ def verdict(claim: Mapping[str, Any] | None, context: str = "assumed") -> str:
         return ABSENT
     if not claim["relations"]:
         return UNREAD
-    assumed, grounded = str(claim["verdict"]), str(claim["grounded_verdict"])
-    return assumed if reads_assumed(assumed, grounded, context) else grounded
+    return verdict_in(claim, context)
 
 
 def _common(audit: Mapping[str, Any]) -> tuple[str, str | None, int | None]:

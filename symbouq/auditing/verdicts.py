@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Self
+from typing import Any, Self
 
 from symbouq.limits import LimitError
 from symbouq.ontology.tables import Triple
@@ -38,6 +39,12 @@ def reads_assumed(assumed: str, grounded: str, context: str) -> bool:
     if context == "non-committal":
         return grounded == Verdict.UNKNOWN and assumed == Verdict.CONTRADICTED
     return context == "assumed"
+
+
+def verdict_in(claim: Mapping[str, Any], context: str) -> str:
+    """The verdict on a claim of an audit, in its dictionary form, under a context."""
+    assumed, grounded = str(claim["verdict"]), str(claim["grounded_verdict"])
+    return assumed if reads_assumed(assumed, grounded, context) else grounded
 
 
 Clashes = list[tuple[str, tuple[str, ...]]]

@@ -24,7 +24,7 @@ from opentelemetry.sdk._logs.export import (
     LogRecordExportResult,
 )
 
-from symbouq.auditing.verdicts import Verdict, reads_assumed
+from symbouq.auditing.verdicts import Verdict, verdict_in
 from symbouq.version import __version__
 
 EVENT = "gen_ai.evaluation.result"
@@ -96,7 +96,7 @@ def attributes_of(audit: Mapping[str, Any]) -> dict[str, Any]:
         audit: The audit in its dictionary form.
     """
     claims, rules = audit["claims"], audit["ontology"]
-    verdicts = [_verdict(claim, audit["context"]) for claim in claims]
+    verdicts = [verdict_in(claim, audit["context"]) for claim in claims]
     contradicted = (n for n, verdict in enumerate(verdicts) if verdict == Verdict.CONTRADICTED)
     told = next(contradicted, len(claims) - 1)
     attributes: dict[str, Any] = {
@@ -117,12 +117,6 @@ def attributes_of(audit: Mapping[str, Any]) -> dict[str, Any]:
     for verdict, count in Counter(verdicts).items():
         attributes[f"symbouq.claims.{verdict.replace('-', '_')}"] = count
     return attributes
-
-
-def _verdict(claim: Mapping[str, Any], context: str) -> str:
-    """The verdict on a claim in a context."""
-    assumed, grounded = str(claim["verdict"]), str(claim["grounded_verdict"])
-    return assumed if reads_assumed(assumed, grounded, context) else grounded
 
 
 def _span_of(identity: str) -> Context | None:

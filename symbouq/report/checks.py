@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.etree import ElementTree
 
-from symbouq.auditing.verdicts import Verdict, reads_assumed
+from symbouq.auditing.verdicts import Verdict, verdict_in
 from symbouq.io.sarif import Result, sarif_log
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -96,8 +96,7 @@ class Checks:
 
     def _failures(self, audit: Mapping[str, Any]) -> Iterator[Failure]:
         for claim in audit["claims"]:
-            assumed, grounded = claim["verdict"], claim["grounded_verdict"]
-            own = assumed if reads_assumed(assumed, grounded, audit["context"]) else grounded
+            own = verdict_in(claim, audit["context"])
             if own in self.verdicts:
                 yield Failure(claim["index"], Verdict(own), claim["text"], claim["message"])
 

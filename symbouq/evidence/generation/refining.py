@@ -113,13 +113,10 @@ class Refiner:
                 refined[n].append(attempt)
         controls: list[list[Attempt]] = [[] for _ in instances]
         if self._settings.control:
-            asked = [n for n, attempts in enumerate(refined) for _ in attempts[1:]]
-            numbers = [n for attempts in refined for n in range(1, len(attempts))]
-            questions = [
-                (instances[n], number, "") for n, number in zip(asked, numbers, strict=True)
-            ]
+            again = [(n, m) for n, tried in enumerate(refined) for m in range(1, len(tried))]
+            drawn = self._asked([(instances[n], number, "") for n, number in again])
             controls = [[attempt] for attempt in first]
-            for n, attempt in zip(asked, self._asked(questions), strict=True):
+            for (n, _), attempt in zip(again, drawn, strict=True):
                 controls[n].append(attempt)
         return [
             self._record(instance, attempts, control)
