@@ -45,6 +45,18 @@ def test_texts_are_samples_and_broken_ones_are_worth_nothing() -> None:
     assert selected({**WRONG, "samples": [broken]})["selected"]["scores"][1] == 0.0
 
 
+def test_a_trace_in_relations_has_samples_in_words() -> None:
+    relation = {"subject": "A", "relation": "left", "object": "B"}
+    claims = [{"relations": [{"subject": "A", "relation": "right", "object": "B"}]}]
+    given = {"scene_relations": [relation], "claims": claims, "correct": False}
+    record = selected({**given, "samples": [RIGHT]})
+    assert record["selected"]["sample"] == 1
+    assert not given.keys() & record.keys()
+    right = selected({**given, "claims": [{"relations": [relation]}], "samples": [WRONG]})
+    assert right["selected"]["sample"] == 0
+    assert right["scene_relations"] == [relation] and right["correct"] is False
+
+
 def test_the_command(tmp_path: Path) -> None:
     lines = [
         {"id": "one", **ASKED, **WRONG, "samples": [RIGHT]},

@@ -160,13 +160,13 @@ def audit(
             f"{lost} of {events.added} events were not taken by the collector: is "
             "OTEL_EXPORTER_OTLP_ENDPOINT its address?"
         )
+    if fail_on:
+        tell(checks.message)
     advised = advice(table.total(), options["ontology"], options["pipeline"])
     if advised is not None:
         tell(advised)
-    if fail_on:
-        tell(checks.message)
-        if checks.exceed(fail_over):
-            finish(FAILED_CHECKS)
+    if fail_on and checks.exceed(fail_over):
+        finish(FAILED_CHECKS)
     finish(UNUSABLE if lost else FAILED_RECORDS if failed else 0)
 
 

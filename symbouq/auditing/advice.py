@@ -9,12 +9,12 @@ from time import monotonic
 
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.summary import Summary, Undecided, decided
-from symbouq.errors import RecordError, SymboUQError
-from symbouq.limits import LimitError, time_limit
+from symbouq.errors import SymboUQError
+from symbouq.limits import time_limit
 from symbouq.ontology.tables import Ontology
 from symbouq.records import Trace
 
-_SECONDS = 15.0
+_SECONDS = 4.0
 """Time for the audits of the sample; what is not finished by then is not counted."""
 
 _CLEARLY = 0.2
@@ -102,6 +102,6 @@ def _decided(auditor: TraceAuditor, one: Undecided) -> int:
     """How many claims of a trace a profile decides; none where it cuts other claims."""
     try:
         audit = auditor.audited(Trace(**one.trace))
-    except (RecordError, LimitError):
+    except SymboUQError:
         return 0
     return decided(audit) if len(audit["claims"]) == one.claims else 0

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from symbouq.auditing.verdicts import Verdict
 from symbouq.records import Trace
 
-SAMPLED = 20
+SAMPLED = 8
 """Undecided traces that a summary keeps, the first ones."""
 
 _TEXT = {

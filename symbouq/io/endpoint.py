@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import os
+import re
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -19,6 +22,8 @@ from symbouq.io.chat import TEMPERATURE, Answer, Message, UnansweredError
 KEYS = ("SYMBOUQ_API_KEY", "OPENAI_API_KEY")
 """Variables of the environment that may hold the server's key, in the order in which they are
 looked at. A key is taken from nowhere else."""
+
+_LOG = logging.getLogger(__name__)
 
 _PATH = "/chat/completions"
 _PASSING = (408, 409, 425, 429, 500, 502, 503, 504)
@@ -78,7 +83,7 @@ class Endpoint:
     """A server with a model; safe from several threads.
 
     What a server refuses of a request's settings (a schema, a temperature, the name of the most
-    tokens) is left out from then on.
+    tokens) is left out from then on, and told once as a warning of this module's logger.
 
     Args:
         url: Its address, such as `http://localhost:8000/v1`.
@@ -108,6 +113,7 @@ class Endpoint:
         self._key = _key()
         self._local = threading.local()
         self._refused: set[str] = set()
+        self._learning = threading.Lock()
 
     def ask(
         self,
@@ -162,11 +168,16 @@ class Endpoint:
         """Whether a refusal names one of the settings, without which it may be tried again."""
         if any(text in fault.lower() for text in _TOO_LONG):
             return False
-        named = [name for name in settings if name in fault and name != "max_completion_tokens"]
-        if not named and "response_format" in settings and "schema" in fault:
-            named = ["response_format"]
-        self._refused.update(named[:1])
-        return bool(named)
+        name = _named(fault, settings)
+        if name is None:
+            return False
+        with self._learning:
+            if name not in self._refused:
+                self._refused.add(name)
+                if name == "max_tokens":
+                    return True  # it has another name there
+                _LOG.warning("%s takes no %s: requests are made without it", self.url, name)
+        return True
 
     def _authorized(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         if self._key:
@@ -202,6 +213,20 @@ class Endpoint:
         session = self._local.session
         assert isinstance(session, requests.Session)
         return session
+
+
+def _named(fault: str, settings: Mapping[str, Any]) -> str | None:
+    """The setting that a refusal names: in its `param`, as OpenAI's do, else somewhere."""
+    names = [name for name in settings if name != "max_completion_tokens"]
+    try:
+        param = str(json.loads(fault)["error"]["param"])
+    except (ValueError, KeyError, TypeError):
+        param = ""
+    found = [name for name in names if re.match(rf"{name}\b", param)]
+    found += [name for name in names if name in fault]
+    if "response_format" in names and "schema" in fault:
+        found.append("response_format")
+    return next(iter(found), None)
 
 
 def _key() -> str | None:
@@ -241,7 +266,9 @@ def _reply(response: requests.Response) -> Reply:
     if status != 200:
         raise (UnreachableError if status in _PASSING else UnansweredError)(fault)
     try:
-        content = response.json()
+        # Half of a surrogate pair, such as of an emoji that was cut, can be written nowhere.
+        said = json.dumps(response.json(), ensure_ascii=False).encode(errors="replace")
+        content = json.loads(said)
         (choice, *_) = content["choices"]
         usage = content.get("usage") or {}
         return Reply(

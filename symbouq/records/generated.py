@@ -10,6 +10,24 @@ Record = Mapping[str, Any]
 SEGMENTED = "segmented"
 """Field that says that the claims of a trace are those of its audit, not its own."""
 
+ANSWER = (
+    "response",
+    "reasoning",
+    "conclusion",
+    "claims",
+    "tokens",
+    "samples",
+    "scores",
+    "generation",
+    "correct",
+    "readings",
+    "faults",
+    "reader",
+)
+"""Fields of a trace that are of its answer, and of no other answer to the question."""
+RELATIONAL = ("scene_relations", "scene_events", "complete")
+"""Fields that come with claims in relations, so that an answer in words has none of them."""
+
 
 def is_structured(record: Record) -> bool:
     """Whether a trace brings its claims one by one; otherwise the audit cuts its response."""

@@ -12,7 +12,7 @@ from symbouq.auditing.selection import best_of
 from symbouq.errors import RecordError
 from symbouq.io.stream import Work
 from symbouq.records import Trace, make_record
-from symbouq.records.generated import status_of
+from symbouq.records.generated import ANSWER, RELATIONAL, status_of
 from symbouq.reliability.labels import Gold, gold_of
 from symbouq.reliability.model import Model
 from symbouq.reliability.reading import Composition, Reader, Reading
@@ -68,10 +68,10 @@ def selecting(
         others = [*_samples(trace)]
         if not others:
             return {**record, "selected": {"sample": 0, "scores": []}}, 0
-        shared = {name: value for name, value in record.items() if name not in _OF_ONE_TEXT}
-        own = {name: record[name] for name in _TEXT if name in record}
+        own = {name: value for name, value in record.items() if name not in _NOT_OF_TEXT}
         own["generation"] = {"status": status_of(record)}
-        answers = [{**shared, **own}, *({**shared, **each} for each in others)]
+        shared = {k: v for k, v in record.items() if k not in (*ANSWER, *RELATIONAL)}
+        answers = [own, *({**shared, **each} for each in others)]
         traces = [make_record(Trace, answer) for answer in answers]
         (auditor if reader is None else reader.auditor).ahead(traces)
         scores = [*map(score, answers, traces)]
@@ -84,19 +84,8 @@ def selecting(
 
 
 _TEXT = ("response", "reasoning", "conclusion")
-_OF_ONE_TEXT = (
-    *_TEXT,
-    "claims",
-    "tokens",
-    "scores",
-    "samples",
-    "generation",
-    "correct",
-    "readings",
-    "faults",
-    "reader",
-)
-"""Fields that are of one answer to a question."""
+_NOT_OF_TEXT = {*ANSWER} - {*_TEXT, "claims"}
+"""Fields of an answer that say more of it than its text or claims."""
 
 
 def _samples(trace: Trace) -> Iterator[dict[str, Any]]:

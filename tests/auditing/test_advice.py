@@ -122,7 +122,7 @@ def test_the_advice_of_a_run(report: bool, tmp_path: Path) -> None:
     first = run("audit", path, "--jobs", "1", *options)
     assert first.exit_code == 0, first.stderr
     assert first.stderr.splitlines()[-1] == (
-        "Most claims are undecided. Of 60 claims in 20 such traces, profile everyday decides 60, "
+        "Most claims are undecided. Of 24 claims in 8 such traces, profile everyday decides 24, "
         "nine-way 0: try --profile everyday."
     )
     assert "--profile" not in first.stdout

@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-Answering = Callable[[dict[str, Any]], "str | tuple[int, str] | dict[str, Any] | None"]
-"""Takes the body of a request; gives the text of the answer, a status with its message, a whole
-body, or None to break the connection off."""
+Answering = Callable[
+    [dict[str, Any]], "str | tuple[int, str | dict[str, Any]] | dict[str, Any] | None"
+]
+"""Takes the body of a request; gives the text of the answer, a status with its message or
+error, a whole body, or None to break the connection off."""
 
 
 @dataclass
@@ -59,7 +61,8 @@ def chat_server(answering: Answering, delay: float = 0) -> Iterator[ChatServer]:
                 return
             status, content = 200, given
             if isinstance(given, tuple):
-                status, content = given[0], {"error": {"message": given[1]}}
+                status, said = given
+                content = {"error": {"message": said} if isinstance(said, str) else said}
             elif isinstance(given, str):
                 content = completion(given)
             self._send(status, content)

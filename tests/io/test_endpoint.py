@@ -102,7 +102,9 @@ def test_a_refusal_is_none_that_may_pass(status: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["response_format", "temperature", "seed", "max_tokens"])
-def test_a_setting_that_a_server_does_not_have_is_left_out(name: str) -> None:
+def test_a_setting_that_a_server_does_not_have_is_left_out(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
     def answering(body: dict[str, Any]) -> Any:
         return (400, f"unsupported parameter: {name}") if name in body else "Hi."
 
@@ -111,8 +113,22 @@ def test_a_setting_that_a_server_does_not_have_is_left_out(name: str) -> None:
         for _ in range(2):
             assert endpoint.ask(ASKED, SCHEMA, 50, 0).text == "Hi."
     assert [name in body for body in server.bodies] == [True, False, False]
+    told = [f"{endpoint.url} takes no {name}: requests are made without it"]
     if name == "max_tokens":
         assert server.bodies[-1]["max_completion_tokens"] == 50
+        told = []
+    assert caplog.messages == told
+
+
+def test_a_refusal_says_itself_which_setting_it_means() -> None:
+    error = {"message": "response_format or seed?", "param": "seed"}
+
+    def answering(body: dict[str, Any]) -> Any:
+        return (400, error) if "seed" in body else "Hi."
+
+    with chat_server(answering) as server:
+        assert Endpoint(server.url, "small").ask(ASKED, SCHEMA, 50, 0).text == "Hi."
+    assert ["response_format" in body for body in server.bodies] == [True, True]
 
 
 def test_a_request_that_is_too_long_is_the_request_s_fault() -> None:

@@ -32,8 +32,9 @@ class EndpointEngine:
     """An `Engine` that asks a server.
 
     A server that takes a JSON Schema holds its texts to that; of one that does not, the first JSON
-    object of the text counts. Log-probabilities are kept where the server gives them and they are
-    of the whole text; the numbers of tokens are not told, so that no signals can be extracted.
+    object with the fields that the schema requires counts. Log-probabilities are kept where the
+    server gives them and they are of the whole text; the numbers of tokens are not told, so that no
+    signals can be extracted.
 
     Args:
         url: The server's address, such as `http://localhost:8000/v1`.
@@ -85,7 +86,9 @@ class EndpointEngine:
         finish: Finish = "length" if reply.finish == "length" else "stop"
         text = after_thoughts(reply.text).strip()
         if request.schema is not None:
-            text = next((found for _, found in json_objects(text)), text)
+            wanted = {*request.schema.get("required", ())}
+            objects = (found for value, found in json_objects(text) if wanted <= value.keys())
+            text = next(objects, text)
         tokens = _tokens(reply) if text == reply.text else ()
         return Completion(text, tokens, finish, reply.prompt_tokens, written=reply.reply_tokens)
 

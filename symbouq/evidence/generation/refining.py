@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from symbouq.errors import RecordError
 from symbouq.evidence.contract import CONFLICT, MISSHAPEN, REVISION
 from symbouq.evidence.generation.engine import Completion, Engine
 from symbouq.evidence.generation.run import (
+    Made,
     Plan,
     Progress,
     Settings,
@@ -96,8 +98,8 @@ class Refiner:
         decided = run_settings(engine, settings, revision=wording, ontology=rules)
         self.plan = Plan(decided, engine.batch_size)
 
-    def __call__(self, instances: Sequence[Instance]) -> list[dict[str, Any]]:
-        """The records of the refined traces of some instances.
+    def __call__(self, instances: Sequence[Instance]) -> Made:
+        """The refined traces of some instances.
 
         Raises:
             SymboUQError: If nothing can be generated.
@@ -118,10 +120,13 @@ class Refiner:
             controls = [[attempt] for attempt in first]
             for (n, _), attempt in zip(again, drawn, strict=True):
                 controls[n].append(attempt)
-        return [
+        records = [
             self._record(instance, attempts, control)
             for instance, attempts, control in zip(instances, refined, controls, strict=True)
         ]
+        # The control's first attempt is the refined one's.
+        answers = chain.from_iterable([*refined, *(control[1:] for control in controls)])
+        return Made(records, sum(attempt.completion.length for attempt in answers))
 
     def _asked(self, questions: Sequence[tuple[Instance, int, str]]) -> list[Attempt]:
         """The answers to questions, each the one of a number, with what was found in an earlier
@@ -143,11 +148,8 @@ class Refiner:
         status = status_of(completion, self._settings.free_form)
         if status != "valid":
             return Attempt(completion, score=0.0, conflict="" if status == "failed" else MISSHAPEN)
-        # The scene in words counts; relations beside it would want claims in relations.
-        written = self._written(instance, completion)
-        record = {name: value for name, value in written.items() if name not in _RELATIONAL}
         try:
-            trace = make_record(Trace, record)
+            trace = make_record(Trace, self._written(instance, completion))
             with time_limit(TIMEOUT):
                 audit = self._auditor.audited(trace)
                 scene = self._auditor.parser_for(trace).sentences(trace)
@@ -195,7 +197,6 @@ class Refiner:
         return best_of(records, [attempt.score for attempt in attempts]), written
 
 
-_RELATIONAL = ("scene_relations", "scene_events", "complete")
 _ASKED = ("question", "answer_space", "dataset")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -17,6 +18,7 @@ from symbouq.io.output import lock
 
 HASH = "settings"
 """Name of the settings' hash among the settings; the others say what differs."""
+_ABSENT = object()
 _START = b'{"id":'
 """Beginning of every line."""
 
@@ -113,22 +115,24 @@ class ResumableFile:
     def _check(self, line: bytes, number: int) -> None:
         try:
             record = from_json(line)
-            there = {name: record["generation"][name] for name in self._settings}
+            there, settings = dict(record["generation"]), record["generation"][HASH]
             self.done.add(record["id"])
         except (ValueError, KeyError, TypeError) as error:
             raise self._foreign(number) from error
+        if settings == self._settings[HASH]:
+            return
         differing = [
-            f"{name} is {_shown(there[name])} there and {_shown(value)} here"
+            f"{name} is {_shown(there[name]) if name in there else 'not'} there and "
+            f"{_shown(value)} here"
             for name, value in self._settings.items()
-            if there[name] != value and name != HASH
+            if there.get(name, _ABSENT) != value and name != HASH
         ]
-        if differing:
-            raise SymboUQError(
-                f"was begun with other settings: {'; '.join(differing)}; continue with those "
-                "or give another file",
-                str(self.path),
-                number,
-            )
+        raise SymboUQError(
+            f"was begun with other settings: {'; '.join(differing) or 'those of another command'}; "
+            "continue with those or give another file",
+            str(self.path),
+            number,
+        )
 
     def _foreign(self, number: int) -> SymboUQError:
         return SymboUQError(
@@ -153,5 +157,6 @@ def _torn(line: bytes) -> bool:
 
 
 def _shown(value: Any) -> str:
+    """A setting in a message: a hash by its beginning."""
     text = str(value)
-    return text if len(text) <= 24 else f"{text[:12]}..."
+    return f"{text[:12]}..." if re.fullmatch("[0-9a-f]{40,}", text) else text

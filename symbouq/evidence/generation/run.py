@@ -22,14 +22,15 @@ from symbouq.evidence.generation.resumable import HASH, ResumableFile
 from symbouq.io.adapters.chat import token
 from symbouq.io.stream import read_lines
 from symbouq.records import Instance, parse_record
+from symbouq.records.generated import ANSWER, RELATIONAL
 
 FREE_TOKENS = 1024
 """Most tokens of a free-form trace, unless the settings say otherwise."""
 
 _DIGITS = 6
 """Decimal places of log-probabilities."""
-_WRITTEN = ("model", "reasoning", "conclusion", "response", "claims", "tokens", "samples")
-"""Fields of a trace that an instance does not bring along."""
+_WRITTEN = ("id", "model", *ANSWER, *RELATIONAL)
+"""Fields that a trace does not take over from its instance."""
 
 Status = Literal["valid", "invalid", "truncated", "failed"]
 
@@ -211,6 +212,18 @@ class Plan(NamedTuple):
     size: int
 
 
+class Made(NamedTuple):
+    """A part that is generated.
+
+    Attributes:
+        records: The records of its instances.
+        tokens: How many tokens were generated for them.
+    """
+
+    records: list[dict[str, Any]]
+    tokens: int
+
+
 class Generator:
     """Makes the traces of instances, a part at a time.
 
@@ -225,26 +238,28 @@ class Generator:
         size = max(1, engine.batch_size // (1 + settings.samples))
         self.plan = Plan(run_settings(engine, settings), size)
 
-    def __call__(self, instances: Sequence[Instance]) -> list[dict[str, Any]]:
-        """The records of the traces of some instances.
+    def __call__(self, instances: Sequence[Instance]) -> Made:
+        """The traces of some instances.
 
         Raises:
             SymboUQError: If nothing can be generated.
         """
         requests = [requests_of(instance, self._settings) for instance in instances]
-        completions = iter(self._engine.generate(list(chain.from_iterable(requests))))
+        completions = self._engine.generate(list(chain.from_iterable(requests)))
+        left = iter(completions)
         decided = self.plan.decided
-        return [
-            trace_of(instance, list(islice(completions, len(asked))), self._engine, decided)
+        records = [
+            trace_of(instance, list(islice(left, len(asked))), self._engine, decided)
             for instance, asked in zip(instances, requests, strict=True)
         ]
+        return Made(records, sum(completion.length for completion in completions))
 
 
 def continued(
     instances: Sequence[Instance],
     plan: Plan,
     out: str | Path,
-    make: Callable[[Iterable[Sequence[Instance]]], Iterator[list[dict[str, Any]]]],
+    make: Callable[[Iterable[Sequence[Instance]]], Iterator[Made]],
 ) -> Iterator[Progress]:
     """Writes the parts that a file does not have whole.
 
@@ -252,7 +267,7 @@ def continued(
         instances: With different ids.
         plan: The plan of the run.
         out: The file.
-        make: Gives the records of parts, in their order.
+        make: Makes parts, in their order.
 
     Yields:
         The progress, at the start and after each part.
@@ -266,14 +281,13 @@ def continued(
         yield progress
         missing = [part for part in parts if not all(each.id in file.done for each in part)]
         began = time.monotonic()  # on a cluster the workers load the model after it
-        for records in make(missing) if missing else ():
+        for records, tokens in make(missing) if missing else ():
             for record in records:
                 generation = record["generation"]
                 if record["id"] not in file.done:
                     progress.statuses[generation["status"]] += 1
                     progress.copied += generation.get("copied", False)
-                progress.tokens += len(record["tokens"])
-                progress.tokens += sum(sample["length"] for sample in record["samples"])
+            progress.tokens += tokens
             file.append(records)
             progress.seconds = time.monotonic() - began
             yield progress
@@ -307,7 +321,7 @@ def trace_of(
     fields = from_json(instance.model_dump_json(exclude_unset=True))
     return {
         "id": instance.id,
-        **{name: value for name, value in fields.items() if name not in ("id", *_WRITTEN)},
+        **{name: value for name, value in fields.items() if name not in _WRITTEN},
         "model": engine.model_name,
         **response_fields(trace, free_form),
         "tokens": [

@@ -87,6 +87,26 @@ def test_the_object_counts_whatever_stands_around_it(said: str) -> None:
     assert (made.text, made.tokens) == (TEXT, ())
 
 
+def test_an_object_that_is_no_trace_comes_before_one() -> None:
+    said = f'The form is {{"reasoning": []}}, so: {TEXT}'
+    (made,) = generated(lambda body: said, Request("Where?", 9, SCHEMA))
+    assert made.text == TEXT
+    (none,) = generated(lambda body: '{"a": 1}', Request("Where?", 9, SCHEMA))
+    assert none.text == '{"a": 1}'
+
+
+def test_half_an_emoji_ends_no_run(tmp_path: Path) -> None:
+    given = write_lines(tmp_path / "in.jsonl", {"id": "a", "scene": "A is left of B."})
+    cut = with_tokens("left \ud83d", ("left \ud83d", -1.0))
+    with chat_server(lambda body: cut) as server:
+        arguments = ("--endpoint", server.url, "--model", "m", "--free-form", "--samples", 0)
+        done = run("generate", given, *arguments, "--out", tmp_path / "out.jsonl")
+    assert done.exit_code == 0, done.stderr
+    (record,) = read_lines(tmp_path / "out.jsonl")
+    assert record["response"] == record["tokens"][0]["text"] == "left ?"
+    assert "10 tokens" not in done.stderr and "1 tokens" in done.stderr
+
+
 def test_thoughts_that_were_cut_are_no_answer() -> None:
     cut = completion(f"<think>I might say {TEXT}", "length")
     (made,) = generated(lambda body: cut, Request("Where?", 9, SCHEMA))

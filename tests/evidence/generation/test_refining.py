@@ -30,9 +30,10 @@ class Scripted:
 
     version, device, batch_size, model_name = "script 1", "cpu", 4, "script"
 
-    def __init__(self, *texts: str | None) -> None:
+    def __init__(self, *texts: str | None, length: int = 0) -> None:
         self.identity = {"engine": "script"}
         self.texts = list(texts)
+        self.length = length
         self.asked: list[Request] = []
 
     def generate(self, requests: Sequence[Request]) -> list[Completion]:
@@ -41,7 +42,7 @@ class Scripted:
         return [
             Completion("", (), "failed", 0, "no room")
             if text is None
-            else Completion(text, (), "stop", 5)
+            else Completion(text, (), "stop", 5, written=self.length)
             for text in texts
         ]
 
@@ -52,7 +53,7 @@ def instance(name: str = "q", **fields: Any) -> Instance:
 
 
 def refined(engine: Scripted, *instances: Instance, **settings: Any) -> list[dict[str, Any]]:
-    return Refiner(engine, Refinement(**settings))(list(instances) or [instance()])
+    return Refiner(engine, Refinement(**settings))(list(instances) or [instance()]).records
 
 
 def test_an_answer_without_a_conflict_stands() -> None:
@@ -131,6 +132,20 @@ def test_no_two_rounds_or_questions_share_a_seed() -> None:
     refined(engine, instance("one"), instance("other"), rounds=3)
     drawn = [request.seed for request in engine.asked if request.temperature]
     assert len(drawn) == len(set(drawn)) == 4
+
+
+def test_tokens_are_counted_over_all_answers_once() -> None:
+    engine = Scripted(*[WRONG] * 3, length=7)
+    made = Refiner(engine, Refinement(rounds=2, control=True))([instance()])
+    assert (len(engine.asked), made.tokens) == (3, 21)
+
+
+def test_a_scene_in_relations_beside_its_words_is_left_to_them() -> None:
+    relations = [{"subject": "A", "relation": "left", "object": "B"}]
+    asked = instance(scene_relations=relations, correct=False)
+    (record,) = refined(Scripted(WRONG, RIGHT), asked)
+    assert record["chosen"] == 1
+    assert not {"scene_relations", "claims", "correct"} & record.keys()
 
 
 def test_answers_are_compared(tmp_path: Path) -> None:

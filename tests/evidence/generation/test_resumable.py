@@ -85,6 +85,23 @@ def test_other_settings_are_refused_with_what_differs(tmp_path: Path) -> None:
     assert path.read_bytes() == ONE
 
 
+def test_what_only_one_of_two_has_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "traces.jsonl"
+    path.write_bytes(ONE)
+    endpoint = "http://localhost:8000/v1/chat/completions"
+    with (
+        pytest.raises(SymboUQError, match=f"endpoint is not there and {endpoint} here;"),
+        store(path, endpoint=endpoint, **{HASH: "b"}),
+    ):
+        pass
+    with (
+        pytest.raises(SymboUQError, match="other settings: those of another command;"),
+        store(path, **{HASH: "b"}),
+    ):
+        pass
+    assert path.read_bytes() == ONE
+
+
 def test_two_runs_at_once(tmp_path: Path) -> None:
     path = tmp_path / "traces.jsonl"
     expected = pytest.raises(SymboUQError, match="another run is writing to it")
