@@ -296,3 +296,11 @@ def test_what_is_mapped_is_not_guessed(tmp_path: Path) -> None:
     reading = ReadOptions(mapping=(("prompt", "input"), ("response", "output.text")))
     (record,) = good(str(tmp_path / "in.parquet"), reading)
     assert (record["scene"], record["response"]) == ("The jar is above the tin.", "below")
+
+
+def test_columns_of_our_own_go_before_those_of_an_exchange(tmp_path: Path) -> None:
+    path = table(
+        tmp_path / "in.csv", "prompt,completion,response,conclusion", f"{ASKED},above,below,below"
+    )
+    (record,) = good(path)
+    assert (record["response"], record["conclusion"]) == ("below", "below")

@@ -6,6 +6,8 @@ from pathlib import Path
 
 from helpers.writers import TRACES, faults, good, lines, messages, pair_row
 
+from symbouq.io.adapters.inputs import ReadOptions
+
 
 def test_pairs_without_an_id(tmp_path: Path) -> None:
     rows = [{k: v for k, v in pair_row(trace).items() if k != "id"} for trace in TRACES]
@@ -72,3 +74,18 @@ def test_a_trace_of_our_own_stays_one(tmp_path: Path) -> None:
     }
     (record,) = good(lines(tmp_path / "own.jsonl", own | {"prompt": "Think!", "output": "?"}))
     assert (record["id"], record["conclusion"]) == ("own", "no")
+
+
+def test_a_trace_of_our_own_whose_scene_comes_late(tmp_path: Path) -> None:
+    own = {**TRACES[0], "response": "above"}
+    long = {"prompt": "x" * 200_000, "completion": "y", **own}
+    (record,) = good(lines(tmp_path / "in.jsonl", long))
+    assert {name: record[name] for name in own} == own
+
+
+def test_mapped_texts_are_not_guessed(tmp_path: Path) -> None:
+    row = {"prompt": "Think step by step.", "completion": {"steps": "above"}, "story": "A is at B."}
+    path = lines(tmp_path / "in.jsonl", row)
+    reading = ReadOptions(mapping=(("scene", "story"), ("response", "completion.steps")))
+    (record,) = good(path, reading)
+    assert (record["scene"], record["response"]) == ("A is at B.", "above")
