@@ -78,7 +78,8 @@ TESTED_ELSEWHERE = {
     "reliability/test_reading.py": "reliability/decoding reliability/worlds",
     "integrations/test_http.py": "cli/serve integrations/service",
     "integrations/test_inspect_ai.py": "integrations/questions",
-    "integrations/test_lm_eval.py": "integrations/lm_eval/tasks/functions",
+    "integrations/test_lm_eval.py": """
+        integrations/lm_eval/plugin integrations/lm_eval/tasks/functions""",
     "report/test_checks.py": "cli/audit",
     "report/test_page.py": "report/compared report/html",
     "test_cli.py": """

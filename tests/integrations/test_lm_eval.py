@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,10 @@ from lm_eval import simple_evaluate
 from lm_eval.api.model import LM
 from lm_eval.tasks import TaskManager
 
+from symbouq.errors import SymboUQError
 from symbouq.experiments.benchmarks import BENCHMARKS
 from symbouq.integrations.lm_eval import TASKS
+from symbouq.integrations.lm_eval.plugin import AuditFilter, audited
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # the host's own
 
@@ -89,6 +92,79 @@ def test_a_task(tmp_path: Path, task: str) -> None:
     ]
     assert ["contradicted", "not-evaluable"] in verdicts
     assert samples["yard"]["process"] == 0
+
+
+OWN = """
+task: own
+custom_dataset: !function own.rows
+test_split: test
+output_type: generate_until
+doc_to_text: "{{story}} {{question}}"
+doc_to_target: "{{answer}}"
+filter_list:
+  - name: audit
+    filter:
+      - {function: symbouq_audit, scene: story}
+      - {function: take_first}
+metric_list:
+  - {metric: symbouq}
+"""
+FUNCTIONS = """
+import json
+from datasets import Dataset
+import symbouq.integrations.lm_eval.plugin
+
+def rows(**_):
+    return {"test": Dataset.from_list(json.loads(ROWS))}
+"""
+
+
+def own(folder: Path, task: str, *rows: dict[str, Any]) -> dict[str, Any]:
+    (folder / "own.yaml").write_text(task)
+    content = json.dumps([{"answer_space": NINE, **row} for row in rows])
+    (folder / "own.py").write_text(f"ROWS = {content!r}\n{FUNCTIONS}")
+    manager = TaskManager(include_path=str(folder), include_defaults=False)
+    found: dict[str, Any] = simple_evaluate(
+        Told(), tasks=["own"], task_manager=manager, bootstrap_iters=0
+    )
+    return found
+
+
+def test_a_task_of_ones_own_takes_filter_and_metric_by_name(tmp_path: Path) -> None:
+    asked = "Where is the lamp relative to the desk?"
+    rows = [
+        {"id": "a", "story": ["The lamp is below the desk."], "question": asked, "answer": "below"},
+        {"id": "b", "story": ["The barn is above the well."],
+         "question": "Where is the barn relative to the well?", "answer": "above"},
+        {"id": "mute", "story": ["The lamp is above the desk."], "question": asked, "answer": "x"},
+    ]  # fmt: skip
+    found = own(tmp_path, OWN, *rows)
+    means = {name.split(",")[0]: value for name, value in found["results"]["own"].items()}
+    # Of the lamp the step is open and the answer is wrong; of the barn the step is wrong, after
+    # which its answer is not judged.
+    assert (means["outcome"], means["process"], means["free_of_errors"]) == (0.0, 0.0, 0.0)
+    assert means["determinacy"] == pytest.approx((0.5 + 0.5 + 0) / 3)
+    assert {sample["filter"] for sample in found["samples"]["own"]} == {"audit"}
+
+
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        (OWN.replace(", scene: story", ""), "a row has no column 'scene'"),
+        (OWN.replace("scene: story", "story: scene"), "symbouq_audit has no argument story"),
+        (OWN.replace("- {function: symbouq_audit, scene: story}", ""), "name it"),
+    ],
+)
+def test_tasks_that_name_it_wrongly(task: str, message: str, tmp_path: Path) -> None:
+    row = {"id": "a", "story": "The lamp is below the desk.", "question": "Where is the lamp?"}
+    with pytest.raises(SymboUQError, match=message):
+        own(tmp_path, task, {**row, "answer": "below"})
+
+
+def test_versions_with_plugins_find_both() -> None:
+    (filtering,) = entry_points(group="lm_eval.filters", name="symbouq_audit")
+    (metric,) = entry_points(group="lm_eval.metrics", name="symbouq")
+    assert (filtering.load(), metric.load()) == (AuditFilter, audited)
 
 
 def test_hops_are_chosen(tmp_path: Path) -> None:

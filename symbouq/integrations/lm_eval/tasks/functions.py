@@ -8,8 +8,8 @@ from typing import Any
 from datasets import Dataset
 
 from symbouq.errors import SymboUQError
+from symbouq.integrations.lm_eval.plugin import rewarded
 from symbouq.integrations.questions import QUESTION, prompted
-from symbouq.rewards import reward
 
 
 def questions(
@@ -37,12 +37,10 @@ def questions(
 
 
 def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
-    """The reward of a response (`symbouq.rewards`); NaN is what was not decided, and is left out of
-    the means.
+    """The rewards of a response (`symbouq.integrations.lm_eval.plugin.rewarded`).
 
     Args:
         doc: A row of `questions`.
         results: The response.
     """
-    given = {name: doc.get(name) for name in ("answer", "answer_space", "dataset", "profile")}
-    return reward(doc["scene"], results[0], doc.get("question") or "", **given).values
+    return rewarded(doc, results[0])

@@ -1,0 +1,107 @@
+"""A filter and a metric for tasks of lm-evaluation-harness: `symbouq_audit` has the responses
+audited, `symbouq` tells what that says of them.
+
+Versions with plugins find both by their names; others do once this module is imported, as by the
+file that a task takes its functions from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lm_eval.api.filter import Filter
+from lm_eval.api.registry import register_filter, register_metric
+
+from symbouq.errors import SymboUQError
+from symbouq.rewards import reward
+
+_FIELDS = ("scene", "question", "answer", "answer_space", "dataset", "profile")
+"""What the filter looks up in a row of a task."""
+
+
+class AuditedText(str):
+    """A response with its rewards; without any, as the harness makes one of the right answer.
+
+    Attributes:
+        values: The rewards by their names (`symbouq.rewards.Reward.values`).
+    """
+
+    values: dict[str, float] | None = None
+
+
+@register_filter("symbouq_audit")
+class AuditFilter(Filter):
+    """Has each response audited against its row's scene.
+
+    Args:
+        fields: Names of the columns that hold `scene`, `question`, `answer`, `answer_space`,
+            `dataset` and `profile`, where they are called otherwise. All but the first may be
+            missing.
+
+    Raises:
+        SymboUQError: If there are other arguments.
+    """
+
+    def __init__(self, **fields: str) -> None:
+        super().__init__()
+        if unknown := fields.keys() - {*_FIELDS}:
+            raise SymboUQError(
+                f"the filter symbouq_audit has no argument {min(unknown)}; it has "
+                f"{', '.join(_FIELDS)}, each the name of a column"
+            )
+        self._columns = {name: fields.get(name, name) for name in _FIELDS}
+
+    def apply(
+        self, resps: Sequence[Sequence[str]], docs: Sequence[Mapping[str, Any]]
+    ) -> list[list[AuditedText]]:
+        """The audited responses of each row.
+
+        Args:
+            resps: The responses of each row.
+            docs: The rows.
+
+        Raises:
+            SymboUQError: If a row has no scene.
+        """
+        return [
+            [self._audited(response, doc) for response in responses]
+            for responses, doc in zip(resps, docs, strict=True)
+        ]
+
+    def _audited(self, response: str, doc: Mapping[str, Any]) -> AuditedText:
+        column = self._columns["scene"]
+        if doc.get(column) is None:
+            raise SymboUQError(
+                f"a row has no column {column!r}: name that of the scene, as "
+                "{function: symbouq_audit, scene: COLUMN}"
+            )
+        given = {name: doc[column] for name, column in self._columns.items() if column in doc}
+        text = AuditedText(response)
+        text.values = rewarded(given, response)
+        return text
+
+
+@register_metric(metric="symbouq", higher_is_better=True, aggregation="nanmean")
+def audited(references: Sequence[Any], predictions: Sequence[str], **_: Any) -> dict[str, float]:
+    """The rewards of a response that the filter has had audited.
+
+    Raises:
+        SymboUQError: If it has not.
+    """
+    values = getattr(predictions[0], "values", None)
+    if values is None:
+        raise SymboUQError("the metric symbouq reads what the filter symbouq_audit gives: name it")
+    return dict(values)
+
+
+def rewarded(doc: Mapping[str, Any], response: str) -> dict[str, float]:
+    """The rewards of a response (`symbouq.rewards.reward`); NaN is what was not decided, and is
+    left out of the means.
+
+    Args:
+        doc: The question: `scene`, and what else there is of the arguments of `reward`.
+        response: The response.
+    """
+    given = {name: doc.get(name) for name in _FIELDS[2:]}
+    return reward(doc["scene"], response, doc.get("question") or "", **given).values
