@@ -190,9 +190,12 @@ def parse(files: tuple[str, ...], out: str, **options: Any) -> None:
     finish(failed > 0)
 
 
+_AUDITS = click.Path(exists=True, dir_okay=False, allow_dash=True)
+
+
 @main.command()
-@click.argument("first", type=click.Path(exists=True, dir_okay=False))
-@click.argument("second", type=click.Path(exists=True, dir_okay=False))
+@click.argument("first", type=_AUDITS)
+@click.argument("second", type=_AUDITS)
 @EXAMPLES
 @printing_option("flips", "text", "json")
 @REPORT
@@ -202,7 +205,8 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
     Two files of readings (--readings of `symbouq audit`) are compared sentence by sentence.
 
     Both are what `symbouq audit` wrote; traces belong together by their ids. Where the
-    responses are the same, all claims are compared, else the scene and the conclusion.
+    responses are the same, all claims are compared, else the scene and the conclusion. One
+    of them may be - for standard input.
     Audits made with another --context are compared by that context's verdicts.
     Exit codes: 0 no difference, 1 a verdict flips, a trace is in one file alone or a line
     cannot be read, 2 nothing to compare.
@@ -213,21 +217,24 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
     from symbouq.auditing.compare_readings import compared_readings, readings_of
     from symbouq.report.compared import ComparedSides
     from symbouq_cli.report import show_flips, show_readings
-    from symbouq_cli.run import refuse_overwriting
+    from symbouq_cli.run import refuse_overwriting, standing
 
-    if readings_of(first, second):
-        if report is not None:
-            raise click.UsageError("--report shows audits, not readings")
-        read = compared_readings(first, second)
-        if form == "json":
-            click.echo(json.dumps(read.as_json(), indent=2, ensure_ascii=False))
-        else:
-            show_readings((first, second), read, examples)
-        finish(read.differ)
+    if first == second == "-":
+        raise click.UsageError("standard input is one file only; name the other")
     if report is not None:
         refuse_overwriting((first, second), report, "--report")
     sides = ComparedSides()
-    flips = comparison(first, second, examples, sides.add)
+    with standing(first) as one, standing(second) as other:
+        if readings_of(one, other):
+            if report is not None:
+                raise click.UsageError("--report shows audits, not readings")
+            read = compared_readings(one, other)
+            if form == "json":
+                click.echo(json.dumps(read.as_json(), indent=2, ensure_ascii=False))
+            else:
+                show_readings((first, second), read, examples)
+            finish(read.differ)
+        flips = comparison(one, other, examples, sides.add)
     for failure in flips.failed:
         tell(failure)
     notes = [f"one response in both: {flips.same} of {flips.traces} traces"]

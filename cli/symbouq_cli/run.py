@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
+import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -163,6 +166,21 @@ def same_file(file: str, out: str) -> bool:
         )
     # Of a terminal, a pipe or a device, input and output are two things.
     return stat.S_ISREG(there[0].st_mode) and os.path.samestat(*there)
+
+
+@contextmanager
+def standing(path: str) -> Iterator[str]:
+    """The path of a file that can be read several times: of `-` one that holds what comes in on
+    standard input.
+    """
+    if path != "-":
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "standard-input")
+        with copy.open("wb") as stream:
+            shutil.copyfileobj(sys.stdin.buffer, stream)
+        yield str(copy)
 
 
 def _place(path: str, standard: int) -> Path | int:

@@ -222,6 +222,15 @@ def test_the_exit_code_says_whether_they_differ(files: tuple[Path, Path], tmp_pa
         assert result.stderr == (told if code == 2 else "")
 
 
+def test_one_side_may_come_in(files: tuple[Path, Path]) -> None:
+    first, second = map(str, files)
+    named = CliRunner().invoke(main, ["compare", first, second])
+    piped = CliRunner().invoke(main, ["compare", "-", second], input=files[0].read_bytes())
+    assert (piped.exit_code, piped.output) == (named.exit_code, named.output.replace(first, "-"))
+    both = CliRunner().invoke(main, ["compare", "-", "-"], input=b"")
+    assert both.exit_code == 2 and "name the other" in both.output
+
+
 def test_report_must_not_overwrite(files: tuple[Path, Path]) -> None:
     result = run("compare", *files, "--report", files[0])
     assert result.exit_code == 2
