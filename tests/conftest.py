@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +14,16 @@ import pytest
 # Tests start many processes, each of which would compile anew what it imports.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# They share what is compiled of ontologies, of which a user's own cache shall have no part.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    os.environ["SYMBOUQ_CACHE"] = tempfile.mkdtemp(prefix="symbouq-tests-")
+
+
+def pytest_unconfigure() -> None:
+    """Takes the shared cache away at the end."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        shutil.rmtree(os.environ["SYMBOUQ_CACHE"], ignore_errors=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

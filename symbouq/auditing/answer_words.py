@@ -18,7 +18,7 @@ Words = tuple[str, ...]
 def cues() -> Mapping[str, tuple[str, ...]]:
     """Roles of words in answers to the words (`cue/2`)."""
     found: dict[str, list[str]] = defaultdict(list)
-    for role, text in builtin().source.rows["cue", 2]:
+    for role, text in builtin().rows["cue", 2]:
         found[role].append(text)
     return {role: tuple(texts) for role, texts in found.items()}
 
@@ -26,7 +26,7 @@ def cues() -> Mapping[str, tuple[str, ...]]:
 @cache
 def meanings() -> Mapping[str, str]:
     """Answer labels, and what else answers call them, to their meanings."""
-    rows = builtin().source.rows
+    rows = builtin().rows
     return {plain(text): m for key in ("label", "synonym") for m, text in rows[key, 2]}
 
 
@@ -37,7 +37,7 @@ _NAMING = (("phrase", 2), ("phrase", 3), ("label", 3), ("synonym", 3))
 @cache
 def senses() -> Mapping[str, tuple[str, ...]]:
     """Texts to the relations that they are in some profile."""
-    rows = builtin().source.rows
+    rows = builtin().rows
     found: dict[str, dict[str, None]] = defaultdict(dict)
     named = [row[-2:] for key in _NAMING for row in rows[key]]
     named += [(relation, text) for relation, _, text in rows["wording", 3]]
@@ -51,7 +51,7 @@ def senses() -> Mapping[str, tuple[str, ...]]:
 def implications() -> Mapping[str, frozenset[str]]:
     """Relations to those that they imply, whatever the profile."""
     found: dict[str, set[str]] = defaultdict(set)
-    for relation, other in builtin().source.rows["implies", 2]:
+    for relation, other in builtin().rows["implies", 2]:
         found[relation].add(other)
     return {relation: frozenset(others) for relation, others in found.items()}
 
@@ -72,13 +72,13 @@ def plain(text: str) -> str:
 @cache
 def words_of(word_class: str) -> frozenset[str]:
     """The words of a class (`word/2`)."""
-    return frozenset(text for name, text in builtin().source.rows["word", 2] if name == word_class)
+    return frozenset(text for name, text in builtin().rows["word", 2] if name == word_class)
 
 
 @cache
 def digits() -> Mapping[str, str]:
     """Number words to digits."""
-    return {text: number for number, text in builtin().source.rows["numeral", 2]}
+    return {text: number for number, text in builtin().rows["numeral", 2]}
 
 
 def tokenized(text: str) -> list[str]:
@@ -105,4 +105,4 @@ def meaning_of(label: str) -> str | None:
 @cache
 def asking_possible() -> frozenset[str]:
     """Profiles whose questions ask which relations can hold."""
-    return frozenset(profile for (profile,) in builtin().source.rows["asks_possible", 1])
+    return frozenset(profile for (profile,) in builtin().rows["asks_possible", 1])

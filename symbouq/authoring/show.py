@@ -63,7 +63,7 @@ def sheet(library: OntologyLibrary, relation: str, profile: str | None = None) -
         raise OntologyError(error.args[0]) from error
     alone = worlds(ontology, [(0, name, 1)], (0, 1))
     possible, certain = (alone.possible, alone.certain) if alone is not None else ((), ())
-    rows = library.source.rows
+    rows = library.rows
     places = {
         place
         for fact, place in library.source.facts.items()

@@ -6,13 +6,23 @@ Everything that the audit and the readers know about relations comes from here.
 from __future__ import annotations
 
 import os
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from symbouq.errors import OntologyError
 from symbouq.limits import untimed
 from symbouq.ontology.compilation import tables_of
-from symbouq.ontology.source import Source, data_folder, digest, files_stamp, lp_files
-from symbouq.ontology.tables import Ontology
+from symbouq.ontology.source import (
+    Rows,
+    Source,
+    check_file,
+    data_folder,
+    digest,
+    files_stamp,
+    lp_files,
+    user_files,
+)
+from symbouq.ontology.store import Store, listed, unlisted
+from symbouq.ontology.tables import Ontology, Tables
 from symbouq.ontology.wellformed import read_source
 
 VERSION = "1"
@@ -37,9 +47,23 @@ class OntologyLibrary:
 
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
         builtin = lp_files(data_folder("ontology"))
-        source, files = read_source(builtin, folder)
-        name = "builtin" if folder is None else str(folder)
-        self._take(source, name, digest([*files, *lp_files(data_folder("rules"))]))
+        rules = lp_files(data_folder("rules"))
+        own = user_files(folder) if folder is not None else []
+        for file in own:
+            check_file(file, folder)
+        self.name = "builtin" if folder is None else str(folder)
+        self._folder = folder
+        self._store: Store | None = Store([*builtin, *own, *rules])
+        kept = self._store.load("library")
+        if kept is None:
+            self.source, files = read_source(builtin, folder)
+            kept = {
+                "hash": digest([*files, *rules]),
+                "extended": self.source.extended,
+                "rows": listed(self.source.rows),
+            }
+            self._store.save("library", kept)
+        self._take(unlisted(kept["rows"]), kept["extended"], kept["hash"])
 
     @classmethod
     def of(cls, source: Source, name: str, digest: str) -> OntologyLibrary:
@@ -51,21 +75,27 @@ class OntologyLibrary:
             digest: Its hash in audits.
         """
         library = cls.__new__(cls)
-        library._take(source, name, digest)
+        library.name, library.source, library._store = name, source, None
+        library._take(source.rows, source.extended, digest)
         return library
 
-    def _take(self, source: Source, name: str, digest: str) -> None:
-        self.source = source
-        self.name = name
+    def _take(self, rows: Rows, extended: str | None, digest: str) -> None:
+        self.rows = rows
         self._hash = digest
         self._compiled: dict[tuple[str, bool], Ontology] = {}
-        rows = self.source.rows
         self._datasets = {name.lower(): profile for name, profile in rows["dataset", 2]}
-        self._default = self.source.extended or next(
-            (p for (p,) in rows["default_profile", 1]), None
-        )
+        self._default = extended or next((p for (p,) in rows["default_profile", 1]), None)
         profiles = (profile for (profile,) in rows["profile", 1])
         self.profiles = sorted(profiles, key=lambda profile: (profile != self._default, profile))
+
+    @cached_property
+    def source(self) -> Source:
+        """The statements, which an ontology that was compiled before is used without.
+
+        Raises:
+            OntologyError: As on loading, if a file has changed since.
+        """
+        return read_source(lp_files(data_folder("ontology")), self._folder)[0]
 
     def profile_of(self, dataset: str | None) -> str:
         """The profile for traces of a dataset: what a `dataset` fact says, else the
@@ -100,7 +130,15 @@ class OntologyLibrary:
         return self._compiled[key]
 
     def _compile(self, profile: str, literal: bool) -> Ontology:
-        return tables_of(self.source, profile, self.name, self._hash, literal)
+        name = f"literal-{profile}" if literal else profile
+        kept = self._store.load(name) if self._store is not None else None
+        if kept is not None:
+            tables = Tables(unlisted(kept["tables"]))
+            return Ontology.of(tables, profile, self.name, self._hash, kept["rules"])
+        made = tables_of(self.source, profile, self.name, self._hash, literal)
+        if self._store is not None:
+            self._store.save(name, {"tables": listed(made.tables), "rules": made.encoding.rules})
+        return made
 
 
 def builtin() -> OntologyLibrary:

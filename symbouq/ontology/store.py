@@ -1,0 +1,97 @@
+"""Ontologies that were read and compiled before, in the user's folder for caches: to do so takes
+most of a second, to read the outcome a few milliseconds.
+
+An entry is found by what it depends on, byte by byte: files, code and solver. Whatever is wrong
+with the folder costs time, and nothing else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import clingo
+from pydantic_core import from_json, to_json
+
+from symbouq.ontology.source import Rows, digest
+
+VARIABLE = "SYMBOUQ_CACHE"
+"""Variable of the environment that names the folder for caches; empty, nothing is kept."""
+
+_MOST = 32
+"""Ontologies that are kept; the one not used for longest goes first."""
+
+
+class Store:
+    """What is kept of one ontology.
+
+    Args:
+        files: The files that it is made of, in order.
+    """
+
+    def __init__(self, files: Iterable[Path]) -> None:
+        code = sorted(Path(__file__).parent.glob("*.py"))
+        parts = digest(files), digest(code), clingo.__version__
+        key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        root = _root()
+        self._folder = None if root is None else root / "ontologies" / key
+
+    def load(self, name: str) -> Any:
+        """The JSON value that was saved by a name; None where there is none."""
+        if self._folder is None:
+            return None
+        try:
+            return from_json((self._folder / f"{name}.json").read_bytes())
+        except (OSError, ValueError):
+            return None
+
+    def save(self, name: str, value: Any) -> None:
+        """Saves a value as JSON, if that can be done."""
+        if self._folder is None:
+            return
+        with suppress(OSError):
+            new = not self._folder.exists()
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as part:
+                part.write(to_json(value))
+            Path(part.name).replace(self._folder / f"{name}.json")
+            if new:
+                _tidy(self._folder.parent)
+
+
+def listed(rows: Rows) -> list[Any]:
+    """Rows by their predicates, as JSON has them."""
+    return [[name, arity, found] for (name, arity), found in rows.items()]
+
+
+def unlisted(value: Iterable[Any]) -> Rows:
+    """The rows of `listed`."""
+    rows: Rows = defaultdict(list)
+    rows.update(((name, arity), [*map(tuple, found)]) for name, arity, found in value)
+    return rows
+
+
+def _root() -> Path | None:
+    """The project's folder for caches; None where nothing is to be kept."""
+    named = os.environ.get(VARIABLE)
+    if named is not None:
+        return Path(named) if named else None
+    base = os.environ.get("XDG_CACHE_HOME")
+    try:
+        return Path(base or Path.home() / ".cache") / "symbouq"
+    except RuntimeError:  # nobody's home
+        return None
+
+
+def _tidy(folder: Path) -> None:
+    """Takes away what was made longest ago."""
+    kept = sorted(folder.iterdir(), key=lambda entry: entry.stat().st_mtime, reverse=True)
+    for entry in kept[_MOST:]:
+        shutil.rmtree(entry, ignore_errors=True)
