@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from symbouq.auditing.verdicts import Premise
 from symbouq.logic.programs import Atom, hitting_set
@@ -20,11 +21,21 @@ class Unit:
     atoms: tuple[Atom, ...]
 
 
-CoreOf = Callable[[Sequence[Atom]], set[Atom] | None]
-"""Gives atoms among some that decide together, if these do."""
+class Deciding(Protocol):
+    """What atoms decide together (`symbouq.logic.programs.Condition`)."""
+
+    def core(self, context: Sequence[Atom], /) -> set[Atom] | None:
+        """Atoms among some that decide it together, if these do."""
+
+    def widest(self, required: Sequence[Atom], wanted: Sequence[Atom], /) -> set[Atom]:
+        """A largest set of atoms that do not decide it, all of the required and some of the wanted
+        ones.
+        """
 
 
-def best_premises(units: Sequence[Unit], core: set[Atom], core_of: CoreOf) -> tuple[Premise, ...]:
+def best_premises(
+    units: Sequence[Unit], core: set[Atom], condition: Deciding
+) -> tuple[Premise, ...]:
     """The best minimal set of premises: from the scene alone where one exists, else
     with the fewest claims, then the fewest premises, then the earliest.
 
@@ -38,7 +49,7 @@ def best_premises(units: Sequence[Unit], core: set[Atom], core_of: CoreOf) -> tu
     Args:
         units: All premises of the context, scene first, in order.
         core: Atoms that decide together, as the solver found them.
-        core_of: Finds such atoms among others, if there are some.
+        condition: What they decide.
 
     Raises:
         LimitError: If there is no time for it.
@@ -48,7 +59,7 @@ def best_premises(units: Sequence[Unit], core: set[Atom], core_of: CoreOf) -> tu
     needed: list[Unit] = []
     while candidates:
         unit = candidates.pop(0)
-        other_core = core_of(atoms_of(other for other in units if other is not unit))
+        other_core = condition.core(atoms_of(other for other in units if other is not unit))
         if other_core is None:
             needed.append(unit)
         else:  # what is in every deciding set is in this one
@@ -59,12 +70,12 @@ def best_premises(units: Sequence[Unit], core: set[Atom], core_of: CoreOf) -> tu
     picked = frozenset(position[unit.premise] for unit in needed)
 
     def decides(places: Iterable[int]) -> bool:
-        return core_of(atoms_of(units[n] for n in sorted(places))) is not None
+        return condition.core(atoms_of(units[n] for n in sorted(places))) is not None
 
     for _ in range(_ROUNDS):
         if decides(picked):
             return tuple(units[n].premise for n in sorted(picked))
-        corrections.append(frozenset(_correction(len(units), picked, decides)))
+        corrections.append(_correction(units, picked, condition))
         picked = hitting_set(corrections, claims, len(units) - 1)
     left = dict.fromkeys(range(len(units)))
     for n in reversed(range(len(units))):  # the latest claims go first
@@ -74,25 +85,29 @@ def best_premises(units: Sequence[Unit], core: set[Atom], core_of: CoreOf) -> tu
 
 
 def _correction(
-    count: int, picked: Collection[int], decides: Callable[[Iterable[int]], bool]
-) -> list[int]:
-    """The premises outside of a largest set that does not decide: what is picked, and one
-    premise after the other that does not make it decide. Looked for by halves, since few
-    of them do.
+    units: Sequence[Unit], picked: Collection[int], condition: Deciding
+) -> frozenset[int]:
+    """The premises outside of a largest set that does not decide, to which all that is picked
+    belongs.
+
+    A largest set of atoms has parts of premises, too, which may keep whole ones out: where it does,
+    what is left is looked at one by one.
     """
     kept = set(picked)
-    left_out: list[int] = []
-    blocks = [[n for n in range(count) if n not in kept]]
-    while blocks:
-        block = blocks.pop()
-        if not decides({*kept, *block}):
-            kept.update(block)
-        elif len(block) == 1:
-            left_out += block
-        else:
-            middle = len(block) // 2
-            blocks += (block[middle:], block[:middle])
-    return left_out
+    left = [n for n in range(len(units)) if n not in kept]
+    outside: set[int] = set()
+    while left:
+        held = atoms_of(units[n] for n in kept)
+        found = condition.widest(held, atoms_of(units[n] for n in (*kept, *left)))
+        kept.update(n for n in left if found.issuperset(units[n].atoms))
+        left = [n for n in left if n not in kept]
+        held = atoms_of(units[n] for n in sorted(kept))
+        if found.issubset(held):
+            return frozenset(outside.union(left))
+        first = left.pop(0)
+        decided = condition.core([*held, *units[first].atoms]) is not None
+        (outside if decided else kept).add(first)
+    return frozenset(outside)
 
 
 def premises_of_core(units: Sequence[Unit], core: set[Atom]) -> tuple[Premise, ...]:

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from symbouq.auditing.alternatives import Alternatives, judge_alternatives
 from symbouq.auditing.premises import (
-    CoreOf,
     Unit,
     atoms_of,
     best_premises,
@@ -353,11 +352,12 @@ class _RelationAudit:
         if self.forest is not None:
             return _SceneDecision(True)
         solver = self.shared_solver or TraceSolver(self.ontology, self.scene_atoms)
-        core = solver.core(self.scene_atoms)
+        clashing = solver.infeasibility()
+        core = clashing.core(self.scene_atoms)
         if core is None:
             return _SceneDecision(True)
         try:
-            premises = best_premises(self.scene_units, core, solver.core)
+            premises = best_premises(self.scene_units, core, clashing)
             chosen = atoms_of(unit for unit in self.scene_units if unit.premise in premises)
             return _SceneDecision(False, premises, clashes(self.ontology, chosen))
         except LimitError:
@@ -405,12 +405,12 @@ class _RelationAudit:
         context = atoms_of(units)
         group = frozenset(map(self.atom, relations))
         solver = self.solver(context, group)
-        core = solver.refutation_core(context, group)
+        core = solver.entailment(group).core(context)
         if core is not None:
             return _Decision(Verdict.ENTAILED, units, {relations: core})
         cores: dict[frozenset[Triple], set[Atom]] = {}
         for triple in sorted(relations):
-            core = solver.exclusion_core(context, self.atom(triple))
+            core = solver.exclusion(self.atom(triple)).core(context)
             if core is not None:
                 cores[frozenset([triple])] = core
         verdict = Verdict.CONTRADICTED if cores else Verdict.UNKNOWN
@@ -741,10 +741,10 @@ class _RelationAudit:
             group = frozenset(map(self.atom, triples))
             solver = self.solver(context, group)
             if decision.verdict is Verdict.ENTAILED:
-                core_of: CoreOf = partial(solver.refutation_core, group=group)
+                condition = solver.entailment(group)
             else:
-                core_of = partial(solver.exclusion_core, atom=min(group))
-            candidates.append((best_premises(units, core, core_of), fault))
+                condition = solver.exclusion(min(group))
+            candidates.append((best_premises(units, core, condition), fault))
         premises, fault = min(candidates, key=lambda each: premise_cost(each[0]))
         if decision.verdict is Verdict.ENTAILED:
             return _Grounds(premises)

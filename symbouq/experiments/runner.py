@@ -161,11 +161,16 @@ class Apart:
     memory (`Stage.holds`) share a process, which ends where another model's turn comes; a context
     manager, which ends the last.
 
+    Args:
+        all_stages: Whether the work on every stage is done there: whatever process there is does
+            for those without a model.
+
     Attributes:
-        holds: What the process holds; None where there is no process.
+        holds: What the process holds, nothing where that is empty; None where there is no process.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, all_stages: bool = False) -> None:
+        self._all_stages = all_stages
         self._child: SpawnProcess | None = None
         self._pipe: Connection | None = None
         self.holds: str | None = None
@@ -183,9 +188,9 @@ class Apart:
 
     def __call__(self, stage: Stage, work: Work) -> Future[float]:
         """Does the work on a stage at once."""
-        if not stage.on_gpu:
+        if not (stage.on_gpu or self._all_stages):
             return run_here(stage, work)
-        if stage.holds != self.holds:
+        if stage.on_gpu and stage.holds != self.holds:
             self.end()
         pipe = self._pipe or self._begin(stage.holds)
         future: Future[float] = Future()
@@ -235,8 +240,9 @@ class Apart:
 
 
 class SideBySide:
-    """Has the work on stages done by several workers, each of which has the models of its stages in
-    a process of its own (`Apart`); a context manager, which ends them.
+    """Has the work on stages done by several workers, each in a process of its own (`Apart`), for
+    neither the reading of text nor random numbers can be shared; a context manager, which ends
+    them.
 
     Args:
         workers: How many.
@@ -245,7 +251,7 @@ class SideBySide:
 
     def __init__(self, workers: int, models: int = 0) -> None:
         self._models = models or workers
-        self._workers = [Apart() for _ in range(workers)]
+        self._workers = [Apart(all_stages=True) for _ in range(workers)]
         self._idle = list(self._workers)
         self._pool = ThreadPoolExecutor(workers)
         self._begun: list[Future[float]] = []
@@ -265,11 +271,12 @@ class SideBySide:
         """Has an idle worker begin a stage; there must be one. For a model it is the one that
         holds the model, or else one that holds none, unless as many as may do so hold others.
         """
-        full = sum(worker.holds is not None for worker in self._workers) >= self._models
-        fit: dict[str | None, int] = {None: 0}
+        full = sum(bool(worker.holds) for worker in self._workers) >= self._models
+        fit: dict[str | None, int] = {"": 0, None: 1}
         if stage.on_gpu:
-            fit = {stage.holds: 0, None: 2 if full else 1}
-        worker = min(self._idle, key=lambda worker: fit.get(worker.holds, 1))
+            none = 3 if full else 1
+            fit = {"": none, None: none} | {stage.holds: 0}
+        worker = min(self._idle, key=lambda worker: fit.get(worker.holds, 2))
         self._idle.remove(worker)
         future = self._pool.submit(self._done, worker, stage, work)
         self._begun.append(future)

@@ -13,9 +13,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from typing import Any
 
 import clingo
 from clingo import ast
+from clingo.backend import HeuristicType
 from clingodl import ClingoDLTheory
 
 from symbouq.limits import check_result, check_time, meter, running
@@ -228,7 +230,7 @@ class TraceSolver:
         )
         symbols = self._control.symbolic_atoms
         self._on = {atom: _literal(symbols, _symbol("on", n)) for atom, n in program.number.items()}
-        self._atom_of = {literal: atom for atom, literal in self._on.items()}
+        self._prefers = False
         self._refute = {
             group: _literal(symbols, _symbol("refute", g)) for group, g in program.group.items()
         }
@@ -239,26 +241,17 @@ class TraceSolver:
         on = self._on
         return self._satisfiable(self._strict + [on[atom] for atom in context])
 
-    def core(self, context: Iterable[Atom]) -> set[Atom] | None:
-        """An infeasible part of a context, not necessarily minimal; None if the context
-        is feasible.
-        """
-        on = self._on
-        return self._core(self._strict + [on[atom] for atom in context])
+    def infeasibility(self) -> Condition:
+        """The condition that a context is infeasible."""
+        return Condition(self, self._strict)
 
-    def refutation_core(self, context: Iterable[Atom], group: Group) -> set[Atom] | None:
-        """A part of a feasible context that entails every relation of the group, not
-        necessarily minimal; None if the context does not entail them all.
-        """
-        on = self._on
-        return self._core([*self._strict, self._refute[group], *(on[atom] for atom in context)])
+    def entailment(self, group: Group) -> Condition:
+        """The condition that a feasible context entails every relation of a group."""
+        return Condition(self, [*self._strict, self._refute[group]])
 
-    def exclusion_core(self, context: Iterable[Atom], atom: Atom) -> set[Atom] | None:
-        """A part of a context that leaves no room for one more atom, not necessarily minimal;
-        None if there is room for it.
-        """
-        core = self.core([*context, atom])
-        return core if core is None else core - {atom}
+    def exclusion(self, atom: Atom) -> Condition:
+        """The condition that a context leaves no room for one more atom."""
+        return Condition(self, [*self._strict, self._on[atom]])
 
     def entails(self, context: Iterable[Atom], group: Group) -> bool:
         """Whether a feasible context entails every relation of the group."""
@@ -276,17 +269,95 @@ class TraceSolver:
         check_result(result)
         return bool(result.satisfiable)
 
-    def _core(self, assumptions: list[int]) -> set[Atom] | None:
+    def core(self, assumed: Sequence[int], context: Iterable[Atom]) -> set[Atom] | None:
+        """A part of a context that has no model with what is assumed; None if all of it has one.
+
+        Args:
+            assumed: Literals of the program.
+            context: The context.
+        """
+        atoms = {self._on[atom]: atom for atom in context}
         with (
             running(self._control),
-            self._control.solve(assumptions=assumptions, yield_=True) as handle,
+            self._control.solve(assumptions=[*assumed, *atoms], yield_=True) as handle,
         ):
             result = handle.get()
             check_result(result)
             if result.satisfiable:
                 return None
-            atom_of = self._atom_of
-            return {atom_of[literal] for literal in handle.core() if literal in atom_of}
+            return {atoms[literal] for literal in handle.core() if literal in atoms}
+
+    def widest(
+        self, assumed: Sequence[int], required: Iterable[Atom], wanted: Collection[Atom]
+    ) -> set[Atom]:
+        """A largest set of atoms that has a model with what is assumed: of all such sets the one
+        with the earliest atoms.
+
+        The solver decides the atoms first, each as holding unless those before it leave no room
+        for it: then what is left out cannot be added to the rest.
+
+        Args:
+            assumed: Literals of the program.
+            required: Atoms that the set has, which have a model with what is assumed.
+            wanted: All atoms that it may have.
+        """
+        chosen = {self._on[atom]: atom for atom in wanted}
+        others = (-literal for literal in self._on.values() if literal not in chosen)
+        assumptions = [*dict.fromkeys([*assumed, *(self._on[atom] for atom in required)])]
+        assumptions += [literal for literal in others if -literal not in assumed]
+        with (
+            self._preferring(),
+            running(self._control),
+            self._control.solve(assumptions=assumptions, yield_=True) as handle,
+        ):
+            check_result(handle.get())
+            model = handle.model()
+            assert model is not None  # what is required has one
+            return {atom for literal, atom in chosen.items() if model.is_true(literal)}
+
+    @contextmanager
+    def _preferring(self) -> Iterator[None]:
+        """Lets the solver decide the atoms first, in order, as holding."""
+        if not self._prefers:
+            with self._control.backend() as backend:
+                for level, literal in enumerate(reversed(self._on.values()), start=1):
+                    backend.add_heuristic(literal, HeuristicType.True_, level, 1, [])
+            self._prefers = True
+        settings: Any = self._control.configuration.solver
+        usual = settings.heuristic
+        settings.heuristic = "Domain"
+        try:
+            yield
+        finally:
+            settings.heuristic = usual
+
+
+class Condition:
+    """A condition on contexts that holds of every one that is larger than one of which it holds.
+
+    Args:
+        solver: Decides it.
+        assumed: Literals with which a context has a model unless the condition holds of it.
+    """
+
+    def __init__(self, solver: TraceSolver, assumed: Sequence[int]) -> None:
+        self._solver = solver
+        self._assumed = assumed
+
+    def core(self, context: Iterable[Atom]) -> set[Atom] | None:
+        """A part of a context of which the condition holds, not necessarily minimal; None if it
+        does not hold of the context.
+        """
+        return self._solver.core(self._assumed, context)
+
+    def widest(self, required: Iterable[Atom], wanted: Collection[Atom]) -> set[Atom]:
+        """A largest set of atoms of which the condition does not hold.
+
+        Args:
+            required: Atoms that the set has; the condition does not hold of them.
+            wanted: All atoms that it may have.
+        """
+        return self._solver.widest(self._assumed, required, wanted)
 
 
 def clashes(ontology: Ontology, atoms: Collection[Atom]) -> list[tuple[str, tuple[str, ...]]]:

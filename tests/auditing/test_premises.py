@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import chain, combinations
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from symbouq.auditing.premises import (
     Unit,
     _correction,
+    atoms_of,
     best_premises,
     premise_cost,
     premises_of_core,
@@ -22,17 +24,26 @@ SCENE = [Unit(Premise("scene", n), ((n, 0, 1),)) for n in (1, 2, 3)]
 CLAIMS = [Unit(Premise("claim", n), ((10 + n, 0, 1),)) for n in (1, 2)]
 
 
-def core_in(*cores: set[int]) -> object:
-    """Finds the first of some cores, by their atoms' readings, among given atoms."""
+class Cores:
+    """A condition that some sets of atoms, told by their readings, decide."""
 
-    def core_of(atoms: Sequence[Atom]) -> set[Atom] | None:
-        by_key = {atom[0]: atom for atom in atoms}
-        for core in cores:
-            if core <= by_key.keys():
+    def __init__(self, *cores: Collection[int]) -> None:
+        self.cores = cores
+
+    def core(self, context: Sequence[Atom]) -> set[Atom] | None:
+        by_key = {atom[0]: atom for atom in context}
+        for core in self.cores:
+            if by_key.keys() >= set(core):
                 return {by_key[key] for key in core}
         return None
 
-    return core_of
+    def widest(self, required: Sequence[Atom], wanted: Sequence[Atom]) -> set[Atom]:
+        assert self.core(required) is None
+        found = [*required]
+        for atom in wanted:
+            if self.core([*found, atom]) is None:
+                found.append(atom)
+        return set(found)
 
 
 @pytest.mark.parametrize(
@@ -48,10 +59,11 @@ def core_in(*cores: set[int]) -> object:
     ],
 )
 def test_best_premises(cores: list[set[int]], best: list[str]) -> None:
-    core_of = core_in(*cores)
+    condition = Cores(*cores)
     units = [*SCENE, *CLAIMS]
-    core = core_of([atom for unit in units for atom in unit.atoms])  # type: ignore[operator]
-    assert list(map(str, best_premises(units, core, core_of))) == best  # type: ignore[arg-type]
+    core = condition.core(atoms_of(units))
+    assert core is not None
+    assert list(map(str, best_premises(units, core, condition))) == best
 
 
 def test_a_repeated_premise_is_never_named() -> None:
@@ -68,23 +80,60 @@ def test_cost_prefers_few_claims_then_few_premises_then_early_ones() -> None:
 
 
 @given(
-    st.integers(1, 30),
-    st.sets(st.frozensets(st.integers(0, 29), min_size=1), min_size=1, max_size=6),
+    st.lists(st.frozensets(st.integers(0, 15), min_size=1, max_size=3), min_size=1, max_size=12),
+    st.sets(st.frozensets(st.integers(0, 15), min_size=1), min_size=1, max_size=6),
     st.data(),
 )
-def test_correction_sets(count: int, minimal: set[frozenset[int]], data: st.DataObject) -> None:
-    """A correction set leaves a largest part that decides nothing, found premise by premise."""
-    minimal = {frozenset(n % count for n in each) for each in minimal}
+def test_correction_sets(
+    drawn: list[frozenset[int]], minimal: set[frozenset[int]], data: st.DataObject
+) -> None:
+    """What a correction set leaves decides nothing, and does with any premise of it; where each
+    premise has one relation, it is what is found premise by premise.
+    """
+    condition = Cores(*minimal)
+    units = [
+        Unit(Premise("scene", n), tuple((key, 0, 1) for key in sorted(keys)))
+        for n, keys in enumerate(drawn)
+    ]
 
     def decides(places: Iterable[int]) -> bool:
-        held = set(places)
-        return any(each <= held for each in minimal)
+        return condition.core(atoms_of(units[n] for n in places)) is not None
 
-    picked = data.draw(st.sets(st.integers(0, count - 1)))
+    picked = data.draw(st.sets(st.integers(0, len(units) - 1)))
     if decides(picked):
         return
-    kept = set(picked)
-    for n in range(count):
-        if not decides({*kept, n}):
-            kept.add(n)
-    assert sorted(_correction(count, picked, decides)) == sorted(set(range(count)) - kept)
+    outside = _correction(units, picked, condition)
+    kept = set(range(len(units))) - outside
+    assert picked <= kept and not decides(kept)
+    assert all(decides({*kept, n}) for n in outside)
+    if all(len(unit.atoms) == 1 for unit in units):
+        first = set(picked)
+        for n in range(len(units)):
+            if not decides({*first, n}):
+                first.add(n)
+        assert kept == first
+
+
+@given(
+    st.lists(st.frozensets(st.integers(0, 9), min_size=1, max_size=2), min_size=1, max_size=8),
+    st.integers(0, 8),
+    st.sets(st.frozensets(st.integers(0, 9), min_size=1), min_size=1, max_size=6),
+)
+def test_the_best_premises_are_the_cheapest_that_decide(
+    drawn: list[frozenset[int]], scene: int, minimal: set[frozenset[int]]
+) -> None:
+    condition = Cores(*minimal)
+    units = [
+        Unit(
+            Premise("scene", n) if n < scene else Premise("claim", n),
+            tuple((key, 0, 1) for key in sorted(keys)),
+        )
+        for n, keys in enumerate(drawn)
+    ]
+    core = condition.core(atoms_of(units))
+    if core is None:
+        return
+    choices = chain.from_iterable(combinations(units, n) for n in range(len(units) + 1))
+    deciding = [each for each in choices if condition.core(atoms_of(each)) is not None]
+    best = min(premise_cost([unit.premise for unit in each]) for each in deciding)
+    assert premise_cost(best_premises(units, core, condition)) == best

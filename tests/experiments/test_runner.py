@@ -314,6 +314,20 @@ def test_workers_hold_models_of_their_own_side_by_side(tmp_path: Path) -> None:
     assert all(state.done for state in run.states())
 
 
+def test_no_two_stages_share_a_process_at_a_time(tmp_path: Path) -> None:
+    """Nor do they share this one: what they load is not made for several threads."""
+    held, first, second = Held("a", "x"), Held("b", on_gpu=False), Held("c", on_gpu=False)
+    with SideBySide(2) as submit:
+        work = {stage: Work(tmp_path / stage.name, {}) for stage in (held, first, second)}
+        submit(held, work[held]).result()
+        for future in [submit(stage, work[stage]) for stage in (first, second)]:
+            future.result()
+    made = [(tmp_path / f"held-{name}/process").read_text() for name in "abc"]
+    # The one without a model goes to a new process, the other to the one that holds it still.
+    assert made[1] != made[0] == made[2]
+    assert str(os.getpid()) not in made
+
+
 def test_a_worker_goes_on_with_the_model_that_it_holds(tmp_path: Path) -> None:
     a, b = Held("a", "x"), Held("b", "y")
     later = [Held(name, holds) for name, holds in (("c", "y"), ("d", "x"), ("e", "y"))]
