@@ -353,7 +353,7 @@ def test_no_more_models_are_held_than_there_is_room_for(tmp_path: Path) -> None:
             submit(stage, Work(tmp_path / stage.name, {})).result()
         assert not Path(f"/proc/{process('a')}").exists()
         assert process("b") == process("d")
-        assert process("c") == str(os.getpid())
+        assert process("c") not in (process("b"), str(os.getpid()))
 
 
 class Endless(Stage):
