@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 from symbouq.auditing.verdicts import Verdict
 from symbouq.records import Trace
 
+_LARGEST = 60
+"""Most claims of such a trace: all of them are audited again."""
 SAMPLED = 8
 """Undecided traces that a summary keeps, the first ones."""
 
@@ -144,7 +146,7 @@ def _undecided(audit: Mapping[str, Any], trace: Trace) -> list[Undecided]:
     them.
     """
     claims, settled = len(audit["claims"]), decided(audit)
-    if settled == claims or trace.structured or trace.readings is not None:
+    if settled == claims or claims > _LARGEST or trace.structured or trace.readings is not None:
         return []
     fields = trace.model_dump(include=_TEXT, exclude_none=True)
     return [Undecided(fields, audit["ontology"]["profile"], claims, settled)]

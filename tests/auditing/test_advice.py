@@ -104,6 +104,11 @@ def test_traces_in_relations_are_not_sampled() -> None:
     assert summary({"scene_relations": relations, "claims": claims}).undecided == []
 
 
+def test_large_traces_are_not_sampled() -> None:
+    long = BEHIND | {"response": "The fern is behind the crate.\n" * 61}
+    assert summary(long).undecided == []
+
+
 def test_time_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_SECONDS", 0.0)
     assert advice(summary(BEHIND, BEHIND)) is None
