@@ -62,7 +62,8 @@ class _Decision:
         verdict: The verdict.
         units: The premises of the context.
         cores: For an entailed claim its relations, for a contradicted one each relation that
-            is at fault, with atoms of the context that decide it, as the solver found them.
+            is at fault, with atoms of the context that decide it, as the solver found them;
+            empty where no solver was asked.
         grounds: The reasons of the verdict, once they have been asked for.
         immediate: Whether one premise over the same things decides it by the tables.
     """
@@ -321,19 +322,41 @@ class _RelationAudit:
             if not claim or relations in self.memory.claims:
                 continue
             verdict = direct.of(claim[0]) if len(relations) == 1 else None
-            if verdict is None:
+            if verdict is not None:
+                outcome, position = verdict
+                fault = claim[0] if outcome is Verdict.CONTRADICTED else None
+                grounds = _Grounds((self.scene_units[position].premise,), fault)
+                self.memory.claims[relations] = _Decision(outcome, grounds=grounds, immediate=True)
+            else:
                 pending[relations] = None
-                continue
-            outcome, position = verdict
-            fault = claim[0] if outcome is Verdict.CONTRADICTED else None
-            grounds = _Grounds((self.scene_units[position].premise,), fault)
-            self.memory.claims[relations] = _Decision(outcome, grounds=grounds, immediate=True)
         return list(pending)
 
     @cached_property
     def forest(self) -> Forest | None:
         """The scene as a forest, where it is one."""
-        return Forest.of(self.ontology, self.scene)
+        return self.forest_of(self.scene_units)
+
+    def forest_of(self, units: Sequence[Unit]) -> Forest | None:
+        """Premises as a forest, where they are one."""
+        return Forest.of(self.ontology, [unit.atoms for unit in units])
+
+    def along_chain(self, relations: frozenset[Triple], units: Sequence[Unit]) -> _Decision | None:
+        """The decision on a claim in a context that is a forest; None where it is for the
+        solver.
+        """
+        if len(relations) > 1:
+            return None
+        (triple,) = relations
+        forest = self.forest if units is self.scene_units else self.forest_of(units)
+        found = forest.verdict(self.atom(triple)) if forest is not None else None
+        if found is None:
+            return None
+        verdict, chain = found
+        if not verdict.determinate:
+            return _Decision(verdict, units)
+        premises = tuple(units[n].premise for n in chain)
+        fault = triple if verdict is Verdict.CONTRADICTED else None
+        return _Decision(verdict, units, grounds=_Grounds(premises, fault))
 
     # Decisions by the solver ------------------------------------------------------------
 
@@ -341,6 +364,10 @@ class _RelationAudit:
         """A claimed relation as the atom that its reading makes of it."""
         u, r, v = triple
         return self.ontology.encoding.readings[QUERIED, r], u, v
+
+    def context(self, units: Sequence[Unit]) -> list[Atom]:
+        """The atoms of the scene, and of what else a context has."""
+        return self.scene_atoms if units is self.scene_units else atoms_of(units)
 
     def decide_scene(self) -> _SceneDecision:
         """Whether the scene is feasible; else the best premises that clash, and why; those of
@@ -402,7 +429,10 @@ class _RelationAudit:
         Raises:
             LimitError: If there is no verdict in time.
         """
-        context = atoms_of(units)
+        decision = self.along_chain(relations, units)
+        if decision is not None:
+            return decision
+        context = self.context(units)
         group = frozenset(map(self.atom, relations))
         solver = self.solver(context, group)
         core = solver.entailment(group).core(context)
@@ -700,12 +730,21 @@ class _RelationAudit:
         # The scene leaves room for each relation, so removing claims repairs it.
         faults = [triple for triples in decision.cores for triple in triples]
         try:
+            # Without a core a chain decides, which is broken by any one claim of it.
             result.repair = max(
-                repair(self.ontology, (*self.scene_atoms, self.atom(triple)), instances)
-                for triple in faults
+                (self.repair((*self.scene_atoms, self.atom(t)), instances) for t in faults),
+                default=1,
             )
         except LimitError:
             self.timed_out = True
+
+    def repair(self, kept: Sequence[Atom], instances: Sequence[Atom]) -> int:
+        """How many of the generated relation instances have to go (Eq. repair), one at least."""
+        if self.shared_solver is not None:
+            room = self.shared_solver.infeasibility().widest(kept, [*kept, *instances])
+            if sum(atom not in room for atom in instances) == 1:
+                return 1
+        return repair(self.ontology, kept, instances)
 
     def grounds(self, decision: _Decision) -> _Grounds:
         """The reasons of a determinate verdict: of the relations at fault, the one that takes
@@ -730,14 +769,10 @@ class _RelationAudit:
             LimitError: If there is not enough.
         """
         units = decision.units
-        context = atoms_of(units)
+        context = self.context(units)
         candidates: list[tuple[tuple[Premise, ...], Triple]] = []
         for triples, core in decision.cores.items():
             fault = min(triples)
-            path = self.path(triples, units)
-            if path is not None:
-                candidates.append((path, fault))
-                continue
             group = frozenset(map(self.atom, triples))
             solver = self.solver(context, group)
             if decision.verdict is Verdict.ENTAILED:
@@ -753,14 +788,3 @@ class _RelationAudit:
             atoms = atoms_of(unit for unit in units if unit.premise in premises)
             reasons = clashes(self.ontology, dict.fromkeys([*atoms, self.atom(fault)]))
         return _Grounds(premises, fault, reasons)
-
-    def path(self, triples: frozenset[Triple], units: Sequence[Unit]) -> tuple[Premise, ...] | None:
-        """The chain of premises that decides a direction, where the scene is a forest and the
-        whole context; else None.
-        """
-        if len(triples) > 1 or self.forest is None or len(units) > len(self.scene_units):
-            return None
-        ((u, r, v),) = triples
-        if u == v or r not in self.ontology.relations.displacement:
-            return None
-        return tuple(units[n].premise for n in self.forest.path(u, v))
