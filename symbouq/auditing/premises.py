@@ -11,6 +11,10 @@ from symbouq.logic.programs import Atom, hitting_set
 
 _ROUNDS = 40
 """Bound on the search for the best premises, which is hard in the worst case."""
+_MANY = 12
+"""Premises in a core up to which each is tried at once."""
+_ROUNDS_AHEAD = 10
+"""Rounds of the search before more are tried one by one."""
 
 
 @dataclass(frozen=True)
@@ -55,33 +59,75 @@ def best_premises(
         LimitError: If there is no time for it.
     """
     units = _undominated(units)
-    candidates = [unit for unit in units if _meets(unit, core)]
-    needed: list[Unit] = []
-    while candidates:
-        unit = candidates.pop(0)
-        other_core = condition.core(atoms_of(other for other in units if other is not unit))
-        if other_core is None:
-            needed.append(unit)
-        else:  # what is in every deciding set is in this one
-            candidates = [other for other in candidates if _meets(other, other_core)]
-    position = {unit.premise: n for n, unit in enumerate(units)}
-    claims = [n for n, unit in enumerate(units) if unit.premise.source == "claim"]
-    corrections = [frozenset([position[unit.premise]]) for unit in needed]
-    picked = frozenset(position[unit.premise] for unit in needed)
+    candidates = [n for n, unit in enumerate(units) if _meets(unit, core)]
+    search = _Search(units, condition)
+    found = None
+    if len(candidates) > _MANY:  # of which few may matter
+        found = search.best(_ROUNDS_AHEAD)
+    if found is None:
+        search.need(candidates)
+        found = search.best(_ROUNDS)
+    if found is None:
+        found = search.minimal()
+    return tuple(units[n].premise for n in sorted(found))
 
-    def decides(places: Iterable[int]) -> bool:
-        return condition.core(atoms_of(units[n] for n in sorted(places))) is not None
 
-    for _ in range(_ROUNDS):
-        if decides(picked):
-            return tuple(units[n].premise for n in sorted(picked))
-        corrections.append(_correction(units, picked, condition))
-        picked = hitting_set(corrections, claims, len(units) - 1)
-    left = dict.fromkeys(range(len(units)))
-    for n in reversed(range(len(units))):  # the latest claims go first
-        if decides(left.keys() - {n}):
-            del left[n]
-    return tuple(units[n].premise for n in left)
+class _Search:
+    """The search for the best set of premises that decides.
+
+    Args:
+        units: The premises.
+        condition: What they decide.
+    """
+
+    def __init__(self, units: Sequence[Unit], condition: Deciding) -> None:
+        self._units = units
+        self._condition = condition
+        self._claims = [n for n, unit in enumerate(units) if unit.premise.source == "claim"]
+        self._corrections: list[frozenset[int]] = []
+
+    def decides(self, places: Iterable[int]) -> bool:
+        """Whether premises, by position, decide."""
+        return self._condition.core(atoms_of(self._units[n] for n in sorted(places))) is not None
+
+    def need(self, candidates: Sequence[int]) -> None:
+        """Finds the premises without which the rest does not decide.
+
+        Args:
+            candidates: The positions of some that decide together.
+        """
+        units, left = self._units, [*candidates]
+        while left:
+            n = left.pop(0)
+            rest = atoms_of(unit for m, unit in enumerate(units) if m != n)
+            core = self._condition.core(rest)
+            if core is None:
+                self._corrections.append(frozenset([n]))
+            else:  # what is in every deciding set is in this one
+                left = [m for m in left if _meets(units[m], core)]
+
+    def best(self, rounds: int) -> frozenset[int] | None:
+        """The best set; None if it is not found in some rounds."""
+        for _ in range(rounds):
+            picked = self._picked()
+            if self.decides(picked):
+                return picked
+            self._corrections.append(_correction(self._units, picked, self._condition))
+        return None
+
+    def _picked(self) -> frozenset[int]:
+        """The best set that meets every correction set known so far."""
+        if all(len(correction) == 1 for correction in self._corrections):
+            return frozenset().union(*self._corrections)
+        return hitting_set(self._corrections, self._claims, len(self._units) - 1)
+
+    def minimal(self) -> frozenset[int]:
+        """A minimal set, which need not be the best: of the premises the latest claims go first."""
+        left = dict.fromkeys(range(len(self._units)))
+        for n in reversed(left):
+            if self.decides(left.keys() - {n}):
+                left = dict.fromkeys(m for m in left if m != n)
+        return frozenset(left)
 
 
 def _correction(

@@ -344,7 +344,7 @@ class _RelationAudit:
         """The decision on a claim in a context that is a forest; None where it is for the
         solver.
         """
-        if len(relations) > 1:
+        if len(relations) > 1 or self.forest is None:  # nor is then what extends the scene
             return None
         (triple,) = relations
         forest = self.forest if units is self.scene_units else self.forest_of(units)
