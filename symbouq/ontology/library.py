@@ -53,7 +53,7 @@ class OntologyLibrary:
             check_file(file, folder)
         self.name = "builtin" if folder is None else str(folder)
         self._folder = folder
-        self._store: Store | None = Store([*builtin, *own, *rules])
+        self._store: Store | None = Store("ontologies", digest([*builtin, *own, *rules]))
         kept = self._store.load("library")
         if kept is None:
             self.source, files = read_source(builtin, folder)

@@ -12,11 +12,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import product
+from typing import NamedTuple
 
 import clingo
 from clingo import ast
 
 from symbouq.ontology.source import Signature, atoms_in, is_constant, signature
+from symbouq.ontology.store import Store
 
 _Pattern = tuple[str | None, ...]
 """A predicate and its arguments: names and texts as they are written, and None for whatever else
@@ -30,6 +32,82 @@ _NUMBER = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")|\b\d+')
 """A number, or a text, in which none is looked for."""
 
 
+class _Analysis(NamedTuple):
+    """A program as its slices are made of it; JSON values.
+
+    Attributes:
+        others: Its statements that are in every slice.
+        rules: Its rules.
+        literals: The patterns of positive literals of bodies, each with the literal's number: one
+            pattern for each alternative of its pools.
+        needs: How many of the literals each rule needs.
+        needed_by: The rules that need each literal.
+        gives: The literals that the head of each rule can meet.
+    """
+
+    others: list[str]
+    rules: list[str]
+    literals: list[tuple[_Pattern, int]]
+    needs: list[int]
+    needed_by: list[list[int]]
+    gives: list[list[int]]
+
+
+def _analysis(text: str) -> _Analysis:
+    statements: list[ast.AST] = []
+    ast.parse_string(text, statements.append)
+    rules = [s for s in statements if s.ast_type is ast.ASTType.Rule]
+    heads = [atoms_in([rule.head]) for rule in rules]
+    bodies = [[*map(_alternatives, _needed(rule))] for rule in rules]
+    # What nothing derives in a part of a program may be derived in the whole.
+    derived = {signature(atom) for atoms in heads for atom in atoms}
+    others = [
+        *(str(s) for s in statements if s.ast_type is ast.ASTType.ShowSignature),
+        *(str(s) for s in statements if s.ast_type is ast.ASTType.Defined),
+        *(f"#defined {name}/{arity}." for name, arity in sorted(derived)),
+    ]
+    numbers = {literal: n for n, literal in enumerate({p for b in bodies for p in b})}
+    literals = _Literals((pattern, n) for of, n in numbers.items() for pattern in of)
+    needs = [{numbers[literal] for literal in body} for body in bodies]
+    needed_by: list[list[int]] = [[] for _ in numbers]
+    for rule, each in enumerate(needs):
+        for literal in each:
+            needed_by[literal].append(rule)
+    gives = [
+        sorted({n for atom in atoms for p in _alternatives(atom) for n in literals.met_by(p)})
+        for atoms in heads
+    ]
+    texts = [str(rule) for rule in rules]
+    return _Analysis(others, texts, literals.listed, [*map(len, needs)], needed_by, gives)
+
+
+class _Literals:
+    """Literals that atoms may meet.
+
+    Args:
+        listed: The patterns of each, with its number.
+
+    Attributes:
+        listed: The same.
+        constants: What stands in the patterns.
+    """
+
+    def __init__(self, listed: Iterable[tuple[_Pattern, int]]) -> None:
+        self.listed = [*listed]
+        self.constants = {c for pattern, _ in self.listed for c in pattern[1:]} - {None}
+        self._by_name: dict[Signature, list[tuple[_Pattern, int]]] = defaultdict(list)
+        for pattern, n in self.listed:
+            self._by_name[pattern[0] or "", len(pattern)].append((pattern, n))
+        self._met: dict[_Pattern, tuple[int, ...]] = {}
+
+    def met_by(self, pattern: _Pattern) -> tuple[int, ...]:
+        """The literals that an atom of some pattern can meet."""
+        if pattern not in self._met:
+            there = self._by_name.get((pattern[0] or "", len(pattern)), ())
+            self._met[pattern] = tuple({n for other, n in there if _agree(pattern, other)})
+        return self._met[pattern]
+
+
 class Slices:
     """Gives those rules of a program that can fire beside some facts.
 
@@ -38,39 +116,16 @@ class Slices:
 
     Args:
         text: The program, without `#external` and `#script`.
+        store: Where what is made of it is kept, so that it is made once.
     """
 
-    def __init__(self, text: str) -> None:
-        statements: list[ast.AST] = []
-        ast.parse_string(text, statements.append)
-        rules = [s for s in statements if s.ast_type is ast.ASTType.Rule]
-        heads = [atoms_in([rule.head]) for rule in rules]
-        bodies = [[*map(_alternatives, _needed(rule))] for rule in rules]
-        # What nothing derives in a part of a program may be derived in the whole.
-        derived = {signature(atom) for atoms in heads for atom in atoms}
-        self._others = [
-            *(str(s) for s in statements if s.ast_type is ast.ASTType.ShowSignature),
-            *(str(s) for s in statements if s.ast_type is ast.ASTType.Defined),
-            *(f"#defined {name}/{arity}." for name, arity in sorted(derived)),
-        ]
-        self._rules = [str(rule) for rule in rules]
-        literals = {literal: n for n, literal in enumerate({p for b in bodies for p in b})}
-        self._literals: dict[Signature, list[tuple[_Pattern, int]]] = defaultdict(list)
-        for alternatives, n in literals.items():
-            for pattern in alternatives:
-                self._literals[pattern[0] or "", len(pattern)].append((pattern, n))
-        self._constants = {c for of in literals for pattern in of for c in pattern[1:]} - {None}
-        self._met: dict[_Pattern, tuple[int, ...]] = {}
-        needs = [{literals[literal] for literal in body} for body in bodies]
-        self._needs = [len(each) for each in needs]
-        self._needed_by: list[list[int]] = [[] for _ in literals]
-        for rule, each in enumerate(needs):
-            for literal in each:
-                self._needed_by[literal].append(rule)
-        self._gives = [
-            sorted({n for atom in atoms for p in _alternatives(atom) for n in self._matched(p)})
-            for atoms in heads
-        ]
+    def __init__(self, text: str, store: Store | None = None) -> None:
+        kept = store.load("analysis") if store is not None else None
+        found = _analysis(text) if kept is None else _Analysis(*kept)
+        if kept is None and store is not None:
+            store.save("analysis", found)
+        self._others, self._rules, _, self._needs, self._needed_by, self._gives = found
+        self._literals = _Literals((tuple(pattern), n) for pattern, n in found.literals)
 
     def beside(self, facts: Iterable[str]) -> str:
         """The text of the part that can fire beside some facts.
@@ -80,7 +135,7 @@ class Slices:
         """
         left = [*self._needs]
         fired = [rule for rule, needs in enumerate(left) if not needs]
-        new = {n for fact in facts for n in self._matched(self._pattern(fact))}
+        new = {n for fact in facts for n in self._literals.met_by(self._pattern(fact))}
         new.update(n for rule in fired for n in self._gives[rule])
         met: set[int] = set()
         while new:
@@ -96,14 +151,9 @@ class Slices:
     def _pattern(self, fact: str) -> _Pattern:
         """A fact's pattern, with what no rule names as one and the same constant."""
         name, *constants = _parsed(_NUMBER.sub(lambda found: found["text"] or "0", fact))
-        return name, *(c if c in self._constants or c is None else _OTHER for c in constants)
-
-    def _matched(self, pattern: _Pattern) -> tuple[int, ...]:
-        """The literals that an atom of some pattern can meet."""
-        if pattern not in self._met:
-            literals = self._literals.get((pattern[0] or "", len(pattern)), ())
-            self._met[pattern] = tuple({n for other, n in literals if _agree(pattern, other)})
-        return self._met[pattern]
+        return name, *(
+            c if c in self._literals.constants or c is None else _OTHER for c in constants
+        )
 
 
 @lru_cache(1 << 16)

@@ -1,7 +1,7 @@
-"""Ontologies that were read and compiled before, in the user's folder for caches: to do so takes
-most of a second, to read the outcome a few milliseconds.
+"""What was made of rules before, in the user's folder for caches: to compile an ontology takes most
+of a second, to read the outcome a few milliseconds.
 
-An entry is found by what it depends on, byte by byte: files, code and solver. Whatever is wrong
+An entry is found by what it depends on, byte by byte: rules, code and solver. Whatever is wrong
 with the folder costs time, and nothing else.
 """
 
@@ -26,22 +26,23 @@ VARIABLE = "SYMBOUQ_CACHE"
 """Variable of the environment that names the folder for caches; empty, nothing is kept."""
 
 _MOST = 32
-"""Ontologies that are kept; the one not used for longest goes first."""
+"""Entries of a kind that are kept; what was made longest ago goes first."""
 
 
 class Store:
-    """What is kept of one ontology.
+    """What is kept of some rules.
 
     Args:
-        files: The files that it is made of, in order.
+        kind: What is made of them, the name of a folder.
+        content: The rules, or their hash.
     """
 
-    def __init__(self, files: Iterable[Path]) -> None:
+    def __init__(self, kind: str, content: str) -> None:
         code = sorted(Path(__file__).parent.glob("*.py"))
-        parts = digest(files), digest(code), clingo.__version__
+        parts = content, digest(code), clingo.__version__
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         root = _root()
-        self._folder = None if root is None else root / "ontologies" / key
+        self._folder = None if root is None else root / kind / key
 
     def load(self, name: str) -> Any:
         """The JSON value that was saved by a name; None where there is none."""

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import clingo
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symbouq.ontology import slicing
 from symbouq.ontology.slicing import Slices
+from symbouq.ontology.store import VARIABLE, Store
+from symbouq.reading.syntax.extraction import reading_rules
 
 RULES = """
     #show bird/1.
@@ -86,3 +92,16 @@ def test_a_part_means_what_the_whole_means(program: list[str], given: list[str])
     for mode in ("brave", "cautious"):
         found = [consequences(text + "".join(known), mode) for text in (part, whole)]
         assert found[0] == found[1]
+
+
+def test_what_is_kept_gives_the_same_slices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    rules = reading_rules()
+    facts = ["word(1,left).", 'lemma(2,"be").', "thing(3)."]
+    made = Slices(rules, Store("slices", rules)).beside(facts)
+    with monkeypatch.context() as patched:
+        patched.setattr(slicing, "_analysis", None)
+        assert Slices(rules, Store("slices", rules)).beside(facts) == made
+    assert made == Slices(rules).beside(facts)

@@ -20,8 +20,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-def entries(cache: Path) -> list[Path]:
-    return sorted((cache / "ontologies").iterdir())
+def entries(cache: Path, kind: str = "ontologies") -> list[Path]:
+    return sorted((cache / kind).iterdir())
 
 
 def parts(ontology: Ontology) -> tuple[Any, ...]:
@@ -95,13 +95,13 @@ def test_nothing_is_kept_where_the_variable_is_empty(
 ) -> None:
     monkeypatch.setenv(VARIABLE, "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    kept = Store([])
+    kept = Store("kind", "")
     kept.save("some", 1)
     assert kept.load("some") is None and not any(tmp_path.iterdir())
     monkeypatch.delenv(VARIABLE)
-    kept = Store([])
+    kept = Store("kind", "")
     kept.save("some", 1)
-    assert kept.load("some") == 1 and (tmp_path / "symbouq/ontologies").is_dir()
+    assert kept.load("some") == 1 and (tmp_path / "symbouq/kind").is_dir()
 
 
 def test_what_was_made_longest_ago_goes(
@@ -110,15 +110,14 @@ def test_what_was_made_longest_ago_goes(
     monkeypatch.setattr(store, "_MOST", 2)
     files = [tmp_path / f"{n}.lp" for n in range(3)]
     for age, file in enumerate(files):
-        file.write_text(file.name)
-        Store([file]).save("some", file.name)
-        for entry in entries(cache):
+        Store("kind", file.name).save("some", file.name)
+        for entry in entries(cache, "kind"):
             status = entry.stat()
             os.utime(entry, (status.st_atime, status.st_mtime - 10 * age))
-    assert [Store([file]).load("some") for file in files] == [None, "1.lp", "2.lp"]
+    assert [Store("kind", file.name).load("some") for file in files] == [None, "1.lp", "2.lp"]
 
 
 def test_other_code_has_entries_of_its_own(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Store([]).save("some", 1)
+    Store("kind", "").save("some", 1)
     monkeypatch.setattr(store.clingo, "__version__", "0")
-    assert Store([]).load("some") is None
+    assert Store("kind", "").load("some") is None

@@ -14,6 +14,7 @@ import clingo
 from symbouq.errors import OntologyError
 from symbouq.ontology.slicing import Slices
 from symbouq.ontology.source import ground, new_control, rule_files
+from symbouq.ontology.store import Store
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.syntax.preparation import Word, stems
 
@@ -1009,7 +1010,8 @@ def reading_rules() -> str:
 @cache
 def reading_slices() -> Slices:
     """The parts of `rules/reading.lp`: few of its rules concern the words of one sentence."""
-    return Slices(reading_rules())
+    rules = reading_rules()
+    return Slices(rules, Store("slices", rules))
 
 
 def _sorted(linked: Mapping[int, Iterable[int]]) -> dict[int, tuple[int, ...]]:
