@@ -4,10 +4,12 @@
 
 Sections: `end-to-end` (text in, JSONL out, over the distinct real chain-of-thought traces
 in FOLDER/stepgame, each once), `described` (scenes that describe their things, by step),
-`logic` (relations in, verdicts out, against the two opponents on the same traces),
-`profiles` (the same traces under other profiles), `growth` (cost over entities and
-claims), `start` (start-up of the command), `memory` (resident memory over 100,000
-traces). The tables are Markdown.
+`logic` (relations in, verdicts out, against two opponents on the same traces, once with
+one claim in five wrong and once with none), `regions` (the same in RCC-8, against path
+consistency), `profiles` (the same traces under other profiles), `growth` (cost over
+entities and claims), `start` (start-up of the command), `call` (`symbouq.audit` of a
+scene that is known), `memory` (resident memory over 100,000 traces). The tables are
+Markdown.
 """
 
 from __future__ import annotations
@@ -26,16 +28,25 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from opponents import VECTORS, Triple, plain_python, plain_python_explaining, z3_auditor
+from opponents import (
+    VECTORS,
+    PathConsistency,
+    Triple,
+    plain_python,
+    plain_python_explaining,
+    z3_auditor,
+)
 
+import symbouq
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.jobs import auditing
 from symbouq.auditing.relations import audit_relations
 from symbouq.io.stream import BATCH, Job, process
+from symbouq.logic.worlds import composition_table
 from symbouq.ontology.library import OntologyLibrary
 from symbouq.ontology.tables import Ontology
 from symbouq.records import Trace
@@ -58,9 +69,11 @@ def real_traces(data: Path) -> list[dict[str, Any]]:
     return traces
 
 
-def drawn_traces(data: Path, count: int) -> list[tuple[list[Triple], list[Triple]]]:
+def drawn_traces(
+    data: Path, count: int, wrong: float = 0.2
+) -> list[tuple[list[Triple], list[Triple]]]:
     """Relation traces over real scenes: six claims each, drawn from one layout of the
-    scene, one in five of them replaced by a wrong direction.
+    scene, a share of them replaced by a wrong direction.
     """
     rng = random.Random(SEED)
     auditor = TraceAuditor("nine-way")
@@ -75,8 +88,8 @@ def drawn_traces(data: Path, count: int) -> list[tuple[list[Triple], list[Triple
         for _ in range(6):
             u, v = rng.sample(sorted(places), 2)
             right = _direction(places[u], places[v])
-            wrong = rng.choice([name for name in VECTORS if name != right])
-            claims.append((u, wrong if rng.random() < 0.2 else right, v))
+            other = rng.choice([name for name in VECTORS if name != right])
+            claims.append((u, other if rng.random() < wrong else right, v))
         drawn.append((scene, claims))
         if len(drawn) == count:
             break
@@ -127,31 +140,97 @@ def timed(run: Callable[[], object]) -> float:
 
 
 def logic(data: Path) -> None:
-    traces = drawn_traces(data, 1000)
-    distinct = list({(tuple(scene), tuple(claims)): None for scene, claims in traces})
     auditors = {
         "SymboUQ (clingo-dl), with premises": ours,
         "plain Python, with premises": plain_python_explaining,
         "plain Python, without premises": plain_python,
         "z3, without premises": z3_auditor,
     }
-    findings = {
-        name: [run(scene, claims) for scene, claims in distinct[:200]]
-        for name, run in auditors.items()
-    }
-    assert all(found == findings["plain Python, without premises"] for found in findings.values())
-    print(f"\n### Logic alone: {len(distinct)} traces, six claims each, one process\n")
-    print("| auditor | ms a trace |\n|---|---|")
-    rest = distinct[200:]
-    times: dict[str, float] = {}
-    for name, run in auditors.items():
-        part = rest if not name.startswith("z3") else rest[:200]
-        rounds = [timed(lambda part=part, run=run: [run(*t) for t in part]) for _ in range(3)]
-        if name.startswith("SymboUQ"):
-            rounds = rounds[:1]  # later rounds would find the scenes known
-        times[name] = statistics.median(rounds) / len(part) * 1e3
-    for name, value in times.items():
-        print(f"| {name} | {value:.2f} |")
+    times: dict[str, list[str]] = {name: [] for name in auditors}
+    for wrong in (0.2, 0.0):
+        traces = drawn_traces(data, 1000, wrong)
+        distinct = list({(tuple(scene), tuple(claims)): None for scene, claims in traces})
+        _compared(auditors, distinct[:200])
+        rest = distinct[200:]
+        for name, run in auditors.items():
+            part = rest if not name.startswith("z3") else rest[:200]
+            times[name].append(f"{_once(run, part):.2f}")
+    print(f"\n### Logic alone: {len(distinct)} traces, six claims each, one process, ms a trace\n")
+    print("| auditor | one claim in five wrong | all from one layout |\n|---|---|---|")
+    for name, cells in times.items():
+        print(f"| {name} | {' | '.join(cells)} |")
+
+
+Auditor = Callable[[Sequence[Triple], Sequence[Triple]], list[tuple[str, str, "int | None"]]]
+
+
+def _compared(auditors: Mapping[str, Auditor], traces: Sequence[Any]) -> None:
+    """Makes sure that all auditors find the same."""
+    found = [[run(scene, claims) for scene, claims in traces] for run in auditors.values()]
+    assert all(each == found[0] for each in found)
+
+
+def _once(run: Auditor, traces: Sequence[Any]) -> float:
+    """Milliseconds a trace, each audited once: again, its scene would be known."""
+    return timed(lambda: [run(*trace) for trace in traces]) / len(traces) * 1e3
+
+
+def regions(_data: Path) -> None:
+    """Circles: twelve in each scene, twenty of their relations, forty claims. Where one claim
+    contradicts what precedes it, nothing is judged after it.
+    """
+    ontology = OntologyLibrary().ontology("rcc8")
+    closed = PathConsistency(composition_table(ontology, "rcc8"))
+
+    def audited(scene: Sequence[Triple], claims: Sequence[Triple]) -> Any:
+        return ours(scene, claims, ontology)
+
+    print("\n### RCC-8: twelve circles, forty claims, ms a trace (100 traces)\n")
+    print("| claims | SymboUQ, with premises | path consistency, without |\n|---|---|---|")
+    for name, wrong, late in (
+        ("all true", 0.0, False),
+        ("the last one contradicts", 0.0, True),
+        ("one in five wrong", 0.2, False),
+    ):
+        traces = [_circles(seed, wrong, late, closed.relations) for seed in range(110)]
+        _compared({"": audited, "closed": closed}, traces[:10])
+        times = [_once(run, traces[10:]) for run in (audited, closed)]
+        print(f"| {name} | {times[0]:.1f} | {times[1]:.1f} |")
+    torn = [_circles(seed, 0.4, False, closed.relations) for seed in range(20)]
+    spent = _once(lambda scene, claims: audited([*scene, *claims], []), torn)
+    print(f"\nScenes of sixty relations, sixteen of them wrong: {spent:.0f} ms to the best clash.")
+
+
+def _circles(
+    seed: int, wrong: float, late: bool, relations: Sequence[str]
+) -> tuple[list[Triple], list[Triple]]:
+    rng = random.Random(SEED + seed)
+    circles = [(rng.randrange(9), rng.randrange(9), rng.randint(1, 4)) for _ in range(12)]
+
+    def lying(u: int, v: int) -> str:
+        (x, y, r), (a, b, s) = circles[u], circles[v]
+        apart = (x - a) ** 2 + (y - b) ** 2
+        if circles[u] == circles[v]:
+            return "eq"
+        if apart >= (r + s) ** 2:
+            return "dc" if apart > (r + s) ** 2 else "ec"
+        if apart > (r - s) ** 2:
+            return "po"
+        touching = apart == (r - s) ** 2
+        return ("tpp" if touching else "ntpp") + ("" if r < s else "i")
+
+    pairs = [(u, v) for u in range(12) for v in range(u)]
+    stated = rng.sample(pairs, 20)
+    claims = []
+    for _ in range(40):
+        u, v = rng.sample(range(12), 2)
+        right = lying(u, v)
+        other = rng.choice([name for name in relations if name != right])
+        claims.append((u, other if rng.random() < wrong else right, v))
+    if late:
+        u, _, v = claims[0]
+        claims[-1] = (u, rng.choice([name for name in relations if name != lying(u, v)]), v)
+    return [(u, lying(u, v), v) for u, v in stated], claims
 
 
 def profiles(data: Path) -> None:
@@ -290,10 +369,16 @@ def start(_data: Path) -> None:
             '{"id": "1", "scene": ["A is above B."], "response": "Answer: above", '
             '"question": "Where is A relative to B?"}\n'
         )
+        structured = Path(folder) / "structured.jsonl"
+        structured.write_text(
+            '{"id": "1", "scene_relations": [["A", "above", "B"]], '
+            '"claims": [{"relations": [["B", "below", "A"]]}]}\n'
+        )
         command = [str(Path(sys.executable).parent / "symbouq")]
         for name, arguments in (
             ("symbouq --help", ["--help"]),
-            ("one trace", ["audit", str(file)]),
+            ("one trace in relations", ["audit", str(structured)]),
+            ("one trace in words", ["audit", str(file)]),
         ):
             times = [
                 timed(
@@ -302,6 +387,18 @@ def start(_data: Path) -> None:
                 for _ in range(5)
             ]
             print(f"| {name} | {statistics.median(times):.2f} |")
+
+
+def call(_data: Path) -> None:
+    scene = ["A is left of B.", "B is above C.", "C is left of D."]
+    claims = ["A is left of B.", "A is above C.", "A is above D."]
+    relations = [["A", "left", "B"], ["B", "above", "C"]]
+    claimed = [[["A", "above", "C"]], [["A", "left", "B"]]]
+    print("\n### `symbouq.audit` of a known scene, ms a call\n\n| trace | ms |\n|---|---|")
+    for name, given in (("in words", (scene, claims)), ("in relations", (relations, claimed))):
+        symbouq.audit(*given)
+        spent = timed(lambda g=given: [symbouq.audit(*g) for _ in range(1000)])
+        print(f"| {name} | {spent:.2f} |")
 
 
 def memory(data: Path) -> None:
@@ -338,7 +435,9 @@ def _resident() -> float:
 
 SECTIONS = {
     "start": start,
+    "call": call,
     "logic": logic,
+    "regions": regions,
     "profiles": profiles,
     "end-to-end": end_to_end,
     "described": described,
