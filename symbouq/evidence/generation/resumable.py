@@ -115,24 +115,27 @@ class ResumableFile:
     def _check(self, line: bytes, number: int) -> None:
         try:
             record = from_json(line)
-            there, settings = dict(record["generation"]), record["generation"][HASH]
+            there = dict(record["generation"])
             self.done.add(record["id"])
         except (ValueError, KeyError, TypeError) as error:
             raise self._foreign(number) from error
-        if settings == self._settings[HASH]:
-            return
+        if there.keys().isdisjoint(self._settings):
+            raise self._foreign(number)
         differing = [
             f"{name} is {_shown(there[name]) if name in there else 'not'} there and "
             f"{_shown(value)} here"
             for name, value in self._settings.items()
             if there.get(name, _ABSENT) != value and name != HASH
         ]
-        raise SymboUQError(
-            f"was begun with other settings: {'; '.join(differing) or 'those of another command'}; "
-            "continue with those or give another file",
-            str(self.path),
-            number,
-        )
+        if not differing and there.get(HASH) != self._settings.get(HASH):
+            differing = ["those of another command"]
+        if differing:
+            raise SymboUQError(
+                f"was begun with other settings: {'; '.join(differing)}; continue with those "
+                "or give another file",
+                str(self.path),
+                number,
+            )
 
     def _foreign(self, number: int) -> SymboUQError:
         return SymboUQError(
