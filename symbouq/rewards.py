@@ -15,8 +15,8 @@ time, is unscored. No signal is used, so rewards may be computed in any thread; 
 process take turns.
 """
 
-from __future__ import annotations
-
+# Annotations are no texts here: verl loads this file without making it a module that can be found,
+# where a dataclass would look their names up.
 import math
 import os
 import threading

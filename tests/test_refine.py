@@ -30,6 +30,7 @@ def test_a_sample_that_follows_is_selected() -> None:
     assert record["selected"]["sample"] == 2
     assert (record["conclusion"], record["generation"]) == ("left", {"status": "valid"})
     assert "tokens" not in record and record["samples"] == [WRONG, RIGHT]
+    assert record["selected"]["own"] == WRONG  # nothing is lost
 
 
 def test_a_trace_that_is_as_good_stays_as_it_is() -> None:
@@ -52,6 +53,7 @@ def test_a_trace_in_relations_has_samples_in_words() -> None:
     record = selected({**given, "samples": [RIGHT]})
     assert record["selected"]["sample"] == 1
     assert not given.keys() & record.keys()
+    assert record["selected"]["own"] == {"claims": claims}
     right = selected({**given, "claims": [{"relations": [relation]}], "samples": [WRONG]})
     assert right["selected"]["sample"] == 0
     assert right["scene_relations"] == [relation] and right["correct"] is False

@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import module_from_spec, spec_from_file_location
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -160,6 +161,15 @@ def test_verl_gets_numbers() -> None:
     assert compute_score("mine", "Hm.", None, given, undecided=0.25)["score"] == 0.25
     with pytest.raises(SymboUQError, match="needs `scene` in its `extra_info`"):
         compute_score("mine", RIGHT, "upper left", {})
+
+
+def test_verl_loads_the_file_itself() -> None:
+    spec = spec_from_file_location("custom_module", rewards.__file__)
+    assert spec is not None and spec.loader is not None
+    loaded = module_from_spec(spec)
+    spec.loader.exec_module(loaded)  # and puts it nowhere
+    given = {"scene": SCENE, "question": QUESTION}
+    assert loaded.compute_score("mine", RIGHT, "upper left", given)["score"] == 1.0
 
 
 @pytest.mark.slow

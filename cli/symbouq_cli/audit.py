@@ -115,6 +115,8 @@ def audit(
         for other, name in others.items():
             if name != "-" and same_file(name, path):
                 raise click.UsageError(f"{option} and {other} name the same file")
+    if fail_over and not fail_on:
+        raise click.UsageError("--fail-over is the share that --fail-on lets pass: give that, too")
     if options["shards"] and (written or fail_on or otel):
         option = next(iter(written), "--fail-on" if fail_on else "--otel")
         raise click.UsageError(f"{option} shows one --out; audit some shards again for it")

@@ -58,6 +58,12 @@ def server(
         except SymboUQError as error:
             raise ToolError(error.message) from error
 
+    def own(given: str | None) -> str | None:
+        """The profile of a request, which may name none where that of all is fixed."""
+        if given and profile and given.replace("_", "-") != profile.replace("_", "-"):
+            raise ToolError(f"this server was started with profile {profile}: leave `profile` out")
+        return given
+
     @made.tool()
     def audit(
         scene: Scene,
@@ -69,7 +75,7 @@ def server(
         """Check claims about a scene: each is entailed, contradicted, unknown or not evaluable,
         with the sentences that it rests on.
         """
-        found = asked(service.audit, _trace(scene, claims, response, question, profile))
+        found = asked(service.audit, _trace(scene, claims, response, question, own(profile)))
         return _result("\n".join(claims_told(found)), found)
 
     @made.tool()
@@ -85,7 +91,8 @@ def server(
         impossible.
         """
         record = {"scene": scene, "question": question, "answer_space": answer_space}
-        found = asked(service.answer, record | ({"profile": profile} if profile else {}))
+        chosen = {"profile": profile} if own(profile) else {}
+        found = asked(service.answer, record | chosen)
         said = ", ".join(found["answer"]) or f"none ({found['status']})"
         possible = ", ".join(found["possible"]) or "none"
         return _result(f"answer: {said}; possible: {possible}", found)
@@ -98,7 +105,7 @@ def server(
         profile: Profile = None,
     ) -> Annotated[CallToolResult, Relations]:
         """List the relations that a scene leaves possible between two things."""
-        found = asked(service.relations_between, scene, subject, object, profile)
+        found = asked(service.relations_between, scene, subject, object, own(profile))
         if not found["feasible"]:
             return _result("the scene contradicts itself", found)
         certain, possible = (", ".join(found[name]) or "none" for name in ("certain", "possible"))
@@ -113,7 +120,7 @@ def server(
         profile: Profile = None,
     ) -> Annotated[CallToolResult, Words]:
         """Explain the check of claims about a scene in words, with a sketch of its layout."""
-        text = asked(service.explain, _trace(scene, claims, response, question, profile))
+        text = asked(service.explain, _trace(scene, claims, response, question, own(profile)))
         return _result(text, {"text": text})
 
     return made

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from functools import partial
 from multiprocessing import get_context
 from typing import Annotated, Any, Self
@@ -17,11 +18,16 @@ from symbouq.api import worlds_between
 from symbouq.auditing.answering.questions import answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.explain import explanation_of
+from symbouq.errors import SymboUQError
 from symbouq.limits import time_limit
 from symbouq.records import Instance, Trace, make_record
 
 TIMEOUT = 10.0
 """Seconds that a request may take, unless told otherwise."""
+
+
+_FIRST = {"id": "first", "scene": ["A is left of B."], "response": "A is left of B."}
+"""A trace that has all loaded which traces in words need."""
 
 
 class Relations(BaseModel):
@@ -58,6 +64,8 @@ class Service:
     ) -> None:
         self._timeout = timeout
         self._auditor = TraceAuditor(profile, ontology, partial=True)
+        with suppress(SymboUQError):  # where it reads relations alone, text says so when it comes
+            self._auditor.audited(make_record(Trace, _FIRST))  # so that no request waits for it
 
     def audit(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """The audit of a trace, in its dictionary form.

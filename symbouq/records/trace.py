@@ -111,6 +111,12 @@ class ClaimRecord(Record):
     events: list[ClauseRecord] = Field(default_factory=list)
     """The same as clauses, in a profile that reads events."""
 
+    @model_validator(mode="after")
+    def _has_no_relation_of_its_own(self) -> Self:
+        if {"subject", "relation", "object"} & (self.model_extra or {}).keys():
+            raise ValueError("a claim has a list of `relations`, each with subject and object")
+        return self
+
 
 class Instance(Record):
     """A scene with a question: what a trace reasons about."""

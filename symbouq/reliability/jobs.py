@@ -47,7 +47,8 @@ def selecting(
     model: str | None, profile: str | None, ontology: str | None, pipeline: str | None = None
 ) -> Work:
     """A worker that writes a trace with the best of its samples and itself as its answer
-    (`symbouq.auditing.selection`), and keeps the number of that, 0 for the trace itself.
+    (`symbouq.auditing.selection`), and keeps the number of that, 0 for the trace itself; the
+    answer that it had stands in `selected`.
 
     Each is scored by its text alone, which is what all of them have: by Constraint-Rule over the
     grounded verdicts, or by a reliability model, where one is named.
@@ -76,9 +77,11 @@ def selecting(
         (auditor if reader is None else reader.auditor).ahead(traces)
         scores = [*map(score, answers, traces)]
         chosen = best_of(answers, scores)
+        selected: dict[str, Any] = {"sample": chosen, "scores": scores}
         if chosen:
+            selected["own"] = {k: record[k] for k in (*_TEXT, "claims") if k in record}
             record = {**answers[chosen], "samples": record["samples"]}
-        return {**record, "selected": {"sample": chosen, "scores": scores}}, chosen
+        return {**record, "selected": selected}, chosen
 
     return Work(work)
 

@@ -98,6 +98,18 @@ def test_faults_are_told(name: str, arguments: dict[str, Any], message: str) -> 
     assert message in found.content[0].text
 
 
+def test_a_profile_that_is_fixed_is_no_matter_of_a_request() -> None:
+    fixed = server("half_plane", timeout=10)
+    given = {"scene": SCENE, "subject": "lamp", "object": "door"}
+
+    def with_profile(name: str) -> Any:
+        arguments = {**given, "profile": name}
+        return asked(lambda client: client.call_tool("relations_between", arguments), fixed)
+
+    assert with_profile("half-plane").is_error is False
+    assert "started with profile half_plane" in with_profile("nine-way").content[0].text
+
+
 @pytest.mark.slow
 def test_the_command_serves_standard_input_and_output() -> None:
     code = "from symbouq_cli.main import main; main()"

@@ -70,6 +70,10 @@ BAD: dict[str, tuple[bytes | dict[str, Any], str]] = {
     "no scene": ({"id": "x", "response": ""}, "needs `scene`"),
     "no claims": ({"id": "x", "scene": []}, "needs `response`"),
     "claims without relations": ({**GOOD, "claims": []}, "come together"),
+    "a relation in place of a claim": (
+        {**STRUCTURED, "claims": [{"subject": "A", "relation": "above", "object": "B"}]},
+        "claims.1: a claim has a list of `relations`",
+    ),
     "a relation of two": ({**STRUCTURED, "scene_relations": [["A", "above"]]}, "three strings"),
     "an unknown relation": (
         {**STRUCTURED, "scene_relations": [["A", "abov", "B"]]},

@@ -179,6 +179,7 @@ def test_a_page_and_checks_go_together(tmp_path: Path) -> None:
         (("--sarif", "{}/audits.jsonl"), "--sarif and --out name the same file"),
         (("--fail-on", "wrong"), "is not one of 'entailed', 'contradicted'"),
         (("--fail-over", "2"), "--fail-over"),
+        (("--fail-over", "0.1"), "--fail-on lets pass"),
     ],
 )
 def test_options_that_do_not_go_together(
