@@ -72,7 +72,7 @@ BAD: dict[str, tuple[bytes | dict[str, Any], str]] = {
     "claims without relations": ({**GOOD, "claims": []}, "come together"),
     "a relation in place of a claim": (
         {**STRUCTURED, "claims": [{"subject": "A", "relation": "above", "object": "B"}]},
-        "claims.1: a claim has a list of `relations`",
+        "claims.0: a claim has a list of `relations`",
     ),
     "a relation of two": ({**STRUCTURED, "scene_relations": [["A", "above"]]}, "three strings"),
     "an unknown relation": (
