@@ -11,6 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
 
 from symbouq.errors import SymboUQError
 from symbouq.integrations.service import Relations, Words, Workers
@@ -117,6 +118,11 @@ def application(workers: Workers, max_body: int = MAX_BODY, most: int = 64) -> F
         assert isinstance(error, SymboUQError)
         status = 504 if isinstance(error, LimitError) else 422
         return JSONResponse({"error": error.message}, status)
+
+    @app.exception_handler(HTTPException)
+    async def refused(_request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, HTTPException)
+        return JSONResponse({"error": error.detail}, error.status_code, error.headers)
 
     @app.exception_handler(RequestValidationError)
     async def explained(_request: Request, error: Exception) -> JSONResponse:

@@ -5,9 +5,9 @@ when they start, each within a time limit.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
 from functools import partial
 from multiprocessing import get_context
 from typing import Annotated, Any, Self
@@ -18,16 +18,11 @@ from symbouq.api import worlds_between
 from symbouq.auditing.answering.questions import answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.explain import explanation_of
-from symbouq.errors import SymboUQError
 from symbouq.limits import time_limit
 from symbouq.records import Instance, Trace, make_record
 
 TIMEOUT = 10.0
 """Seconds that a request may take, unless told otherwise."""
-
-
-_FIRST = {"id": "first", "scene": ["A is left of B."], "response": "A is left of B."}
-"""A trace that has all loaded which traces in words need."""
 
 
 class Relations(BaseModel):
@@ -64,8 +59,6 @@ class Service:
     ) -> None:
         self._timeout = timeout
         self._auditor = TraceAuditor(profile, ontology, partial=True)
-        with suppress(SymboUQError):  # where it reads relations alone, text says so when it comes
-            self._auditor.audited(make_record(Trace, _FIRST))  # so that no request waits for it
 
     def audit(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """The audit of a trace, in its dictionary form.
@@ -148,11 +141,15 @@ class Workers:
         ontology: str | None = None,
         timeout: float | None = TIMEOUT,
     ) -> None:
+        self._jobs = jobs
         self._pool = ProcessPoolExecutor(
             jobs, get_context("spawn"), _start, (profile, ontology, timeout)
         )
 
     def __enter__(self) -> Self:
+        """Starts them, and waits for the first that is ready."""
+        for begun in [self._pool.submit(os.getpid) for _ in range(self._jobs)]:
+            begun.result()
         return self
 
     def __exit__(self, *_: object) -> None:

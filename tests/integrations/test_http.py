@@ -70,6 +70,7 @@ def test_records_in_records_out(client: TestClient) -> None:
             422,
             "'C' is not in",
         ),
+        ("/audits", TRACE, 404, "Not Found"),
         ("/audit", TRACE | {"response": "x" * 30_000}, 413, "larger than 20,000 bytes"),
     ],
 )
