@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from symbouq.auditing.verdicts import Verdict
 from symbouq.records import Trace
 
-_LARGEST = 60
-"""Most claims of such a trace: all of them are audited again."""
 SAMPLED = 8
 """Undecided traces that a summary keeps, the first ones."""
+_LARGEST = 60
+"""Most claims of a trace that is kept: each profile audits all of them again."""
 
 _TEXT = {
     "id",

@@ -58,7 +58,7 @@ def server(
         except SymboUQError as error:
             raise ToolError(error.message) from error
 
-    def own(given: str | None) -> str | None:
+    def allowed(given: str | None) -> str | None:
         """The profile of a request, which may name none where that of all is fixed."""
         if given and profile and given.replace("_", "-") != profile.replace("_", "-"):
             raise ToolError(f"this server was started with profile {profile}: leave `profile` out")
@@ -75,7 +75,7 @@ def server(
         """Check claims about a scene: each is entailed, contradicted, unknown or not evaluable,
         with the sentences that it rests on.
         """
-        found = asked(service.audit, _trace(scene, claims, response, question, own(profile)))
+        found = asked(service.audit, _trace(scene, claims, response, question, allowed(profile)))
         return _result("\n".join(claims_told(found)), found)
 
     @made.tool()
@@ -91,7 +91,7 @@ def server(
         impossible.
         """
         record = {"scene": scene, "question": question, "answer_space": answer_space}
-        chosen = {"profile": profile} if own(profile) else {}
+        chosen = {"profile": profile} if allowed(profile) else {}
         found = asked(service.answer, record | chosen)
         said = ", ".join(found["answer"]) or f"none ({found['status']})"
         possible = ", ".join(found["possible"]) or "none"
@@ -105,7 +105,7 @@ def server(
         profile: Profile = None,
     ) -> Annotated[CallToolResult, Relations]:
         """List the relations that a scene leaves possible between two things."""
-        found = asked(service.relations_between, scene, subject, object, own(profile))
+        found = asked(service.relations_between, scene, subject, object, allowed(profile))
         if not found["feasible"]:
             return _result("the scene contradicts itself", found)
         certain, possible = (", ".join(found[name]) or "none" for name in ("certain", "possible"))
@@ -120,7 +120,7 @@ def server(
         profile: Profile = None,
     ) -> Annotated[CallToolResult, Words]:
         """Explain the check of claims about a scene in words, with a sketch of its layout."""
-        text = asked(service.explain, _trace(scene, claims, response, question, own(profile)))
+        text = asked(service.explain, _trace(scene, claims, response, question, allowed(profile)))
         return _result(text, {"text": text})
 
     return made

@@ -40,6 +40,11 @@ class OntologyLibrary:
     Args:
         folder: The user's folder of `.lp` files, read recursively.
 
+    Attributes:
+        name: What it is called in audits.
+        rows: Its facts by predicate, their arguments as text.
+        profiles: Names of its profiles, the default one first.
+
     Raises:
         OntologyError: If a file has a syntax error, an undefined predicate, an
             unknown relation or an argument of the wrong kind.

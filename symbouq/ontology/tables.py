@@ -408,6 +408,10 @@ _BOUND = re.compile(r"at_(?P<end>least|most)\(\d+,(?P<one>\d+),(?P<other>\d+),(?
 
 
 def _bounds_of(facts: str) -> dict[int, Bounds] | None:
+    """The bounds that the facts of a reading are, by coordinate; None where some are no bounds, or
+    tie two coordinates of different axes. Measured directions have facts alone, so that these are
+    what is read.
+    """
     bounds: dict[int, Bounds] = {}
     found = list(_BOUND.finditer(facts))
     if "".join(match[0] for match in found) != facts:
