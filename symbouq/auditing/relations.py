@@ -728,12 +728,14 @@ class _RelationAudit:
         if result.grounded is Verdict.CONTRADICTED:
             return
         # The scene leaves room for each relation, so removing claims repairs it.
+        if not decision.cores:  # a chain decides, which is broken by any one relation of it
+            chain = atoms_of(unit for unit in decision.units if unit.premise in grounds.premises)
+            result.repair = min(filter(None, map(instances.count, chain)))
+            return
         faults = [triple for triples in decision.cores for triple in triples]
         try:
-            # Without a core a chain decides, which is broken by any one claim of it.
             result.repair = max(
-                (self.repair((*self.scene_atoms, self.atom(t)), instances) for t in faults),
-                default=1,
+                self.repair((*self.scene_atoms, self.atom(t)), instances) for t in faults
             )
         except LimitError:
             self.timed_out = True

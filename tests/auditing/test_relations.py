@@ -132,6 +132,18 @@ def test_repair_beyond_the_budget_is_four(extra: int) -> None:
     assert last.bounded_repair == min(2 + extra, 4)
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+def test_repair_counts_what_one_claim_says_twice_along_a_chain(profile: str) -> None:
+    twice = [("b", "above", "a"), ("b", "above", "a")]
+    assert audited([], [twice, [("a", "above", "b")]], profile).claims[-1].repair == 2
+    # The chain is broken with less where another claim of it was said once.
+    chain = [twice, [("c", "above", "b")], [("a", "above", "c")]]
+    assert audited([], chain, profile).claims[-1].repair == 1
+    # What the scene says does not go.
+    scene = [("c", "above", "b")]
+    assert audited(scene, [twice, [("a", "above", "c")]], profile).claims[-1].repair == 2
+
+
 # What a contradiction is laid to ------------------------------------------------------------
 
 
