@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from symbouq.auditing.verdicts import Premise
-from symbouq.logic.programs import Atom, hitting_set
+from symbouq.logic.programs import Atom, Condition, hitting_set
 
 _ROUNDS = 40
 """Bound on the search for the best premises, which is hard in the worst case."""
@@ -25,20 +24,8 @@ class Unit:
     atoms: tuple[Atom, ...]
 
 
-class Deciding(Protocol):
-    """What atoms decide together (`symbouq.logic.programs.Condition`)."""
-
-    def core(self, context: Sequence[Atom], /) -> set[Atom] | None:
-        """Atoms among some that decide it together, if these do."""
-
-    def widest(self, required: Sequence[Atom], wanted: Sequence[Atom], /) -> set[Atom]:
-        """A largest set of atoms that do not decide it, all of the required and some of the wanted
-        ones.
-        """
-
-
 def best_premises(
-    units: Sequence[Unit], core: set[Atom], condition: Deciding
+    units: Sequence[Unit], core: set[Atom], condition: Condition
 ) -> tuple[Premise, ...]:
     """The best minimal set of premises: from the scene alone where one exists, else
     with the fewest claims, then the fewest premises, then the earliest.
@@ -80,7 +67,7 @@ class _Search:
         condition: What they decide.
     """
 
-    def __init__(self, units: Sequence[Unit], condition: Deciding) -> None:
+    def __init__(self, units: Sequence[Unit], condition: Condition) -> None:
         self._units = units
         self._condition = condition
         self._claims = [n for n, unit in enumerate(units) if unit.premise.source == "claim"]
@@ -88,7 +75,7 @@ class _Search:
 
     def decides(self, places: Iterable[int]) -> bool:
         """Whether premises, by position, decide."""
-        return self._condition.core(atoms_of(self._units[n] for n in sorted(places))) is not None
+        return self._condition.holds(atoms_of(self._units[n] for n in sorted(places)))
 
     def need(self, candidates: Sequence[int]) -> None:
         """Finds the premises without which the rest does not decide.
@@ -117,9 +104,14 @@ class _Search:
 
     def _picked(self) -> frozenset[int]:
         """The best set that meets every correction set known so far."""
-        if all(len(correction) == 1 for correction in self._corrections):
-            return frozenset().union(*self._corrections)
+        apart = frozenset().union(*self._corrections)
+        if sum(map(len, self._corrections)) == len(apart):  # no premise meets two of them
+            return frozenset(min(one, key=self._rank) for one in self._corrections)
         return hitting_set(self._corrections, self._claims, len(self._units) - 1)
+
+    def _rank(self, place: int) -> tuple[bool, int]:
+        """The key by which better premises sort first: those of the scene, then earlier ones."""
+        return self._units[place].premise.source == "claim", place
 
     def minimal(self) -> frozenset[int]:
         """A minimal set, which need not be the best: of the premises the latest claims go first."""
@@ -131,7 +123,7 @@ class _Search:
 
 
 def _correction(
-    units: Sequence[Unit], picked: Collection[int], condition: Deciding
+    units: Sequence[Unit], picked: Collection[int], condition: Condition
 ) -> frozenset[int]:
     """The premises outside of a largest set that does not decide, to which all that is picked
     belongs.
@@ -151,7 +143,7 @@ def _correction(
         if found.issubset(held):
             return frozenset(outside.union(left))
         first = left.pop(0)
-        decided = condition.core([*held, *units[first].atoms]) is not None
+        decided = condition.holds([*held, *units[first].atoms])
         (outside if decided else kept).add(first)
     return frozenset(outside)
 

@@ -22,10 +22,11 @@ from symbouq.auditing.premises import (
     premise_cost,
     premises_of_core,
 )
-from symbouq.auditing.shortcuts import DirectVerdicts, Forest
+from symbouq.auditing.shortcuts import DirectVerdicts
 from symbouq.auditing.verdicts import ClaimResult, Clashes, Premise, TraceResult, Verdict
 from symbouq.limits import LimitError
-from symbouq.logic.programs import Atom, Group, TraceSolver, clashes, repair
+from symbouq.logic.differences import solver_for
+from symbouq.logic.programs import Atom, Group, Solver, clashes, repair
 from symbouq.logic.scene import current_scene
 from symbouq.ontology.source import ASSERTED, QUERIED
 from symbouq.ontology.tables import Ontology, Triple
@@ -331,33 +332,6 @@ class _RelationAudit:
                 pending[relations] = None
         return list(pending)
 
-    @cached_property
-    def forest(self) -> Forest | None:
-        """The scene as a forest, where it is one."""
-        return self.forest_of(self.scene_units)
-
-    def forest_of(self, units: Sequence[Unit]) -> Forest | None:
-        """Premises as a forest, where they are one."""
-        return Forest.of(self.ontology, [unit.atoms for unit in units])
-
-    def along_chain(self, relations: frozenset[Triple], units: Sequence[Unit]) -> _Decision | None:
-        """The decision on a claim in a context that is a forest; None where it is for the
-        solver.
-        """
-        if len(relations) > 1 or self.forest is None:  # nor is then what extends the scene
-            return None
-        (triple,) = relations
-        forest = self.forest if units is self.scene_units else self.forest_of(units)
-        found = forest.verdict(self.atom(triple)) if forest is not None else None
-        if found is None:
-            return None
-        verdict, chain = found
-        if not verdict.determinate:
-            return _Decision(verdict, units)
-        premises = tuple(units[n].premise for n in chain)
-        fault = triple if verdict is Verdict.CONTRADICTED else None
-        return _Decision(verdict, units, grounds=_Grounds(premises, fault))
-
     # Decisions by the solver ------------------------------------------------------------
 
     def atom(self, triple: Triple) -> Atom:
@@ -376,9 +350,7 @@ class _RelationAudit:
         Raises:
             LimitError: If it is not known in time whether it is.
         """
-        if self.forest is not None:
-            return _SceneDecision(True)
-        solver = self.shared_solver or TraceSolver(self.ontology, self.scene_atoms)
+        solver = self.shared_solver or solver_for(self.ontology, self.scene_atoms)
         clashing = solver.infeasibility()
         core = clashing.core(self.scene_atoms)
         if core is None:
@@ -392,7 +364,7 @@ class _RelationAudit:
             return _SceneDecision(False, premises_of_core(self.scene_units, core))
 
     @cached_property
-    def shared_solver(self) -> TraceSolver | None:
+    def shared_solver(self) -> Solver | None:
         """The solver for the scene and every claim that is not yet explained; None where a
         program for each claim is cheaper.
         """
@@ -410,13 +382,13 @@ class _RelationAudit:
             {key for key, _, _ in atoms}
         ):
             return None
-        return TraceSolver(self.ontology, atoms, groups)
+        return solver_for(self.ontology, atoms, groups)
 
-    def solver(self, context: Sequence[Atom], group: Group) -> TraceSolver:
+    def solver(self, context: Sequence[Atom], group: Group) -> Solver:
         """A solver for a context and the relations of a claim."""
         if self.shared_solver is not None:
             return self.shared_solver
-        return TraceSolver(self.ontology, dict.fromkeys([*context, *sorted(group)]), [group])
+        return solver_for(self.ontology, dict.fromkeys([*context, *sorted(group)]), [group])
 
     def decide(self, relations: frozenset[Triple], units: Sequence[Unit]) -> _Decision:
         """The verdict on a claim's relations in a feasible context (Eq. status, and the
@@ -429,9 +401,6 @@ class _RelationAudit:
         Raises:
             LimitError: If there is no verdict in time.
         """
-        decision = self.along_chain(relations, units)
-        if decision is not None:
-            return decision
         context = self.context(units)
         group = frozenset(map(self.atom, relations))
         solver = self.solver(context, group)
@@ -728,10 +697,6 @@ class _RelationAudit:
         if result.grounded is Verdict.CONTRADICTED:
             return
         # The scene leaves room for each relation, so removing claims repairs it.
-        if not decision.cores:  # a chain decides, which is broken by any one relation of it
-            chain = atoms_of(unit for unit in decision.units if unit.premise in grounds.premises)
-            result.repair = min(filter(None, map(instances.count, chain)))
-            return
         faults = [triple for triples in decision.cores for triple in triples]
         try:
             result.repair = max(

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 import clingo
 from clingo import ast
@@ -71,6 +71,28 @@ def _record(program: Program) -> None:
     programs = _recording.get()
     if programs is not None:
         programs.append(program)
+
+
+def record(ontology: Ontology, atoms: Collection[Atom], groups: Collection[Group]) -> None:
+    """Records the program of some atoms that is decided without it."""
+    if _recording.get() is not None:
+        program = TraceProgram(ontology, atoms, groups)
+        _record((tuple(program.parts), program.facts))
+
+
+def ground_arcs(parts: Sequence[str], facts: str) -> list[tuple[tuple[int, int, int], bool]]:
+    """The arcs of `rules/layout.lp` in a program, each with whether it holds whatever is assumed.
+
+    Args:
+        parts: Names of the rule files.
+        facts: The facts.
+    """
+    control, _theory = _grounded(parts, facts)
+    found = []
+    for arc in control.symbolic_atoms.by_signature("arc", 3):
+        x, y, length = (argument.number for argument in arc.symbol.arguments)
+        found.append(((x, y, length), arc.is_fact))
+    return found
 
 
 def _named(parts: Sequence[str]) -> str:
@@ -208,6 +230,51 @@ class TraceProgram:
         self.facts = "".join(facts)
 
 
+class Condition(Protocol):
+    """A condition on contexts that holds of every one that is larger than one of which it holds.
+
+    Raises:
+        LimitError: From every method, if a surrounding `time_limit` is over.
+    """
+
+    def holds(self, context: Iterable[Atom], /) -> bool:
+        """Whether it holds of a context."""
+
+    def core(self, context: Iterable[Atom], /) -> set[Atom] | None:
+        """A part of a context of which it holds, not necessarily minimal; None if it does not hold
+        of the context.
+        """
+
+    def widest(self, required: Iterable[Atom], wanted: Collection[Atom], /) -> set[Atom]:
+        """A largest set of atoms of which it does not hold, of all such sets the one with the
+        earliest atoms.
+
+        Args:
+            required: Atoms that the set has; the condition does not hold of them.
+            wanted: All atoms that it may have.
+        """
+
+
+class Solver(Protocol):
+    """Decides contexts and groups over the atoms of one trace.
+
+    Raises:
+        LimitError: From every method, if a surrounding `time_limit` is over.
+    """
+
+    def feasible(self, context: Iterable[Atom], /) -> bool:
+        """SAT(B): whether the context has a layout and a closure without clash."""
+
+    def infeasibility(self) -> Condition:
+        """The condition that a context is infeasible."""
+
+    def entailment(self, group: Group, /) -> Condition:
+        """The condition that a feasible context entails every relation of a group."""
+
+    def exclusion(self, atom: Atom, /) -> Condition:
+        """The condition that a context leaves no room for one more atom."""
+
+
 class TraceSolver:
     """Decides contexts and groups over the atoms of one trace.
 
@@ -238,36 +305,32 @@ class TraceSolver:
 
     def feasible(self, context: Iterable[Atom]) -> bool:
         """SAT(B): whether the context has a layout and a closure without clash."""
-        on = self._on
-        return self._satisfiable(self._strict + [on[atom] for atom in context])
+        return not self.holds(self._strict, context)
 
     def infeasibility(self) -> Condition:
         """The condition that a context is infeasible."""
-        return Condition(self, self._strict)
+        return _Unsatisfied(self, self._strict)
 
     def entailment(self, group: Group) -> Condition:
         """The condition that a feasible context entails every relation of a group."""
-        return Condition(self, [*self._strict, self._refute[group]])
+        return _Unsatisfied(self, [*self._strict, self._refute[group]])
 
     def exclusion(self, atom: Atom) -> Condition:
         """The condition that a context leaves no room for one more atom."""
-        return Condition(self, [*self._strict, self._on[atom]])
+        return _Unsatisfied(self, [*self._strict, self._on[atom]])
 
-    def entails(self, context: Iterable[Atom], group: Group) -> bool:
-        """Whether a feasible context entails every relation of the group."""
-        on = self._on
-        assumptions = [*self._strict, self._refute[group], *(on[atom] for atom in context)]
-        return not self._satisfiable(assumptions)
+    def holds(self, assumed: Sequence[int], context: Iterable[Atom]) -> bool:
+        """Whether a context has no model with what is assumed.
 
-    def excludes(self, context: Iterable[Atom], atom: Atom) -> bool:
-        """Whether a context leaves no room for one more atom."""
-        return not self.feasible([*context, atom])
-
-    def _satisfiable(self, assumptions: list[int]) -> bool:
+        Args:
+            assumed: Literals of the program.
+            context: The context.
+        """
+        assumptions = [*assumed, *(self._on[atom] for atom in context)]
         with running(self._control):
             result = self._control.solve(assumptions=assumptions)
         check_result(result)
-        return bool(result.satisfiable)
+        return not result.satisfiable
 
     def core(self, assumed: Sequence[int], context: Iterable[Atom]) -> set[Atom] | None:
         """A part of a context that has no model with what is assumed; None if all of it has one.
@@ -332,30 +395,29 @@ class TraceSolver:
             settings.heuristic = usual
 
 
-class Condition:
-    """A condition on contexts that holds of every one that is larger than one of which it holds.
+class _Unsatisfied:
+    """The condition that a context has no model with what is assumed.
 
     Args:
         solver: Decides it.
-        assumed: Literals with which a context has a model unless the condition holds of it.
+        assumed: Literals of its program.
     """
 
     def __init__(self, solver: TraceSolver, assumed: Sequence[int]) -> None:
         self._solver = solver
         self._assumed = assumed
 
+    def holds(self, context: Iterable[Atom]) -> bool:
+        """Whether it holds of a context."""
+        return self._solver.holds(self._assumed, context)
+
     def core(self, context: Iterable[Atom]) -> set[Atom] | None:
-        """A part of a context of which the condition holds, not necessarily minimal; None if it
-        does not hold of the context.
-        """
+        """A part of a context of which it holds; None if it does not hold of the context."""
         return self._solver.core(self._assumed, context)
 
     def widest(self, required: Iterable[Atom], wanted: Collection[Atom]) -> set[Atom]:
-        """A largest set of atoms of which the condition does not hold.
-
-        Args:
-            required: Atoms that the set has; the condition does not hold of them.
-            wanted: All atoms that it may have.
+        """A largest set of atoms of which it does not hold, all of the required and some of the
+        wanted ones.
         """
         return self._solver.widest(self._assumed, required, wanted)
 

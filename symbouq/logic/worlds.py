@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from symbouq.logic.programs import Atom, TraceSolver
+from symbouq.logic.differences import solver_for
+from symbouq.logic.programs import Atom
 from symbouq.logic.scene import current_scene
 from symbouq.ontology.source import ASSERTED, QUERIED
 from symbouq.ontology.tables import Ontology, Triple
@@ -82,7 +83,7 @@ def worlds_of_context(
     candidates = {
         (pair, r): (ontology.encoding.readings[QUERIED, r], *pair) for pair in pairs for r in asked
     }
-    solver = TraceSolver(
+    solver = solver_for(
         ontology,
         dict.fromkeys([*context, *candidates.values()]),
         dict.fromkeys(frozenset([atom]) for atom in candidates.values()),
@@ -91,9 +92,13 @@ def worlds_of_context(
         return dict.fromkeys(pairs)
     found: dict[tuple[int, int], Worlds | None] = {}
     for pair in pairs:
-        possible = tuple(r for r in asked if not solver.excludes(context, candidates[pair, r]))
+        possible = tuple(
+            r for r in asked if not solver.exclusion(candidates[pair, r]).holds(context)
+        )
         certain = tuple(
-            r for r in possible if solver.entails(context, frozenset([candidates[pair, r]]))
+            r
+            for r in possible
+            if solver.entailment(frozenset([candidates[pair, r]])).holds(context)
         )
         found[pair] = Worlds(possible, certain)
     return found
@@ -116,7 +121,7 @@ def decided(
         dict.fromkeys((ontology.encoding.readings[ASSERTED, r], u, v) for u, r, v in stated)
     )
     atoms = {(u, r, v): (ontology.encoding.readings[QUERIED, r], u, v) for u, r, v in triples}
-    solver = TraceSolver(
+    solver = solver_for(
         ontology,
         dict.fromkeys([*context, *atoms.values()]),
         dict.fromkeys(frozenset([atom]) for atom in atoms.values()),
@@ -125,9 +130,9 @@ def decided(
         return None
     return {
         triple: True
-        if solver.entails(context, frozenset([atom]))
+        if solver.entailment(frozenset([atom])).holds(context)
         else False
-        if solver.excludes(context, atom)
+        if solver.exclusion(atom).holds(context)
         else None
         for triple, atom in atoms.items()
     }

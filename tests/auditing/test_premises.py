@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from itertools import chain, combinations
 
 import pytest
@@ -30,18 +30,21 @@ class Cores:
     def __init__(self, *cores: Collection[int]) -> None:
         self.cores = cores
 
-    def core(self, context: Sequence[Atom]) -> set[Atom] | None:
+    def holds(self, context: Iterable[Atom]) -> bool:
+        return self.core(context) is not None
+
+    def core(self, context: Iterable[Atom]) -> set[Atom] | None:
         by_key = {atom[0]: atom for atom in context}
         for core in self.cores:
             if by_key.keys() >= set(core):
                 return {by_key[key] for key in core}
         return None
 
-    def widest(self, required: Sequence[Atom], wanted: Sequence[Atom]) -> set[Atom]:
-        assert self.core(required) is None
+    def widest(self, required: Iterable[Atom], wanted: Collection[Atom]) -> set[Atom]:
         found = [*required]
+        assert not self.holds(found)
         for atom in wanted:
-            if self.core([*found, atom]) is None:
+            if not self.holds([*found, atom]):
                 found.append(atom)
         return set(found)
 
