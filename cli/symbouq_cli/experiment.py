@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -91,12 +92,16 @@ def run(
     tell(f"{run.folder}: {total} stages are made")
 
 
+_UNMEASURED = 120.0
+"""Estimated seconds of work after which the pace so far counts as much as the estimates."""
+
+
 @contextmanager
 def _progress(
     left: Sequence[Stage], total: int, workers: int, inner: bool
 ) -> Iterator[tuple[Callable[[Stage], None], Callable[[int], None]]]:
-    """Tells which stage is begun, how much is left by the estimates and, where `inner`, how far the
-    stage is: bars on a terminal, elsewhere a line for each stage.
+    """Tells which stage is begun, how much is left by the estimates and by the pace so far, and
+    where `inner`, how far the stage is: bars on a terminal, elsewhere a line for each stage.
 
     Args:
         left: The stages that are not made.
@@ -117,12 +122,15 @@ def _progress(
     console = Console(stderr=True)
     seconds = sum(stage.cost for stage in left)
     number, begun_seconds, current = total - len(left), 0.0, 0.0
+    start = monotonic()
 
     def counted(stage: Stage) -> str:
         """Counts a stage, and says which it is and how much was left when it was begun."""
         nonlocal number, begun_seconds, current
         number, begun_seconds, current = number + 1, begun_seconds + current, stage.cost
-        minutes = (seconds - begun_seconds) / 60 / workers
+        worked = (monotonic() - start) * workers
+        pace = (worked + _UNMEASURED) / (begun_seconds + _UNMEASURED)
+        minutes = pace * (seconds - begun_seconds) / 60 / workers
         return f"[{number}/{total}, about {minutes:.0f} min left] {stage.name}"
 
     if not console.is_terminal:

@@ -64,11 +64,25 @@ def test_the_papers_experiment_is_planned_without_weights_or_traces(tmp_path: Pa
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize(("workers", "first", "second"), [(1, 6, 4), (2, 3, 2)])
-def test_progress_tells_what_is_left_by_the_estimates(
-    workers: int, first: int, second: int, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("workers", "seconds", "first", "second"),
+    [
+        (1, 120, 6, 4),  # as estimated
+        (2, 60, 3, 2),
+        (1, 600, 6, 12),  # 120 s of estimates took 600: the pace is (600 + 120) / (120 + 120)
+    ],
+)
+def test_progress_tells_what_is_left_by_the_estimates_and_the_pace(
+    workers: int,
+    seconds: int,
+    first: int,
+    second: int,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     left: Any = [SimpleNamespace(name=name, cost=cost) for name, cost in (("a", 120), ("b", 240))]
+    times = iter((0, 0, seconds))
+    monkeypatch.setattr("symbouq_cli.experiment.monotonic", lambda: next(times))
     with _progress(left, 5, workers, inner=True) as (begun, _):
         for stage in left:
             begun(stage)
