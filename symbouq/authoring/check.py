@@ -193,6 +193,7 @@ class _Contradictions:
             ontology.encoding.closure_facts,
             ontology.encoding.rules,
             ontology.encoding.extent_facts,
+            ontology.encoding.hull_facts,
         )
         atoms: dict[str, tuple[int, int, int]] = {}
         meanings: dict[str, tuple[str, ...]] = {}

@@ -77,7 +77,7 @@ class Coverage:
         return [item for item in self.items if not item.fired]
 
 
-_PROGRAMS = ("compile", "extents", "refutation", "repair", "premises", "events")
+_PROGRAMS = ("compile", "hulls", "refutation", "repair", "premises", "events")
 """Rule files that, with what they include, hold every rule that decides."""
 
 

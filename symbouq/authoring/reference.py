@@ -81,7 +81,7 @@ def _lines() -> Iterator[str]:
         "its name, and nothing of the rules below shares it.\n"
     )
     yield "## The rules themselves\n"
-    parts = rule_files("compile", "extents", "refutation", "repair", "premises")
+    parts = rule_files("compile", "hulls", "refutation", "repair", "premises")
     for file in (folder / "compile.lp", *parts):
         opening, _ = entries(file)
         yield f"### {shown(str(file))}\n\n```text\n{opening}\n```\n"

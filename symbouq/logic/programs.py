@@ -212,12 +212,16 @@ class TraceProgram:
                 for k, u, v in group
             ),
         )
-        context = "extents" if ontology.extent else "relations" if self.closed else "points"
+        context = "relations" if self.closed else "points"
+        if ontology.extent:
+            context = "hulls" if ontology.encoding.spans(used) else "extents"
         self.parts = [context, "refutation"] if groups else [context]
         if self.closed:
             facts += [ontology.encoding.closure_facts, ontology.encoding.rules]
         if ontology.extent:
             facts.append(ontology.encoding.extent_facts)
+            if context == "hulls":
+                facts.append(ontology.encoding.hull_facts)
             # What lies within what is the same on every axis: one that no relation of the
             # trace bounds says nothing that another one does not.
             bounded = set().union(*(ontology.encoding.axes[key] for key in used))

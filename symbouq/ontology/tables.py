@@ -374,6 +374,8 @@ class Encoding:
             and `high` ends of an extent; coordinate i of the rule programs is
             `coordinates[i - 1]`.
         extent_facts: The facts about relations for `rules/extent.lp`; empty for points.
+        hull_facts: Those for `rules/hull.lp`; empty for points.
+        spanning: The readings by which things may span others.
         ends: Axis to the fact that names its low and high coordinate; empty for points.
     """
 
@@ -385,6 +387,8 @@ class Encoding:
     rules: str
     coordinates: tuple[tuple[str, str], ...]
     extent_facts: str
+    hull_facts: str
+    spanning: frozenset[int]
     ends: dict[str, str]
 
     @cached_property
@@ -402,6 +406,10 @@ class Encoding:
     def closes(self, keys: Collection[int]) -> bool:
         """Whether atoms with these readings need the relational closure."""
         return bool(self.rules) or not self.relational.isdisjoint(keys)
+
+    def spans(self, keys: Collection[int]) -> bool:
+        """Whether of things with an extent, by atoms with these readings, one may span others."""
+        return bool(self.rules) or not self.spanning.isdisjoint(keys)
 
 
 _BOUND = re.compile(r"at_(?P<end>least|most)\(\d+,(?P<one>\d+),(?P<other>\d+),(?P<value>-?\d+)\)\.")
@@ -602,6 +610,8 @@ def _encoding(tables: Tables, rules: str) -> Encoding:
         closure_facts=_facts(tables, *_AXIOMS) + held,
         rules=rules,
         coordinates=tuple(sorted(numbers, key=lambda place: numbers[place])),
-        extent_facts=_facts(tables, "nested", "hull", "grouped") if extent else "",
+        extent_facts=_facts(tables, "nested") if extent else "",
+        hull_facts=_facts(tables, "hull", "grouped") if extent else "",
+        spanning=frozenset(readings[role, r] for role in ROLES for r in tables.members("may_span")),
         ends={axis: f"ends({low},{numbers[axis, 'high']})." for axis, low in lows.items()},
     )

@@ -51,7 +51,7 @@ LIBRARY = OntologyLibrary()
 
 PROGRAMS = (
     ("compile", "check"),
-    ("extents", "refutation", "repair"),
+    ("hulls", "refutation", "repair"),
     ("premises",),
     ("events",),
     ("reading",),

@@ -187,13 +187,17 @@ class Discourse:
 
     def find_named(self, name: str, kind: str = "") -> int | None:
         """The thing of a name."""
-        fits = [
-            n
-            for n, thing in enumerate(self.things)
-            if any(name.lower() == other.lower() for other in thing.names)
-            and (not kind or not thing.kind or self.covers(kind, thing.kind))
-        ]
-        return fits[0] if fits else None
+        wanted = name.lower()
+        return next(
+            (
+                n
+                for n, thing in enumerate(self.things)
+                if thing.names
+                and wanted in map(str.lower, thing.names)
+                and (not kind or not thing.kind or self.covers(kind, thing.kind))
+            ),
+            None,
+        )
 
     def covers(self, general: str, kind: str) -> bool:
         """Whether a noun may mean things of a kind."""
