@@ -35,7 +35,7 @@ from symbouq.reading.parsed import Count
 _DECISIONS_REMEMBERED = 2_000
 """Bound on the decisions remembered of one scene."""
 
-_FEW_THINGS = 8
+_FEW_THINGS = 16
 """Things up to which one program serves all claims of a trace, also where it has the closure,
 which grows with the cube of the things that claims and scene tie together."""
 
