@@ -145,6 +145,7 @@ class _Layout:
         for arc, bit in arcs:
             if bit & self.held and bit != _ALWAYS:
                 continue
+            check_time()
             changed, cycle = self._changed(arc, bit)
             if cycle is not None:
                 return cycle
@@ -250,6 +251,9 @@ class DifferenceSolver:
         """A layout of a context, or the bits of a cycle for which it has none.
 
         The values that satisfy the largest context so far satisfy every part of it.
+
+        Raises:
+            LimitError: If a surrounding `time_limit` is over.
         """
         check_time()
         known = self._bits
@@ -333,7 +337,7 @@ class _Conflict:
         """
         arcs = {atom: self._solver.arcs(atom) for atom in wanted}
         layout, _ = self._solver.layout(list(required))
-        layouts = _with_room((layout, arcs) for arcs in self._alternatives)
+        layouts = _with_room((layout, alternative) for alternative in self._alternatives)
         chosen = set()
         for atom in wanted:
             further = _with_room((layout, arcs[atom]) for layout in layouts)

@@ -7,8 +7,6 @@ rules derive it, of the predicate that `rules/compile/output.lp` shows.
 from __future__ import annotations
 
 import difflib
-import math
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -16,10 +14,6 @@ from functools import cached_property
 from typing import Annotated, TypeVar, get_type_hints
 
 from symbouq.ontology.source import ROLES, Row, Signature, table_groups
-
-Bounds = tuple[float, float]
-"""Least and most that a difference of two coordinates may be."""
-UNBOUNDED: Bounds = (-math.inf, math.inf)
 
 Triple = tuple[int, str, int]
 """(subject slot, relation name, object slot)."""
@@ -396,13 +390,6 @@ class Encoding:
         """Each reading as facts."""
         return tuple(p.replace("{key}", str(key)) for key, p in enumerate(self.patterns))
 
-    @cached_property
-    def bounds(self) -> tuple[dict[int, Bounds] | None, ...]:
-        """Of each reading, what it says of the difference of two points, coordinate by coordinate;
-        None where it says anything else.
-        """
-        return tuple(map(_bounds_of, self.facts))
-
     def closes(self, keys: Collection[int]) -> bool:
         """Whether atoms with these readings need the relational closure."""
         return bool(self.rules) or not self.relational.isdisjoint(keys)
@@ -410,30 +397,6 @@ class Encoding:
     def spans(self, keys: Collection[int]) -> bool:
         """Whether of things with an extent, by atoms with these readings, one may span others."""
         return bool(self.rules) or not self.spanning.isdisjoint(keys)
-
-
-_BOUND = re.compile(r"at_(?P<end>least|most)\(\d+,(?P<one>\d+),(?P<other>\d+),(?P<value>-?\d+)\)\.")
-
-
-def _bounds_of(facts: str) -> dict[int, Bounds] | None:
-    """The bounds that the facts of a reading are, by coordinate; None where some are no bounds, or
-    tie two coordinates of different axes. Measured directions have facts alone, so that these are
-    what is read.
-    """
-    bounds: dict[int, Bounds] = {}
-    found = list(_BOUND.finditer(facts))
-    if "".join(match[0] for match in found) != facts:
-        return None
-    for match in found:
-        if match["one"] != match["other"]:
-            return None
-        axis, value = int(match["one"]), int(match["value"])
-        low, high = bounds.get(axis, UNBOUNDED)
-        if match["end"] == "least":
-            bounds[axis] = max(low, value), high
-        else:
-            bounds[axis] = low, min(high, value)
-    return bounds
 
 
 @dataclass(frozen=True, eq=False)
