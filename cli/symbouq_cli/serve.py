@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import socket
+
 import click
 
+from symbouq.errors import SymboUQError
 from symbouq_cli.options import JOBS, ONTOLOGY, PROFILE, TIMEOUT
 from symbouq_cli.terminal import tell
 
@@ -56,17 +59,36 @@ def serve(
     from symbouq.integrations.service import Service, Workers
 
     try:
-        import uvicorn
+        from uvicorn import Config, Server
 
         from symbouq.integrations.http import application
     except ModuleNotFoundError as error:
         raise missing_extra("serve", error) from error
     Service(profile, ontology)  # an ontology that cannot be used ends the command at once
-    with Workers(jobs or os.cpu_count() or 1, profile, ontology, timeout or None) as workers:
-        tell(f"http://{host}:{port}/docs")
-        uvicorn.run(
-            application(workers, max_body, queue), host=host, port=port, log_level="warning"
-        )
+    with (
+        _listening(host, port) as listening,
+        Workers(jobs or os.cpu_count() or 1, profile, ontology, timeout or None) as workers,
+    ):
+        name = f"[{host}]" if ":" in host else host
+        tell(f"http://{name}:{listening.getsockname()[1]}/docs")
+        config = Config(application(workers, max_body, queue), log_level="warning")
+        Server(config).run(sockets=[listening])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens at an address.
+
+    Raises:
+        SymboUQError: If it cannot.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        reason = str(error.strerror).partition(" (")[0]
+        raise SymboUQError(
+            f"{host}, port {port}: {reason}; --host and --port take another"
+        ) from error
 
 
 @click.command()

@@ -19,7 +19,9 @@ pytest.importorskip(
     "prometheus_client", reason="prometheus-client is not installed (extra `serve`)"
 )
 
+from click.testing import CliRunner
 from fastapi.testclient import TestClient
+from symbouq_cli.main import main
 
 from symbouq.integrations.http import application
 from symbouq.integrations.service import Workers
@@ -137,3 +139,13 @@ def test_the_command_serves_this_machine(tmp_path: Any) -> None:
         finally:
             process.terminate()
     assert process.returncode in (0, 143, -15)
+
+
+def test_an_address_that_is_taken_ends_the_command() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = CliRunner().invoke(main, ["serve", "--port", str(port)])
+    assert done.exit_code == 2
+    assert f"127.0.0.1, port {port}: Address already in use; --host and --port" in done.output
