@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import cProfile
+import gc
 import gzip
 import json
 import os
@@ -151,6 +152,7 @@ def logic(data: Path) -> None:
         traces = drawn_traces(data, 1000, wrong)
         distinct = list({(tuple(scene), tuple(claims)): None for scene, claims in traces})
         _compared(auditors, distinct[:200])
+        gc.freeze()  # as in the processes of the command
         rest = distinct[200:]
         for name, run in auditors.items():
             part = rest if not name.startswith("z3") else rest[:200]
