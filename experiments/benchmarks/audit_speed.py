@@ -142,7 +142,7 @@ def timed(run: Callable[[], object]) -> float:
 
 def logic(data: Path) -> None:
     auditors = {
-        "SymboUQ (clingo-dl), with premises": ours,
+        "SymboUQ, with premises": ours,
         "plain Python, with premises": plain_python_explaining,
         "plain Python, without premises": plain_python,
         "z3, without premises": z3_auditor,

@@ -2,8 +2,8 @@
 
 Where the layout alone decides, a trace is a set of integer difference constraints, and a program
 for each trace grounds the same few rules over again. Here the rules are grounded once for each
-reading, between two things of nobody's; what they derive, the arcs of `rules/layout.lp`, is laid
-between the things of a trace. Arcs are feasible together unless some of them are a cycle of
+reading, between two placeholders; what they derive, the arcs of `rules/layout.lp`, is laid between
+the things of a trace in their stead. Arcs are feasible together unless some of them are a cycle of
 negative length, and whatever a context decides rests on such cycles. They are found one arc at a
 time from values that satisfy all arcs before it (Cotton and Maler, "Fast and flexible difference
 constraint propagation for DPLL(T)", SAT 2006, which is how clingo-dl finds them).
@@ -106,10 +106,6 @@ class _Patterns:
 
 _patterns = lru_cache(maxsize=8)(_Patterns)
 """The patterns of the profiles that were last in use."""
-
-_Cycle: TypeAlias = int
-"""The bits of the arcs that are a cycle of negative length, of those that have one."""
-
 
 Marked: TypeAlias = tuple[Arc, int]
 """An arc with its bit, by which cycles are told; those that hold whatever the context is share
