@@ -58,7 +58,8 @@ def import_benchmark(
     Args:
         name: Its name in the catalogue.
         path: A file, a folder, or a Hugging Face dataset id.
-        out: The folder that splits and manifest are written to.
+        out: The folder that splits and manifest are written to; the splits of an earlier import
+            there are removed.
         split: `paper` for the paper's sizes, `source` for the release's own splits, `none` for
             one file, or sizes such as `validation=100,test=500`.
         reduce: Name of a smaller answer space.
@@ -131,13 +132,25 @@ def import_benchmark(
     }
     told = json.dumps(manifest, indent=2, ensure_ascii=False).encode() + b"\n"
     files = {MANIFEST: told} | {splits[n]["file"]: content for n, content in contents.items()}
+    earlier = _splits_of(folder / MANIFEST)
     with ExitStack() as made:  # all are whole before one takes its name
         for file, content in files.items():
             packed = gzip.compress(content, mtime=0) if file.endswith(".gz") else content
             stream = made.enter_context(replacing(folder / file))
             stream.write(packed)
             stream.flush()
+    for file in earlier - files.keys():  # a glob over the folder would mix two imports
+        (folder / file).unlink(missing_ok=True)
     return Imported(manifest, failed, [str(p) for p in skipped])
+
+
+def _splits_of(manifest: Path) -> set[str]:
+    """The files in a manifest's folder that it names; none where there is no manifest."""
+    try:
+        entries = json.loads(manifest.read_text(encoding="utf-8"))["splits"].values()
+        return {Path(entry["file"]).name for entry in entries}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return set()
 
 
 def _sizes(benchmark: Benchmark, split: str) -> Mapping[str, int] | None:

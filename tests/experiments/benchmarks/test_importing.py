@@ -711,3 +711,14 @@ def test_an_import_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(OSError, match="No space"):
         import_benchmark("stepgame", str(folder), str(out), split="none")
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_a_folder_holds_the_splits_of_one_import(tmp_path: Path) -> None:
+    path, out = str(scenes(tmp_path, "", 50)), tmp_path / "out"
+    import_benchmark("resq", path, str(out), split="validation=11,test=40")
+    write(out / "notes.txt", "no output of an import")
+    import_benchmark("resq", path, str(out), split="test=40")
+    assert sorted(p.name for p in out.iterdir()) == ["manifest.json", "notes.txt", "test.jsonl.gz"]
+    write(out / "manifest.json", "[1]")
+    import_benchmark("resq", path, str(out), split="validation=11")
+    assert (out / "test.jsonl.gz").exists()
