@@ -64,12 +64,12 @@ def corpus(
     Args:
         seed: Draws them.
         hops: Numbers of hops, drawn evenly; one that is there twice is drawn twice as often.
-        wordings: Further wordings of directions; half of the chains use them.
+        wordings: Further wordings of directions; three chains of four use them.
     """
     draw = random.Random(f"corpus/{seed}")
     while True:
         family = draw.choices(list(SHARES), list(SHARES.values()))[0]
-        if family == "chains" and wordings and draw.random() < 0.5:
+        if family == "chains" and wordings and draw.random() < 0.75:
             problem = chains(draw.choice(hops), draw, wordings)
         else:
             problem = FAMILIES[family](draw.choice(hops), draw)

@@ -42,6 +42,9 @@ _VOCABULARY_TEXTS = 4000
 _POOL = 1024
 """Pairs that are sorted by length together, so that a batch holds little padding."""
 
+_TOGETHER = 1024
+"""Tokens of a batch whose gradients are taken together: what a pass keeps is most of the memory."""
+
 _STATE_EVERY = 300.0
 """Seconds after which the state of the training is written down again."""
 
@@ -256,15 +259,11 @@ def _taught(
     )
     written = time.monotonic()
     for step, batch in enumerate(islice(taught, len(losses), None), start=len(losses) + 1):
-        inputs, mask, targets = (tensor.to(device) for tensor in batch)
-        with torch.autocast(device, torch.bfloat16, enabled=has_bfloat16(device)):
-            loss: Any = _loss(model, inputs, mask, targets)
-        loss.backward()
+        losses.append(_gradients(model, *(tensor.to(device) for tensor in batch)))
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
         schedule.step()
         optimiser.zero_grad(set_to_none=True)
-        losses.append(loss.item())
         if time.monotonic() - written > _STATE_EVERY:
             kept = {name: part.state_dict() for name, part in parts.items()}
             partly = state.with_suffix(".part")
@@ -276,11 +275,28 @@ def _taught(
     return losses
 
 
+def _gradients(
+    model: PreTrainedModel, ids: torch.Tensor, mask: torch.Tensor, targets: torch.Tensor
+) -> float:
+    """Adds the gradients of a batch's mean loss, which is given; arguments as of `_loss`."""
+    device = model.device.type
+    rows = max(1, _TOGETHER // ids.shape[1])
+    parts = zip(*(torch.split(t, rows) for t in (ids, mask, targets)), strict=True)
+    count = (targets[:, 1:] != _IGNORED).sum()
+    mean = 0.0
+    for part in parts:
+        with torch.autocast(device, torch.bfloat16, enabled=has_bfloat16(device)):
+            loss: Any = _loss(model, *part) / count
+        loss.backward()
+        mean += loss.item()
+    return mean
+
+
 def _loss(
     model: PreTrainedModel, ids: torch.Tensor, mask: torch.Tensor, targets: torch.Tensor
 ) -> torch.Tensor:
-    """The mean negative log-probability of the targets; logits, which are large, are made only at
-    places that predict one of some row.
+    """The negative log-probabilities of the targets, added up; logits, which are large, are made
+    only at places that predict one of some row.
 
     Args:
         model: The model.
@@ -292,7 +308,10 @@ def _loss(
     places = (following != _IGNORED).any(0).nonzero().squeeze(1)
     logits = model(input_ids=ids, attention_mask=mask, logits_to_keep=places).logits
     return cross_entropy(
-        logits.flatten(0, 1).float(), following[:, places].flatten(), ignore_index=_IGNORED
+        logits.flatten(0, 1).float(),
+        following[:, places].flatten(),
+        ignore_index=_IGNORED,
+        reduction="sum",
     )
 
 

@@ -90,7 +90,7 @@ def chains(hops: int, draw: random.Random, wordings: Wordings = SCENE) -> Proble
         draw: Draws the rest.
         wordings: Wordings of each direction that may be drawn.
     """
-    names = draw.sample(ascii_uppercase, hops + 1 + draw.choice((0, 0, 1, 2)))
+    names = draw.sample(ascii_uppercase, hops + 1 + draw.choice((0, 1, 1, 2)))
     path, others = names[: hops + 1], names[hops + 1 :]
     ways = [way for way in NINE if way in wordings and way != "overlap"]
     links = [(u, draw.choice(ways), v) for u, v in pairwise(path)]
@@ -111,7 +111,7 @@ def chains(hops: int, draw: random.Random, wordings: Wordings = SCENE) -> Proble
     so_far = links[0]
     for number, link in enumerate(links[1:], start=2):
         joined = (first, _sum(links[:number]), link[2])
-        steps += [*_turned(link, facts), f"{atom(so_far)} and {atom(link)}, so {atom(joined)}"]
+        steps += [*_read(link, facts), f"{atom(so_far)} and {atom(link)}, so {atom(joined)}"]
         so_far = joined
     return _problem("chains", hops, facts, draw, question, _sum(links), NINE, steps, wordings)
 

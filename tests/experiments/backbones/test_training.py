@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -154,12 +155,19 @@ def test_instructions_become_tokens_that_begin_as_what_they_stand_for(tmp_path: 
         assert torch.allclose(weights[token], weights[pieces].mean(0), atol=1e-6)
 
 
-def test_the_loss_is_that_of_the_model(base: Path, tmp_path: Path) -> None:
-    pupil = training._further(str(base))
-    plan = Plan(str(base), tokens=400)
-    ids, mask, targets = next(training.batches(corpus(1), pupil.tokenizer, plan))
-    expected = pupil.model(input_ids=ids, attention_mask=mask, labels=targets).loss
-    assert training._loss(pupil.model, ids, mask, targets).item() == pytest.approx(expected.item())
+@pytest.mark.parametrize("together", [1, 1024])
+def test_loss_and_gradients_are_those_of_the_model(
+    together: int, base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training, "_TOGETHER", together)
+    monkeypatch.setattr(training, "has_bfloat16", lambda _device: False)
+    model, tokenizer, _ = training._further(str(base))
+    ids, mask, targets = next(batches(corpus(1), tokenizer, Plan(str(base), tokens=1600)))
+    assert len(ids) > 1
+    expected: Any = model(input_ids=ids, attention_mask=mask, labels=targets).loss
+    wanted = torch.autograd.grad(expected, model.model.embed_tokens.weight)[0]
+    assert training._gradients(model, ids, mask, targets) == pytest.approx(expected.item())
+    torch.testing.assert_close(model.model.embed_tokens.weight.grad, wanted)
 
 
 @pytest.mark.parametrize("further", [False, True])
