@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -84,7 +83,8 @@ def run(
     total = len(run.stages)
     left = [state.stage for state in run.states() if not state.done]
     workers = (jobs or 1) if on_ray else configured.config.workers
-    with _progress(left, total, workers, inner=not on_ray) as (begun, advance):
+    progress = _progress(left, total, workers, run.seconds, inner=not on_ray)
+    with progress as (begun, advance):
         if on_ray:
             run.make_on_ray(begun, jobs)
         else:
@@ -98,7 +98,11 @@ _UNMEASURED = 120.0
 
 @contextmanager
 def _progress(
-    left: Sequence[Stage], total: int, workers: int, inner: bool
+    left: Sequence[Stage],
+    total: int,
+    workers: int,
+    took: Callable[[Stage], float | None],
+    inner: bool,
 ) -> Iterator[tuple[Callable[[Stage], None], Callable[[int], None]]]:
     """Tells which stage is begun, how much is left by the estimates and by the pace so far, and
     where `inner`, how far the stage is: bars on a terminal, elsewhere a line for each stage.
@@ -107,6 +111,7 @@ def _progress(
         left: The stages that are not made.
         total: How many stages there are.
         workers: How many of them are worked on side by side.
+        took: Seconds that a stage took; None while it is not made.
         inner: Whether they tell how far they are.
     """
     from rich.console import Console
@@ -120,17 +125,21 @@ def _progress(
     )
 
     console = Console(stderr=True)
-    seconds = sum(stage.cost for stage in left)
-    number, begun_seconds, current = total - len(left), 0.0, 0.0
-    start = monotonic()
+    number, to_do = total - len(left), sum(stage.cost for stage in left)
+    at_work: list[Stage] = []
+    estimated = measured = 0.0
 
     def counted(stage: Stage) -> str:
         """Counts a stage, and says which it is and how much was left when it was begun."""
-        nonlocal number, begun_seconds, current
-        number, begun_seconds, current = number + 1, begun_seconds + current, stage.cost
-        worked = (monotonic() - start) * workers
-        pace = (worked + _UNMEASURED) / (begun_seconds + _UNMEASURED)
-        minutes = pace * (seconds - begun_seconds) / 60 / workers
+        nonlocal number, estimated, measured
+        for other in tuple(at_work):
+            if (seconds := took(other)) is not None:
+                at_work.remove(other)
+                estimated, measured = estimated + other.cost, measured + seconds
+        at_work.append(stage)
+        number += 1
+        pace = (measured + _UNMEASURED) / (estimated + _UNMEASURED)
+        minutes = pace * (to_do - estimated) / 60 / workers
         return f"[{number}/{total}, about {minutes:.0f} min left] {stage.name}"
 
     if not console.is_terminal:

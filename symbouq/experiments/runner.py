@@ -361,6 +361,11 @@ class Run:
         """Progress of every stage; runs none."""
         return [self._state(stage) for stage in self.stages]
 
+    def seconds(self, stage: Stage) -> float | None:
+        """How long a stage took that is known to be made; None of another."""
+        made = self._made.get(stage)
+        return made.seconds if made else None
+
     def output(self, stage: Stage, name: str = "") -> Path:
         """The path of a stage's output, the first by default.
 

@@ -65,30 +65,39 @@ def test_the_papers_experiment_is_planned_without_weights_or_traces(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("workers", "seconds", "first", "second"),
+    ("workers", "seconds", "first", "second", "third"),
     [
-        (1, 120, 6, 4),  # as estimated
-        (2, 60, 3, 2),
-        (1, 600, 6, 12),  # 120 s of estimates took 600: the pace is (600 + 120) / (120 + 120)
+        (1, 120, 7, 5, 1),  # as estimated
+        (2, 120, 4, 2, 0),
+        (
+            1,
+            600,
+            7,
+            15,
+            2,
+        ),  # the first took 600: the pace is (600 + 120) / (120 + 120), then 840 / 480
+        (2, None, 4, 4, 4),  # what is begun only is still to be done
     ],
 )
 def test_progress_tells_what_is_left_by_the_estimates_and_the_pace(
     workers: int,
-    seconds: int,
+    seconds: int | None,
     first: int,
     second: int,
+    third: int,
     capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    left: Any = [SimpleNamespace(name=name, cost=cost) for name, cost in (("a", 120), ("b", 240))]
-    times = iter((0, 0, seconds))
-    monkeypatch.setattr("symbouq_cli.experiment.monotonic", lambda: next(times))
-    with _progress(left, 5, workers, inner=True) as (begun, _):
+    left: Any = [
+        SimpleNamespace(name=name, cost=cost) for name, cost in (("a", 120), ("b", 240), ("c", 60))
+    ]
+    took = {"a": seconds, "b": None if seconds is None else 240}
+    with _progress(left, 5, workers, lambda stage: took[stage.name], inner=True) as (begun, _):
         for stage in left:
             begun(stage)
     assert capsys.readouterr().err.splitlines() == [
-        f"[4/5, about {first} min left] a",
-        f"[5/5, about {second} min left] b",
+        f"[3/5, about {first} min left] a",
+        f"[4/5, about {second} min left] b",
+        f"[5/5, about {third} min left] c",
     ]
 
 
