@@ -40,7 +40,7 @@ ablation): of another context, or assumed and grounded ones side by side."""
 class TrainingConfig(_Part):
     """How a backbone is trained further before it is used (`symbouq backbone train --from`)."""
 
-    steps: Annotated[int, Field(ge=1)] = 80
+    steps: Annotated[int, Field(ge=1)] = 120
     """Optimiser steps."""
     tokens: Annotated[int, Field(ge=1)] = 2048
     """Tokens in a batch, padding included."""
@@ -48,14 +48,13 @@ class TrainingConfig(_Part):
     """Peak learning rate."""
     seed: int = 2026
     """Draws the scenes that it is trained on."""
-    hops: tuple[Annotated[int, Field(ge=1, le=3)], ...] = (1, 2, 3)
+    hops: tuple[Annotated[int, Field(ge=1, le=3)], ...] = (1, 2, 3, 3)
     """Numbers of hops of these scenes; one that stands there twice is drawn twice as often."""
     wordings: str | None = None
     """Training split of a benchmark, relative to the data folder, whose sentences word most
     of the directions."""
     threads: Annotated[int, Field(ge=1)] | None = None
-    """Threads of the training on a CPU; `threads` of the experiment where absent. Models that are
-    used come later: none works beside the first training."""
+    """Threads of the training on a CPU; `threads` of the experiment where absent."""
 
 
 class BackboneConfig(_Part):

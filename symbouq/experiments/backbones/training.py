@@ -75,12 +75,13 @@ class Plan:
     Attributes:
         start: Its shape, where it is trained from nothing; the folder of a pretrained model, or its
             id on the Hugging Face hub, where that is trained further.
-        steps: Optimiser steps; 3,000 from nothing, 80 further, where None.
+        steps: Optimiser steps; 3,000 from nothing, 120 further, where None.
         tokens: Tokens in a batch, padding included.
         rate: Peak learning rate of AdamW; 0.005 from nothing, 0.001 further, where None. It rises
             over 5 % of the steps and falls as a cosine.
         seed: Draws weights and corpus.
-        hops: Numbers of hops of the scenes, the easiest first (`lessons`).
+        hops: Numbers of hops of the scenes, the easiest first (`lessons`); one that is there twice
+            is drawn twice as often.
     """
 
     start: Size | str
@@ -88,12 +89,12 @@ class Plan:
     tokens: int = 2048
     rate: float | None = None
     seed: int = 2026
-    hops: tuple[int, ...] = (1, 2, 3)
+    hops: tuple[int, ...] = (1, 2, 3, 3)
 
     @property
     def length(self) -> int:
         """Optimiser steps."""
-        return self.steps or (80 if isinstance(self.start, str) else 3000)
+        return self.steps or (120 if isinstance(self.start, str) else 3000)
 
     @property
     def peak(self) -> float:
