@@ -86,7 +86,7 @@ def install(name: str, out: Path | None, source: Path | None) -> None:
     "--wordings",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Training split of a benchmark, whose sentences word most of the directions.",
+    help="Training split of a benchmark, whose sentences word three chains of four.",
 )
 @click.option(
     "--threads", type=click.IntRange(min=1), help="Threads of one process.  [default: all cores]"

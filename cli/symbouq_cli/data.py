@@ -65,8 +65,8 @@ def import_(name: str, path: str, out: str, **options: Any) -> None:
     """Import benchmark NAME from PATH: a file, a folder or a Hugging Face dataset.
 
     PATH holds the benchmark's official release, or records of this project. Writes one
-    file of records for each split, and manifest.json with counts and hashes. All
-    questions of a scene are in one split.
+    file of records for each split, and manifest.json with counts and hashes; splits of
+    an earlier import there are removed. All questions of a scene are in one split.
 
     Example: symbouq data import stepgame StepGame/Dataset/TrainVersion --out stepgame
     """

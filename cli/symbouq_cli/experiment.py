@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -126,20 +127,27 @@ def _progress(
 
     console = Console(stderr=True)
     number, to_do = total - len(left), sum(stage.cost for stage in left)
-    at_work: list[Stage] = []
+    waiting = dict.fromkeys(left)
+    at_work: dict[Stage, float] = {}
     estimated = measured = 0.0
+    start = monotonic()
 
     def counted(stage: Stage) -> str:
         """Counts a stage, and says which it is and how much was left when it was begun."""
-        nonlocal number, estimated, measured
-        for other in tuple(at_work):
-            if (seconds := took(other)) is not None:
-                at_work.remove(other)
-                estimated, measured = estimated + other.cost, measured + seconds
-        at_work.append(stage)
-        number += 1
+        nonlocal number, to_do, estimated, measured
+        now = monotonic()
+        for other in [other for other in waiting if took(other) is not None]:
+            del waiting[other]
+            if at_work.pop(other, None) is None:  # it proved to be made
+                number, to_do = number + 1, to_do - other.cost
+            else:
+                estimated, measured = estimated + other.cost, measured + (took(other) or 0.0)
         pace = (measured + _UNMEASURED) / (estimated + _UNMEASURED)
-        minutes = pace * (to_do - estimated) / 60 / workers
+        # There may be room for fewer stages, as on a GPU, or for more, as on a cluster.
+        busy = measured + sum(now - begun for begun in at_work.values())
+        side = (busy + _UNMEASURED) / (now - start + _UNMEASURED / workers)
+        minutes = pace * (to_do - estimated) / 60 / side
+        number, at_work[stage] = number + 1, now
         return f"[{number}/{total}, about {minutes:.0f} min left] {stage.name}"
 
     if not console.is_terminal:

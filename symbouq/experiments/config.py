@@ -51,8 +51,8 @@ class TrainingConfig(_Part):
     hops: tuple[Annotated[int, Field(ge=1, le=3)], ...] = (1, 2, 3, 3)
     """Numbers of hops of these scenes; one that stands there twice is drawn twice as often."""
     wordings: str | None = None
-    """Training split of a benchmark, relative to the data folder, whose sentences word most
-    of the directions."""
+    """Training split of a benchmark, relative to the data folder, whose sentences word three
+    chains of four."""
     threads: Annotated[int, Field(ge=1)] | None = None
     """Threads of the training on a CPU; `threads` of the experiment where absent."""
 

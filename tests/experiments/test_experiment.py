@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -64,40 +64,63 @@ def test_the_papers_experiment_is_planned_without_weights_or_traces(tmp_path: Pa
     assert not (tmp_path / "run").exists()
 
 
+class Planned(NamedTuple):
+    """What the progress reads of a stage."""
+
+    number: int
+    name: str
+    cost: float
+
+
 @pytest.mark.parametrize(
-    ("workers", "seconds", "first", "second", "third"),
+    ("workers", "begins", "seconds", "minutes"),
     [
-        (1, 120, 7, 5, 1),  # as estimated
-        (2, 120, 4, 2, 0),
-        (
-            1,
-            600,
-            7,
-            15,
-            2,
-        ),  # the first took 600: the pace is (600 + 120) / (120 + 120), then 840 / 480
-        (2, None, 4, 4, 4),  # what is begun only is still to be done
+        (1, (0, 120, 360), (120, 240), (7, 5, 1)),  # as estimated
+        (2, (0, 0, 120), (120, 240), (4, 4, 2)),  # what is begun is still to be done
+        (2, (0, 120, 360), (120, 240), (4, 4, 1)),  # room for one: (120 + 120) / (120 + 60) at once
+        # The first took 600: the pace is (600 + 120) / (120 + 120), and then (840 + 120) / 480.
+        (1, (0, 600, 840), (600, 240), (7, 15, 2)),
     ],
 )
 def test_progress_tells_what_is_left_by_the_estimates_and_the_pace(
     workers: int,
-    seconds: int | None,
-    first: int,
-    second: int,
-    third: int,
+    begins: tuple[int, ...],
+    seconds: tuple[int, int],
+    minutes: tuple[int, ...],
     capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    left: Any = [
-        SimpleNamespace(name=name, cost=cost) for name, cost in (("a", 120), ("b", 240), ("c", 60))
-    ]
-    took = {"a": seconds, "b": None if seconds is None else 240}
-    with _progress(left, 5, workers, lambda stage: took[stage.name], inner=True) as (begun, _):
-        for stage in left:
+    clock = SimpleNamespace(now=0)
+    left: Any = [Planned(0, "a", 120), Planned(1, "b", 240), Planned(2, "c", 60)]
+
+    def took(stage: Any) -> float | None:
+        made = stage.number < 2 and clock.now >= begins[stage.number] + seconds[stage.number]
+        return seconds[stage.number] if made else None
+
+    monkeypatch.setattr("symbouq_cli.experiment.monotonic", lambda: clock.now)
+    with _progress(left, 5, workers, took, inner=True) as (begun, _):
+        for stage, clock.now in zip(left, begins, strict=True):
             begun(stage)
     assert capsys.readouterr().err.splitlines() == [
-        f"[3/5, about {first} min left] a",
-        f"[4/5, about {second} min left] b",
-        f"[5/5, about {third} min left] c",
+        f"[{number}/5, about {minute} min left] {name}"
+        for number, minute, name in zip((3, 4, 5), minutes, "abc", strict=True)
+    ]
+
+
+def test_progress_leaves_out_what_proves_to_be_made(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = iter((0, 0, 120))
+    monkeypatch.setattr("symbouq_cli.experiment.monotonic", lambda: next(times))
+    left: Any = [Planned(0, "a", 120), Planned(1, "b", 240), Planned(2, "c", 60)]
+    made: dict[Any, float] = {}
+    with _progress(left, 3, 1, lambda stage: made.get(stage), inner=True) as (begun, _):
+        begun(left[0])
+        made.update({left[0]: 120, left[1]: 5})
+        begun(left[2])
+    assert capsys.readouterr().err.splitlines() == [
+        "[1/3, about 7 min left] a",
+        "[3/3, about 1 min left] c",
     ]
 
 

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import re
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -58,8 +59,8 @@ def import_benchmark(
     Args:
         name: Its name in the catalogue.
         path: A file, a folder, or a Hugging Face dataset id.
-        out: The folder that splits and manifest are written to; the splits of an earlier import
-            there are removed.
+        out: The folder that splits and manifest are written to; splits that an earlier import wrote
+            there are removed, unless something is read there.
         split: `paper` for the paper's sizes, `source` for the release's own splits, `none` for
             one file, or sizes such as `validation=100,test=500`.
         reduce: Name of a smaller answer space.
@@ -132,25 +133,45 @@ def import_benchmark(
     }
     told = json.dumps(manifest, indent=2, ensure_ascii=False).encode() + b"\n"
     files = {MANIFEST: told} | {splits[n]["file"]: content for n, content in contents.items()}
-    earlier = _splits_of(folder / MANIFEST)
+    earlier = [] if _reads(path, sources, folder) else _splits_of(folder)
     with ExitStack() as made:  # all are whole before one takes its name
         for file, content in files.items():
             packed = gzip.compress(content, mtime=0) if file.endswith(".gz") else content
             stream = made.enter_context(replacing(folder / file))
             stream.write(packed)
             stream.flush()
-    for file in earlier - files.keys():  # a glob over the folder would mix two imports
-        (folder / file).unlink(missing_ok=True)
+    for split_file in earlier:  # a glob over the folder would mix two imports
+        if split_file.name not in files:
+            split_file.unlink()
     return Imported(manifest, failed, [str(p) for p in skipped])
 
 
-def _splits_of(manifest: Path) -> set[str]:
-    """The files in a manifest's folder that it names; none where there is no manifest."""
+def _reads(path: str, sources: Iterable[Mapping[str, Any]], folder: Path) -> bool:
+    """Whether a source of an import lies in the folder that it writes to."""
+    base = Path(path) if Path(path).is_dir() else Path(path).parent
+    read = {(base / source["file"]).resolve().parent for source in sources if "file" in source}
+    return folder.resolve() in read
+
+
+def _splits_of(folder: Path) -> list[Path]:
+    """The splits that an earlier import wrote into a folder, but for those changed since."""
     try:
-        entries = json.loads(manifest.read_text(encoding="utf-8"))["splits"].values()
-        return {Path(entry["file"]).name for entry in entries}
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        entries = manifest["splits"].values() if manifest["symbouq"] else ()
+        hashes = {folder / Path(entry["file"]).name: entry["sha256"] for entry in entries}
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return set()
+        return []
+    return [file for file, sha256 in hashes.items() if _content_hash(file) == sha256]
+
+
+def _content_hash(file: Path) -> str | None:
+    """SHA-256 of what a split holds, unpacked; None where that cannot be read."""
+    try:
+        content = file.read_bytes()
+        unpacked = gzip.decompress(content) if file.suffix == ".gz" else content
+        return hashlib.sha256(unpacked).hexdigest()
+    except (OSError, EOFError, zlib.error):
+        return None
 
 
 def _sizes(benchmark: Benchmark, split: str) -> Mapping[str, int] | None:

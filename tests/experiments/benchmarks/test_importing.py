@@ -719,6 +719,21 @@ def test_a_folder_holds_the_splits_of_one_import(tmp_path: Path) -> None:
     write(out / "notes.txt", "no output of an import")
     import_benchmark("resq", path, str(out), split="test=40")
     assert sorted(p.name for p in out.iterdir()) == ["manifest.json", "notes.txt", "test.jsonl.gz"]
-    write(out / "manifest.json", "[1]")
+    import_benchmark("resq", str(out / "test.jsonl.gz"), str(out), split="validation=11")
+    assert (out / "test.jsonl.gz").exists()  # what was read is kept
+
+
+@pytest.mark.parametrize("changed", ["manifest", "split", "folder"])
+def test_what_is_no_split_of_an_earlier_import_is_kept(tmp_path: Path, changed: str) -> None:
+    path, out = str(scenes(tmp_path, "", 50)), tmp_path / "out"
+    import_benchmark("resq", path, str(out), split="test=40", suffix=".jsonl")
+    split = out / "test.jsonl"
+    if changed == "manifest":
+        write(out / "manifest.json", {"splits": {"test": {"file": "test.jsonl"}}})
+    elif changed == "split":
+        write(split, "mine")
+    else:
+        split.unlink()
+        split.mkdir()
     import_benchmark("resq", path, str(out), split="validation=11")
-    assert (out / "test.jsonl.gz").exists()
+    assert split.exists()
