@@ -128,7 +128,7 @@ class Cell(NamedTuple):
 class Questions(Stage):
     """Questions of a split and, in another file, their answers."""
 
-    kind, outputs = "questions", (QUESTIONS, GOLD)
+    kind, version, outputs = "questions", 2, (QUESTIONS, GOLD)
 
     def __init__(self, dataset: DatasetConfig, split: Split, data: Path | None) -> None:
         self.dataset, self.split, self.data = dataset, split, data
@@ -189,7 +189,7 @@ class Trained(Stage):
         ConfigError: If it needs wordings of a benchmark, and no folder is given.
     """
 
-    kind, outputs, on_gpu = "backbone", ("model",), True
+    kind, version, outputs, on_gpu = "backbone", 2, ("model",), True
 
     def __init__(
         self,
