@@ -87,7 +87,7 @@ def run(
     progress = _progress(left, total, workers, run.seconds, inner=not on_ray)
     with progress as (begun, advance):
         if on_ray:
-            run.make_on_ray(begun, jobs)
+            configured.make_on_ray(begun, jobs)
         else:
             configured.make(begun, advance)
     tell(f"{run.folder}: {total} stages are made")

@@ -12,7 +12,7 @@ from symbouq.evidence.scorers.registry import SCORERS, entry
 from symbouq.experiments.backbones.pretrained import GGUF_PACKAGES
 from symbouq.experiments.config import BackboneConfig, ConfigError, DatasetConfig, ExperimentConfig
 from symbouq.experiments.questions import available, has_files, shortage
-from symbouq.experiments.runner import Apart, Run, SideBySide, Stage
+from symbouq.experiments.runner import Apart, Run, SideBySide, Stage, gpu_groups
 from symbouq.experiments.stages import (
     Cell,
     CellStages,
@@ -52,7 +52,7 @@ def _filled(dataset: DatasetConfig, data: Path | None) -> DatasetConfig:
     there = available(dataset, data)
     for split, count in there.items():
         if not count:
-            raise ConfigError(shortage(dataset, split, dataset.passed_over(split)))
+            raise ConfigError(shortage(dataset, split, 0))
     return dataset.model_copy(update={"sizes": dataset.sizes | there})
 
 
@@ -123,8 +123,8 @@ class Experiment:
         self.run = Run(folder, self._stages, processes, config.threads)
 
     def make(self, begun: Callable[[Stage], None], advance: Callable[[int], None]) -> None:
-        """Makes on this machine what is not made yet: with several workers, or with vLLM, whose
-        engines keep what they take of a GPU's memory, each model in a process of its own.
+        """Makes on this machine what is not made yet: with several workers, on a GPU, or with vLLM,
+        whose engines keep what they take of its memory, each model in a process of its own.
 
         Args:
             begun: Told of each stage before it is worked on.
@@ -133,18 +133,28 @@ class Experiment:
         Raises:
             SymboUQError: As `Run.make`.
         """
-        workers = self.config.workers
+        workers, generation = self.config.workers, self.config.generation
+        gpus = gpu_groups(generation.tensor_parallel)
         if workers > 1:
-            import torch
-
-            gpus = torch.cuda.device_count()
             with SideBySide(workers, gpus) as submit:
-                self.run.make(begun, advance, submit, workers, gpus)
-        elif self.config.generation.engine == "vllm":
+                self.run.make(begun, advance, submit, workers, len(gpus))
+        elif gpus or generation.engine == "vllm":
             with Apart() as submit:
                 self.run.make(begun, advance, submit)
         else:
             self.run.make(begun, advance)
+
+    def make_on_ray(self, begun: Callable[[Stage], None], workers: int | None) -> None:
+        """Makes on a Ray cluster what is not made yet.
+
+        Args:
+            begun: Told of each stage before it is submitted.
+            workers: As `Run.make_on_ray`.
+
+        Raises:
+            SymboUQError: As `Run.make_on_ray`.
+        """
+        self.run.make_on_ray(begun, workers, self.config.generation.tensor_parallel)
 
     def shortages(self) -> list[str]:
         """What is asked for and is not there, a line a split, with as many as there are.
@@ -153,7 +163,7 @@ class Experiment:
             ConfigError: If a file is missing.
         """
         return [
-            shortage(dataset, split, count + dataset.passed_over(split))
+            shortage(dataset, split, count)
             for dataset in self.datasets.values()
             for split, count in available(dataset, self._data).items()
         ]

@@ -62,9 +62,8 @@ def _records(
     rows = _rows(dataset, split, data)
     passed = dataset.passed_over(split)
     if len(rows) < passed + count:
-        raise ConfigError(
-            f"{shortage(dataset, split, len(rows))}; --allow-smaller takes as many as there are"
-        )
+        told = shortage(dataset, split, max(0, len(rows) - passed))
+        raise ConfigError(f"{told}; --allow-smaller takes as many as there are")
     drawn = sorted(
         rows, key=lambda name: hashlib.sha256(f"{dataset.seed}/{name}".encode()).hexdigest()
     )
@@ -102,11 +101,10 @@ def shortage(dataset: DatasetConfig, split: Split, count: int) -> str:
     Args:
         dataset: The dataset.
         split: The split.
-        count: How many its source has.
+        count: How many its source has that are not in other splits.
     """
-    passed = dataset.passed_over(split)
     hops = f" of {', '.join(map(str, dataset.hops))} hops" if dataset.hops else ""
-    others = f", of which {passed} are in other splits" if passed else ""
+    others = " beside those of other splits" if dataset.passed_over(split) else ""
     source = dataset.provider or dataset.files[split]
     return (
         f"{dataset.name}, {split}: {dataset.sizes[split]:,} questions are asked for, and {source} "

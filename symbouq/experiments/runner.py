@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.bank import TIMING
+from symbouq.io.hashes import file_hash
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -164,12 +165,16 @@ class Apart:
     Args:
         all_stages: Whether the work on every stage is done there: whatever process there is does
             for those without a model.
+        gpus: The GPUs that its processes see, as `CUDA_VISIBLE_DEVICES` names them; those that this
+            one sees where None.
 
     Attributes:
+        gpus: As given.
         holds: What the process holds, nothing where that is empty; None where there is no process.
     """
 
-    def __init__(self, all_stages: bool = False) -> None:
+    def __init__(self, all_stages: bool = False, gpus: str | None = None) -> None:
+        self.gpus = gpus
         self._all_stages = all_stages
         self._child: SpawnProcess | None = None
         self._pipe: Connection | None = None
@@ -219,7 +224,7 @@ class Apart:
     def _begin(self, holds: str) -> Connection:
         context = get_context("spawn")
         self._pipe, theirs = context.Pipe()
-        self._child = context.Process(target=_work_apart, args=(theirs,), daemon=False)
+        self._child = context.Process(target=_work_apart, args=(theirs, self.gpus), daemon=False)
         self._child.start()
         theirs.close()
         self.holds = holds
@@ -246,14 +251,16 @@ class SideBySide:
 
     Args:
         workers: How many.
-        models: How many of them may have a model at a time, such as one a GPU; all where 0.
+        gpus: The GPUs of each model (`gpu_groups`), which have a worker more each: models are with
+            these workers only. Where there are none, every worker may have one.
     """
 
-    def __init__(self, workers: int, models: int = 0) -> None:
-        self._models = models or workers
-        self._workers = [Apart(all_stages=True) for _ in range(workers)]
+    def __init__(self, workers: int, gpus: Sequence[str] = ()) -> None:
+        self._apart = bool(gpus)
+        self._workers = [Apart(all_stages=True, gpus=group) for group in gpus]
+        self._workers += [Apart(all_stages=True) for _ in range(workers)]
         self._idle = list(self._workers)
-        self._pool = ThreadPoolExecutor(workers)
+        self._pool = ThreadPoolExecutor(len(self._workers))
         self._begun: list[Future[float]] = []
 
     def __enter__(self) -> Self:
@@ -269,18 +276,22 @@ class SideBySide:
 
     def __call__(self, stage: Stage, work: Work) -> Future[float]:
         """Has an idle worker begin a stage; there must be one. For a model it is the one that
-        holds the model, or else one that holds none, unless as many as may do so hold others.
+        holds the model, or else one that holds none.
         """
-        full = sum(bool(worker.holds) for worker in self._workers) >= self._models
         fit: dict[str | None, int] = {"": 0, None: 1}
         if stage.on_gpu:
-            none = 3 if full else 1
-            fit = {"": none, None: none} | {stage.holds: 0}
-        worker = min(self._idle, key=lambda worker: fit.get(worker.holds, 2))
+            fit = {"": 1, None: 1} | {stage.holds: 0}
+        worker = min(
+            (worker for worker in self._idle if self._serves(worker, stage)),
+            key=lambda worker: fit.get(worker.holds, 2),
+        )
         self._idle.remove(worker)
         future = self._pool.submit(self._done, worker, stage, work)
         self._begun.append(future)
         return future
+
+    def _serves(self, worker: Apart, stage: Stage) -> bool:
+        return not self._apart or stage.on_gpu == (worker.gpus is not None)
 
     def _done(self, worker: Apart, stage: Stage, work: Work) -> float:
         try:
@@ -293,10 +304,40 @@ _PATIENCE = 10.0
 """Seconds that a process has to end by itself."""
 
 
-def _work_apart(told: Connection) -> None:
+_GPUS = "CUDA_VISIBLE_DEVICES"
+
+
+def gpu_groups(size: int = 1) -> list[str]:
+    """The GPUs that this process sees, in groups for a model each; none where it sees none.
+
+    Args:
+        size: How many a model is divided among.
+
+    Raises:
+        SymboUQError: If there are some, and not as many.
+    """
+    import torch
+
+    count = torch.cuda.device_count()
+    if 0 < count < size:
+        raise _too_few(size, count)
+    names = os.environ.get(_GPUS, "").split(",") if os.environ.get(_GPUS) else range(count)
+    each = [*map(str, names)][:count]
+    return [",".join(each[n : n + size]) for n in range(0, count - size + 1, size)]
+
+
+def _too_few(wanted: int, there: int) -> SymboUQError:
+    return SymboUQError(
+        f"a model is to be divided among {wanted} GPUs (tensor_parallel), and there are {there}"
+    )
+
+
+def _work_apart(told: Connection, gpus: str | None) -> None:
     """Does the work on stages as they come; tells the progress of each, then its seconds or what
     went wrong. It ends with the process that began it, however that ends.
     """
+    if gpus is not None:
+        os.environ[_GPUS] = gpus  # before the first library asks which there are
     Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
@@ -429,25 +470,30 @@ class Run:
         if waiting:
             raise StageError(f"stage {waiting[0].name}: a stage that it reads is not made")
 
-    def make_on_ray(self, begun: Callable[[Stage], None], workers: int | None) -> None:
+    def make_on_ray(
+        self, begun: Callable[[Stage], None], workers: int | None, divided: int = 1
+    ) -> None:
         """Runs what is not made yet on a Ray cluster, as many stages at once as it has workers.
 
         Args:
             begun: Told of each stage before it is submitted.
             workers: How many; as many as the cluster has by default.
+            divided: GPUs that a model is divided among, where the cluster has any.
 
         Raises:
-            SymboUQError: As `make`, or if there is no cluster.
+            SymboUQError: As `make`, or if there is no cluster, or none with so many GPUs.
         """
         from symbouq.io import cluster
 
         with cluster.crew(workers) as crew:
+            if 0 < crew.on_cluster < divided:
+                raise _too_few(divided, crew.on_cluster)
 
             def submit(stage: Stage, work: Work) -> Future[float]:
-                gpus = min(1, crew.on_cluster) if stage.on_gpu else 0
+                gpus = min(divided, crew.on_cluster) if stage.on_gpu else 0
                 return crew.submit(partial(carry_out, stage, work), gpus)
 
-            self.make(begun, submit=submit, room=crew.size, gpus=crew.on_cluster)
+            self.make(begun, submit=submit, room=crew.size, gpus=crew.on_cluster // divided)
 
     def _next(self, waiting: list[Stage], on_gpu: bool) -> State | None:
         """Takes out the first stage that can be worked on, and those that prove to be made: where
@@ -528,6 +574,5 @@ class Run:
         status = path.stat()
         version = (path, status.st_mtime, status.st_size)
         if version not in self._digests:
-            with path.open("rb") as stream:
-                self._digests[version] = hashlib.file_digest(stream, "sha256").hexdigest()
+            self._digests[version] = file_hash(path)
         return self._digests[version]

@@ -11,10 +11,10 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from symbouq import plugins
 from symbouq.auditing.auditor import TraceAuditor
@@ -70,6 +70,10 @@ from symbouq.reading.syntax.pipeline import installed
 from symbouq.records import Context, Instance, Trace
 from symbouq.reliability.darc import Options
 from symbouq.reliability.jobs import checking_worlds
+
+if TYPE_CHECKING:
+    from symbouq.evidence.signals.extract import Extractor
+    from symbouq.evidence.signals.forward import Lookback
 
 
 class _Seconds(NamedTuple):
@@ -493,13 +497,11 @@ class Signals(Stage):
         Raises:
             RecordError: The first of the traces that have none.
         """
-        from symbouq.evidence.signals.extract import Extraction, extract
-
         cell, out = self.cell, work.out / self.outputs[0]
         traces, audits = work.input(cell.traces), work.input(cell.audits[None])
-        options = Extraction(lookback=cell.config.lookback, chat_template=cell.backbone.template)
-        written = extract(traces, cell.backbone.place(work), out, audits, options, work.advance)
-        _raise_first(written.failed)
+        backbone = cell.backbone
+        extractor = _extractor(backbone.place(work), cell.config.lookback, backbone.template)
+        _raise_first(extractor.write(traces, out, audits, work.advance).failed)
 
 
 class Judged(Stage):
@@ -800,9 +802,12 @@ def _raise_first(failed: Sequence[RecordError]) -> None:
         raise failed[0]
 
 
-@cache
+# Of each kind, a process keeps what it loaded last: the stages of a model follow each other.
+
+
+@lru_cache(maxsize=1)
 def _engine(generation: GenerationConfig, model: str, template: str | None) -> Engine:
-    """An engine with its model, loaded once a run."""
+    """An engine with its model."""
     options = EngineOptions(
         batch_size=generation.batch,
         chat_template=template,
@@ -850,15 +855,23 @@ def _resources(scorers: Iterable[Scorer], cell: CellStages, work: Work) -> bank.
     )
 
 
-@cache
+@lru_cache(maxsize=1)
+def _extractor(model: str, lookback: Lookback, template: str | None) -> Extractor:
+    """A model that signals are taken from."""
+    from symbouq.evidence.signals.extract import Extraction, Extractor
+
+    return Extractor(model, Extraction(lookback=lookback, chat_template=template))
+
+
+@lru_cache(maxsize=1)
 def _entailment(folder: Path, device: str) -> NLIEquivalence:
-    """An entailment model, loaded once a run."""
+    """An entailment model."""
     return NLIEquivalence(folder, device)
 
 
-@cache
+@lru_cache(maxsize=1)
 def _answering_backbone(device: str, model: str, template: str | None) -> Any:
-    """A backbone that can be asked whether an answer is right, loaded once a run."""
+    """A backbone that can be asked whether an answer is right."""
     from symbouq.evidence.scorers.backbone import TransformersBackbone
 
     return TransformersBackbone.load(model, device, template)

@@ -41,7 +41,7 @@ class Store:
         code = sorted(Path(__file__).parent.glob("*.py"))
         parts = content, digest(code), clingo.__version__
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
-        root = _root()
+        root = cache_folder()
         self._folder = None if root is None else root / kind / key
 
     def load(self, name: str) -> Any:
@@ -79,7 +79,7 @@ def unlisted(value: Iterable[Any]) -> Rows:
     return rows
 
 
-def _root() -> Path | None:
+def cache_folder() -> Path | None:
     """The project's folder for caches; None where nothing is to be kept."""
     named = os.environ.get(VARIABLE)
     if named is not None:

@@ -176,7 +176,7 @@ def test_splits_of_one_file_share_no_row(tmp_path: Path) -> None:
     more = dataset.model_copy(update={"sizes": {**sizes, "test": 9}})
     with pytest.raises(
         ConfigError,
-        match=r"9 questions are asked for, and f.jsonl has 20, of which 12 are in other",
+        match=r"9 questions are asked for, and f.jsonl has 8 beside those of other",
     ):
         write_questions(more, "test", tmp_path, tmp_path / "test")
 

@@ -136,7 +136,7 @@ def test_what_files_cannot_fill_is_told_and_may_be_taken_smaller(tmp_path: Path)
     arguments = ["experiment", "run", str(config), "--data", str(tmp_path), "--dry-run"]
     done = CliRunner().invoke(main, arguments)
     expected = (
-        "f, validation: 5 questions are asked for, and f.jsonl has 7, of which 3 are in other "
+        "f, validation: 5 questions are asked for, and f.jsonl has 4 beside those of other "
         "splits; --allow-smaller takes them"
     )
     assert expected in done.output
@@ -144,9 +144,13 @@ def test_what_files_cannot_fill_is_told_and_may_be_taken_smaller(tmp_path: Path)
     assert smaller.datasets["f"].sizes == {"train": 3, "validation": 4}
     assert smaller.shortages() == []
     assert expected not in CliRunner().invoke(main, [*arguments, "--allow-smaller"]).output
-    config.write_text(config.read_text().replace("train: 3", "train: 7"))
+    config.write_text(config.read_text().replace("train: 3", "train: 10"))
+    told = CliRunner().invoke(main, arguments).output
+    assert "f, train: 10 questions are asked for, and f.jsonl has 7; --allow-smaller" in told
+    nothing = "f, validation: 5 questions are asked for, and f.jsonl has 0 beside those of other"
+    assert nothing in told
     refused = CliRunner().invoke(main, [*arguments, "--allow-smaller"])
-    assert "f.jsonl has 7, of which 7 are in other splits" in refused.output
+    assert nothing in refused.output
     assert refused.exit_code == 2
 
 

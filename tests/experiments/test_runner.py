@@ -25,6 +25,7 @@ from symbouq.experiments.runner import (
     StageError,
     Work,
     carry_out,
+    gpu_groups,
 )
 
 
@@ -262,6 +263,7 @@ class Held(Stage):
         if self.fault == "killed":
             os.kill(os.getpid(), signal.SIGKILL)
         (work.out / "process").write_text(str(os.getpid()))
+        (work.out / "gpus").write_text(os.environ.get("CUDA_VISIBLE_DEVICES", "all"))
 
 
 def test_models_have_processes_of_their_own(tmp_path: Path) -> None:
@@ -348,12 +350,55 @@ def test_no_more_models_are_held_than_there_is_room_for(tmp_path: Path) -> None:
         return (tmp_path / f"held-{name}/process").read_text()
 
     stages = [Held("a", "x"), Held("b", "y"), Held("c", on_gpu=False), Held("d", "y")]
-    with SideBySide(3, models=1) as submit:
+    with SideBySide(3, ["0"]) as submit:
         for stage in stages:
             submit(stage, Work(tmp_path / stage.name, {})).result()
         assert not Path(f"/proc/{process('a')}").exists()
         assert process("b") == process("d")
         assert process("c") not in (process("b"), str(os.getpid()))
+
+
+def test_each_model_has_gpus_of_its_own(tmp_path: Path) -> None:
+    stages = [Held("a", "x"), Held("b", "y"), Held("c", "z"), Held("d", on_gpu=False)]
+    works = {stage: Work(tmp_path / stage.name, {}) for stage in stages}
+    with SideBySide(2, ["0,1", "2,3"]) as submit:
+        for future in [submit(stage, works[stage]) for stage in stages[:2]]:
+            future.result()
+        for stage in stages[2:]:
+            submit(stage, works[stage]).result()
+    gpus = {name: (tmp_path / f"held-{name}/gpus").read_text() for name in "abcd"}
+    assert {gpus["a"], gpus["b"]} == {"0,1", "2,3"}
+    assert gpus["c"] in ("0,1", "2,3")
+    assert gpus["d"] == os.environ.get("CUDA_VISIBLE_DEVICES", "all")
+
+
+@pytest.mark.parametrize(
+    ("seen", "count", "size", "groups"),
+    [
+        (None, 0, 1, []),
+        (None, 0, 4, []),
+        (None, 3, 1, ["0", "1", "2"]),
+        (None, 5, 2, ["0,1", "2,3"]),
+        ("4,6,7", 3, 1, ["4", "6", "7"]),
+        ("GPU-a,GPU-b", 2, 2, ["GPU-a,GPU-b"]),
+    ],
+)
+def test_gpus_are_divided_among_models(
+    seen: str | None, count: int, size: int, groups: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if seen is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", seen)
+    monkeypatch.setattr("torch.cuda.device_count", lambda: count)
+    assert gpu_groups(size) == groups
+
+
+def test_a_model_for_more_gpus_than_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+    with pytest.raises(SymboUQError, match=r"among 2 GPUs .* and there are 1"):
+        gpu_groups(2)
 
 
 class Endless(Stage):

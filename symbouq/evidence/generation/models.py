@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.devices import brief
+from symbouq.io.hashes import file_hash
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -41,9 +42,7 @@ class Model:
         """SHA-256 over configuration, tokenizer and weights, as hexadecimal digits."""
         whole = hashlib.sha256()
         for file in sorted({file for kind in _FILES for file in self.folder.glob(kind)}):
-            with file.open("rb") as stream:
-                content = hashlib.file_digest(stream, "sha256").hexdigest()
-            whole.update(f"{file.name} {content}\n".encode())
+            whole.update(f"{file.name} {file_hash(file)}\n".encode())
         return whole.hexdigest()
 
 

@@ -20,7 +20,7 @@ from symbouq.evidence.contract import string_schema
 from symbouq.evidence.generation.engine import Completion, Engine, Request
 from symbouq.evidence.generation.resumable import ResumableFile
 from symbouq.evidence.labels.records import Label, Labels, read_claims
-from symbouq.evidence.signals.traces import file_hash
+from symbouq.io.hashes import file_hash
 from symbouq.records.generated import Record
 
 ANALYSIS_LENGTH = 800

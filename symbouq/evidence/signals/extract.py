@@ -14,8 +14,8 @@ from symbouq.evidence.generation.models import find_model, load_network, load_to
 from symbouq.evidence.generation.prompts import Chat, user_message
 from symbouq.evidence.signals.cache import SHARD, Configuration
 from symbouq.evidence.signals.forward import TOKENS, ForcedPass, Lookback
-from symbouq.evidence.signals.traces import file_hash
 from symbouq.evidence.signals.writer import CacheWriter, Written
+from symbouq.io.hashes import file_hash
 from symbouq.records import Instance, make_record
 from symbouq.records.generated import Record
 
@@ -42,6 +42,62 @@ class Extraction:
     chat_template: str | None = None
 
 
+class Extractor:
+    """A model that signals are taken from.
+
+    Args:
+        model: The folder, or hub id, of the model.
+        options: How.
+
+    Raises:
+        SymboUQError: If a package is missing, or the model cannot be used.
+    """
+
+    def __init__(self, model: str, options: Extraction) -> None:
+        self._options = options
+        try:
+            self._weights = find_model(model)
+            self._tokenizer = load_tokenizer(self._weights)
+            # Other kinds of attention do not give their weights.
+            network = load_network(
+                self._weights,
+                best_device(options.device),
+                options.dtype,
+                attn_implementation="eager",
+            )
+        except ImportError as error:
+            raise missing_extra("models", error) from error
+        self._chat = Chat(self._tokenizer, options.chat_template)
+        self._forced = ForcedPass(network, options.lookback, options.tokens)
+        self._dtype = str(network.dtype).removeprefix("torch.")
+
+    def write(
+        self,
+        traces: str | os.PathLike[str],
+        folder: str | os.PathLike[str],
+        audits: str | os.PathLike[str] | None = None,
+        advance: Callable[[int], None] = lambda count: None,
+    ) -> Written:
+        """As `extract`."""
+        configuration = Configuration(
+            model=self._weights.name,
+            model_hash=self._weights.hash,
+            layers=self._forced.layers,
+            heads=self._forced.heads,
+            width=self._forced.width,
+            lookback=self._options.lookback,
+            dtype=self._dtype,
+            chat_template=self._chat.hash,
+            traces=file_hash(traces),
+            shard=self._options.shard,
+        )
+        prompt = partial(prompt_ids, self._chat)
+        writer = CacheWriter(
+            Path(folder), traces, configuration, self._forced, self._tokenizer, prompt
+        )
+        return writer.write(audits, advance)
+
+
 def extract(
     traces: str | os.PathLike[str],
     model: str,
@@ -65,33 +121,7 @@ def extract(
         SymboUQError: If a package is missing, the model cannot be used, or the cache
             cannot be written; finished shards stay.
     """
-    options = options or Extraction()
-    try:
-        weights = find_model(model)
-        tokenizer = load_tokenizer(weights)
-        # Other kinds of attention do not give their weights.
-        network = load_network(
-            weights, best_device(options.device), options.dtype, attn_implementation="eager"
-        )
-    except ImportError as error:
-        raise missing_extra("models", error) from error
-    chat = Chat(tokenizer, options.chat_template)
-    forced = ForcedPass(network, options.lookback, options.tokens)
-    configuration = Configuration(
-        model=weights.name,
-        model_hash=weights.hash,
-        layers=forced.layers,
-        heads=forced.heads,
-        width=forced.width,
-        lookback=options.lookback,
-        dtype=str(network.dtype).removeprefix("torch."),
-        chat_template=chat.hash,
-        traces=file_hash(traces),
-        shard=options.shard,
-    )
-    prompt = partial(prompt_ids, chat)
-    writer = CacheWriter(Path(folder), traces, configuration, forced, tokenizer, prompt)
-    return writer.write(audits, advance)
+    return Extractor(model, options or Extraction()).write(traces, folder, audits, advance)
 
 
 def prompt_ids(chat: Chat, record: Record) -> list[int]:

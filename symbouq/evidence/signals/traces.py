@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic_core import from_json
@@ -142,9 +140,3 @@ class ById:
                 return item.record
             self._passed[item.record["id"]] = item.record
         return None
-
-
-def file_hash(path: str | os.PathLike[str]) -> str:
-    """SHA-256 of a file, as hexadecimal digits."""
-    with Path(path).open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

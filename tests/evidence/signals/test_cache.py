@@ -19,8 +19,8 @@ from symbouq.errors import SymboUQError
 from symbouq.evidence.signals.cache import Configuration, SignalsCache, examples, shard_name
 from symbouq.evidence.signals.example import TokenSignals
 from symbouq.evidence.signals.forward import Forced, ForcedPass
-from symbouq.evidence.signals.traces import file_hash
 from symbouq.evidence.signals.writer import CacheWriter, Written
+from symbouq.io.hashes import file_hash
 
 need_models()
 
