@@ -10,7 +10,7 @@ import pytest
 
 from symbouq import plugins
 from symbouq.errors import SymboUQError
-from symbouq.evidence.scorers.registry import SCORERS, registered
+from symbouq.evidence.scorers.registry import SCORERS, brought_by, registered
 from symbouq.experiments.config import ConfigError, DatasetConfig
 from symbouq.experiments.questions import QUESTIONS, write_questions
 
@@ -75,6 +75,15 @@ def test_what_is_no_scorer_is_told_with_its_package(site: Path, points: str, fau
     bring(site, "vowels", f"[symbouq.scorers]\n{points}\n")
     with pytest.raises(SymboUQError, match=fault):
         registered()
+
+
+def test_a_scorer_tells_the_version_of_the_package_that_brings_it(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bring(site, "vowels", "[symbouq.scorers]\nvowels = brought_by_a_test:Vowels\n")
+    monkeypatch.setitem(SCORERS, "Vowels", registered()["Vowels"])
+    assert brought_by("vowels") == {"brought_by": "vowels 1.0"}
+    assert brought_by("Perplexity") == {}
 
 
 def test_two_packages_of_one_name(site: Path) -> None:

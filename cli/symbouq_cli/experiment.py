@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -69,6 +70,8 @@ def run(
 ) -> None:
     """Run the experiment of CONFIG; what is made already is not made again.
 
+    At its end all tables and figures are in the folders `tables` and `figures` of the run's.
+
     On a Ray cluster, as many stages as there are workers run side by side, in a folder that
     all machines share.
 
@@ -80,6 +83,9 @@ def run(
         _show_plan(configured)
         return
     configured.check_packages()
+    drawn = find_spec("matplotlib") is not None
+    if not drawn:
+        tell("no figures will be drawn: they need matplotlib (pip install 'symbouq[notebook]')")
     run = configured.run
     total = len(run.stages)
     left = [state.stage for state in run.states() if not state.done]
@@ -91,6 +97,10 @@ def run(
         else:
             configured.make(begun, advance)
     tell(f"{run.folder}: {total} stages are made")
+    results = _results(configured)
+    _write_tables(results, _chosen("tables", "all"), run.folder / "tables", "markdown")
+    if drawn:
+        _draw(results, _chosen("figures", "all"), run.folder / "figures", "png")
 
 
 _UNMEASURED = 120.0
@@ -278,23 +288,13 @@ def table(
 
     Example: symbouq experiment table result experiments/tiny.yaml --form latex
     """
-    from symbouq.experiments.rendering import rendered
-    from symbouq.experiments.results import Results
-    from symbouq.experiments.tables import TABLES
-    from symbouq.io.output import replacing
-
     names = _chosen("tables", name)
-    results = Results(_experiment(config, out, data, allow_smaller))
-    for each in names:
-        text = rendered(TABLES[each](results), form, results.footer)
-        if to is None:
-            click.echo(text + ("\n" if name == "all" else ""))
-        else:
-            to.mkdir(parents=True, exist_ok=True)
-            file = to / f"{each}.{_ENDINGS[form]}"
-            with replacing(file) as stream:
-                stream.write(text.encode() + b"\n")
-            tell(file)
+    results = _results(_experiment(config, out, data, allow_smaller))
+    if to is not None:
+        _write_tables(results, names, to, form)
+        return
+    for text in _tables(results, names, form):
+        click.echo(text + ("\n" if name == "all" else ""))
 
 
 @experiment.command()
@@ -330,16 +330,46 @@ def figure(
 
     Example: symbouq experiment figure risk-coverage experiments/tiny.yaml --form svg
     """
-    from symbouq.experiments.figures import FIGURES
+    names = _chosen("figures", name)
+    _draw(_results(_experiment(config, out, data, allow_smaller)), names, to, form)
+
+
+def _results(configured: Experiment) -> Results:
     from symbouq.experiments.results import Results
 
-    names = _chosen("figures", name)
-    results = Results(_experiment(config, out, data, allow_smaller))
-    to.mkdir(parents=True, exist_ok=True)
-    for each in names:
-        drawn = FIGURES[each](results)
+    return Results(configured)
+
+
+def _tables(results: Results, names: Sequence[str], form: str) -> Iterator[str]:
+    """The text of each table."""
+    from symbouq.experiments.rendering import rendered
+    from symbouq.experiments.tables import TABLES
+
+    for name in names:
+        yield rendered(TABLES[name](results), form, results.footer)
+
+
+def _write_tables(results: Results, names: Sequence[str], folder: Path, form: str) -> None:
+    """Writes a file for each table."""
+    from symbouq.io.output import replacing
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in zip(names, _tables(results, names, form), strict=True):
+        file = folder / f"{name}.{_ENDINGS[form]}"
+        with replacing(file) as stream:
+            stream.write(text.encode() + b"\n")
+        tell(file)
+
+
+def _draw(results: Results, names: Sequence[str], folder: Path, form: str) -> None:
+    """Draws each figure into a file."""
+    from symbouq.experiments.figures import FIGURES
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        drawn = FIGURES[name](results)
         drawn.supxlabel(results.footer, fontsize=6, color="gray", wrap=True)
-        file = to / f"{each}.{form}"
+        file = folder / f"{name}.{form}"
         drawn.savefig(file, dpi=150)
         tell(file)
 

@@ -85,6 +85,11 @@ _RESOURCES = (
         "--ccp", type=click.Choice(["alternatives", "likelihood"]), default="alternatives",
         show_default=True, help="CCP by the alternatives of each token, or by its own probability.",
     ),
+    click.option(
+        "--selfcheck", type=click.Choice(["support", "contradiction"]), default="support",
+        show_default=True,
+        help="SelfCheckGPT by the samples that support a claim, or by those that contradict it.",
+    ),
     DEVICE,
 )  # fmt: skip
 
@@ -357,7 +362,8 @@ def _resources(options: dict[str, Any]) -> Resources:
         backbone = TransformersBackbone.load(
             options["model"], options["device"], options["chat_template"]
         )
-    return Resources(equivalence, backbone, options["device"], options["ccp"])
+    forms = options["ccp"], options["selfcheck"]
+    return Resources(equivalence, backbone, options["device"], *forms)
 
 
 def _possible(methods: Sequence[str], judged: Sequence[Any], resources: Resources) -> list[str]:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from symbouq.errors import SymboUQError, missing_extra
 from symbouq.evidence.scorers.registry import entry
-from symbouq.evidence.scorers.settings import ClaimProbability, LossName
+from symbouq.evidence.scorers.settings import ClaimProbability, LossName, SelfCheck
 from symbouq.evidence.scorers.sweep import Grid
 from symbouq.experiments.backbones.pretrained import PRETRAINED
 from symbouq.experiments.scenes.families import FAMILIES
@@ -243,6 +243,8 @@ class ExperimentConfig(_Part):
     """
     ccp: ClaimProbability = "alternatives"
     """Form of CCP: by the alternatives of each token, or by the likelihood of the claim."""
+    selfcheck: SelfCheck = "support"
+    """Form of SelfCheckGPT: by the samples that support a claim, or by those that contradict it."""
     views: list[View | Literal["worlds"]] = []
     """In place of the assumed context: constraint scorers are trained again on each; `worlds` is
     `dual` with how the answer stands in the worlds that the scene leaves possible."""

@@ -28,6 +28,7 @@ from symbouq.experiments.stages import (
     Splits,
     Worlds,
 )
+from symbouq.reading.syntax.pipeline import installed
 from symbouq.reliability.variants import CONSTRAINT_FAMILY
 
 MACHINES = {"transformers": "two CPU cores, models of millions", "vllm": "one GPU, at a guess"}
@@ -185,6 +186,8 @@ class Experiment:
             for package in _PACKAGES[extra]
             if find_spec(package) is None
         }
+        if not (find_spec(self.config.pipeline) if self.config.pipeline else installed()):
+            missing["english"] = self.config.pipeline or "a trained English pipeline of spaCy"
         if missing:
             extras, packages = ",".join(missing), ", ".join(missing.values())
             raise SymboUQError(

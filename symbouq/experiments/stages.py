@@ -33,7 +33,7 @@ from symbouq.evidence.labels.records import labelled, read_claims, read_labels
 from symbouq.evidence.scorers import bank, efficiency
 from symbouq.evidence.scorers.equivalence import NLIEquivalence
 from symbouq.evidence.scorers.needs import Need
-from symbouq.evidence.scorers.registry import entry
+from symbouq.evidence.scorers.registry import brought_by, entry
 from symbouq.experiments.backbones.pretrained import PRETRAINED, install
 from symbouq.experiments.composition import (
     ScoredTraces,
@@ -225,15 +225,18 @@ class Trained(Stage):
         from symbouq.experiments.backbones.training import Plan, train
 
         start = str(work.input(self.base)) if self.base else str(self.backbone.model)
-        if self.training.threads:
-            torch.set_num_threads(self.training.threads)
         plan = Plan(start, **self.training.model_dump(exclude={"wordings", "threads"}))
-        train(
-            plan,
-            work.out / self.outputs[0],
-            wordings_of(instances(self.wordings)) if self.wordings else None,
-            lambda _step, _loss: work.advance(1),
-        )
+        others = torch.get_num_threads()
+        torch.set_num_threads(self.training.threads or others)
+        try:
+            train(
+                plan,
+                work.out / self.outputs[0],
+                wordings_of(instances(self.wordings)) if self.wordings else None,
+                lambda _step, _loss: work.advance(1),
+            )
+        finally:
+            torch.set_num_threads(others)
 
 
 class Model:
@@ -595,7 +598,7 @@ class Search(Stage):
         super().__init__(
             (train.backbone.name, name),
             (*train.inputs(), *validation.inputs()),
-            {"scorer": name, "seed": self.seed, "grid": asdict(self.grid)},
+            {"scorer": name, "seed": self.seed, "grid": asdict(self.grid)} | brought_by(name),
             train.size * trained * width * _FIT[train.config.generation.engine],
             len(self.grid),
         )
@@ -655,7 +658,8 @@ class Scorer(Stage):
                 *([search] if search else []),
             ),
             {"scorer": name, "seeds": list(self.seeds), **self.training}
-            | config.model_dump(include={*scorer.options}),
+            | config.model_dump(include={*scorer.options})
+            | brought_by(name),
             train.size * config.epochs * config.width * fits * _FIT[config.generation.engine]
             + validation.size * _asking([self], validation),
             len(self.seeds),
@@ -852,6 +856,7 @@ def _resources(scorers: Iterable[Scorer], cell: CellStages, work: Work) -> bank.
         backbone=_answering_backbone(device, *asked) if asked else None,
         device=device,
         ccp=cell.config.ccp,
+        selfcheck=cell.config.selfcheck,
     )
 
 

@@ -53,7 +53,7 @@ FAMILIES = {
 EXTERNAL = tuple(name for name in SCORERS if name != "Random")
 """The baselines that a headline compares with."""
 SIGNIFICANT = 0.05
-PEOPLE = "people"
+PEOPLE = "Human"
 AUDIT = next(iter(AUDITS))
 
 _PAPERS_VIEWS = ("grounded",)

@@ -7,6 +7,7 @@ that stands beside the results.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -51,6 +52,9 @@ class Equivalence(Protocol):
             trace: The delivered one.
             claim: Number of its claim, from 0; the last one is the conclusion.
         """
+
+    def contradicts(self, sample: Record, trace: Record, claim: int) -> float:
+        """The probability that a sample contradicts a trace's claim; arguments as of `supports`."""
 
 
 def answer_of(record: Record) -> str:
@@ -135,8 +139,10 @@ class AuditorEquivalence:
         stated, meant = one.claims[-1][1], other.claims[-1][1]
         if stated and meant:
             scene = one.scene if self._scene else ()
-            return _follows(one.ontology, scene, stated, meant) and _follows(
-                one.ontology, scene, meant, stated
+            return (
+                _verdict(one.ontology, scene, stated, meant)
+                is _verdict(one.ontology, scene, meant, stated)
+                is Verdict.ENTAILED
             )
         texts = answer_of(first), answer_of(second)
         if _plain(texts[0]) == _plain(texts[1]):
@@ -153,11 +159,21 @@ class AuditorEquivalence:
         own, other = self._of(sample), self._of(trace)
         text, meant = other.claims[claim]
         if meant:
-            stated = frozenset().union(*(relations for _, relations in own.claims))
-            return _follows(own.ontology, (), stated, meant)
+            return _verdict(own.ontology, (), _all_of(own), meant) is Verdict.ENTAILED
         if claim in (-1, len(other.claims) - 1):
             return self.same(sample, trace)
         return _plain(text) in {_plain(stated) for stated, _ in own.claims}
+
+    def contradicts(self, sample: Record, trace: Record, claim: int) -> float:
+        """1 if what a sample states contradicts a trace's claim, or if it delivers another answer
+        than one that states no relation; else 0.
+        """
+        own, other = self._of(sample), self._of(trace)
+        meant = other.claims[claim][1]
+        if meant:
+            return float(_verdict(own.ontology, (), _all_of(own), meant) is Verdict.CONTRADICTED)
+        is_answer = claim in (-1, len(other.claims) - 1)
+        return float(is_answer and bool(answer_of(sample)) and not self.same(sample, trace))
 
     def _of(self, record: Record) -> _Reading:
         fields = {key: record[key] for key in _READ if record.get(key) is not None}
@@ -187,13 +203,18 @@ class AuditorEquivalence:
         )
 
 
-def _follows(
+def _all_of(reading: _Reading) -> frozenset[Named]:
+    """What the claims of a trace state together."""
+    return frozenset().union(*(relations for _, relations in reading.claims))
+
+
+def _verdict(
     ontology: Ontology,
     scene: Sequence[tuple[int, Named]],
     stated: frozenset[Named],
     meant: frozenset[Named],
-) -> bool:
-    """Whether relations follow from others in a scene, or by themselves where they and the scene
+) -> Verdict:
+    """The verdict on relations from others in a scene, or from those alone where they and the scene
     cannot all be true.
     """
     slots: dict[str, int] = {}
@@ -208,13 +229,13 @@ def _follows(
     asked = [numbered(relation) for relation in sorted(meant)]
     oriented = ontology.oriented
     if {oriented(triple) for triple in asked} <= {oriented(triple) for triple in own}:
-        return True
+        return Verdict.ENTAILED
     last = max((number for number, _ in facts), default=0)
     premise = [(last + n, [triple]) for n, triple in enumerate(own, start=1)]
     audit = audit_relations(ontology, [*facts, *premise], [asked]).whole()
     if facts and not audit.feasible:
         audit = audit_relations(ontology, premise, [asked]).whole()
-    return audit.claims[0].verdict is Verdict.ENTAILED
+    return audit.claims[0].verdict
 
 
 # By an entailment model ----------------------------------------------------------------
@@ -227,12 +248,12 @@ class NLIEquivalence:
     A sample supports a claim if the sample's claims, one after the other, entail it.
 
     Args:
-        folder: Model and tokenizer, with a class whose name begins with "entail".
+        folder: Model and tokenizer, with classes whose names begin with "entail" and "contradict".
         device: Where it runs.
 
     Raises:
         SymboUQError: If a package is missing, the model cannot be read, or it has no such
-            class.
+            classes.
     """
 
     needs: Needs = frozenset({"nli"})
@@ -249,23 +270,32 @@ class NLIEquivalence:
         except (OSError, ValueError) as error:
             raise SymboUQError(f"{folder} holds no entailment model: {error}") from error
         names = {str(name).casefold(): n for n, name in model.config.id2label.items()}
-        entailed = [n for name, n in names.items() if name.startswith("entail")]
-        if len(entailed) != 1:
+        called = {
+            kind: [n for name, n in names.items() if name.startswith(kind)]
+            for kind in ("entail", "contradict")
+        }
+        if any(len(found) != 1 for found in called.values()):
             raise SymboUQError(
-                f"{folder}: one class is to be called entailment, there are {', '.join(names)}"
+                f"{folder}: one class is to be called entailment and one contradiction, there are "
+                f"{', '.join(names)}"
             )
-        entailment: int = entailed[0]
+        (self._entailment,), (self._contradiction,) = called.values()
         self.name = f"nli, {Path(folder).name}"
         model = model.to(device).eval()
 
         @lru_cache(maxsize=4096)
-        def entails(premise: str, hypothesis: str) -> bool:
+        def logits(premise: str, hypothesis: str) -> list[float]:
             pair = tokenizer(premise, hypothesis, return_tensors="pt", truncation=True).to(device)
             with torch.inference_mode():
-                likeliest = int(model(**pair).logits[0].argmax())
-            return likeliest == entailment
+                found: list[float] = model(**pair).logits[0].tolist()
+            return found
 
-        self.entails: Callable[[str, str], bool] = entails
+        self.logits: Callable[[str, str], list[float]] = logits
+
+    def entails(self, premise: str, hypothesis: str) -> bool:
+        """Whether entailment is the likeliest class."""
+        logits = self.logits(premise, hypothesis)
+        return bool(logits[self._entailment] == max(logits))
 
     def same(self, first: Record, second: Record) -> bool:
         """Whether two traces of a question deliver answers of the same meaning."""
@@ -280,3 +310,13 @@ class NLIEquivalence:
         """Whether a sample's claims entail a claim of a trace."""
         premise = " ".join(filter(None, claims_of(sample)))
         return bool(premise) and self.entails(premise, claims_of(trace)[claim])
+
+    def contradicts(self, sample: Record, trace: Record, claim: int) -> float:
+        """The probability that a sample's claims contradict a claim of a trace, entailment being
+        the alternative (Manakul et al., 2023); 0 of a sample without claims.
+        """
+        premise = " ".join(filter(None, claims_of(sample)))
+        if not premise:
+            return 0.0
+        logits = self.logits(premise, claims_of(trace)[claim])
+        return 1 / (1 + math.exp(logits[self._entailment] - logits[self._contradiction]))

@@ -49,6 +49,17 @@ SCORERS = registered()
 """Every scorer by its name in the paper, in the paper's order: by family, then as declared."""
 
 
+def brought_by(name: str) -> dict[str, str]:
+    """The package that brings a scorer, with its version, as a setting that decides what it gives;
+    empty of our own.
+    """
+    kind = entry(name)
+    for point in plugins.brought(plugins.SCORERS):
+        if plugins.loaded(point) is kind:
+            return {"brought_by": plugins.origin(point)}
+    return {}
+
+
 def entry(name: str) -> type[Scorer]:
     """The scorer of a name; case does not matter.
 

@@ -16,6 +16,9 @@ LossName = Literal["balanced", "bce"]
 ClaimProbability = Literal["alternatives", "likelihood"]
 """Forms of CCP: by the alternatives of each token, or by the tokens' own probabilities."""
 
+SelfCheck = Literal["support", "contradiction"]
+"""Forms of SelfCheckGPT: by the samples that support a claim, or by those that contradict it."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -58,9 +61,11 @@ class Resources:
         backbone: The model that wrote the traces, for P(True).
         device: Where networks are trained and applied.
         ccp: The form of CCP.
+        selfcheck: The form of SelfCheckGPT.
     """
 
     equivalence: Equivalence | None = None
     backbone: Backbone | None = None
     device: str = "cpu"
     ccp: ClaimProbability = "alternatives"
+    selfcheck: SelfCheck = "support"

@@ -153,6 +153,26 @@ def test_an_entailment_model(classifier: Path, monkeypatch: pytest.MonkeyPatch) 
     assert nli.supports(said("west", "A is left of B"), left, 0)
     assert not nli.supports(said("west", status="truncated"), left, 0)
 
+    # Of contradiction (the first class) and entailment (the last) alone: 1 / (1 + e^(1 - 3)).
+    monkeypatch.setattr(nli, "logits", lambda premise, claim: [3.0, 9.0, 1.0])
+    assert nli.contradicts(said("west"), left, 0) == pytest.approx(0.880797)
+    assert nli.contradicts(said("west", status="truncated"), left, 0) == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "claim", "expected"),
+    [
+        ("left", "left", 0),
+        ("right", "left", 1),
+        ("yes", "no", 1),
+        ("Yes.", "yes", 0),
+        ("", "no", 0),
+    ],
+)
+def test_what_the_auditor_finds_contradicted(answer: str, claim: str, expected: int) -> None:
+    space = {"answer_space": [*SPACE, "yes", "no"]}
+    assert ALONE.contradicts(said(answer, **space), said(claim, **space), 0) == expected
+
 
 def test_what_is_no_entailment_model(classifier: Path, tmp_path: Path) -> None:
     import json
@@ -165,5 +185,5 @@ def test_what_is_no_entailment_model(classifier: Path, tmp_path: Path) -> None:
     config = json.loads((other / "config.json").read_text())
     config |= {"id2label": {"0": "good", "1": "bad", "2": "so so"}, "label2id": {}}
     (other / "config.json").write_text(json.dumps(config))
-    with pytest.raises(SymboUQError, match="one class is to be called entailment"):
+    with pytest.raises(SymboUQError, match="to be called entailment and one contradiction"):
         NLIEquivalence(other)

@@ -7,6 +7,7 @@ All are uncertainties.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Self
 
 import numpy as np
@@ -21,7 +22,7 @@ from symbouq.evidence.scorers.equivalence import (
     answer_of,
 )
 from symbouq.evidence.scorers.needs import require
-from symbouq.evidence.scorers.settings import Resources, Settings
+from symbouq.evidence.scorers.settings import Resources, SelfCheck, Settings
 from symbouq.evidence.signals.example import Example
 from symbouq.metrics import Values
 
@@ -84,23 +85,41 @@ class SelfCheckGPT(_Agreement):
     """One minus the share of the K samples that support a claim.
 
     Manakul et al. (2023) average, over samples, a score of how badly a sample supports a
-    sentence; their variant by entailment takes the probability of contradiction. Here support is
-    yes or no, and what decides it has a name.
+    sentence. Here support is yes or no, and what decides it has a name. Their variant by
+    entailment, the mean probability of contradiction, is the form `contradiction`.
 
     Args:
         equivalence: Decides; the auditor by default.
+        form: Which of the two.
     """
 
     name = "SelfCheckGPT"
+    options = ("selfcheck",)
+
+    def __init__(self, equivalence: Equivalence | None = None, form: SelfCheck = "support") -> None:
+        super().__init__(equivalence)
+        self.form = form
+
+    @classmethod
+    def make(cls, seed: int, settings: Settings | None, resources: Resources) -> Self:
+        """A scorer with the equivalence and of the form that the resources name."""
+        return cls(resources.equivalence, resources.selfcheck)
 
     def values(self, example: Example) -> Values:
-        """The share of samples that do not support each claim."""
-        record = _delivered(example)
-        supported = [
-            sum(self.equivalence.supports(sample, record, claim) for sample in example.samples)
-            for claim in range(len(example.claims))
-        ]
-        return 1 - np.array(supported, np.float64) / len(example.samples)
+        """How badly the samples support each claim, on average."""
+        record, decide = _delivered(example), self.equivalence
+        return np.array(
+            [
+                fmean(
+                    decide.contradicts(sample, record, claim)
+                    if self.form == "contradiction"
+                    else not decide.supports(sample, record, claim)
+                    for sample in example.samples
+                )
+                for claim in range(len(example.claims))
+            ],
+            np.float64,
+        )
 
 
 def _delivered(example: Example) -> Record:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import scipy.stats
@@ -25,6 +25,7 @@ from symbouq.evidence.scorers.methods.sampling import (
     p_true_message,
 )
 from symbouq.evidence.scorers.needs import Needs
+from symbouq.evidence.scorers.settings import Resources, SelfCheck
 from symbouq.evidence.signals.example import Example
 
 
@@ -39,6 +40,9 @@ class Spelling:
 
     def supports(self, sample: Record, trace: Record, claim: int) -> bool:
         return [*trace["reasoning"], trace["conclusion"]][claim] in sample["says"]
+
+    def contradicts(self, sample: Record, trace: Record, claim: int) -> float:
+        return {"no": 1.0, "hardly": 0.75}.get(sample["conclusion"], 0.0)
 
 
 def sampled(*answers: str) -> Example:
@@ -88,6 +92,31 @@ def test_selfcheck_is_the_share_that_does_not_support() -> None:
     given = example(claims=3, samples=samples, record={"response": "whatever"})
     (values,) = SelfCheckGPT(Spelling()).score([given])
     assert values.tolist() == pytest.approx([1 - 1 / 4, 1 - 3 / 4, 1.0])
+
+
+def test_selfcheck_is_the_mean_probability_of_contradiction() -> None:
+    given = example(claims=1, samples=sampled("no", "hardly", "left", "left").samples)
+    (values,) = SelfCheckGPT(Spelling(), "contradiction").score([given])
+    assert values.tolist() == [(1 + 0.75) / 4]
+
+
+def test_the_resources_name_the_form_of_selfcheck() -> None:
+    forms = get_args(SelfCheck)
+    made = [SelfCheckGPT.make(0, None, Resources(Spelling(), selfcheck=form)) for form in forms]
+    assert [scorer.form for scorer in made] == ["support", "contradiction"]
+
+
+def test_selfcheck_by_what_the_auditor_finds_contradicted() -> None:
+    asked = {"scene": "A is left of B.", "question": "Where is A from C?"}
+    samples = (
+        {**asked, "reasoning": ["A is left of B", "B is above D"], "conclusion": "upper left"},
+        {**asked, "reasoning": ["A is right of B"], "conclusion": "right"},
+    )
+    record = {**asked, "reasoning": ["B is left of A", "B is below D"], "conclusion": "left"}
+    given = Example("t", record, ("B is left of A", "B is below D", "left"), samples=samples)
+    (values,) = SelfCheckGPT(form="contradiction").score([given])
+    # The second says nothing of D; of A and C each says another direction.
+    assert values.tolist() == [0.5, 0.5, 1.0]
 
 
 def test_selfcheck_by_the_auditor() -> None:
