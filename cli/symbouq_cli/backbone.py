@@ -35,7 +35,8 @@ def backbone() -> None:
 def install(name: str, out: Path | None, source: Path | None) -> None:
     """Write the pretrained model NAME (smollm2) as a folder that transformers and vLLM load.
 
-    The file is checked by its hash. Licence and origin are laid into the folder.
+    The file is checked by its hash. The folder's provenance.json tells origin and licence, whose
+    text lies beside it where a wheel brought it.
 
     Example: symbouq backbone install smollm2 --out backbones/smollm2
     """

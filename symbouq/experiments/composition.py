@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from symbouq.errors import SymboUQError, missing_extra
 from symbouq.evidence.scorers.base import Orientation
 from symbouq.evidence.scorers.calibration import Calibrator
-from symbouq.evidence.scorers.efficiency import Cost, peak_memory
+from symbouq.evidence.scorers.efficiency import Cost, peak_memory, reset_peak
 from symbouq.evidence.scorers.registry import SCORERS
 from symbouq.experiments.config import View
 from symbouq.experiments.questions import read_rows, scene_key
@@ -165,7 +165,8 @@ class Predicted:
     """Predictions of one composer.
 
     Attributes:
-        method: `SymboUQ`, a variant, `... view`, `no target labels`, or `valsize SIZE`.
+        method: `SymboUQ`, a variant, `... view`, `no target labels`, `epsilon VALUE`,
+            `folds NUMBER`, or `valsize SIZE`.
         seed: Of its trained scores, or the number of the subsample.
         ids: The test traces.
         scores: Probability that each answer is right.
@@ -183,12 +184,27 @@ Pair = tuple[ScoredTraces, ScoredTraces]
 """Validation and test traces."""
 
 
+def swept(options: Options, epsilons: Iterable[float], folds: Iterable[int]) -> dict[str, Options]:
+    """What is fixed beforehand with other values of one of the two that Table search-space lists,
+    by the name of the composition that it makes.
+
+    Args:
+        options: The rest.
+        epsilons: Screening thresholds.
+        folds: Numbers of folds.
+    """
+    return {f"epsilon {value}": replace(options, epsilon=value) for value in epsilons} | {
+        f"folds {number}": replace(options, folds=number) for number in folds
+    }
+
+
 def composed(
     views: Mapping[View | None, Pair],
     labels: Mapping[str, int],
     seeds: Sequence[int],
     sizes: Sequence[int],
     options: Options | None = None,
+    others: Mapping[str, Options] | None = None,
 ) -> Iterator[Predicted]:
     """Fits every variant on validation and predicts the test traces.
 
@@ -199,6 +215,7 @@ def composed(
         seeds: Seeds of the trained scores.
         sizes: Validation sizes of Table valsize (`subsampled`).
         options: What of the composer is fixed beforehand.
+        others: The same for further compositions under the assumed context, by their names.
     """
     validation, test = views[None]
     shown: list[View | Literal["worlds"] | None] = [*views]
@@ -218,6 +235,9 @@ def composed(
                     continue
                 p, composer = compose(name, pool, y, new_pool, options, groups, seed)
                 method = f"{view} view" if view else METHOD if name == "full" else name
+                yield Predicted(method, seed, unseen.ids, p, composer)
+            for method, fixed in (others or {}).items() if view is None else ():
+                p, composer = compose("full", pool, y, new_pool, fixed, groups, seed)
                 yield Predicted(method, seed, unseen.ids, p, composer)
     yield from subsampled(validation, test, labels, seeds, sizes, options)
 
@@ -304,6 +324,7 @@ def composer_cost(
     """
     labelled, variant = validation.labelled(labels), VARIANTS["full"]
     y = [labels[name] for name in labelled.ids]
+    reset_peak("cpu")
     started = time.perf_counter()
     pool, _ = _pools({None: _calibrated(labelled, labels, seed, labelled)}, None, seed)
     composer = fit(evidence_of(variant, pool), y, options, labelled.groups)

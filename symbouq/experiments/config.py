@@ -260,6 +260,10 @@ class ExperimentConfig(_Part):
     """Distance of a candidate's AUROC from 1/2 below which the composer leaves it out."""
     folds: Annotated[int, Field(ge=1)] = FOLDS
     """Folds of validation by which the composer chooses its features and their regularisation."""
+    epsilons: tuple[Annotated[float, Field(ge=0, le=0.5)], ...] = (0.01, 0.02, 0.03, 0.04, 0.05)
+    """Values of `epsilon` whose compositions Table search-space compares."""
+    fold_numbers: tuple[Annotated[int, Field(ge=1)], ...] = (1, 3, 5, 7, 10)
+    """Values of `folds` whose compositions Table search-space compares."""
     validation_sizes: tuple[Annotated[int, Field(ge=2)], ...] = (8, 16, 32, 64, 128)
     """Target labels of Table valsize; there are as many subsamples of each as seeds."""
     replayed: Annotated[int, Field(ge=1)] = 250

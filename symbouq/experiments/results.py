@@ -275,9 +275,19 @@ class Results:
         """Version, configuration by name and hash, and seeds that tables and figures come from."""
         # Where a model's folder lies says nothing of what was run.
         paths = {"model", "chat_template"}
-        dumped = self.config.model_dump(
-            mode="json", exclude={"backbones": {"__all__": paths}, "judge": paths}
-        )
+        people = {"__all__": {"file"}}
+        excluded: Any = {
+            "backbones": {"__all__": paths},
+            "judge": paths,
+            "reference_judges": {"__all__": paths},
+            "annotations": people,
+            "human_labels": people,
+        }
+        dumped = self.config.model_dump(mode="json", exclude=excluded)
+        models = (*self.config.backbones, *self.config.judges)
+        dumped["models"] = [model.identity for model in models]
+        if self.config.nli is not None:
+            dumped["nli"] = self.config.nli.name
         text = json.dumps(dumped, sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         seeds = ", ".join(map(str, self.config.seeds))
@@ -293,8 +303,8 @@ class Results:
         """Names of the datasets whose traces are structured and tested."""
         return [d.name for d in self.config.datasets if d.sizes.get("test") and not d.free_form]
 
-    def model_folders(self) -> dict[str, Path]:
-        """The folder of each backbone and judge by its name; of one on the hub, where none is."""
+    def model_folders(self) -> dict[str, Path | None]:
+        """The folder of each backbone and judge by its name; None of one that is not here."""
         run = self.experiment.run
         return {name: model.folder(run) for name, model in self.experiment.models.items()}
 

@@ -26,6 +26,7 @@ from symbouq.evidence.devices import best_device
 from symbouq.evidence.generation.engine import Engine
 from symbouq.evidence.generation.engine import Options as EngineOptions
 from symbouq.evidence.generation.engines import load_engine
+from symbouq.evidence.generation.models import folder_of
 from symbouq.evidence.generation.run import Settings, generate, read_instances
 from symbouq.evidence.labels.judge import Judge, judging
 from symbouq.evidence.labels.merging import merge
@@ -39,6 +40,7 @@ from symbouq.experiments.composition import (
     ScoredTraces,
     composed,
     composer_cost,
+    swept,
     without_target_labels,
     write_predictions,
 )
@@ -277,9 +279,9 @@ class Model:
         """Its folder, or its id on the hub, for a stage that has its inputs."""
         return str(work.input(self.stages[-1])) if self.stages else str(self._config.model)
 
-    def folder(self, run: Run) -> Path:
-        """Where its folder is once a run has made it; of a model on the hub, where none is."""
-        return run.output(self.stages[-1]) if self.stages else Path(str(self._config.model))
+    def folder(self, run: Run) -> Path | None:
+        """Its folder, once a run has made it; None of a model of the hub that was never fetched."""
+        return run.output(self.stages[-1]) if self.stages else folder_of(str(self._config.model))
 
 
 _BILLIONS = re.compile(r"(\d+(?:\.\d+)?)B\b", re.IGNORECASE)
@@ -712,7 +714,7 @@ class Scores(Stage):
 class Predictions(Stage):
     """Predictions of every composer on a test cell."""
 
-    kind, version = "predictions", 4
+    kind, version = "predictions", 5
     outputs = "predictions.parquet", "composers.json", "cost.json"
 
     def __init__(self, validation: CellStages, test: CellStages, source: CellStages) -> None:
@@ -731,7 +733,10 @@ class Predictions(Stage):
                 *(cell.traces for cell in cells),
                 *(cell.worlds for cell in cells if cell.worlds),
             ),
-            config.model_dump(include={"seeds", "validation_sizes", "views", "epsilon", "folds"}),
+            config.model_dump(
+                include={"seeds", "validation_sizes", "views", "epsilon", "folds"}
+                | {"epsilons", "fold_numbers"}
+            ),
             _COMPOSE * len(config.seeds) * len(self.views),
         )
 
@@ -745,6 +750,7 @@ class Predictions(Stage):
             config.seeds,
             config.validation_sizes,
             options,
+            swept(options, config.epsilons, config.fold_numbers),
         )
         if self.transferred:
             target = validation.scored(work), test.scored(work)

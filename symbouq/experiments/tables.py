@@ -14,10 +14,10 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
 from symbouq.auditing.auditor import TraceAuditor
+from symbouq.evidence.generation.models import parameters
 from symbouq.evidence.labels.agreement import agreement
 from symbouq.evidence.labels.records import Labels, read_labels
 from symbouq.evidence.scorers.registry import SCORERS
-from symbouq.experiments.backbones.pretrained import PROVENANCE
 from symbouq.experiments.composition import METHOD, UNLABELLED
 from symbouq.experiments.config import SPLITS
 from symbouq.experiments.paper import paper_number
@@ -541,17 +541,12 @@ def models(results: Results) -> list[Table]:
     return [Table("Models", ("Model", "Parameters", "Role"), rows)]
 
 
-def _parameters(folder: Path) -> str:
-    """Number of parameters that a model folder names; `not run` where it is not here."""
-    for card in ("training.json", PROVENANCE):
-        if (folder / card).exists():
-            return f"{json.loads((folder / card).read_text('utf-8'))['parameters'] / 1e6:.1f} M"
-    index = folder / "model.safetensors.index.json"
-    if index.exists():
-        metadata = json.loads(index.read_text("utf-8")).get("metadata", {})
-        if "total_parameters" in metadata:
-            return f"{metadata['total_parameters'] / 1e9:.1f} B"
-    return NOT_RUN
+def _parameters(folder: Path | None) -> str:
+    """Number of parameters of the model in a folder; `not run` where none is here."""
+    number = parameters(folder) if folder else 0
+    if not number:
+        return NOT_RUN
+    return f"{number / 1e9:.1f} B" if number >= 1e9 else f"{number / 1e6:.1f} M"
 
 
 def freeform_cot(results: Results) -> list[Table]:
@@ -667,14 +662,15 @@ def search_space(results: Results) -> list[Table]:
         ("Feature design", listed(DESIGNS, "determinacy"), validation),
         ("Combiner l2", listed([int(v) for v in L2], int(REFERENCE_L2)), validation),
         ("Calibrator", listed(CALIBRATORS, "affine-logit"), validation),
-        ("Screening epsilon", listed([config.epsilon], EPSILON), "fixed"),
-        ("Folds", listed([config.folds], FOLDS), "fixed"),
+        ("Screening epsilon", listed(config.epsilons, EPSILON), f"fixed, here {config.epsilon}"),
+        ("Folds", listed(config.fold_numbers, FOLDS), f"fixed, here {config.folds}"),
         ("Hidden width", listed(grid.width, 256), set_to(config.width)),
         ("Loss", listed(grid.loss, "balanced"), set_to("balanced")),
         ("Learning rate", listed(grid.learning_rate, 2e-4), set_to(config.learning_rate)),
         ("Training epochs", listed(grid.epochs, 30), set_to(config.epochs)),
     )
     tables = [Table("Search space", ("Parameter", "Values", "Chosen by"), rows)]
+    tables.append(_fixed_beforehand(results))
     for backbone, searches in results.experiment.searches.items():
         chosen = []
         for name, stage in searches.items():
@@ -685,6 +681,25 @@ def search_space(results: Results) -> list[Table]:
             heads = ("Scorer", *_AXES.values(), "AUROC on the source's validation")
             tables.append(Table(f"Chosen on {backbone}", heads, tuple(chosen)))
     return tables
+
+
+def _fixed_beforehand(results: Results) -> Table:
+    """The composition under each value of what is fixed before validation is looked at."""
+    config = results.config
+    names = [f"epsilon {value}" for value in config.epsilons]
+    names += [f"folds {number}" for number in config.fold_numbers]
+    rows = []
+    for name in names:
+        by_cell = [[cell.metric(name, metric) for metric in MAIN] for cell in results.cells()]
+        defined = [values for values in by_cell if None not in values]
+        means = [_three_digits(fmean(column)) for column in zip(*defined, strict=True)]
+        rows.append((name, *(means or [NOT_RUN] * len(MAIN)), str(len(defined))))
+    heads = ("Fixed", *(METRICS[metric] for metric in MAIN), "Cells")
+    note = (
+        "Means over the backbones and datasets that have right and wrong answers; all else is as "
+        "configured."
+    )
+    return Table("Compositions by what is fixed beforehand", heads, tuple(rows), note)
 
 
 _AXES = {
@@ -874,8 +889,8 @@ def _spread(values: Iterable[float]) -> str:
 
 
 def traces(results: Results) -> list[Table]:
-    """Numbers of the generated traces: valid ones, right answers, right steps, and how far the
-    audit could follow them.
+    """Numbers of the generated traces: valid ones, those that copy the instruction's placeholders,
+    right answers, right steps, and how far the audit could follow them.
     """
     rows = []
     for name in results.experiment.cells:
@@ -887,15 +902,19 @@ def traces(results: Results) -> list[Table]:
                 *name,
                 str(len(cell.traces)),
                 _share([trace["generation"]["status"] == "valid" for trace in cell.traces]),
+                _share([trace["generation"].get("copied", False) for trace in cell.traces]),
                 _share([*cell.truth.values()]),
                 _share([label for label in labels if label is not None]),
                 _share(cell.profiles("symbolizability")),
                 _three_digits(weighted_determinacy(cell.profiles("determinacy"), parsed)),
             )
         )
-    heads = ("Backbone", "Dataset", "Split", "Traces", "Valid", "Answers right", "Steps right")
-    note = "Determinacy is weighted by parsed claims."
-    columns = (*heads, "Symbolizability", "Determinacy")
+    heads = ("Backbone", "Dataset", "Split", "Traces", "Valid", "Copied")
+    note = (
+        "Copied: of all, those valid ones that give placeholders of the instruction for steps or "
+        "conclusion. Determinacy is weighted by parsed claims."
+    )
+    columns = (*heads, "Answers right", "Steps right", "Symbolizability", "Determinacy")
     return [Table("Traces", columns, tuple(rows), note)]
 
 

@@ -22,9 +22,11 @@ from symbouq.experiments.composition import (
     composed,
     read_predictions,
     subsampled,
+    swept,
     without_target_labels,
     write_predictions,
 )
+from symbouq.reliability.darc import Options
 from symbouq.reliability.variants import VARIANTS
 from symbouq.reliability.worlds import WORLDS
 
@@ -78,6 +80,24 @@ def test_every_variant_and_view_predicts(tmp_path: Path) -> None:
     read = read_predictions(tmp_path / "p.parquet")
     assert list(read[METHOD, 2026]) == [f"t{n}" for n in range(COUNT)]
     assert list(read[METHOD, 2026].values()) == found[methods.index(METHOD)].scores.tolist()
+
+
+def test_what_is_fixed_beforehand_decides_compositions_of_its_own() -> None:
+    pytest.importorskip("sklearn")
+    views = {None: (seen("v", LABELS, 0.2, 1), seen("t", LABELS, 0.2, 2))}
+    others = swept(Options(folds=3), (0.0, 0.5), (2,))
+    assert {name: (each.epsilon, each.folds) for name, each in others.items()} == {
+        "epsilon 0.0": (0.0, 3),
+        "epsilon 0.5": (0.5, 3),
+        "folds 2": (0.03, 2),
+    }
+    found = {
+        p.method: p.composer for p in composed(views, KNOWN, [1], [], Options(folds=3), others)
+    }
+    assert len(found["epsilon 0.0"].names) == len(CANDIDATES)
+    # No candidate's AUROC is 1/2 away from 1/2: the best one stands alone.
+    assert len(found["epsilon 0.5"].names) == 1
+    assert {*found} >= {METHOD, *others}
 
 
 def test_worlds_are_a_candidate_beside_what_the_dual_view_shows() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 import time
@@ -62,6 +63,13 @@ def test_the_papers_experiment_is_planned_without_weights_or_traces(tmp_path: Pa
     assert "predictions-Qwen3-8B-SpaceNLI_free-form: about" in done.output
     assert "on one GPU" in done.output
     assert not (tmp_path / "run").exists()
+
+
+def test_the_papers_models_are_pinned() -> None:
+    config = read_config(PAPER)
+    models = [model.model or "" for model in (*config.backbones, *config.judges)]
+    assert len(models) == 8
+    assert all(re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40}", model) for model in models)
 
 
 class Planned(NamedTuple):
@@ -267,6 +275,14 @@ def test_packages_that_are_missing_are_told_before_the_first_stage(
     with pytest.raises(SymboUQError, match=r"'symbouq\[models,vllm\]'"):
         Experiment(config.model_copy(update={"source": "chains"}), tmp_path).check_packages()
     Experiment(read_config(SMOKE), tmp_path)
+    absent.clear()
+    monkeypatch.setattr("symbouq.experiments.experiment.installed", lambda: None)
+    with pytest.raises(SymboUQError, match=r"pipeline of spaCy\): .*'symbouq\[english\]'"):
+        Experiment(read_config(SMOKE), tmp_path).check_packages()
+    absent.add("en_mine")
+    named = read_config(SMOKE).model_copy(update={"pipeline": "en_mine"})
+    with pytest.raises(SymboUQError, match=r"not installed \(en_mine\)"):
+        Experiment(named, tmp_path).check_packages()
 
 
 @pytest.mark.usefixtures("one_thread")
@@ -329,6 +345,12 @@ def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
     )
     assert drawn.exit_code == 0, drawn.output
     assert {file.name for file in shown.iterdir()} == {f"{name}.png" for name in FIGURES}
+    # They were written at the end of the run as well.
+    assert {file.name for file in (run / "figures").iterdir()} == {
+        file.name for file in shown.iterdir()
+    }
+    assert {file.name for file in (run / "tables").iterdir()} == {f"{name}.md" for name in TABLES}
+    assert (run / "tables/traces.md").read_text() in told.output + "\n"
 
     # Nothing that is made is made again, and test labels change no score and no prediction.
     assert "91 stages are made" in CliRunner().invoke(main, arguments).output

@@ -61,7 +61,8 @@ def results(tmp_path: Path) -> Results:
             _lines(folder / "traces.jsonl", [{"id": n} for n in given[0]])
             profile = {"symbolizability": 0.5, "determinacy": 0.25, "unparsed": 0}
             audits = [
-                {"id": n, "profile": profile, "claims": [{}] * CLAIMS.get(n, 1)} for n in given[0]
+                {"id": n, "profile": profile, "claims": [{"relations": []}] * CLAIMS.get(n, 1)}
+                for n in given[0]
             ]
             _lines(folder / "audits.jsonl", audits)
             labels = [{"id": n, "source": "answer", "labels": [LABELS.get(n, 1)]} for n in given[0]]
@@ -76,14 +77,17 @@ def results(tmp_path: Path) -> Results:
             )
         made = Composer("average", ("Constraint",))
         values = np.array([*WHOLE.values()])
-        names = (METHOD, "scores only", "shuffled", "evaluable-only", "valsize 2")
+        names = (METHOD, "scores only", "shuffled", "evaluable-only", "valsize 2", "epsilon 0.03")
         write_predictions(
             (Predicted(name, 1, tuple(WHOLE), values, made) for name in names),
             folder / "predictions.parquet",
             folder / "composers.json",
         )
     made_of = SimpleNamespace(
-        config=CONFIG, cells=cells, run=SimpleNamespace(output=lambda file: file)
+        config=CONFIG,
+        cells=cells,
+        searches={},
+        run=SimpleNamespace(output=lambda file: file),
     )
     return Results(made_of)  # type: ignore[arg-type]
 
@@ -211,6 +215,57 @@ def test_results_are_told_a_metric_a_table(results: Results) -> None:
     assert varied.columns == ("Variant", "chains", "Gain kept")
 
 
+def test_what_is_fixed_beforehand_is_compared_over_the_cells(results: Results) -> None:
+    _, table = TABLES["search-space"](results)
+    by_name = {row[0]: row[1:] for row in table.rows}
+    assert [*by_name][4:6] == ["epsilon 0.05", "folds 1"]
+    # Like the composition it ranks every right answer first; balanced, its loss is
+    # ((0.01 + 0.04) / 2 + (0.49 + 0.04 + 0.01) / 3) / 2.
+    assert by_name["epsilon 0.03"] == ("1.000", "0.102", "1")
+    assert by_name["folds 10"] == ("not run", "not run", "0")
+
+
+def test_traces_that_copy_the_instruction_are_counted(results: Results) -> None:
+    test = results.experiment.cells[Cell("B", "chains", "test")]
+    states = [{"status": "valid", "copied": True}, {"status": "valid"}, {"status": "truncated"}]
+    _lines(
+        test.traces,
+        [{"id": n, "generation": state} for n, state in zip("abc", states, strict=True)],
+    )
+    cells = {Cell("B", "chains", "test"): test}
+    made = SimpleNamespace(config=CONFIG, cells=cells, run=results.experiment.run)
+    (table,) = TABLES["traces"](Results(made))  # type: ignore[arg-type]
+    row = dict(zip(table.columns, table.rows[0], strict=True))
+    assert (row["Traces"], row["Valid"], row["Copied"]) == ("3", "0.667", "0.333")
+
+
+def test_the_judge_beside_people_and_what_the_paper_reports_of_them(
+    results: Results, tmp_path: Path
+) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text("id,claim,label\na,1,1\nb,1,0\nc,1,0\n")
+    people = {"backbone": "B", "dataset": "StepGame", "file": file}
+    judge = {"name": "J", "model": "nowhere"}
+    datasets = [CONFIG.datasets[0].model_copy(update={"name": "StepGame"})]
+    config = CONFIG.model_copy(update={"datasets": datasets, "source": "StepGame"})
+    config = ExperimentConfig.model_validate(
+        config.model_dump() | {"judge": judge, "human_labels": [people]}
+    )
+    test = results.experiment.cells[Cell("B", "chains", "test")]
+    said = [{"id": n, "reasoning": ["A is left of B."], "conclusion": "left"} for n in "abc"]
+    _lines(test.traces, said)
+    judged = tmp_path / "judged.jsonl"
+    _lines(judged, [{"id": n, "source": "J", "labels": [1, None]} for n in "abc"])
+    _lines(test.labels, [{"id": n, "source": "truth", "labels": [1, 1]} for n in "abc"])
+    stages = SimpleNamespace(**vars(test), judged={"J": judged}, dataset=config.datasets[0])
+    cells = {Cell("B", "StepGame", "test"): stages}
+    made = SimpleNamespace(config=config, cells=cells, run=results.experiment.run)
+    (table,) = TABLES["judge_agreement"](Results(made))  # type: ignore[arg-type]
+    (row,) = (row for row in table.rows if row[0] == "Human")
+    # One of three steps agrees; 93.1 and 0.83 are the paper's.
+    assert row == ("Human", "33.3", "93.1", "0.00", "0.83", "3")
+
+
 def test_the_other_tables_compare_no_methods() -> None:
     assert set(TABLES) - set(COMPARING) == {
         "prefix", "auditor", "judge_agreement", "dataset", "models", "freeform_cot", "efficiency",
@@ -243,3 +298,26 @@ def test_figures_say_how_many_traces_they_are_of(results: Results) -> None:
     assert axes.get_xlabel() == "coverage of 5 traces, 1 imputed"
     assert {len(line.get_xdata()) for line in axes.lines} == {5}
     assert separation.axes[0].get_title() == "B, 5 traces"
+
+
+def test_risk_has_a_band_over_seeds(results: Results) -> None:
+    pytest.importorskip("matplotlib")
+    folder = _folder(results, "test")
+    made, other = Composer("average", ("Constraint",)), [*reversed(WHOLE.values())]
+    write_predictions(
+        (
+            Predicted(METHOD, seed, tuple(WHOLE), np.array([*values]), made)
+            for seed, values in ((1, WHOLE.values()), (2, other))
+        ),
+        folder / "predictions.parquet",
+        folder / "composers.json",
+    )
+    (axes,) = FIGURES["risk-coverage"](Results(results.experiment)).axes
+    places = [line.get_label() for line in axes.lines]
+    # Of one trace, a is right by the first seed, f has no label, e is wrong by the second.
+    bands = {
+        name: {float(y) for x, y in band.get_paths()[0].vertices if x == pytest.approx(0.2)}
+        for name, band in zip(places, axes.collections, strict=True)
+    }
+    assert bands[METHOD] == {0.0, 1.0}
+    assert len(bands["Constraint"]) == 1  # it has one seed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -65,21 +66,53 @@ def find_model(name: str) -> Model:
     identity, _, revision = name.partition("@")
     if folder.exists() or not _HUB_ID.fullmatch(identity):
         raise SymboUQError(f"there is no model at {name}; give a folder or a hub id")
-    from huggingface_hub import snapshot_download
-
     try:
-        # Some repositories hold the same weights twice.
-        fetched = snapshot_download(
-            identity,
-            revision=revision or None,
-            allow_patterns=list(_FILES),
-            ignore_patterns="consol*",
-        )
+        fetched = _fetched(identity, revision)
     except Exception as error:  # the library's errors share no base class
         raise SymboUQError(
             f"there is no folder {name}, and it cannot be fetched from the hub: {brief(error)}"
         ) from error
     return Model(identity, Path(fetched), Path(fetched).name)
+
+
+def folder_of(name: str) -> Path | None:
+    """The folder of a model that is on this machine, for a folder or a hub id; None of one that was
+    never fetched.
+    """
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return folder
+    identity, _, revision = name.partition("@")
+    try:
+        return Path(_fetched(identity, revision, here=True))
+    except (OSError, ValueError):  # nothing is there, or the name is none of a model
+        return None
+
+
+def _fetched(identity: str, revision: str, here: bool = False) -> str:
+    """The folder of a model of the hub, which is fetched unless it is to be `here` already."""
+    from huggingface_hub import snapshot_download
+
+    # Some repositories hold the same weights twice.
+    return snapshot_download(
+        identity,
+        revision=revision or None,
+        allow_patterns=list(_FILES),
+        ignore_patterns="consol*",
+        local_files_only=here,
+    )
+
+
+def parameters(folder: Path) -> int:
+    """Number of parameters of the model in a folder, by its `safetensors` files; 0 without any."""
+    from safetensors import safe_open
+
+    number = 0
+    for file in sorted(folder.glob("model*.safetensors")):
+        with safe_open(file, "np") as tensors:
+            names = tensors.keys()
+            number += sum(math.prod(tensors.get_slice(name).get_shape()) for name in names)
+    return number
 
 
 def load_tokenizer(model: Model) -> PreTrainedTokenizerBase:

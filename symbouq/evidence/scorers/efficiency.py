@@ -116,7 +116,7 @@ def _timed(
 ) -> tuple[float, float]:
     """Traces a second and peak memory of some work on all examples, where a scorer runs."""
     device = scorer.settings.device if isinstance(scorer, Learned) else "cpu"
-    _reset_peak(device)
+    reset_peak(device)
     work()
     memory = peak_memory(device)
     passes, started = 0, time.perf_counter()
@@ -126,7 +126,7 @@ def _timed(
     return passes * len(examples) / (time.perf_counter() - started), memory
 
 
-def _reset_peak(device: str) -> None:
+def reset_peak(device: str) -> None:
     """Measures peak memory from here on, where the system can; else since the process began."""
     if device.startswith("cuda"):
         import torch
