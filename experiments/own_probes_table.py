@@ -1,0 +1,118 @@
+"""What the probes can do on a target when they are fitted on its own traces.
+
+    python experiments/own_probes_table.py experiments/laptop.yaml --run runs/laptop --data FOLDER
+
+In an experiment probes are fitted on the source alone. Where they fail on a target, either they
+have learnt what does not carry over, or there is little in the hidden states that they could learn.
+For each backbone and target this compares, over the same traces (validation and test), the AUROC of
+the probes of the source, mean over seeds, with that of probes fitted on four fifths of these traces
+and applied to the last fifth, all traces of a scene together (first seed; a quarter of the four
+fifths chooses the epoch and calibrates). Of both, pairs of one fifth are counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from sklearn.model_selection import StratifiedGroupKFold
+
+from symbouq.evidence.scorers import bank
+from symbouq.evidence.scorers.base import Labelled
+from symbouq.evidence.scorers.registry import SCORERS
+from symbouq.evidence.scorers.settings import Settings
+from symbouq.experiments.config import read_config
+from symbouq.experiments.experiment import Experiment
+from symbouq.experiments.questions import scene_key
+from symbouq.experiments.runner import Work
+from symbouq.experiments.stages import Cell, CellStages
+from symbouq.metrics import auroc_within
+
+PROBES = [name for name, scorer in SCORERS.items() if scorer.family == "neural"]
+FOLDS = 5
+PARTS = 4
+"""Of the traces outside a fold, one part in so many chooses and calibrates."""
+
+
+def divided(items: Sequence[Labelled], parts: int, seed: int) -> list[list[int]]:
+    """The places of labelled traces, in parts with alike shares of right answers, scenes whole."""
+    right = [item.labels[-1] for item in items]
+    scenes = [scene_key(item.example.record["scene"]) for item in items]
+    split = StratifiedGroupKFold(parts, shuffle=True, random_state=seed).split(right, right, scenes)
+    return [test.tolist() for _, test in split]
+
+
+def fitted_there(
+    name: str, items: Sequence[Labelled], folds: Sequence[Sequence[int]], settings: Settings
+) -> list[float]:
+    """Scores of labelled traces by a probe that was fitted on those outside their fold."""
+    scored: dict[int, float] = {}
+    for fold in folds:
+        others = [item for place, item in enumerate(items) if place not in set(fold)]
+        chosen = set(divided(others, PARTS, settings.seed)[0])
+        train = [item for place, item in enumerate(others) if place not in chosen]
+        validation = [others[place] for place in sorted(chosen)]
+        probe = bank.fit(name, train, validation, settings.seed, settings)
+        for place, score in zip(
+            fold, bank.scores(probe, [items[place].example for place in fold]), strict=True
+        ):
+            scored[place] = 0.5 if score.score is None else score.score
+    return [scored[place] for place in range(len(items))]
+
+
+def brought_there(
+    made: Experiment, cells: Sequence[CellStages], name: str, items: Sequence[Labelled]
+) -> list[list[float]]:
+    """Scores of the same traces by the probes of the source, by seed."""
+    by_seed: dict[int, dict[str, float]] = {}
+    for cell in cells:
+        for row in bank.read_scores(made.run.output(cell.scores[None])):
+            if row.method == name:
+                value = 0.5 if row.score is None else row.score
+                by_seed.setdefault(row.seed, {})[row.id] = value
+    return [[scores[item.example.id] for item in items] for scores in by_seed.values()]
+
+
+def labelled(made: Experiment, cell: CellStages) -> list[Labelled]:
+    """The labelled traces of a cell."""
+    files: dict[Any, Path] = {(s, s.outputs[0]): made.run.output(s) for s in cell.inputs()}
+    return cell.split(Work(made.run.folder, files)).labelled()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("config", type=Path)
+    parser.add_argument("--run", type=Path, required=True)
+    parser.add_argument("--data", type=Path)
+    options = parser.parse_args()
+    made = Experiment(read_config(options.config), options.run, options.data)
+    config = made.config
+    settings = Settings(
+        config.width, "balanced", config.learning_rate, config.epochs, seed=config.seeds[0]
+    )
+    print(f"| backbone | target | right | {' | '.join(PROBES)} |")
+    print("|---|---|---|" + "---|" * len(PROBES))
+    for backbone in (each.name for each in config.backbones):
+        for dataset in (each.name for each in config.datasets if each.name != config.source):
+            cells = [made.cells[Cell(backbone, dataset, s)] for s in ("validation", "test")]
+            items = [item for cell in cells for item in labelled(made, cell)]
+            right = [int(item.labels[-1] or 0) for item in items]
+            if min(sum(right), len(right) - sum(right)) < FOLDS:
+                continue
+            folds = divided(items, FOLDS, config.seeds[0])
+            strata = [n for place in range(len(items)) for n, f in enumerate(folds) if place in f]
+            shown = []
+            for name in PROBES:
+                brought = brought_there(made, cells, name, items)
+                areas = [auroc_within(scores, right, strata) or 0.0 for scores in brought]
+                own = fitted_there(name, items, folds, settings)
+                shown.append(f"{fmean(areas):.2f}, {auroc_within(own, right, strata) or 0.0:.2f}")
+            cells_of = (backbone, dataset, f"{sum(right)} of {len(right)}", *shown)
+            print(f"| {' | '.join(cells_of)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
