@@ -75,7 +75,7 @@ def run(
     On a Ray cluster, as many stages as there are workers run side by side, in a folder that
     all machines share.
 
-    Example: symbouq experiment run experiments/bank.yaml --data benchmarks
+    Example: symbouq experiment run experiments/laptop.yaml --data benchmarks
     """
     on_ray = engine == "ray"
     configured = _experiment(config, out, data, allow_smaller, 1 if on_ray else jobs)
@@ -207,7 +207,7 @@ def _show_plan(configured: Experiment) -> None:
 def status(config: Path, out: Path | None, data: Path | None, allow_smaller: bool) -> None:
     """Say which stages of CONFIG are made, and how long they took.
 
-    Example: symbouq experiment status experiments/bank.yaml
+    Example: symbouq experiment status experiments/smoke.yaml
     """
     for state in _experiment(config, out, data, allow_smaller).run.states():
         progress = f"made in {state.seconds:.1f} s" if state.done else "to do"
@@ -286,7 +286,7 @@ def table(
 ) -> None:
     """Print the table NAME of the experiment of CONFIG; `all` is every table.
 
-    Example: symbouq experiment table result experiments/tiny.yaml --form latex
+    Example: symbouq experiment table result experiments/smoke.yaml --form latex
     """
     names = _chosen("tables", name)
     results = _results(_experiment(config, out, data, allow_smaller))
@@ -328,7 +328,7 @@ def figure(
 ) -> None:
     """Draw the figure NAME of the experiment of CONFIG; `all` is every figure.
 
-    Example: symbouq experiment figure risk-coverage experiments/tiny.yaml --form svg
+    Example: symbouq experiment figure risk-coverage experiments/smoke.yaml --form svg
     """
     names = _chosen("figures", name)
     _draw(_results(_experiment(config, out, data, allow_smaller)), names, to, form)

@@ -24,7 +24,7 @@ from symbouq_cli.main import main
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.sweep import best_of, read_sweep
 from symbouq.experiments.composition import METHOD, UNLABELLED, read_predictions
-from symbouq.experiments.config import ConfigError, read_config
+from symbouq.experiments.config import ConfigError, DatasetConfig, read_config
 from symbouq.experiments.experiment import Experiment
 from symbouq.experiments.figures import FIGURES
 from symbouq.experiments.rendering import NOT_RUN
@@ -185,8 +185,12 @@ def test_a_dataset_may_be_for_some_backbones(tmp_path: Path) -> None:
 
 
 def test_an_optional_dataset_is_left_out_where_its_files_are_not_there(tmp_path: Path) -> None:
-    read = read_config(SMOKE.with_name("tiny.yaml"))
-    families = ["chains", "blocks", "regions", "distances", "inference"]
+    files = {split: f"stepgame/{split}.jsonl.gz" for split in ("validation", "test")}
+    optional = {"name": "StepGame", "files": files, "sizes": {"validation": 1}, "optional": True}
+    smoke = read_config(SMOKE)
+    datasets = [*smoke.datasets, DatasetConfig.model_validate(optional)]
+    read = smoke.model_copy(update={"datasets": datasets})
+    families = ["chains", "blocks"]
     assert list(Experiment(read, tmp_path).datasets) == families
     assert list(Experiment(read, tmp_path, tmp_path).datasets) == families
     row = {"id": "0", "scene": ["A is above B."], "question": "Where is A?", "answer": "above"}

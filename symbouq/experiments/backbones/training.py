@@ -28,6 +28,7 @@ from symbouq.evidence.devices import best_device, has_bfloat16
 from symbouq.evidence.generation.models import find_model, load_network, load_tokenizer
 from symbouq.experiments.backbones.corpus import Pair, corpus, instructions
 from symbouq.experiments.backbones.tokenizer import train_tokenizer
+from symbouq.experiments.config import TrainingConfig
 from symbouq.experiments.scenes.wording import Wordings
 from symbouq.version import __version__
 
@@ -36,6 +37,9 @@ CARD = "training.json"
 
 STATE = "training.pt"
 """File of a folder whose backbone is not finished: what the rest of its training needs."""
+
+_FURTHER = TrainingConfig()
+"""How a pretrained model is trained further, unless told otherwise."""
 
 _IGNORED = -100
 _VOCABULARY_TEXTS = 4000
@@ -75,10 +79,10 @@ class Plan:
     Attributes:
         start: Its shape, where it is trained from nothing; the folder of a pretrained model, or its
             id on the Hugging Face hub, where that is trained further.
-        steps: Optimiser steps; 3,000 from nothing, 120 further, where None.
+        steps: Optimiser steps; 3,000 from nothing, or those of `TrainingConfig`, where None.
         tokens: Tokens in a batch, padding included.
-        rate: Peak learning rate of AdamW; 0.005 from nothing, 0.001 further, where None. It rises
-            over 5 % of the steps and falls as a cosine.
+        rate: Peak learning rate of AdamW; 0.005 from nothing, or that of `TrainingConfig`, where
+            None. It rises over 5 % of the steps and falls as a cosine.
         seed: Draws weights and corpus.
         hops: Numbers of hops of the scenes, the easiest first (`lessons`); one that is there twice
             is drawn twice as often.
@@ -86,20 +90,20 @@ class Plan:
 
     start: Size | str
     steps: int | None = None
-    tokens: int = 2048
+    tokens: int = _FURTHER.tokens
     rate: float | None = None
-    seed: int = 2026
-    hops: tuple[int, ...] = (1, 2, 3, 3)
+    seed: int = _FURTHER.seed
+    hops: tuple[int, ...] = _FURTHER.hops
 
     @property
     def length(self) -> int:
         """Optimiser steps."""
-        return self.steps or (120 if isinstance(self.start, str) else 3000)
+        return self.steps or (_FURTHER.steps if isinstance(self.start, str) else 3000)
 
     @property
     def peak(self) -> float:
         """Peak learning rate."""
-        return self.rate or (1e-3 if isinstance(self.start, str) else 5e-3)
+        return self.rate or (_FURTHER.rate if isinstance(self.start, str) else 5e-3)
 
 
 Watch = Callable[[int, float], None]
