@@ -32,7 +32,7 @@ TESTED_ELSEWHERE = {
     "evidence/generation/test_generate_command.py": "cli/generate",
     "evidence/generation/test_run.py": """
         evidence/generation/engine evidence/generation/engines records/generated""",
-    "evidence/generation/test_transformers_engine.py": "evidence/generation/models",
+    "evidence/generation/test_transformers_engine.py": "",
     "evidence/labels/test_agreement.py": "evidence/labels/merging evidence/labels/records",
     "evidence/labels/test_commands.py": "cli/labels",
     "evidence/scorers/methods/test_sampling.py": "evidence/scorers/backbone evidence/signals/example",

@@ -120,7 +120,7 @@ def train(
         import torch
 
         from symbouq.experiments.backbones.corpus import wordings_of
-        from symbouq.experiments.backbones.training import SIZES, Plan
+        from symbouq.experiments.backbones.plan import SIZES, Plan
         from symbouq.experiments.backbones.training import train as trained
         from symbouq.experiments.questions import instances
     except ImportError as error:

@@ -12,6 +12,7 @@ from symbouq.errors import SymboUQError, missing_extra
 from symbouq.evidence.scorers.registry import entry
 from symbouq.evidence.scorers.settings import ClaimProbability, LossName, SelfCheck
 from symbouq.evidence.scorers.sweep import Grid
+from symbouq.experiments.backbones.plan import FURTHER_RATE, FURTHER_STEPS, Plan
 from symbouq.experiments.backbones.pretrained import PRETRAINED
 from symbouq.experiments.scenes.families import FAMILIES
 from symbouq.reliability.darc import EPSILON, FIXED, FOLDS
@@ -40,15 +41,15 @@ ablation): of another context, or assumed and grounded ones side by side."""
 class TrainingConfig(_Part):
     """How a backbone is trained further before it is used (`symbouq backbone train --from`)."""
 
-    steps: Annotated[int, Field(ge=1)] = 120
+    steps: Annotated[int, Field(ge=1)] = FURTHER_STEPS
     """Optimiser steps."""
-    tokens: Annotated[int, Field(ge=1)] = 2048
+    tokens: Annotated[int, Field(ge=1)] = Plan.tokens
     """Tokens in a batch, padding included."""
-    rate: Annotated[float, Field(gt=0)] = 1e-3
+    rate: Annotated[float, Field(gt=0)] = FURTHER_RATE
     """Peak learning rate."""
-    seed: int = 2026
+    seed: int = Plan.seed
     """Draws the scenes that it is trained on."""
-    hops: tuple[Annotated[int, Field(ge=1, le=3)], ...] = (1, 2, 3, 3)
+    hops: tuple[Annotated[int, Field(ge=1, le=3)], ...] = Plan.hops
     """Numbers of hops of these scenes; one that stands there twice is drawn twice as often."""
     wordings: str | None = None
     """Training split of a benchmark, relative to the data folder, whose sentences word three

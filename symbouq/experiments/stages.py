@@ -224,7 +224,8 @@ class Trained(Stage):
         import torch
 
         from symbouq.experiments.backbones.corpus import wordings_of
-        from symbouq.experiments.backbones.training import Plan, train
+        from symbouq.experiments.backbones.plan import Plan
+        from symbouq.experiments.backbones.training import train
 
         start = str(work.input(self.base)) if self.base else str(self.backbone.model)
         plan = Plan(start, **self.training.model_dump(exclude={"wordings", "threads"}))

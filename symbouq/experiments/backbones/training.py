@@ -7,7 +7,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -27,8 +27,8 @@ from transformers import (
 from symbouq.evidence.devices import best_device, has_bfloat16
 from symbouq.evidence.generation.models import find_model, load_network, load_tokenizer
 from symbouq.experiments.backbones.corpus import Pair, corpus, instructions
+from symbouq.experiments.backbones.plan import Plan, Size
 from symbouq.experiments.backbones.tokenizer import train_tokenizer
-from symbouq.experiments.config import TrainingConfig
 from symbouq.experiments.scenes.wording import Wordings
 from symbouq.version import __version__
 
@@ -37,9 +37,6 @@ CARD = "training.json"
 
 STATE = "training.pt"
 """File of a folder whose backbone is not finished: what the rest of its training needs."""
-
-_FURTHER = TrainingConfig()
-"""How a pretrained model is trained further, unless told otherwise."""
 
 _IGNORED = -100
 _VOCABULARY_TEXTS = 4000
@@ -51,59 +48,6 @@ _TOGETHER = 1024
 
 _STATE_EVERY = 300.0
 """Seconds after which the state of the training is written down again."""
-
-
-@dataclass(frozen=True)
-class Size:
-    """The shape of a backbone. Heads are 32 wide: vLLM on a CPU takes no narrower ones."""
-
-    width: int
-    layers: int
-    feed_forward: int
-    vocabulary: int = 768
-
-    @property
-    def heads(self) -> int:
-        """Attention heads of a layer."""
-        return self.width // 32
-
-
-SIZES = {"small": Size(256, 4, 704), "tiny": Size(128, 4, 352)}
-"""The two sizes that ship, 3.4 and 0.9 million parameters."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Settings with which a backbone is trained.
-
-    Attributes:
-        start: Its shape, where it is trained from nothing; the folder of a pretrained model, or its
-            id on the Hugging Face hub, where that is trained further.
-        steps: Optimiser steps; 3,000 from nothing, or those of `TrainingConfig`, where None.
-        tokens: Tokens in a batch, padding included.
-        rate: Peak learning rate of AdamW; 0.005 from nothing, or that of `TrainingConfig`, where
-            None. It rises over 5 % of the steps and falls as a cosine.
-        seed: Draws weights and corpus.
-        hops: Numbers of hops of the scenes, the easiest first (`lessons`); one that is there twice
-            is drawn twice as often.
-    """
-
-    start: Size | str
-    steps: int | None = None
-    tokens: int = _FURTHER.tokens
-    rate: float | None = None
-    seed: int = _FURTHER.seed
-    hops: tuple[int, ...] = _FURTHER.hops
-
-    @property
-    def length(self) -> int:
-        """Optimiser steps."""
-        return self.steps or (_FURTHER.steps if isinstance(self.start, str) else 3000)
-
-    @property
-    def peak(self) -> float:
-        """Peak learning rate."""
-        return self.rate or (_FURTHER.rate if isinstance(self.start, str) else 5e-3)
 
 
 Watch = Callable[[int, float], None]

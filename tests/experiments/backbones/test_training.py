@@ -22,12 +22,11 @@ from symbouq.evidence.contract import Structured  # noqa: E402
 from symbouq.evidence.generation.models import find_model  # noqa: E402
 from symbouq.experiments.backbones import training  # noqa: E402
 from symbouq.experiments.backbones.corpus import corpus, instructions  # noqa: E402
+from symbouq.experiments.backbones.plan import Plan, Size  # noqa: E402
 from symbouq.experiments.backbones.tokenizer import train_tokenizer  # noqa: E402
 from symbouq.experiments.backbones.training import (  # noqa: E402
     CARD,
     STATE,
-    Plan,
-    Size,
     _further,
     batches,
     encoded,
