@@ -32,7 +32,6 @@ TESTED_ELSEWHERE = {
     "evidence/generation/test_generate_command.py": "cli/generate",
     "evidence/generation/test_run.py": """
         evidence/generation/engine evidence/generation/engines records/generated""",
-    "evidence/generation/test_transformers_engine.py": "",
     "evidence/labels/test_agreement.py": "evidence/labels/merging evidence/labels/records",
     "evidence/labels/test_commands.py": "cli/labels",
     "evidence/scorers/methods/test_sampling.py": "evidence/scorers/backbone evidence/signals/example",
@@ -95,6 +94,7 @@ ACROSS = {
     "auditing/test_real_traces.py": "delivered traces",
     "experiments/benchmarks/test_benchmarks.py": "the scripts of experiments/",
     "experiments/benchmarks/test_first_errors.py": "the labels of a table",
+    "experiments/benchmarks/test_own_probes.py": "the folds of a table",
     "experiments/test_fuzz.py": "spoilt records",
     "experiments/test_paper_run.py": "the paper's experiment, made small, through vLLM",
     "ontology/test_profiles.py": "the built-in profiles",
