@@ -67,7 +67,7 @@ def install(name: str, out: Path | None, source: Path | None) -> None:
 @click.option(
     "--steps",
     type=click.IntRange(min=1),
-    help="Steps of training.  [default: 3000; 120 with --from]",
+    help="Steps of training.  [default: 3000; 90 with --from]",
 )
 @click.option(
     "--rate",
@@ -106,8 +106,8 @@ def train(
     """Train a model and write it as a folder that transformers and vLLM load.
 
     On one core, 3,000 steps from nothing take about ten minutes for `tiny` and half an hour for
-    `small`; 120 further ones of SmolLM2-135M take a quarter of an hour with AVX-512, and 5 GB. A
-    training that was stopped goes on where it stopped.
+    `small`; 90 further ones of SmolLM2-135M take as long as that for `tiny` with AVX-512, and
+    5 GB. A training that was stopped goes on where it stopped.
 
     Example: symbouq backbone train --from backbones/smollm2 --out backbones/smollm2-trained
     """

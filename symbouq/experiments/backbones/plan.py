@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-FURTHER_STEPS = 120
+FURTHER_STEPS = 90
 """Optimiser steps of a pretrained model, unless told otherwise."""
 
 FURTHER_RATE = 1e-3
@@ -37,7 +37,7 @@ class Plan:
     Attributes:
         start: Its shape, where it is trained from nothing; the folder of a pretrained model, or its
             id on the Hugging Face hub, where that is trained further.
-        steps: Optimiser steps; 3,000 from nothing, 120 further, where None.
+        steps: Optimiser steps; 3,000 from nothing, 90 further, where None.
         tokens: Tokens in a batch, padding included.
         rate: Peak learning rate of AdamW; 0.005 from nothing, 0.001 further, where None. It rises
             over 5 % of the steps and falls as a cosine.
