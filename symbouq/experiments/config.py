@@ -363,7 +363,7 @@ def read_config(path: Path) -> ExperimentConfig:
     try:
         import yaml
     except ImportError as error:
-        raise missing_extra("fit", error) from error
+        raise missing_extra("models", error) from error
     try:
         value: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
