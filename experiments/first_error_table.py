@@ -173,7 +173,7 @@ def scored(traces: Sequence[dict[str, Any]], samples: int) -> list[Score]:
     drawn = [
         record
         for n in range(0, len(instances), size)
-        for record in generator(instances[n : n + size])
+        for record in generator(instances[n : n + size]).records
     ]
     equivalence = AuditorEquivalence()
     scores = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from first_error_table import chains, grid_trace, places_in, sentence_patterns
+from first_error_table import chains, grid_trace, places_in, scored, sentence_patterns
 
 from symbouq.experiments.scenes.truth import labels as truth
 from symbouq.metrics import first_error
@@ -51,3 +51,18 @@ def test_every_second_chain_has_one_wrong_step() -> None:
     for number, (trace, labels) in enumerate(chains(12)):
         assert (first_error(labels) == 0) is (number % 2 == 0)
         assert truth(trace)[:-1] == labels[:-1]
+
+
+def test_every_claim_of_a_chain_has_a_perplexity_and_a_share_of_samples() -> None:
+    traces = [trace for trace, _ in chains(2)]
+    scores = scored(traces, samples=2)
+    assert [(each.id, each.method) for each in scores] == [
+        (trace["id"], method) for trace in traces for method in ("Perplexity", "SelfCheckGPT")
+    ]
+    claims = {trace["id"]: len(trace["reasoning"]) + 1 for trace in traces}
+    for each in scores:
+        assert len(each.claims) == claims[each.id]
+        if each.method == "Perplexity":
+            assert min(each.claims) >= 1
+        else:
+            assert set(each.claims) <= {0.0, 0.5, 1.0}
