@@ -568,7 +568,7 @@ def test_scorers_are_tuned_where_a_search_is_configured(
         *((0.1, 1), (0.1, 2)),
         *((0.0001, 1), (0.0001, 2)),
     ]
-    space, chosen = TABLES["search-space"](Results(experiment))
+    space, _, chosen = TABLES["search-space"](Results(experiment))
     assert {row[2] for row in space.rows[5:]} == {"the source's validation"}
     best = best_of(rows, "MLP")
     rate, epochs = str(best.settings.learning_rate), str(best.settings.epochs)
