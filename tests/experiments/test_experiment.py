@@ -602,5 +602,5 @@ def test_a_cluster_makes_the_same_stages(
     assert differing == []
 
 
-TIMED = ("stage.json", "timing.json", "costs.json", "cost.json")
+TIMED = ("stage.json", "timing.json", "costs.json", "cost.json", "efficiency.md")
 """Files that hold how long something took."""

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from first_error_table import chains, grid_trace, places_in, scored, sentence_patterns
+from helpers.extras import need_models
 
-from symbouq.experiments.scenes.truth import labels as truth
-from symbouq.metrics import first_error
+need_models()
+
+from first_error_table import (  # noqa: E402
+    chains,
+    grid_trace,
+    places_in,
+    scored,
+    sentence_patterns,
+)
+
+from symbouq.experiments.scenes.truth import labels as truth  # noqa: E402
+from symbouq.metrics import first_error  # noqa: E402
 
 PATTERNS = sentence_patterns(
     [
