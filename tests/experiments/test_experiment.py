@@ -336,7 +336,9 @@ def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
     features = json.loads(audits.read_text().splitlines()[0])["features"]
     assert (len(features["claims"][0]), len(features["trace"])) == (2 * 23, 2 * 16)
 
-    # Every table and figure of the run.
+    # Every table and figure is written at the end of the run; each may be had again.
+    assert {file.name for file in (run / "tables").iterdir()} == {f"{name}.md" for name in TABLES}
+    assert {file.name for file in (run / "figures").iterdir()} == {f"{n}.png" for n in FIGURES}
     told = CliRunner().invoke(main, ["experiment", "table", "all", str(SMOKE), "--out", str(run)])
     assert told.exit_code == 0, told.output
     assert told.output.count(f"configuration smoke {Results(made).footer.split()[4][:-1]}") == len(
@@ -344,16 +346,10 @@ def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
     )
     assert Results(made).cell("tiny", "chains").metric("SymboUQ", "auroc") is not None
     shown = tmp_path / "figures"
-    drawn = CliRunner().invoke(
-        main, ["experiment", "figure", "all", str(SMOKE), "--out", str(run), "--to", str(shown)]
-    )
+    figure = ["experiment", "figure", "separation", str(SMOKE), "--out", str(run), "--form", "svg"]
+    drawn = CliRunner().invoke(main, [*figure, "--to", str(shown)])
     assert drawn.exit_code == 0, drawn.output
-    assert {file.name for file in shown.iterdir()} == {f"{name}.png" for name in FIGURES}
-    # They were written at the end of the run as well.
-    assert {file.name for file in (run / "figures").iterdir()} == {
-        file.name for file in shown.iterdir()
-    }
-    assert {file.name for file in (run / "tables").iterdir()} == {f"{name}.md" for name in TABLES}
+    assert [file.name for file in shown.iterdir()] == ["separation.svg"]
     assert (run / "tables/traces.md").read_text() in told.output + "\n"
 
     # Nothing that is made is made again, and test labels change no score and no prediction.
@@ -409,6 +405,8 @@ seeds: [2026]
 epochs: 2
 width: 16
 validation_sizes: [4]
+epsilons: [0.03]
+fold_numbers: [5]
 workers: 2
 threads: 1
 """
@@ -458,6 +456,8 @@ generation: {{samples: 0}}
 scorers: [Random, Perplexity, MCP, Constraint-Rule]
 seeds: [2026]
 validation_sizes: [4]
+epsilons: [0.03]
+fold_numbers: [5]
 """
 
 
