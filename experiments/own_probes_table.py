@@ -39,7 +39,7 @@ PARTS = 4
 
 def divided(items: Sequence[Labelled], parts: int, seed: int) -> list[list[int]]:
     """The places of labelled traces, in parts with alike shares of right answers, scenes whole."""
-    right = [item.labels[-1] for item in items]
+    right = [item.correct for item in items]
     scenes = [scene_key(item.example.record["scene"]) for item in items]
     split = StratifiedGroupKFold(parts, shuffle=True, random_state=seed).split(right, right, scenes)
     return [test.tolist() for _, test in split]
@@ -51,7 +51,8 @@ def fitted_there(
     """Scores of labelled traces by a probe that was fitted on those outside their fold."""
     scored: dict[int, float] = {}
     for fold in folds:
-        others = [item for place, item in enumerate(items) if place not in set(fold)]
+        held_back = set(fold)
+        others = [item for place, item in enumerate(items) if place not in held_back]
         chosen = set(divided(others, PARTS, settings.seed)[0])
         train = [item for place, item in enumerate(others) if place not in chosen]
         validation = [others[place] for place in sorted(chosen)]
@@ -77,9 +78,10 @@ def brought_there(
 
 
 def labelled(made: Experiment, cell: CellStages) -> list[Labelled]:
-    """The labelled traces of a cell."""
+    """The traces of a cell of whose answer it is known whether it is right."""
     files: dict[Any, Path] = {(s, s.outputs[0]): made.run.output(s) for s in cell.inputs()}
-    return cell.split(Work(made.run.folder, files)).labelled()
+    traces = cell.split(Work(made.run.folder, files)).labelled()
+    return [item for item in traces if item.correct is not None]
 
 
 def main() -> None:
@@ -99,19 +101,20 @@ def main() -> None:
         for dataset in (each.name for each in config.datasets if each.name != config.source):
             cells = [made.cells[Cell(backbone, dataset, s)] for s in ("validation", "test")]
             items = [item for cell in cells for item in labelled(made, cell)]
-            right = [int(item.labels[-1] or 0) for item in items]
+            right = [item.correct or 0 for item in items]
             if min(sum(right), len(right) - sum(right)) < FOLDS:
                 continue
             folds = divided(items, FOLDS, config.seeds[0])
-            strata = [n for place in range(len(items)) for n, f in enumerate(folds) if place in f]
+            fold_of = {place: n for n, fold in enumerate(folds) for place in fold}
+            strata = [fold_of[place] for place in range(len(items))]
             shown = []
             for name in PROBES:
                 brought = brought_there(made, cells, name, items)
                 areas = [auroc_within(scores, right, strata) or 0.0 for scores in brought]
                 own = fitted_there(name, items, folds, settings)
                 shown.append(f"{fmean(areas):.2f}, {auroc_within(own, right, strata) or 0.0:.2f}")
-            cells_of = (backbone, dataset, f"{sum(right)} of {len(right)}", *shown)
-            print(f"| {' | '.join(cells_of)} |", flush=True)
+            row = (backbone, dataset, f"{sum(right)} of {len(right)}", *shown)
+            print(f"| {' | '.join(row)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -236,9 +236,10 @@ def composed(
                 p, composer = compose(name, pool, y, new_pool, options, groups, seed)
                 method = f"{view} view" if view else METHOD if name == "full" else name
                 yield Predicted(method, seed, unseen.ids, p, composer)
-            for method, fixed in (others or {}).items() if view is None else ():
-                p, composer = compose("full", pool, y, new_pool, fixed, groups, seed)
-                yield Predicted(method, seed, unseen.ids, p, composer)
+            if view is None:
+                for method, fixed in (others or {}).items():
+                    p, composer = compose("full", pool, y, new_pool, fixed, groups, seed)
+                    yield Predicted(method, seed, unseen.ids, p, composer)
     yield from subsampled(validation, test, labels, seeds, sizes, options)
 
 

@@ -321,8 +321,8 @@ def gpu_groups(size: int = 1) -> list[str]:
     count = torch.cuda.device_count()
     if 0 < count < size:
         raise _too_few(size, count)
-    names = os.environ.get(_GPUS, "").split(",") if os.environ.get(_GPUS) else range(count)
-    each = [*map(str, names)][:count]
+    named = os.environ.get(_GPUS)
+    each = named.split(",") if named else [str(number) for number in range(count)]
     return [",".join(each[n : n + size]) for n in range(0, count - size + 1, size)]
 
 

@@ -248,12 +248,13 @@ class NLIEquivalence:
     A sample supports a claim if the sample's claims, one after the other, entail it.
 
     Args:
-        folder: Model and tokenizer, with classes whose names begin with "entail" and "contradict".
+        folder: Model and tokenizer, with a class whose name begins with "entail", and for
+            `contradicts` one that begins with "contradict".
         device: Where it runs.
 
     Raises:
         SymboUQError: If a package is missing, the model cannot be read, or it has no such
-            classes.
+            class.
     """
 
     needs: Needs = frozenset({"nli"})
@@ -270,16 +271,15 @@ class NLIEquivalence:
         except (OSError, ValueError) as error:
             raise SymboUQError(f"{folder} holds no entailment model: {error}") from error
         names = {str(name).casefold(): n for n, name in model.config.id2label.items()}
-        called = {
-            kind: [n for name, n in names.items() if name.startswith(kind)]
-            for kind in ("entail", "contradict")
-        }
-        if any(len(found) != 1 for found in called.values()):
+        entailed = [n for name, n in names.items() if name.startswith("entail")]
+        if len(entailed) != 1:
             raise SymboUQError(
-                f"{folder}: one class is to be called entailment and one contradiction, there are "
-                f"{', '.join(names)}"
+                f"{folder}: one class is to be called entailment, there are {', '.join(names)}"
             )
-        (self._entailment,), (self._contradiction,) = called.values()
+        self._entailment = entailed[0]
+        # Of two classes, the other is often called not_entailment.
+        contradicted = (n for name, n in names.items() if name.startswith("contradict"))
+        self._contradiction = next(contradicted, None)
         self.name = f"nli, {Path(folder).name}"
         model = model.to(device).eval()
 
@@ -314,7 +314,12 @@ class NLIEquivalence:
     def contradicts(self, sample: Record, trace: Record, claim: int) -> float:
         """The probability that a sample's claims contradict a claim of a trace, entailment being
         the alternative (Manakul et al., 2023); 0 of a sample without claims.
+
+        Raises:
+            SymboUQError: If no class is called contradiction.
         """
+        if self._contradiction is None:
+            raise SymboUQError(f"{self.name}: no class is called contradiction")
         premise = " ".join(filter(None, claims_of(sample)))
         if not premise:
             return 0.0

@@ -54,6 +54,8 @@ def brought_by(name: str) -> dict[str, str]:
     empty of our own.
     """
     kind = entry(name)
+    if kind.__module__.startswith(f"{methods.__name__}."):
+        return {}
     for point in plugins.brought(plugins.SCORERS):
         if plugins.loaded(point) is kind:
             return {"brought_by": plugins.origin(point)}

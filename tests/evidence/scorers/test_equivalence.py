@@ -185,5 +185,9 @@ def test_what_is_no_entailment_model(classifier: Path, tmp_path: Path) -> None:
     config = json.loads((other / "config.json").read_text())
     config |= {"id2label": {"0": "good", "1": "bad", "2": "so so"}, "label2id": {}}
     (other / "config.json").write_text(json.dumps(config))
-    with pytest.raises(SymboUQError, match="to be called entailment and one contradiction"):
+    with pytest.raises(SymboUQError, match="one class is to be called entailment"):
         NLIEquivalence(other)
+    config["id2label"] = {"0": "not_entailment", "1": "entailment", "2": "none"}
+    (other / "config.json").write_text(json.dumps(config))
+    with pytest.raises(SymboUQError, match="no class is called contradiction"):
+        NLIEquivalence(other).contradicts(said("west"), said("left"), 0)

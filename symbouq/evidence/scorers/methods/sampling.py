@@ -107,19 +107,18 @@ class SelfCheckGPT(_Agreement):
 
     def values(self, example: Example) -> Values:
         """How badly the samples support each claim, on average."""
-        record, decide = _delivered(example), self.equivalence
-        return np.array(
-            [
-                fmean(
-                    decide.contradicts(sample, record, claim)
-                    if self.form == "contradiction"
-                    else not decide.supports(sample, record, claim)
-                    for sample in example.samples
-                )
-                for claim in range(len(example.claims))
-            ],
-            np.float64,
-        )
+        record = _delivered(example)
+        against = [
+            fmean(self._against(sample, record, claim) for sample in example.samples)
+            for claim in range(len(example.claims))
+        ]
+        return np.array(against, np.float64)
+
+    def _against(self, sample: Record, record: Record, claim: int) -> float:
+        """How badly a sample supports a claim, from 0 to 1."""
+        if self.form == "contradiction":
+            return self.equivalence.contradicts(sample, record, claim)
+        return float(not self.equivalence.supports(sample, record, claim))
 
 
 def _delivered(example: Example) -> Record:
