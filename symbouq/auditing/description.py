@@ -64,6 +64,7 @@ def describe(
                 "stance": claim.stance,
                 **claim.counted,
                 "relations": [stated.record for stated in claim.relations],
+                "rest": list(claim.rest),
                 "verdict": str(finding.verdict),
                 "grounded_verdict": str(finding.grounded),
                 "conditional": finding.conditional,
@@ -133,7 +134,8 @@ def _facts(
 ) -> ClaimFacts:
     relations = [stated.triple[1] for stated in claim.relations]
     laid_out = [r for r in relations if r in ontology.relations.displacement]
-    sorts = (ontology.relations.sort.get(ontology.relations.family[r]) for r in relations)
+    families = (ontology.relations.family.get(r, "") for r in relations)
+    sorts = map(ontology.relations.sort.get, families)
     repair = finding.bounded_repair
     if not reads_assumed(finding.verdict, finding.grounded, context):
         # What contradicts the scene cannot be repaired by dropping claims.

@@ -650,9 +650,9 @@ class _RelationAudit:
             number: Its number, from 1.
             status: The verdict on its relations.
         """
-        if status is Verdict.ENTAILED and not self.whole[number - 1]:
-            return Verdict.UNKNOWN
         verdict = self.of_stance(number, status)
+        if verdict is Verdict.ENTAILED and not self.whole[number - 1]:
+            return Verdict.UNKNOWN
         doubtful = verdict is Verdict.CONTRADICTED and not self.sure[number - 1]
         return Verdict.UNKNOWN if doubtful else verdict
 

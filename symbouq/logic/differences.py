@@ -37,7 +37,7 @@ def solver_for(
     ontology: Ontology, atoms: Collection[Atom], groups: Collection[Group] = ()
 ) -> Solver:
     """What decides contexts and groups over some atoms: shortest paths where the layout alone
-    does, else a program.
+    does and nothing is denied, which leaves open what fails; else a program.
 
     Args:
         ontology: The tables of the profile.
@@ -48,7 +48,7 @@ def solver_for(
         LimitError: If a surrounding `time_limit` is over.
     """
     keys = {key for key, _, _ in atoms}.union(key for group in groups for key, _, _ in group)
-    if ontology.encoding.closes(keys):
+    if ontology.encoding.closes(keys) or ontology.encoding.denies(keys):
         return TraceSolver(ontology, atoms, groups)
     record(ontology, atoms, groups)
     return DifferenceSolver(ontology)

@@ -216,6 +216,8 @@ class TraceProgram:
         if ontology.extent:
             context = "hulls" if ontology.encoding.spans(used) else "extents"
         self.parts = [context, "refutation"] if groups else [context]
+        if ontology.encoding.denies(used):
+            self.parts.append("denial")
         if self.closed:
             facts += [ontology.encoding.closure_facts, ontology.encoding.rules]
         if ontology.extent:

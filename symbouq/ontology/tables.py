@@ -9,10 +9,11 @@ from __future__ import annotations
 import difflib
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, TypeVar, get_type_hints
 
+from symbouq.ontology.denials import with_denials
 from symbouq.ontology.source import ROLES, Row, Signature, table_groups
 
 Triple = tuple[int, str, int]
@@ -371,6 +372,7 @@ class Encoding:
         hull_facts: Those for `rules/hull.lp`; empty for points.
         spanning: The readings by which things may span others.
         ends: Axis to the fact that names its low and high coordinate; empty for points.
+        denying: The readings that say no more than that another one fails.
     """
 
     readings: dict[tuple[str, str], int]
@@ -384,6 +386,7 @@ class Encoding:
     hull_facts: str
     spanning: frozenset[int]
     ends: dict[str, str]
+    denying: frozenset[int] = frozenset()
 
     @cached_property
     def facts(self) -> tuple[str, ...]:
@@ -393,6 +396,10 @@ class Encoding:
     def closes(self, keys: Collection[int]) -> bool:
         """Whether atoms with these readings need the relational closure."""
         return bool(self.rules) or not self.relational.isdisjoint(keys)
+
+    def denies(self, keys: Collection[int]) -> bool:
+        """Whether among these readings is a denial."""
+        return not self.denying.isdisjoint(keys)
 
     def spans(self, keys: Collection[int]) -> bool:
         """Whether of things with an extent, by atoms with these readings, one may span others."""
@@ -420,6 +427,7 @@ class Ontology:
         encoding: The facts for the rules of a trace.
         events: The rows of the predicates about events; empty where texts tell of none.
         tables: The rows of every predicate.
+        denials: Relation to what holds where it fails, unless one of the profile's relations does.
     """
 
     profile: str
@@ -437,6 +445,7 @@ class Ontology:
     encoding: Encoding
     events: Tables
     tables: Tables
+    denials: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, tables: Tables, profile: str, name: str, digest: str, rules: str) -> Ontology:
@@ -450,7 +459,7 @@ class Ontology:
             rules: Rules that join the audit's.
         """
         events = (key for key, group in table_groups().items() if group == "events")
-        return cls(
+        plain = cls(
             profile=profile.replace("_", "-"),
             name=name,
             hash=digest,
@@ -467,6 +476,15 @@ class Ontology:
             events=Tables({key: tables[key] for key in events if key in tables}),
             tables=tables,
         )
+        return with_denials(plain)
+
+    def knows(self, relation: str) -> bool:
+        """Whether a relation is one of the profile, or the denial of one."""
+        return relation in self.relations.family or relation in self._denying
+
+    @cached_property
+    def _denying(self) -> frozenset[str]:
+        return frozenset(self.denials.values())
 
     def oriented(self, triple: Triple) -> Triple:
         """A relation over numbered things, or its mirror image where that puts the lower
@@ -483,11 +501,14 @@ class Ontology:
     def understood(self, relation: str) -> str | None:
         """The relation that the words for one say in the profile, if there is one."""
         said = (relation, self.wording.understood_as.get(relation, ""))
-        return next((r for r in said if r in self.relations.family), None)
+        return next((r for r in said if self.knows(r)), None)
 
     def denied(self, relation: str) -> str | None:
-        """What holds where a relation is said not to hold, if one relation says it."""
-        return self.relations.negation.get(relation) or self.wording.denied_as.get(relation)
+        """What holds where a relation is said not to hold; None of what is no relation of the
+        profile, or of several landmarks.
+        """
+        stated = self.relations.negation.get(relation) or self.wording.denied_as.get(relation)
+        return stated or self.denials.get(relation)
 
     def canonical(self, relation: str) -> str:
         """The relation's name as the ontology spells it (`upper-left` is `upper_left`).
@@ -496,7 +517,7 @@ class Ontology:
             KeyError: If there is none; the message suggests the nearest.
         """
         name = relation.strip().lower().replace("-", "_")
-        if name in self.relations.family:
+        if self.knows(name):
             return name
         near = difflib.get_close_matches(name, self.relations.family, n=1, cutoff=0.0)
         raise KeyError(

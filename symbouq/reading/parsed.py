@@ -34,7 +34,9 @@ class Stated:
 
 @dataclass(frozen=True)
 class ParsedClaim:
-    """A claim with its relations, and how many of them hold if it is `counted`."""
+    """A claim with its relations, how many of them hold if it is `counted`, and the words about
+    places of which nothing was read.
+    """
 
     type: str
     text: str
@@ -42,6 +44,7 @@ class ParsedClaim:
     stance: str = "asserted"
     reason: str = ""
     count: Count | None = None
+    rest: tuple[str, ...] = ()
 
     @property
     def counted(self) -> dict[str, int]:

@@ -278,6 +278,7 @@ class TraceParser:
                 "stance": claim.stance,
                 **claim.counted,
                 "reason": claim.reason,
+                "rest": list(claim.rest),
                 "relations": [stated.record for stated in claim.relations],
             }
             for claim in parsed.claims
@@ -333,6 +334,7 @@ def _parsed(text: Text) -> ParsedTrace:
             claim.stance,
             claim.reason,
             claim.count,
+            claim.rest,
         )
         for number, claim in enumerate(text.claims, start=1)
     )

@@ -76,6 +76,7 @@ def structured_trace(ontology: Ontology, trace: Trace) -> ParsedTrace:
             claim.stance,
             claim.reason,
             _count(claim, number),
+            tuple(claim.rest),
         )
         for number, claim in enumerate(given, start=1)
     )

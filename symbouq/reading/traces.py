@@ -146,7 +146,8 @@ class Claim:
     `undetermined`; `counted`, where it says how many of its relations hold; `supposed` (under an
     "if" or "suppose"), `asked`, `quoted` (nothing but somebody's words) or `retracted` (taken back
     by what follows), which state nothing. Where nothing is stated, its reason may say why:
-    `unread`, `uncertain`, `not-in-profile`.
+    `unread`, `uncertain`, `not-in-profile`. Its rest are its words about places of which nothing
+    was read; with a rest its reason is `in-part`.
     """
 
     type: str
@@ -155,6 +156,7 @@ class Claim:
     stance: str = ASSERTED
     reason: str = ""
     count: Count | None = None
+    rest: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

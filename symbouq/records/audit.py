@@ -86,6 +86,8 @@ class ClaimAudit(Record):
     """How many at most."""
     relations: list[RelationRecord]
     """What it states in canonical relations."""
+    rest: list[str] = Field(default_factory=list)
+    """The words about places of which nothing was read; with any, the claim is never entailed."""
     verdict: VerdictName
     """Under the assumed context."""
     grounded_verdict: VerdictName

@@ -106,6 +106,8 @@ class ClaimRecord(Record):
     """How many at most."""
     reason: Literal["", "unread", "uncertain", "in-part", "not-in-profile"] = ""
     """Why text that speaks of a place states nothing."""
+    rest: list[str] = Field(default_factory=list)
+    """The words about places of which nothing was read; with any, the claim is never entailed."""
     relations: list[Relation] = Field(default_factory=list)
     """What it states; empty where nothing supported."""
     events: list[ClauseRecord] = Field(default_factory=list)

@@ -24,6 +24,8 @@ _KEPT_APART = 20
 _FACING = frozenset(("face", "course", "face_away", "course_away"))
 _TURNS = _FACING | {"turn", "about", "face_other"}
 """Kinds of steps that turn what makes them."""
+_HOLDERS = ("container", "interior", "surface", "component", "slot")
+"""Classes of nouns of what others are in."""
 _REMEMBERED = 8
 """Groups of things that "both" may mean."""
 
@@ -77,6 +79,7 @@ class Discourse:
         self._fixed = sentences.fixed
         self.topic: int | None = None
         self.landmark: int | None = None
+        self._place: int | None = None  # what something was said to be in last: "THERE"
         self.question: tuple[Said, ...] = ()
         self._groups: list[tuple[int, ...]] = []
         self._named: list[int] = []
@@ -296,13 +299,15 @@ class Discourse:
             span = sentence.start + start, sentence.start + end
             sure = sentence.sure(statement) and statement.trigger not in misread
             sure = sure and (placed, landmark) not in opposed
-            amounts = sentence.words[statement.trigger].amounts
+            word = sentence.words[statement.trigger]
+            amounts = word.amounts
             for told in statement.relations:
                 seen = self._seen(statement, told, landmark)
                 relation = seen or told
                 offset, unit = self._amounts.offset(relation, amounts)
                 # Of a direction that is denied by an amount, nothing is said.
-                counts = sure and not (statement.negative and amounts) and seen is not None
+                measured = bool(amounts) or word.inexact
+                counts = sure and not (statement.negative and measured) and seen is not None
                 yield Said(placed, relation, landmark, statement, span, counts, offset, unit)
                 lies = self._lies(statement, told, landmark) if counts else None
                 if lies is not None:
@@ -1005,11 +1010,25 @@ class Discourse:
             partner = next(iter(self._meant(sentence, other, head)), None)
         if oblique and other != CONTEXT and phrases[other].role == "subject":
             partner = self.topic if partner is None else partner  # "it is above it"
-        for thing in (self.topic, self.landmark):
-            if thing is not None and thing != partner:
-                return thing
+        if text in self._wording.lexeme.get("locative", ()):
+            return self._place
+        further = [t for t in (self.topic, self.landmark) if t is not None and t != partner]
+        if len(further) > 1 and further[1] == self._place and self._is_entered(sentence, head):
+            return next(filter(self._holds, further), None)
+        for thing in further:
+            return thing
         after = [p for p in named if p.head > head and p.role != "other"]
         return self.things.thing(*sentence.named(after[0].head)) if after else None
+
+    def _is_entered(self, sentence: Sentence, head: int) -> bool:
+        """Whether a sentence says of something that it is in what a noun phrase means."""
+        relations = (s.relations for s in sentence.says.statements if s.landmark == head)
+        return any(not self._containing.isdisjoint(said) for said in relations)
+
+    def _holds(self, thing: int) -> bool:
+        """Whether a thing is one of those that others are in."""
+        noun = self.things.spellings[thing].lower().split()[-1]
+        return any(noun in self._wording.lexeme.get(name, ()) for name in _HOLDERS)
 
     def _is_backdrop(self, sentence: Sentence, phrase: Phrase) -> bool:
         """Whether a noun phrase is of a wall or a corner, that other things are on or in."""
@@ -1040,6 +1059,8 @@ class Discourse:
         counted = [p for p in plural if p.count]
         if counted and (not graded or graded[-1].head < counted[-1].head):
             self._graded = ""  # "In the TOP drawer are three compartments. The left one ..."
+        entered = [s.landmark for s in said if s.relation in self._containing]
+        self._place = entered[-1] if entered else self._place
         singular = [p for p in phrases if not p.plural]
         subjects = [p.head for p in singular if p.role in ("subject", "introduced")]
         landmarks = {s.landmark for s in said}

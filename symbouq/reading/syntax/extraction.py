@@ -195,7 +195,7 @@ class Extracted:
             the things among which it is the first.
         amended: What it leaves out: a word, the word or the text that is understood there, and
             whether it stands for it; else that comes before it.
-        more: Whether it says more than its statements.
+        rest: Words about places of which nothing was read.
     """
 
     statements: tuple[Statement, ...]
@@ -215,13 +215,13 @@ class Extracted:
     seen_by: tuple[tuple[int, bool], ...] = ()
     amended: tuple[tuple[int, int | str, bool], ...] = ()
     sequences: tuple[tuple[int, int, int, str], ...] = ()
-    more: bool = False
+    rest: frozenset[int] = frozenset()
 
 
 _PICKED = ((0, "former"), (-1, "latter"))
 """Positions of things that were named together to the classes of words that pick them."""
 _MODAL = ("impossible", "possible", "necessary")
-_FORCES = ("asked", "supposed", "doubted", "glossed", *_MODAL)
+_FORCES = ("asked", "supposed", "doubted", "glossed", "ordered", *_MODAL)
 """The forces, the first of several counts."""
 
 
@@ -265,7 +265,7 @@ class Extraction:
         self.senses = ontology.wording.sense
         self.persons = ontology.wording.person
         self.goals = ontology.wording.lexeme.get("goal", frozenset())
-        self.turning = frozenset(("sideways", "oclock", "aboard"))
+        self.turning = frozenset(("sideways", "oclock", "aboard", "jointly"))
         self.pairs = ontology.wording.lexeme.get("pair", frozenset())
         self.inner_sides = ontology.wording.inner_sides
 
@@ -397,7 +397,10 @@ class Extraction:
             number = tokens[0].number // STRIDE
             noun, at, edge = (token.number % STRIDE for token in tokens)
             sequences[number].add((noun, at, edge, str(side)))
-        more = {row[0].number for row in rows("more", 1)}
+        rest: list[set[int]] = [set() for _ in batch]
+        for (word,) in rows("rest", 1):
+            number, position = divmod(word.number, STRIDE)
+            rest[number].add(position)
         among = self._linked(batch, rows("among", 2), words=True)
         held_by = self._linked(batch, rows("held_by", 2), words=True)
         groups = self._linked(batch, rows("also", 2))
@@ -426,7 +429,7 @@ class Extraction:
                 tuple(sorted(seen_by[n])),
                 tuple((at, what, instead) for (at, instead), what in sorted(amended[n].items())),
                 tuple(sorted(sequences[n])),
-                n in more,
+                frozenset(rest[n]),
             )
             for n, facts in enumerate(batch)
         ]

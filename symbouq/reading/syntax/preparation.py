@@ -71,6 +71,7 @@ class Word:
         denied: Whether it is said in contrast to what holds: "rather than INSIDE".
         places: What it gives a place on: "row 3", "leftmost".
         amounts: By how much its relations hold; of the unit of a measure, how much that is.
+        inexact: Whether it bounds by how much they hold, or says so roughly: "at least 2 m above".
     """
 
     text: str
@@ -84,6 +85,12 @@ class Word:
     denied: bool = False
     places: Places = ()
     amounts: tuple[Amount, ...] = ()
+    inexact: bool = False
+
+    @property
+    def open(self) -> bool:
+        """Whether it expresses relations of which it leaves open which hold: "left or right of"."""
+        return self.category in ("preposition", "side", "mutual") and not self.relations
 
 
 class Piece(NamedTuple):
@@ -134,7 +141,7 @@ _PART = re.compile(f"([,COXHF]*)({_ONE})")
 _ORDER = re.compile("([LW])?D?(S)(?:Q|N)?H?[TL]H?D?(S)N?")
 
 _PIECES = re.compile(
-    r"(?<![^\W_])\d*[A-Za-z](?=\.$)|[*#_`|]+|-?\d+(?=,-?\d{1,2}$)|,(?=-?\d{1,2}$)|[^\s*#_`|:]+|:"
+    r"[\u00ac\u2310\u2260!~](?=\s?[\w(])|(?<![^\W_])\d*[A-Za-z](?=\.$)|[*#_`|]+|-?\d+(?=,-?\d{1,2}$)|,(?=-?\d{1,2}$)|[^\s*#_`|:]+|:"
 )
 _CODE = re.compile(r"[A-HJ-Z]|\d+[A-Za-z]?|[A-Z]{1,2}-?\d+|[IVX]{2,4}|I[VX]|[A-Z]\d*")
 _CODED_NAME = re.compile(r"[A-Z]\d{1,3}")
@@ -343,6 +350,8 @@ _JOINED = {
     "exchange": "met",
     "settling": "lies",
     "succession": "met",
+    "doubtful": "perhaps",
+    "conditional": "if",
 }
 """Classes whose texts of several words are one word to the parser, and what it is shown."""
 
@@ -423,10 +432,14 @@ class _Sentence:
         self._particles()
         self._departures()
         self._orders()
-        return _turned(_without_asides(_of_all(self._collapsed())))
+        return _turned(_without_asides(_of_all(self._collapsed()), self._comments))
 
     def _is(self, word: str, name: str) -> bool:
         return word in self.of._classes.get(name, ())
+
+    def _comments(self, word: Word) -> bool:
+        """Whether a word says of what stands before it that it does not hold, or need not."""
+        return self._is(word.text.lower(), "comment")
 
     def _at(self, position: int) -> str:
         return self.lower[position] if 0 <= position < len(self.lower) else ""
@@ -926,7 +939,9 @@ class _Sentence:
         if text == "I":
             placing = self._is_verb(after) or self._is(after.removesuffix("s"), "copula")
             third_person = after.endswith("s") and placing
-            return third_person or after in ("", "is", ",", ".", "and")
+            # "has I above it": of who speaks it would be "me"
+            object_here = self._is(self._at(at - 1), "possessing") and not self._is(after, "auxiliary")
+            return third_person or object_here or after in ("", "is", ",", ".", "and")
         if text == "A":
             if self._is(after, "homonym"):
                 return False  # "A well"
@@ -1138,8 +1153,8 @@ class _Sentence:
                 )
             elif item.code == "R":
                 self._add(item, item, SHOWN["reference"], category="reference")
-            elif item.code == "=":
-                self._add(item, item, "is")
+            elif item.code == "=" and not self._is(self._at(item.first - 1), "article"):
+                self._add(item, item, "is")  # but "a LIE"
             else:
                 self._each(item, measure=item.code == "M", counts=item.code == "M")
         return self.made
@@ -1193,6 +1208,7 @@ class _Sentence:
         measure: bool = False,
         places: Places = (),
         amounts: tuple[Amount, ...] = (),
+        inexact: bool = False,
     ) -> None:
         start, end = self.spans[first.first][0], self.spans[last.last][1]
         text = " ".join(self.texts[first.first : last.last + 1])
@@ -1204,6 +1220,7 @@ class _Sentence:
                 *(text, shown, start, end, category, relations, label, measure),
                 places=places,
                 amounts=amounts,
+                inexact=inexact,
             )
         )
 
@@ -1260,7 +1277,8 @@ class _Sentence:
             for code, item in zip(codes, self.items[first:last], strict=True)
         )
         exact_amounts = tuple(amount for amount in amounts if amount is not None)
-        told = () if choice or len(exact_amounts) < len(amounts) else exact_amounts
+        inexact = choice or len(exact_amounts) < len(amounts)
+        told = () if inexact else exact_amounts
         link = compound.group(2)
         if link and "T" in link:
             if self.lower[self.items[last - 1].last] in ("up", "down", "back"):
@@ -1296,6 +1314,7 @@ class _Sentence:
                 relations=joined,
                 places=places,
                 amounts=told,
+                inexact=bool(amounts) and inexact,
             )
             return stop
         begin = first
@@ -1322,6 +1341,7 @@ class _Sentence:
             relations=joined,
             places=self._places_of(words),
             amounts=told,
+            inexact=bool(amounts) and inexact,
         )
         return last
 
@@ -1438,9 +1458,13 @@ _GLOSS = 2
 """Most words of a gloss in brackets: "Exhibit 5 (glove)"."""
 
 
-def _without_asides(words: Sequence[Word]) -> list[Word]:
+def _without_asides(words: Sequence[Word], comments: Callable[[Word], bool]) -> list[Word]:
     """Words without things that are named in contrast, "the heron, not the stork, that stands
     there", and without glosses, "Exhibit 5 (glove)", both of which mislead the parser.
+
+    Args:
+        words: The words.
+        comments: Whether a word makes of a gloss a comment on what stands before it.
     """
     kept: list[Word] = []
     at = 0
@@ -1456,7 +1480,7 @@ def _without_asides(words: Sequence[Word]) -> list[Word]:
             # "SE (south east) of B", "left of B (W, NW)"
             sides = any(word.category for word in kept[-3:])
             end = _aside(words, at + 1, _GLOSS, (")",), bool(kept[-1].category), sides)
-            if end:
+            if end and not any(map(comments, words[at + 1 : end])):
                 at = end + 1
                 continue
         kept.append(words[at])

@@ -59,11 +59,11 @@ _UNSURE = 0.74
 """The most confidence in what the rules call unsure, or the denial of what is only near to the
 words; measured in the same way."""
 
-_STANCES = {"asked": ASKED, "supposed": SUPPOSED, "doubted": QUOTED}
+_STANCES = {"asked": ASKED, "ordered": ASKED, "supposed": SUPPOSED, "doubted": QUOTED}
 """Forces of statements to the stance of a claim that states nothing else."""
 _MODAL = ("necessary", "impossible", "possible")
 """Forces of statements about the worlds that a context leaves, which are stances of claims."""
-_STATED = ("asserted", "necessary", "impossible")
+_STATED = ("asserted", "necessary", "impossible", "ordered")
 """Forces of what holds where it is part of a scene, or the answer to a question."""
 _THINKING = re.compile(r"</?(?:think|thinking|thought|reasoning|answer)>", re.IGNORECASE)
 _BULLET = re.compile(r"\s*(?:[-*#>•+]+\s+)*(?:\(?\d+[.):]\s+)?")
@@ -79,6 +79,7 @@ class _Scene:
     """A scene and its question, read."""
 
     stated: tuple[tuple[Mention, ...], ...]
+    faults: tuple[str, ...]
     things: Things
     asked: tuple[str, str] | None
     states: tuple[Mention, ...]
@@ -164,7 +165,9 @@ class SyntaxReader:
             claims.segment(response)
         else:
             claims.take(reasoning or (), conclusion or "")
-        return Text(read.stated, tuple(claims.made), read.asked, tuple(claims.faults))
+        faults = (*read.faults, *claims.faults)
+        whole = all(read.stated) and not read.faults
+        return Text(read.stated, tuple(claims.made), read.asked, faults, None, whole)
 
     def held(self, scene: _Scene, relations: Collection[str]) -> dict[int, list[int]]:
         """Things to what a scene says is in them, or on them, by some relations."""
@@ -233,6 +236,7 @@ class SyntaxReader:
         spoken: list[list[Said]] = []
         first: list[int] = []  # the sentence that speaks of a thing first
         worded: dict[tuple[int, int], set[tuple[str, str]]] = {}
+        faults: list[str] = []
         for number, (text, sentences) in enumerate(zip(scene, read, strict=True), start=1):
             part = f"scene sentence {number}"
             if any(sentence.too_long for sentence in sentences):
@@ -257,10 +261,15 @@ class SyntaxReader:
                         if step is not None:
                             spoken[-1].append(replace(step, landmark=place))
                     things.happenings += happened
-                    for said in self.said(discourse, sentence):
-                        spoken[-1].append(said)
+                    here = self._counted(discourse, sentence, self.said(discourse, sentence))
+                    spoken[-1] += here
+                    for said in here:
                         told = sentence.word_of(said.statement), said.relation
                         worded.setdefault((said.placed, said.landmark), set()).add(told)
+                    unread = () if happened else self.rest(sentence, here, things)
+                    if unread:
+                        words = ", ".join(repr(word) for _, word in unread)
+                        faults.append(f"{part}: not all is read, nothing is based on {words}")
             first += [number - 1] * (len(things) - len(first))
         for (one, other), relation in self._kept_apart(discourse, spoken):
             where = max(first[one], first[other])
@@ -289,9 +298,27 @@ class SyntaxReader:
         stance = (modals.pop() if len(modals) == 1 else "") or ASSERTED
         states_there = tuple(self.mentions(states, things))
         return _Scene(
-            *(stated_things, things, about, states_there, stance, arrangement, motion, upright),
-            worded,
+            *(stated_things, tuple(faults), things, about, states_there, stance),
+            *(arrangement, motion, upright, worded),
         )
+
+    @staticmethod
+    def _counted(
+        discourse: Discourse, sentence: Sentence, said: Sequence[Said]
+    ) -> Sequence[Said]:
+        """What a sentence of a scene says, with each relation denied that it says holds of none:
+        "none of the cups is in A". Where it says of how many it holds otherwise, nobody knows of
+        which.
+        """
+        if not sentence.says.counts or sentence.asked:
+            return said
+        counted = discourse.counted(sentence, {})
+        if counted is None:
+            return said
+        relations, (least, most) = counted
+        if most == 0:
+            return [replace(s, statement=replace(s.statement, negative=True)) for s in relations]
+        return relations if least == len(relations) else []
 
     def framed(self, read: list[list[Sentence]], upright: bool) -> list[list[Sentence]]:
         """Sentences of texts about a scene, in which height may be an axis of its own."""
@@ -390,15 +417,23 @@ class SyntaxReader:
         asked = discourse.question
         said = list(discourse.take(sentence))
         if asked and not sentence.asked:
-            comma = (n for n, word in enumerate(sentence.words) if not word.text[-1:].isalpha())
-            opening = " ".join(w.text.lower() for w in sentence.words[: next(comma, None)])
-            told = opening in self._affirming or opening in self._refusing
+            told = self.confirms(sentence) or self._opens(sentence) in self._refusing
             if told and not any(s.statement.negative for s in asked):
-                turned = opening in self._refusing
+                turned = not self.confirms(sentence)
                 span = sentence.start, sentence.start + len(sentence.text)
                 confirmed = (replace(_confirmed(s, turned), span=span) for s in asked)
                 said = [*confirmed, *said]
         return said
+
+    def confirms(self, sentence: Sentence) -> bool:
+        """Whether a sentence says that what was asked is so."""
+        return self._opens(sentence) in self._affirming
+
+    @staticmethod
+    def _opens(sentence: Sentence) -> str:
+        """The words of a sentence before its first mark, in lower case."""
+        comma = (n for n, word in enumerate(sentence.words) if not word.text[-1:].isalpha())
+        return " ".join(w.text.lower() for w in sentence.words[: next(comma, None)])
 
     def mentions(
         self,
@@ -451,6 +486,53 @@ class SyntaxReader:
                 yield mention
         for group in groups.values():
             yield from grouped(self.ontology, [mention for _, mention in sorted(group)])
+
+    def rest(
+        self,
+        sentence: Sentence,
+        said: Sequence[Said],
+        things: Things,
+        offset: int = 0,
+        forces: Collection[str] = _STATED,
+    ) -> tuple[tuple[int, str], ...]:
+        """The words of a sentence about places of which nothing is read: expressions of relations
+        that are not stated, or not of all that they are said of. Each comes with its offset.
+
+        Args:
+            sentence: The sentence.
+            said: What it says of things.
+            things: The things of the trace.
+            offset: What is taken off the offsets.
+            forces: The forces of what is stated.
+        """
+        unread = set(sentence.says.rest)
+        unread.update(n for n, word in enumerate(sentence.words) if word.open or word.inexact)
+        grouped_as = self.ontology.lexicon.grouped
+        grouped = {s.statement.trigger for s in said if s.relation in grouped_as}
+        read = [
+            s.statement
+            for s in said
+            if s.statement.trigger in grouped
+            or any(True for _ in self.mentions([s], things, offset, forces))
+        ]
+        ends = {(s.placed, s.landmark) for s in read}
+        triggers = {s.trigger for s in read}
+        for stated in sentence.says.statements:
+            joined = (stated.placed, stated.landmark) in ends  # "above B and to the left"
+            located = stated.landmark in triggers  # "on the third FLOOR"
+            if stated.trigger not in triggers and not joined and not located:
+                unread.add(stated.trigger)
+        known = {(s.trigger, head) for s in read for head in (s.placed, s.landmark)}
+        for group in sentence.says.groups:  # "left of B and C", of which only B is known
+            for trigger in triggers:
+                met = [(trigger, head) in known for head in group]
+                if any(met) and not all(met):
+                    unread.update(h for h, m in zip(group, met, strict=True) if not m)
+        if self.confirms(sentence):
+            unread -= {n for n, word in enumerate(sentence.words) if word.relations}
+        start = sentence.start - offset
+        words = ((start + sentence.words[n].start, sentence.words[n].text) for n in sorted(unread))
+        return tuple(words)
 
     def unread(self, said: Sequence[Said], sentence: Sentence) -> str:
         """Why nothing is stated by a sentence that asserts something, if it speaks of a place."""
@@ -591,22 +673,34 @@ class _Reading:
     Attributes:
         mentions: The relations.
         stance: Its stance.
-        reason: Why it asserts none, or `in-part` where they are not all that it asserts.
+        reason: Why it asserts none.
         count: How many of them hold, if it is `counted`.
+        rest: The words about places of which nothing was read, with their character offsets.
     """
 
     mentions: list[Mention]
     stance: str
     reason: str = ""
     count: Count | None = None
+    rest: tuple[tuple[int, str], ...] = ()
 
     def joined(self, part: _Reading) -> _Reading:
         """The same with a further sentence of its claim: what is asserted goes before the rest."""
+        rest = self.rest + part.rest
         if not self.mentions or (part.mentions and part.stance == ASSERTED != self.stance):
-            return part
+            return replace(part, rest=rest)
         further = part.mentions if part.stance == self.stance else []
-        reason = IN_PART if IN_PART in (self.reason, part.reason) else part.reason
-        return replace(self, mentions=[*self.mentions, *further], reason=reason)
+        mentions = [*self.mentions, *further]
+        return replace(self, mentions=mentions, reason=part.reason, rest=rest)
+
+    def claim(self, kind: str, text: str) -> Claim:
+        """The claim that it makes of a text."""
+        stance = self.stance
+        if not self.mentions and stance in _MODAL:
+            stance = ASSERTED
+        rest = tuple(word for _, word in self.rest) if self.mentions else ()
+        reason = IN_PART if rest else self.reason
+        return Claim(kind, text, tuple(self.mentions), stance, reason, self.count, rest)
 
 
 class _Claims:
@@ -770,17 +864,21 @@ class _Claims:
         told = self._counted(self._discourse, sentence, said, offset)
         if told is not None:
             return told
+        whole = said
         if any(s.statement.force in _MODAL for s in said):
             said = self._without_reasons(sentence, said)
-        if sentence.says.more:  # a part that does not hold denies the whole
+        if sentence.says.rest:  # a part that does not hold denies the whole
             said = [_unsure(s) if s.statement.negative else s for s in said]
         forces = [s.statement.force for s in said]
         for stance in (ASSERTED, *(force for force in _MODAL if force in forces)):
             mentions = list(self._of.mentions(said, self._things, offset, (stance,)))
             if mentions:
-                return _Reading(mentions, stance, IN_PART if sentence.says.more else "")
+                forces_read = (stance,) if len(said) == len(whole) else (stance, ASSERTED)
+                rest = self._of.rest(sentence, whole, self._things, offset, forces_read)
+                return _Reading(mentions, stance, rest=rest)
         stance = next((_STANCES[f] for f in forces if f in _STANCES), ASSERTED)
-        return _Reading([], stance, self._of.unread(said, sentence))
+        rest = self._of.rest(sentence, said, self._things, offset) if stance == ASSERTED else ()
+        return _Reading([], stance, self._of.unread(said, sentence), rest=rest)
 
     def _counted(
         self, discourse: Discourse, sentence: Sentence, said: Sequence[Said], offset: int
@@ -806,22 +904,11 @@ class _Claims:
         if any(s.force == "supposed" for s in told):
             return None
         counted = discourse.counted(sentence, self._contents)
-        if counted is not None:
-            relations, count = counted
-            whole = count[0] == len(relations)
-            return self._all_of(relations, offset, ASSERTED if whole else COUNTED, count)
-        if any(self._has_word(sentence, name) for name in ("exception", "condition")):
+        if counted is None:
             return None
-        inferred = [w.start for w in sentence.words[1:] if w.text.lower() in self._of._inferring]
-        sides = {s.span[0] - sentence.start > start for s in said for start in inferred}
-        if len(sides) > 1:
-            return None  # "A is above B, so C is not"
-        denied = [s for s in said if s.statement.negative and s.statement.force == "asserted"]
-        opposites = [self._of.ontology.denied(s.relation) for s in denied]
-        if not denied or len(denied) < len(said) or any(opposites):
-            return None
-        plain = [_plainly(each) for each in denied]
-        return self._all_of(plain, offset, COUNTED, (0, 0))
+        relations, count = counted
+        whole = count[0] == len(relations)
+        return self._all_of(relations, offset, ASSERTED if whole else COUNTED, count)
 
     def _all_of(
         self, said: Sequence[Said], offset: int, stance: str, count: Count | None = None
@@ -958,7 +1045,9 @@ class _Claims:
         for cut in (*cuts, len(text)):
             part = [m for m in read.mentions if begin <= m.span[1] - 1 < cut]
             moved = [replace(m, span=(max(0, m.span[0] - begin), m.span[1] - begin)) for m in part]
-            self._add("reasoning", text[begin:cut].strip(), replace(read, mentions=moved))
+            rest = tuple((at, word) for at, word in read.rest if begin <= at < cut)
+            claim = replace(read, mentions=moved, rest=rest)
+            self._add("reasoning", text[begin:cut].strip(), claim)
             begin = cut
 
     def _cuts(self, sentence: Sentence, relations: Sequence[Mention], skipped: int) -> list[int]:
@@ -973,13 +1062,9 @@ class _Claims:
         return [s for s in starts if ends and ends[0] <= s < ends[-1]]
 
     def _add(self, kind: str, text: str, read: _Reading) -> None:
-        stance = read.stance
-        if read.mentions or stance != ASSERTED:
+        if read.mentions or read.stance != ASSERTED:
             self._bearing.append(len(self.made))
-        if not read.mentions and stance in _MODAL:
-            stance = ASSERTED
-        relations = tuple(read.mentions)
-        self.made.append(Claim(kind, text, relations, stance, read.reason, read.count))
+        self.made.append(read.claim(kind, text))
 
     def _retracts(self, text: str) -> bool:
         lower = text.lower()
@@ -1033,10 +1118,7 @@ class _Claims:
             read = self._stated(sentences, given, begin)
         unread = any(word.relations for sentence in sentences for word in sentence.words)
         reason = "unread" if unread and not read.mentions else ""
-        if read.mentions and any(sentence.says.more for sentence in sentences):
-            reason = IN_PART
-        relations = tuple(read.mentions)
-        self.made.append(Claim("conclusion", text, relations, read.stance, reason, read.count))
+        self.made.append(replace(read, reason=reason).claim("conclusion", text))
 
     def _stated(self, sentences: Sequence[Sentence], given: str, begin: int) -> _Reading:
         """What an answer states."""
@@ -1050,13 +1132,22 @@ class _Claims:
                 return told
         stated = list(self._of.mentions(said, self._things))
         if not stated and self._asked is not None:
-            stated = list(self._of.label(given, self._things, self._asked))
+            label = self._of.label(given, self._things, self._asked)
+            if label:
+                moved = [replace(m, span=(m.span[0] + begin, m.span[1] + begin)) for m in label]
+                return _Reading(moved, ASSERTED)
         for modal in ("impossible", "possible"):
             if not stated:
                 stance, stated = modal, list(self._of.mentions(said, self._things, 0, (modal,)))
         stated = self._of_known(stated)
         moved = [replace(m, span=(m.span[0] + begin, m.span[1] + begin)) for m in stated]
-        return _Reading(moved, stance if stated else ASSERTED)
+        forces = _STATED if stance == ASSERTED else (stance,)
+        rest = tuple(
+            word
+            for each in sentences
+            for word in self._of.rest(each, said, self._things, -begin, forces)
+        )
+        return _Reading(moved, stance if stated else ASSERTED, rest=rest)
 
     def _of_known(self, stated: Sequence[Mention]) -> list[Mention]:
         """What an answer states; only of things that scene or question name, where it states

@@ -34,6 +34,9 @@ _COPULAS = frozenset(("is", "are", "was", "were", "and"))
 _FINITE = frozenset(("VBZ", "VBP", "VBD", "MD", "VB"))
 """Tags of verbs that head a sentence."""
 _WORDS = re.compile(r"[\w']+")
+_QUOTATION = re.compile(
+    r"\"[^\"\n]+\"|\u201c[^\u201d\n]+\u201d|(?<!\w)['\u2018](?!s\b)[^'\u2018\u2019\n]+['\u2019](?!\w)"
+)
 _REMEMBERED = 20_000
 """Shapes of sentences remembered at a time."""
 _BATCH = 64
@@ -183,6 +186,8 @@ class Sentences:
         self.nothing = self._classes("nobody", "denial")
         self.barred = self._classes("negation", "condition", "modal", "exception", "doubtful")
         self.barred -= self.nothing | self._classes("totality")
+        citing = map(re.escape, ontology.lexicon.word.get("citation", ()))
+        self._citing = re.compile(rf"\b(?:{'|'.join(citing)})\b")
         self._earlier = tuple(self._classes("earlier"))
         self._initially, self._later, self._past = (
             re.compile(rf"\b(?:{'|'.join(map(re.escape, self._classes(*names)))})\b")
@@ -291,10 +296,34 @@ class Sentences:
 
     def _sentence(self, words: tuple[Word, ...], row: _Row) -> Sentence:
         says = self._shapes[_shape(words), row.asked] if words else _NOTHING
+        says = self._cited(says, words, row.sentence)
         known = _known(words, says, row.names)
         time = self._time(row.sentence.lower())
         long = len(row.tokens) > LONGEST_SENTENCE
         return Sentence(row.sentence, row.start, words, says, row.asked, long, known, time)
+
+    def _cited(self, says: Extracted, words: Sequence[Word], text: str) -> Extracted:
+        """What a sentence says, with what it says in quotation marks doubted: it is somebody's
+        words, unless the sentence cites the text.
+
+        Args:
+            says: What it says.
+            words: Its words.
+            text: Its text.
+        """
+        quotes = [match.span() for match in _QUOTATION.finditer(text)]
+        if not quotes or not says.statements:
+            return says
+        outside = _QUOTATION.sub(" ", text).lower()
+        if self._citing.search(outside) or not any(map(str.isalpha, outside)):
+            return says
+        statements = tuple(
+            replace(s, force="doubted")
+            if any(start < words[s.trigger].start < end for start, end in quotes)
+            else s
+            for s in says.statements
+        )
+        return replace(says, statements=statements)
 
     def _time(self, text: str) -> str:
         """When a sentence in lower case says that things were so; empty where it does not say."""

@@ -1,0 +1,72 @@
+"""Denied relations: for each relation another one, `not_left`, that holds wherever it fails.
+
+Relations that the ontology gives a negation of their own (negation/2) have no other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from symbouq.ontology.source import QUERIED, ROLES
+
+if TYPE_CHECKING:
+    from symbouq.ontology.tables import Ontology
+
+_NOT = "not_"
+
+
+def with_denials(ontology: Ontology) -> Ontology:
+    """An ontology that has the denials of its relations as well.
+
+    They are no relations of a family, so that nothing which goes through all relations meets them.
+
+    Args:
+        ontology: The tables of a profile.
+    """
+    relations, encoding = ontology.relations, ontology.encoding
+    grouped = ontology.lexicon.grouped
+    apart = {*relations.negation, *relations.negation.values(), *grouped, *grouped.values()}
+    denials = {
+        relation: _NOT + relation
+        for relation in relations.family
+        if relation not in apart and _NOT + relation not in relations.family
+    }
+    readings, patterns, axes = dict(encoding.readings), [*encoding.patterns], [*encoding.axes]
+    keys: dict[int, int] = {}
+    for relation, denial in denials.items():
+        denied = encoding.readings[QUERIED, relation]
+        if denied not in keys:
+            keys[denied] = len(patterns)
+            facts = encoding.patterns[denied].replace("{key}", str(denied))
+            patterns.append(f"denies({{key}},{denied}).{facts}")
+            axes.append(encoding.axes[denied])
+        for role in ROLES:
+            readings[role, denial] = keys[denied]
+
+    def turned(table: dict[str, str]) -> dict[str, str]:
+        """A table of converses with those of the denials."""
+        pairs = ((denials[r], denials.get(s)) for r, s in table.items() if r in denials)
+        return table | {r: s for r, s in pairs if s is not None}
+
+    wording = {
+        denial: tuple(f"not {text}" for text in ontology.lexicon.wording.get(relation, (relation,)))
+        for relation, denial in denials.items()
+    }
+    return replace(
+        ontology,
+        denials=denials,
+        relations=replace(
+            relations, converse=turned(relations.converse), mirror=turned(relations.mirror)
+        ),
+        lexicon=replace(ontology.lexicon, wording={**ontology.lexicon.wording, **wording}),
+        encoding=replace(
+            encoding,
+            readings=readings,
+            patterns=tuple(patterns),
+            axes=tuple(axes),
+            relational=encoding.relational.union(k for r, k in keys.items() if r in encoding.relational),
+            spanning=encoding.spanning.union(k for r, k in keys.items() if r in encoding.spanning),
+            denying=frozenset(keys.values()),
+        ),
+    )
