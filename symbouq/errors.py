@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+import copyreg
+from typing import Any
+
+
+def reduced(error: BaseException) -> tuple[Any, ...]:
+    """How an error is pickled (`__reduce__`): as it is, whatever its constructor takes. By
+    default one comes back by a call of its constructor with `args`, which may not fit.
+    """
+    return copyreg.__newobj__, (type(error), *error.args), vars(error)
+
 
 class SymboUQError(Exception):
     """Base of the errors that are reported as one message, without a traceback.
@@ -18,6 +28,8 @@ class SymboUQError(Exception):
         self.message = message
         self.file = file
         self.line = line
+
+    __reduce__ = reduced
 
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.file, self.line) if part is not None)

@@ -13,6 +13,8 @@ from time import monotonic
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from symbouq.errors import reduced
+
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer as Buffer
 
@@ -45,6 +47,8 @@ class Ended(KeyboardInterrupt):
         else:
             self.event, self.code = _ENDING[signal.Signals(cause)], 128 + cause
         super().__init__(self.event)
+
+    __reduce__ = reduced
 
 
 @contextmanager
