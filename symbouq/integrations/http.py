@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from symbouq.errors import SymboUQError
-from symbouq.integrations.service import Relations, Words, Workers
+from symbouq.integrations.service import Relations, ServiceError, Words, Workers
 from symbouq.limits import LimitError
 from symbouq.records import AnswerRecord, Audit, Instance, Trace
 from symbouq.version import __version__
@@ -116,7 +116,7 @@ def application(workers: Workers, max_body: int = MAX_BODY, most: int = 64) -> F
     @app.exception_handler(SymboUQError)
     async def told(_request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, SymboUQError)
-        status = 504 if isinstance(error, LimitError) else 422
+        status = next((code for kind, code in _STATUS if isinstance(error, kind)), 422)
         return JSONResponse({"error": error.message}, status)
 
     @app.exception_handler(HTTPException)
@@ -173,9 +173,11 @@ def application(workers: Workers, max_body: int = MAX_BODY, most: int = 64) -> F
 
 
 _WORK = ("/audit", "/answer", "/relations", "/explain")
+_STATUS = ((LimitError, 504), (ServiceError, 500))
 _FAULTS: dict[int | str, dict[str, Any]] = {
     413: {"model": Fault, "description": "The body is too large."},
     422: {"model": Fault, "description": "The record cannot be used."},
+    500: {"model": Fault, "description": "The service has a fault."},
     503: {"model": Fault, "description": "Too many requests are at work."},
     504: {"model": Fault, "description": "The time limit was reached."},
 }

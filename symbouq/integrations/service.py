@@ -5,11 +5,14 @@ when they start, each within a time limit.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
-from collections.abc import Mapping
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from multiprocessing import get_context
+from queue import SimpleQueue
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field
@@ -18,11 +21,18 @@ from symbouq.api import worlds_between
 from symbouq.auditing.answering.questions import answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.explain import explanation_of
-from symbouq.limits import time_limit
+from symbouq.errors import SymboUQError, internal
+from symbouq.io.pool import ending, serve
+from symbouq.limits import LimitError, time_limit
 from symbouq.records import Instance, Trace, make_record
 
 TIMEOUT = 10.0
 """Seconds that a request may take, unless told otherwise."""
+
+_GRACE = 5.0
+"""Seconds after that in which a worker should have noticed, before it is ended."""
+
+_LOG = logging.getLogger(__name__)
 
 
 class Relations(BaseModel):
@@ -110,18 +120,111 @@ class Service:
             return "\n".join(explanation_of(self._auditor, trace).lines)
 
 
-_service: Service
+class ServiceError(SymboUQError):
+    """A request fails, though nothing is wrong with it: the worker died, or has a fault."""
 
 
-def _start(*arguments: Any) -> None:
-    """Gives a worker process its service, with rules and parser loaded."""
-    global _service
-    _service = Service(*arguments)
-    _service.audit({"scene": "A is above B.", "response": "B is below A."})
+_Call = tuple[str, tuple[Any, ...]]
+"""Name of a method of `Service`, and its arguments."""
 
 
-def _serve(name: str, *arguments: Any) -> Any:
-    return getattr(_service, name)(*arguments)
+def _serving(*arguments: Any) -> Callable[[Sequence[_Call]], list[Any]]:
+    """A service with rules and parser loaded, as the work of a process."""
+    service = Service(*arguments)
+    with suppress(LimitError):
+        service.audit({"scene": "A is above B.", "response": "B is below A."})
+    return lambda calls: [_served(service, *call) for call in calls]
+
+
+def _served(service: Service, name: str, arguments: tuple[Any, ...]) -> Any:
+    """What a method gives, or raises."""
+    try:
+        return getattr(service, name)(*arguments)
+    except SymboUQError as error:
+        return error
+    except Exception as error:
+        _LOG.exception("a request to %s fails", name)
+        return ServiceError(internal(error))
+
+
+class _Worker:
+    """A process with a `Service`, one request at a time.
+
+    A process that dies, or does not answer in time, is ended, and another one started.
+
+    Args:
+        arguments: Those of the service.
+        patience: Seconds after which an answer is not awaited any more; None for no limit.
+    """
+
+    def __init__(self, arguments: tuple[Any, ...], patience: float | None) -> None:
+        self._make = partial(_serving, *arguments)
+        self._patience = patience
+        self._start()
+
+    def ready(self) -> None:
+        """Waits until the process can work.
+
+        Raises:
+            ServiceError: If it died.
+            SymboUQError: If its service cannot be made.
+        """
+        if not self._ready:
+            self._received(None)
+            self._ready = True
+
+    def call(self, call: _Call) -> Any:
+        """What a method of the service gives.
+
+        Raises:
+            LimitError: If there is no answer in time.
+            ServiceError: If the process died, or has a fault.
+            SymboUQError: As the method.
+        """
+        self.ready()
+        self._send([call])
+        (found,) = self._received(self._patience)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def end(self) -> None:
+        """Ends the process."""
+        self.process.kill()
+        self.process.join()
+        self._line.close()
+
+    def _start(self) -> None:
+        context = get_context("spawn")
+        self._line, theirs = context.Pipe()
+        arguments = theirs, self._make, os.getpid()
+        self.process = context.Process(target=serve, args=arguments, daemon=True)
+        self.process.start()
+        theirs.close()  # the process has it alone, so its end shows when it dies
+        self._send([])
+        self._ready = False
+
+    def _send(self, calls: list[_Call]) -> None:
+        with suppress(OSError):  # if it is dead, it shows as no answer
+            self._line.send(calls)
+
+    def _received(self, patience: float | None) -> list[Any]:
+        """The answer to what was sent."""
+        fault: Exception
+        try:
+            if self._line.poll(patience):
+                answer = self._line.recv()
+                if not isinstance(answer, Exception):
+                    return list(answer)
+                fault = answer
+            else:
+                fault = LimitError()
+        except (EOFError, OSError):
+            self.process.join()
+            fault = ServiceError(f"the worker died ({ending(self.process.exitcode)})")
+        self.end()
+        self._start()
+        raise fault
 
 
 class Workers:
@@ -131,7 +234,7 @@ class Workers:
         jobs: How many.
         profile: As `Service`.
         ontology: As `Service`.
-        timeout: As `Service`.
+        timeout: As `Service`; a worker that is not done soon after is ended.
     """
 
     def __init__(
@@ -142,24 +245,51 @@ class Workers:
         timeout: float | None = TIMEOUT,
     ) -> None:
         self._jobs = jobs
-        self._pool = ProcessPoolExecutor(
-            jobs, get_context("spawn"), _start, (profile, ontology, timeout)
-        )
+        self._arguments = profile, ontology, timeout
+        self._patience = None if timeout is None else timeout + _GRACE
+        self._workers: list[_Worker] = []
+        self._idle: SimpleQueue[_Worker] = SimpleQueue()
+        self._threads = ThreadPoolExecutor(jobs, "worker")
 
     def __enter__(self) -> Self:
-        """Starts them, and waits for the first that is ready."""
-        for begun in [self._pool.submit(os.getpid) for _ in range(self._jobs)]:
-            begun.result()
+        """Starts them, and waits until they are ready.
+
+        Raises:
+            OntologyError: If the ontology or the profile cannot be used.
+        """
+        try:
+            for _ in range(self._jobs):
+                self._workers.append(_Worker(self._arguments, self._patience))
+            for worker in self._workers:
+                worker.ready()
+                self._idle.put(worker)
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._pool.shutdown(cancel_futures=True)
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for worker in self._workers:
+            worker.process.kill()  # nobody waits for what is still at work
+        self._threads.shutdown()
+        for worker in self._workers:
+            worker.end()
 
     async def call(self, name: str, *arguments: Any) -> Any:
         """What a method of a worker's service gives.
 
         Raises:
+            LimitError: If there is no answer in time.
+            ServiceError: If the worker died over it, or has a fault; the next call has another.
             SymboUQError: As the method.
         """
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, partial(_serve, name, *arguments))
+        return await loop.run_in_executor(self._threads, self._called, (name, arguments))
+
+    def _called(self, call: _Call) -> Any:
+        worker = self._idle.get()  # there is one for each thread
+        try:
+            return worker.call(call)
+        finally:
+            self._idle.put(worker)

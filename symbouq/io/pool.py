@@ -152,7 +152,7 @@ class Pool(Generic[_Item, _Result]):
     def _died(self, one: _Process[_Item, _Result], task: _Task[_Item, _Result]) -> None:
         """Starts a process again and has its batch done in single items."""
         self._restarted(one)
-        how = _how(one.process.exitcode)
+        how = ending(one.process.exitcode)
         if len(task.batch) == 1:
             task.results = [self._lost(task.batch[0], how)]
             return
@@ -172,21 +172,29 @@ class Pool(Generic[_Item, _Result]):
     def _started(self) -> _Process[_Item, _Result]:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(
-            target=_serve, args=(theirs, self._make, os.getpid()), daemon=True
+            target=serve, args=(theirs, self._make, os.getpid()), daemon=True
         )
         process.start()
         theirs.close()  # the process has it alone, so its end shows when it dies
         return _Process(process, ours)
 
 
-def _how(code: int | None) -> str:
+def ending(code: int | None) -> str:
+    """How a process ended, in words, by its exit code."""
     if code is not None and code < 0:
         return f"killed by {signal.Signals(-code).name}"
     return f"exit code {code}"
 
 
-def _serve(line: Connection, make: Callable[[], Callable[[Any], Any]], parent: int) -> None:
-    """The work of a process: batch after batch, until the parent has no more, or is no more."""
+def serve(line: Connection, make: Callable[[], Callable[[Any], Any]], parent: int) -> None:
+    """The work of a process: batch after batch, until the parent has no more, or is no more.
+
+    Args:
+        line: The connection to the parent: batches come, lists of results go; an error goes if
+            the process cannot work on.
+        make: As `Pool`.
+        parent: The parent's process id.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the interrupt key is the parent's to handle
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -23,8 +28,10 @@ from click.testing import CliRunner
 from fastapi.testclient import TestClient
 from symbouq_cli.main import main
 
+from symbouq.errors import OntologyError
+from symbouq.integrations import service
 from symbouq.integrations.http import application
-from symbouq.integrations.service import Workers
+from symbouq.integrations.service import ServiceError, Workers
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # the host's own
 
@@ -34,11 +41,12 @@ TRACE = {
     "question": "Where is the lamp relative to the door?",
     "response": "The lamp is right of the door. Answer: right",
 }
+ASKED = {"id": "q", "scene": "A is above B.", "question": "Is A above B?", "answer_space": ["yes"]}
 
 
 @pytest.fixture(scope="module")
 def workers() -> Iterator[Workers]:
-    with Workers(1, timeout=5) as made:
+    with Workers(1, timeout=60) as made:
         yield made
 
 
@@ -96,6 +104,56 @@ def test_too_many_requests_are_refused(workers: Workers) -> None:
     with TestClient(application(workers, most=0)) as full:
         refused = full.post("/audit", json=TRACE)
     assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+
+
+def test_a_request_that_takes_too_long_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "_GRACE", 0.2)
+    with Workers(1, timeout=1e-9) as late, TestClient(application(late)) as client:
+        for _ in range(3):  # the limit itself, which the worker survives
+            assert client.post("/answer", json=ASKED).status_code == 504
+        process = late._workers[0].process
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGSTOP)  # no limit is looked at any more
+        refused = client.post("/answer", json=ASKED)
+        assert (refused.status_code, refused.json()["error"]) == (504, "the time limit was reached")
+        assert process.exitcode == -signal.SIGKILL
+        assert late._workers[0].process.pid != process.pid
+
+
+@pytest.mark.parametrize("when", ["between requests", "over a request"])
+def test_the_request_after_a_worker_died_gets_an_answer(
+    client: TestClient, workers: Workers, when: str
+) -> None:
+    process = workers._workers[0].process
+    assert process.pid is not None
+    if when == "between requests":
+        process.kill()
+        process.join()
+        failed = client.post("/audit", json=TRACE)
+    else:
+        os.kill(process.pid, signal.SIGSTOP)  # so that it is at the request when it dies
+        with ThreadPoolExecutor(1) as thread:
+            begun = thread.submit(client.post, "/audit", json=TRACE)
+            process.kill()
+            failed = begun.result()
+    assert failed.status_code == 500
+    assert failed.json()["error"] == "the worker died (killed by SIGKILL)"
+    for _ in range(2):
+        assert client.post("/audit", json=TRACE).status_code == 200
+
+
+def test_a_fault_of_ours_costs_one_request(client: TestClient, workers: Workers) -> None:
+    process = workers._workers[0].process
+    with pytest.raises(ServiceError, match="internal error, please report it: AttributeError"):
+        asyncio.run(workers.call("unheard_of"))
+    assert workers._workers[0].process is process
+    assert client.post("/audit", json=TRACE).status_code == 200
+
+
+def test_an_ontology_that_cannot_be_used_ends_the_start(tmp_path: Path) -> None:
+    (tmp_path / "own.lp").write_text("extends(nine_way).\ninverse(left, lefty).\n")
+    with pytest.raises(OntologyError, match="lefty"), Workers(1, ontology=str(tmp_path)):
+        pass
 
 
 def test_the_description_holds(client: TestClient) -> None:
