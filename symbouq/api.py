@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from symbouq import records
 from symbouq.auditing import auditor as auditing
 from symbouq.errors import RecordError
-from symbouq.limits import time_limit
+from symbouq.limits import time_limit, turn
 from symbouq.logic.worlds import Worlds, worlds
 from symbouq.ontology.source import files_stamp
 from symbouq.records import Context, Trace, make_record
@@ -69,7 +69,7 @@ def audit(
     context: Context = "assumed",
     timeout: float | None = None,
 ) -> Audit:
-    """Audits one trace.
+    """Audits one trace. Threads may call it: they take turns.
 
     >>> import symbouq
     >>> result = symbouq.audit("A is above B. B is right of C.", ["A is upper right of C."])
@@ -105,11 +105,13 @@ def audit(
         record["reasoning"] = list(claims[:-1])
         record["conclusion"] = claims[-1] if claims else ""
     folder = os.fspath(ontology) if ontology is not None else None
-    auditor = _auditor(profile, folder, context, files_stamp(folder))
-    with time_limit(timeout):
-        return auditor.audit(make_record(Trace, record))
+    with turn():
+        auditor = _auditor(profile, folder, context, files_stamp(folder))
+        with time_limit(timeout):
+            return auditor.audit(make_record(Trace, record))
 
 
+@turn()
 def relations_between(
     scene: str | Sequence[str] | Sequence[Sequence[str]],
     subject: str,
@@ -147,6 +149,7 @@ def relations_between(
     return worlds_between(auditor, scene, subject, object, dataset=dataset)
 
 
+@turn()
 def worlds_between(
     auditor: auditing.TraceAuditor,
     scene: str | Sequence[str] | Sequence[Sequence[str]],

@@ -1,4 +1,4 @@
-"""Limits on what one trace may cost: its time, and the size of its programs."""
+"""Limits on what a trace may cost, its time and the size of its programs; turns of threads."""
 
 from __future__ import annotations
 
@@ -64,6 +64,33 @@ def untimed() -> Iterator[None]:
         yield
     finally:
         _deadline.set(deadline + monotonic() - begin)
+
+
+_turns = threading.RLock()
+
+
+def _new_turns() -> None:
+    """Gives a forked process, in which nobody would release it, a lock of its own."""
+    global _turns
+    _turns = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_new_turns)
+
+
+@contextmanager
+def turn() -> Iterator[None]:
+    """A thread's turn at what all threads of a process share: rules, parsers, and what they
+    remember. Neither spaCy nor clingo's syntax trees bear two threads at a time. Turns nest, may
+    decorate a function, and waiting for one costs nothing of the time of a trace.
+    """
+    turns = _turns
+    with untimed():
+        turns.acquire()
+    try:
+        yield
+    finally:
+        turns.release()
 
 
 def late() -> bool:

@@ -18,8 +18,6 @@ process take turns.
 # Annotations are no texts here: verl loads this file without making it a module that can be found,
 # where a dataclass would look their names up.
 import math
-import os
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -33,7 +31,7 @@ from symbouq.auditing.matching import labels_named
 from symbouq.auditing.verdicts import Verdict
 from symbouq.errors import RecordError, SymboUQError
 from symbouq.evidence.contract import Structured
-from symbouq.limits import LimitError, time_limit
+from symbouq.limits import LimitError, time_limit, turn
 from symbouq.records import Trace, make_record
 from symbouq.records.features import CLAIM_FEATURES
 
@@ -104,18 +102,6 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return fmean(decided) if decided else None
 
 
-_turn = threading.Lock()
-
-
-def _new_turn() -> None:
-    """Gives a forked process, in which nobody would release it, a lock of its own."""
-    global _turn
-    _turn = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_new_turn)
-
-
 @lru_cache(maxsize=8)
 def _auditor(profile: str | None, ontology: str | None) -> TraceAuditor:
     return TraceAuditor(profile, ontology, partial=True)
@@ -167,7 +153,7 @@ def reward(
             "reasoning": list(structured.reasoning),
             "conclusion": structured.conclusion,
         }
-    with _turn:
+    with turn():
         auditor = _auditor(profile, ontology)
         try:
             trace = make_record(Trace, record)

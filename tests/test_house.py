@@ -107,6 +107,7 @@ ACROSS = {
     "test_docs.py": "README and documentation",
     "test_examples.py": "the ontologies of examples/",
     "test_house.py": "this file",
+    "test_threads.py": "threads that share what a process has read",
     "test_sentences.py": "the sentences of the documentation",
 }
 """Test files that test no module in particular, and what they test."""

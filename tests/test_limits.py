@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Iterator
 
 import clingo
@@ -12,7 +13,7 @@ from symbouq import limits
 from symbouq.auditing import auditor, relations
 from symbouq.auditing.relations import audit_relations
 from symbouq.auditing.verdicts import TraceResult, Verdict
-from symbouq.limits import LimitError, check_time, meter, running, time_limit
+from symbouq.limits import LimitError, check_time, meter, running, time_limit, turn
 from symbouq.ontology.library import OntologyLibrary
 from symbouq.ontology.tables import Triple
 from symbouq.records import Trace
@@ -67,6 +68,41 @@ def test_grounding_ends_where_the_program_grows_too_large(monkeypatch: pytest.Mo
     control.add("base", [], PATHS)
     with pytest.raises(LimitError):
         control.ground()
+
+
+def test_waiting_for_a_turn_costs_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    held, waiting, clock = threading.Event(), threading.Event(), [0]
+    monkeypatch.setattr(limits, "monotonic", lambda: clock[0])
+    turns = limits._turns
+
+    class Watched:
+        """Tells when somebody waits for it."""
+
+        def acquire(self) -> None:
+            waiting.set()
+            turns.acquire()
+
+        release = staticmethod(turns.release)
+
+    def hold() -> None:
+        with turn():
+            held.set()
+            waiting.wait()
+            clock[0] += 100
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    monkeypatch.setattr(limits, "_turns", Watched())
+    with time_limit(10), turn():
+        check_time()
+        with turn():  # turns nest
+            clock[0] += 9
+            check_time()
+            clock[0] += 2
+            with pytest.raises(LimitError):
+                check_time()
+    thread.join()
 
 
 def test_limits_nest_and_end() -> None:

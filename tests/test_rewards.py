@@ -6,7 +6,6 @@ import doctest
 import json
 import os
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import module_from_spec, spec_from_file_location
 from multiprocessing import get_context
@@ -17,6 +16,7 @@ import pytest
 
 from symbouq import rewards
 from symbouq.errors import SymboUQError
+from symbouq.limits import turn
 from symbouq.rewards import Reward, compute_score, reward, trl_reward
 
 SCENE = "The lamp is above the desk. The desk is left of the door."
@@ -218,15 +218,20 @@ def test_eight_threads_give_what_one_gives() -> None:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of forks of processes with threads
 def test_worker_processes_give_what_one_gives(method: str) -> None:
     alone = _all()
-    held: Callable[[], Any] = rewards._turn.__enter__
-    with get_context(method).Pool(2) as pool:
-        if method == "spawn":
-            assert pool.apply(_all) == alone
-            return
-    held()  # as if another thread were at work when this process forks
+    held, forked = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with turn():
+            held.set()
+            forked.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()  # another thread is at work when this process forks
     try:
-        with get_context("fork").Pool(2) as pool:
-            assert pool.apply_async(_all).get(60) == alone
+        with get_context(method).Pool(2) as pool:
+            assert pool.apply_async(_all).get(300) == alone
             assert pool.apply(os.getpid) != os.getpid()
     finally:
-        rewards._turn.release()
+        forked.set()
+        thread.join()

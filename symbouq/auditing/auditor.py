@@ -21,7 +21,7 @@ from symbouq.auditing.quantities import quantified
 from symbouq.auditing.relations import audit_relations
 from symbouq.auditing.verdicts import TraceResult
 from symbouq.errors import RecordError
-from symbouq.limits import LimitError, late, untimed
+from symbouq.limits import LimitError, late, turn, untimed
 from symbouq.ontology.library import VERSION, OntologyLibrary, builtin
 from symbouq.ontology.tables import Ontology, Triple
 from symbouq.reading.parsed import IN_PART, SURE, ParsedClaim, ParsedTrace
@@ -32,7 +32,8 @@ from symbouq.records import SCHEMA_VERSION, Context, Instance, Trace
 class TraceAuditor:
     """Audits traces under one set of options.
 
-    Audits are plain dictionaries in the shape of `symbouq.records.Audit`.
+    Audits are plain dictionaries in the shape of `symbouq.records.Audit`. Threads may share an
+    auditor: they take turns (`symbouq.limits.turn`).
 
     Args:
         profile: Profile for every trace; else each trace's own, its dataset's, or the
@@ -48,6 +49,7 @@ class TraceAuditor:
         OntologyError: If the ontology or the profile cannot be used.
     """
 
+    @turn()
     def __init__(
         self,
         profile: str | None = None,
@@ -67,6 +69,7 @@ class TraceAuditor:
         self._profile = self.library.ontology(profile).profile if profile else None
         self._parsers: dict[tuple[str, str], TraceParser] = {}
 
+    @turn()
     def parser_for(self, instance: Instance) -> TraceParser:
         """The parser of an instance's profile, which has its ontology.
 
@@ -90,6 +93,7 @@ class TraceAuditor:
             raise RecordError(f"unknown profile {instance.profile!r}; there are: {names}")
         return wanted.replace("_", "-")
 
+    @turn()
     def ahead(self, instances: Sequence[Instance]) -> None:
         """Reads the text of some instances in the same batches, which costs much less; what is done
         with each of them next finds it read.
@@ -101,6 +105,7 @@ class TraceAuditor:
         for parser, some in given.items():
             parser.ahead(some)
 
+    @turn()
     def parsed(self, trace: Trace) -> ParsedTrace:
         """The relations of a trace.
 
@@ -128,6 +133,7 @@ class TraceAuditor:
         """
         return self.audited_under(trace, (self.context,), file, line)[self.context]
 
+    @turn()
     def audited_under(
         self,
         trace: Trace,

@@ -12,6 +12,7 @@ from symbouq.auditing.quantities import quantified
 from symbouq.auditing.verdicts import Verdict
 from symbouq.errors import RecordError, SymboUQError
 from symbouq.io.stream import read_lines
+from symbouq.limits import turn
 from symbouq.logic.programs import layout
 from symbouq.ontology.source import ASSERTED, Place, shown
 from symbouq.records import Trace, parse_record
@@ -121,6 +122,7 @@ def explained(
     raise SymboUQError(f"no readable record has the id {identity!r}", file)
 
 
+@turn()
 def explanation_of(auditor: TraceAuditor, trace: Trace) -> Explanation:
     """Explains a trace.
 
@@ -218,6 +220,7 @@ def _scene_lines(auditor: TraceAuditor, trace: Trace, record: dict[str, Any]) ->
     return lines
 
 
+@turn()
 def sketch(auditor: TraceAuditor, trace: Trace) -> list[str]:
     """One layout of a trace's scene as text: x to the right, y upwards.
 

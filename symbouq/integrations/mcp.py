@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import Annotated, Any
 
 from mcp.server import MCPServer
@@ -48,13 +47,12 @@ def server(
     Raises:
         OntologyError: If the ontology or the profile cannot be used.
     """
-    service, turn = Service(profile, ontology, timeout), Lock()
+    service = Service(profile, ontology, timeout)
     made = MCPServer("symbouq", instructions=INSTRUCTIONS, version=__version__)
 
     def asked(method: Any, *arguments: Any) -> Any:
         try:
-            with turn:
-                return method(*arguments)
+            return method(*arguments)
         except SymboUQError as error:
             raise ToolError(error.message) from error
 

@@ -50,7 +50,7 @@ class Words(BaseModel):
 
 
 class Service:
-    """Records in, records out, one at a time.
+    """Records in, records out. Threads may share it: they take turns.
 
     Args:
         profile: Profile of all records; else each one's own, its dataset's, or the default one.

@@ -9,7 +9,7 @@ import os
 from functools import cached_property, lru_cache
 
 from symbouq.errors import OntologyError
-from symbouq.limits import untimed
+from symbouq.limits import turn, untimed
 from symbouq.ontology.compilation import tables_of
 from symbouq.ontology.source import (
     Rows,
@@ -50,6 +50,7 @@ class OntologyLibrary:
             unknown relation or an argument of the wrong kind.
     """
 
+    @turn()
     def __init__(self, folder: str | os.PathLike[str] | None = None) -> None:
         builtin = lp_files(data_folder("ontology"))
         rules = lp_files(data_folder("rules"))
@@ -114,6 +115,7 @@ class OntologyLibrary:
             raise OntologyError(f"ontology {self.name} has no fact default_profile(PROFILE)")
         return chosen.replace("_", "-")
 
+    @turn()
     def ontology(self, profile: str | None = None, literal: bool = False) -> Ontology:
         """The tables of a profile (the default one, unless named).
 

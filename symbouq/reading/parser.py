@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import clingo
 
 from symbouq.errors import RecordError
-from symbouq.limits import untimed
+from symbouq.limits import turn, untimed
 from symbouq.ontology.source import Place
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.clauses import Clauses
@@ -46,6 +46,7 @@ class TraceParser:
         self._by_model: ModelReader | None = None
         self._last: tuple[Instance, ModelReading] | None = None
 
+    @turn()
     def reader_for(self, instance: Instance) -> TraceReader[Any] | SyntaxReader:
         """The reader of an instance's text.
 
@@ -127,12 +128,14 @@ class TraceParser:
         """The reader of texts of no data set."""
         return self._reader_of(None)
 
+    @turn()
     def sentences(self, instance: Instance) -> list[str]:
         """The scene's sentences; none where it is given in relations alone."""
         if isinstance(instance.scene, str):
             return self.reader_for(instance).split(instance.scene)
         return instance.scene or []
 
+    @turn()
     def ahead(self, instances: Iterable[Instance]) -> None:
         """Reads the sentences of some instances in the same batches, where their reader does."""
         told: dict[Any, list[Told]] = {}
@@ -157,6 +160,7 @@ class TraceParser:
             return scene, instance.question, None, None, instance.response
         return scene, instance.question, instance.reasoning or (), instance.conclusion, None
 
+    @turn()
     def parse(self, trace: Trace) -> ParsedTrace:
         """The trace's relations, read from its text or taken as they are given.
 
@@ -190,6 +194,7 @@ class TraceParser:
                 self._by_model = ModelReader(self.ontology)
         return self._by_model
 
+    @turn()
     def texts(self, instance: Instance) -> TraceTexts:
         """The sentences of an instance that a language model is asked about."""
         with untimed():
@@ -221,6 +226,7 @@ class TraceParser:
         self._last = instance, read
         return read
 
+    @turn()
     def question(self, instance: Instance) -> Question:
         """What an instance's question asks.
 
@@ -239,6 +245,7 @@ class TraceParser:
             raise RecordError(f"{self._kind(instance.dataset)} text has questions of another kind")
         return reader.question(self.sentences(instance), instance.question)
 
+    @turn()
     def derivations(self, trace: Trace, facts: Mapping[clingo.Symbol, Place]) -> list[Derivation]:
         """How each sentence of a trace is read.
 

@@ -14,7 +14,7 @@ from typing import Protocol
 from symbouq.auditing.answer_words import relation_named
 from symbouq.auditing.answering.answer import Answer, Labels
 from symbouq.errors import RecordError
-from symbouq.limits import untimed
+from symbouq.limits import turn, untimed
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.parser import TraceParser
 from symbouq.records import Instance
@@ -41,6 +41,7 @@ def answer(parsers: Parsers, instance: Instance) -> Answer:
     return answered(parsers.parser_for(instance), instance, _space(instance))
 
 
+@turn()
 def answered(parser: TraceParser, instance: Instance, space: Sequence[str]) -> Answer:
     """The answer to a question about a scene, among some labels.
 
