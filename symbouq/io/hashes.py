@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from symbouq.ontology.store import cache_folder
+from symbouq.ontology.store import cache_folder, recalled, remember
 
 _LARGE = 1 << 24
 """Bytes from which on a hash is worth remembering."""
@@ -30,18 +28,14 @@ def file_hash(path: str | os.PathLike[str]) -> str:
     if status.st_size < _LARGE or root is None:
         return _hashed(file)
     place = str(file.resolve())
-    state = [place, status.st_size, status.st_mtime_ns]
-    note = root / "hashes" / f"{hashlib.sha256(place.encode()).hexdigest()}.json"
-    with suppress(OSError, ValueError):
-        known = json.loads(note.read_bytes())
-        if isinstance(known, list) and known[:-1] == state:
-            return str(known[-1])
+    state = f"{place!r} {status.st_size} {status.st_mtime_ns}"
+    note = root / "hashes" / hashlib.sha256(os.fsencode(place)).hexdigest()
+    known = recalled(note, state)
+    if known is not None:
+        return str(known)
     digest = _hashed(file)
     with suppress(OSError):
-        note.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=note.parent, delete=False) as part:
-            json.dump([*state, digest], part)
-        Path(part.name).replace(note)
+        remember(note, state, digest)
     return digest
 
 

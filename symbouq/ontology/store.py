@@ -1,8 +1,9 @@
 """What was made of rules before, in the user's folder for caches: to compile an ontology takes most
 of a second, to read the outcome a few milliseconds.
 
-An entry is found by what it depends on, byte by byte: rules, code and solver. Whatever is wrong
-with the folder costs time, and nothing else.
+An entry is found by what it depends on, byte by byte: rules, code and solver. It is signed with
+that, and one that was edited, or that others may write, is made again. Whatever is wrong with the
+folder costs time, and nothing else.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import stat
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable
@@ -40,18 +42,15 @@ class Store:
     def __init__(self, kind: str, content: str) -> None:
         code = sorted(Path(__file__).parent.glob("*.py"))
         parts = content, digest(code), clingo.__version__
-        key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        self._key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         root = cache_folder()
-        self._folder = None if root is None else root / kind / key
+        self._folder = None if root is None else root / kind / self._key
 
     def load(self, name: str) -> Any:
         """The JSON value that was saved by a name; None where there is none."""
         if self._folder is None:
             return None
-        try:
-            return from_json((self._folder / f"{name}.json").read_bytes())
-        except (OSError, ValueError):
-            return None
+        return recalled(self._folder / name, f"{self._key} {name}")
 
     def save(self, name: str, value: Any) -> None:
         """Saves a value as JSON, if that can be done."""
@@ -59,12 +58,48 @@ class Store:
             return
         with suppress(OSError):
             new = not self._folder.exists()
-            self._folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as part:
-                part.write(to_json(value))
-            Path(part.name).replace(self._folder / f"{name}.json")
+            remember(self._folder / name, f"{self._key} {name}", value)
             if new:
                 _tidy(self._folder.parent)
+
+
+def remember(file: Path, made_from: str, value: Any) -> None:
+    """Writes a JSON value into a file of the folder for caches, signed with what it was made from.
+
+    Raises:
+        OSError: If that cannot be done.
+    """
+    content = to_json(value)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as part:
+        part.write(_signature(made_from, content) + content)
+    Path(part.name).replace(file)
+
+
+def recalled(file: Path, made_from: str) -> Any:
+    """The value that `remember` wrote; None where there is none, it was made from something else or
+    edited, or somebody else may write it.
+    """
+    try:
+        # A pipe is not waited for, and no link is followed.
+        opened = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(opened, "rb") as stream:
+            status = os.fstat(opened)
+            ours = status.st_uid in (os.geteuid(), 0) and not status.st_mode & _OTHERS_WRITE
+            if not ours or not stat.S_ISREG(status.st_mode):
+                return None
+            signature, content = stream.readline(), stream.read()
+        return from_json(content) if signature == _signature(made_from, content) else None
+    except (OSError, ValueError):
+        return None
+
+
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+def _signature(made_from: str, content: bytes) -> bytes:
+    signed = hashlib.sha256(made_from.encode() + b"\0" + content)
+    return signed.hexdigest().encode() + b"\n"
 
 
 def listed(rows: Rows) -> list[Any]:

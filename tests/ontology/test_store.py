@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +83,83 @@ def test_a_damaged_entry_is_made_again(cache: Path) -> None:
         file.write_bytes(file.read_bytes()[:100])
     for _ in range(2):
         assert parts(OntologyLibrary().ontology()) == parts(first)
+
+
+@pytest.mark.parametrize("content", [b"{}", b"null", b"[]", b'{"rows": [], "tables": []}', b""])
+def test_an_entry_that_says_something_else_is_made_again(cache: Path, content: bytes) -> None:
+    first = OntologyLibrary().ontology()
+    for file in entries(cache)[0].iterdir():
+        file.write_bytes(content)
+    assert parts(OntologyLibrary().ontology()) == parts(first)
+
+
+@pytest.mark.parametrize("old, new", [(b"left", b"righ"), (b'"up', b'"do'), (b"\n", b"\n ")])
+def test_an_edited_entry_is_made_again(cache: Path, old: bytes, new: bytes) -> None:
+    first = OntologyLibrary().ontology()
+    files = list(entries(cache)[0].iterdir())
+    before = [file.read_bytes() for file in files]
+    for file, content in zip(files, before, strict=True):
+        assert old in content
+        file.write_bytes(content.replace(old, new))
+    assert parts(OntologyLibrary().ontology()) == parts(first)
+    assert [file.read_bytes() for file in files] == before
+
+
+def test_an_entry_in_the_place_of_another_is_made_again(cache: Path) -> None:
+    library = OntologyLibrary()
+    own, other = library.ontology("nine_way"), library.ontology("half_plane")
+    (folder,) = entries(cache)
+    shutil.copyfile(folder / "half_plane", folder / "nine_way")
+    assert parts(OntologyLibrary().ontology("nine_way")) == parts(own) != parts(other)
+    Store("kind", "one").save("some", 1)
+    (one,) = entries(cache, "kind")
+    Store("kind", "two").save("some", 2)
+    (two,) = set(entries(cache, "kind")) - {one}
+    shutil.copyfile(one / "some", two / "some")
+    assert (Store("kind", "one").load("some"), Store("kind", "two").load("some")) == (1, None)
+
+
+@pytest.mark.parametrize("planted", ["pipe", "link", "link to nothing", "folder", "socket"])
+def test_what_is_no_file_is_not_read(cache: Path, tmp_path: Path, planted: str) -> None:
+    kept = Store("kind", "")
+    kept.save("some", 1)
+    file = entries(cache, "kind")[0] / "some"
+    file.rename(tmp_path / "elsewhere")
+    match planted:
+        case "pipe":
+            os.mkfifo(file)
+        case "link":
+            file.symlink_to(tmp_path / "elsewhere")
+        case "link to nothing":
+            file.symlink_to(tmp_path / "nothing")
+        case "folder":
+            file.mkdir()
+        case "socket":
+            with contextlib.chdir(file.parent), socket.socket(socket.AF_UNIX) as made:
+                made.bind("some")
+    assert kept.load("some") is None
+    kept.save("some", 2)
+    assert kept.load("some") == (None if planted == "folder" else 2)
+    assert not (tmp_path / "nothing").exists()
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_what_others_may_write_is_not_read(cache: Path, mode: int) -> None:
+    kept = Store("kind", "")
+    kept.save("some", 1)
+    (entries(cache, "kind")[0] / "some").chmod(mode)
+    assert kept.load("some") is None
+
+
+def test_what_others_wrote_is_not_read(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Store("kind", "")
+    kept.save("some", 1)
+    mine = os.geteuid()
+    if mine == 0:
+        os.chown(entries(cache, "kind")[0] / "some", 1, -1)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: mine + 1)
+    assert kept.load("some") is None
 
 
 def test_a_folder_that_cannot_be_used_costs_nothing_but_time(
