@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.bank import TIMING
 from symbouq.io.hashes import file_hash
+from symbouq.io.output import replacing
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -524,9 +525,8 @@ class Run:
             "seconds": seconds,
         }
         # In one step: a run that is killed here leaves a whole mark or none.
-        written = folder / f"{DONE}.part"
-        written.write_text(json.dumps(made_from, indent=2) + "\n", encoding="utf-8")
-        written.replace(folder / DONE)
+        with replacing(folder / DONE) as stream:
+            stream.write(json.dumps(made_from, indent=2).encode() + b"\n")
         self._made[stage] = State(stage, folder, True, seconds)
 
     def _state(self, stage: Stage) -> State:

@@ -84,7 +84,7 @@ class Replacement:
 
     Raises:
         OSError: If it cannot be written.
-        SymboUQError: If another run is writing it.
+        SymboUQError: If another run is writing it, or what it is written to first is not ours.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -141,11 +141,12 @@ class Replacement:
         assert self.part is not None  # what is no file cannot be read again
         made = self.part.with_name(f".{self.part.name}")
         try:
-            with self.part.open("rb") as given, made.open("wb") as out:
+            made.unlink(missing_ok=True)  # of a run that was killed; what leads elsewhere goes too
+            with self.part.open("rb") as given, os.fdopen(os.open(made, _NEW), "wb") as out:
                 make(given, out)
                 out.flush()
+                os.fchmod(out.fileno(), stat.S_IMODE(os.fstat(self._file).st_mode))
                 os.fsync(out.fileno())
-            made.chmod(stat.S_IMODE(self.part.stat().st_mode))
             made.replace(self._target)
         finally:
             made.unlink(missing_ok=True)
@@ -170,7 +171,7 @@ class Replacement:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self.path))
         while True:
             try:
-                file = os.open(part, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+                file = _part_file(part, self.path)
             except OSError as error:
                 raise OSError(error.errno, error.strerror, str(self.path)) from error
             try:
@@ -185,6 +186,42 @@ class Replacement:
                 os.close(file)
                 raise
             os.close(file)
+
+
+_NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+"""Opens a file that was not there."""
+
+
+def _part_file(part: Path, path: Path) -> int:
+    """The unfinished file, which is made, or is there from a run that was killed or is at work.
+
+    Raises:
+        OSError: If it cannot be opened.
+        SymboUQError: If something else has its name, such as a link that would have another file
+            overwritten.
+    """
+    try:
+        return os.open(part, _NEW, 0o666)
+    except FileExistsError:
+        pass
+    try:
+        file = os.open(part, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:  # another run gave it its name meanwhile
+        return _part_file(part, path)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise _in_the_way(part, path) from error
+        raise
+    status = os.fstat(file)
+    own = status.st_uid == os.geteuid() and status.st_nlink <= 1
+    if not (stat.S_ISREG(status.st_mode) and own):
+        os.close(file)
+        raise _in_the_way(part, path)
+    return file
+
+
+def _in_the_way(part: Path, path: Path) -> SymboUQError:
+    return SymboUQError(f"{part} is no file that a run of yours left: take it away", str(path))
 
 
 @contextmanager

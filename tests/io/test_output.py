@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -89,6 +90,68 @@ def test_a_link_leads_to_the_file_that_is_written(tmp_path: Path) -> None:
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real/f").read_bytes() == b"new"
     assert left(tmp_path / "real") == ["f"]
+
+
+def planted(place: Path, target: Path, kind: str) -> None:
+    """Puts something in the place of a file that is to be made, by which `target` would suffer."""
+    match kind:
+        case "link":
+            place.symlink_to(target)
+        case "link to nothing":
+            place.symlink_to(target.with_name("made by the link"))
+        case "hard link":
+            place.hardlink_to(target)
+        case "pipe":
+            os.mkfifo(place)
+        case "folder":
+            place.mkdir()
+
+
+@pytest.mark.parametrize("kind", ["link", "link to nothing", "hard link", "pipe", "folder"])
+@pytest.mark.parametrize("name", ENDINGS)
+def test_what_was_planted_leads_nowhere(name: str, kind: str, tmp_path: Path) -> None:
+    need(name)
+    (tmp_path / "out").mkdir()
+    target = tmp_path / "target"
+    target.write_bytes(OLD)
+    file = tmp_path / "out" / name
+    planted(file.with_name(name + PART), target, kind)
+    with pytest.raises((SymboUQError, OSError)) as caught, RecordFile(str(file)) as out:
+        out.write(b'{"id": "new"}\n')
+    if kind != "folder":
+        assert "is no file that a run of yours left: take it away" in str(caught.value)
+    assert (target.read_bytes(), left(tmp_path)) == (OLD, ["out", "target"])
+    assert left(tmp_path / "out") == [name + PART]
+
+
+@pytest.mark.parametrize("kind", ["link", "link to nothing", "hard link", "pipe"])
+def test_nor_does_what_was_planted_for_a_table(kind: str, tmp_path: Path) -> None:
+    need("r.parquet")
+    (tmp_path / "out").mkdir()
+    target = tmp_path / "target"
+    target.write_bytes(OLD)
+    file = tmp_path / "out/r.parquet"
+    planted(file.with_name(f".{file.name}{PART}"), target, kind)
+    with RecordFile(str(file)) as out:
+        out.write(b'{"id": "new"}\n')
+    assert (target.read_bytes(), left(tmp_path)) == (OLD, ["out", "target"])
+    assert (ids(file), left(tmp_path / "out")) == (["new"], [file.name])
+
+
+def test_what_a_killed_run_left_is_in_nobody_s_way(tmp_path: Path) -> None:
+    (tmp_path / f"f{PART}").write_bytes(b"what was finished of a longer text")
+    with replacing(tmp_path / "f") as stream:
+        stream.write(b"new")
+    assert ((tmp_path / "f").read_bytes(), left(tmp_path)) == (b"new", ["f"])
+
+
+def test_what_somebody_else_left_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / f"f{PART}").write_bytes(b"theirs")
+    mine = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: mine + 1)
+    with pytest.raises(SymboUQError, match="take it away"), replacing(tmp_path / "f"):
+        pass
+    assert (tmp_path / f"f{PART}").read_bytes() == b"theirs"
 
 
 def need(name: str) -> None:

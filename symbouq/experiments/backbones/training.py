@@ -30,6 +30,7 @@ from symbouq.experiments.backbones.corpus import Pair, corpus, instructions
 from symbouq.experiments.backbones.plan import Plan, Size
 from symbouq.experiments.backbones.tokenizer import train_tokenizer
 from symbouq.experiments.scenes.wording import Wordings
+from symbouq.io.output import replacing
 from symbouq.version import __version__
 
 CARD = "training.json"
@@ -215,9 +216,8 @@ def _taught(
         optimiser.zero_grad(set_to_none=True)
         if time.monotonic() - written > _STATE_EVERY:
             kept = {name: part.state_dict() for name, part in parts.items()}
-            partly = state.with_suffix(".part")
-            torch.save({"made_from": dict(made_from), "parts": kept, "losses": losses}, partly)
-            partly.replace(state)
+            with replacing(state) as stream:
+                torch.save({"made_from": dict(made_from), "parts": kept, "losses": losses}, stream)
             written = time.monotonic()
         if watch:
             watch(step, losses[-1])

@@ -17,6 +17,7 @@ from symbouq.evidence.scorers.needs import readable
 from symbouq.evidence.scorers.settings import Resources
 from symbouq.evidence.signals.cache import SignalsCache
 from symbouq.evidence.signals.example import Example
+from symbouq.io.output import replacing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -157,9 +158,8 @@ def write_scores(path: str | Path, parts: Iterable[Sequence[Scored]]) -> dict[st
     metadata = {"scorers": json.dumps(described, ensure_ascii=False)}
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_name(target.name + ".part")
-    pq.write_table(table.replace_schema_metadata(metadata), unfinished)
-    unfinished.replace(target)
+    with replacing(target) as stream:
+        pq.write_table(table.replace_schema_metadata(metadata), stream)
     return {
         f"{one['name']}, seed {one['seed']}": sum(len(part) for part in of_scorer)
         for one, of_scorer in zip(described, tables, strict=True)
