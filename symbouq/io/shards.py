@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
@@ -44,7 +45,7 @@ def stamp(job: Job) -> str:
 def shard_name(file: str) -> str:
     """The name of a file's shard: that of the file, and a mark of where it lies."""
     name = Path(input_name(file).partition("?")[0]).name.removesuffix(".gz")
-    mark = hashlib.sha256(file.encode()).hexdigest()[:8]
+    mark = hashlib.sha256(os.fsencode(file)).hexdigest()[:8]
     return f"{Path(name).stem}-{mark}"
 
 

@@ -296,6 +296,11 @@ def check_file(file: Path, folder: str | os.PathLike[str] | None = None) -> None
     """
     message = ""
     try:
+        str(file).encode()
+    except UnicodeEncodeError as error:  # the parser opens files by names in UTF-8
+        name = os.fsencode(file).decode(errors="backslashreplace")
+        raise OntologyError("has no name in UTF-8; rename it", name, code="file") from error
+    try:
         status = file.stat()
         real = file.resolve(strict=True)
     except (OSError, RuntimeError) as error:  # RuntimeError: links on a circle, in Python 3.11

@@ -18,13 +18,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from symbouq_cli.main import main
 
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.jobs import auditing
 from symbouq.errors import RecordError
 from symbouq.io.adapters import limits
+from symbouq.io.output import RecordFile
 from symbouq.io.pool import Pool
 from symbouq.io.stream import Job, Line, Outcome, Work, distinct, process, read_lines
 from symbouq.limits import LimitError
@@ -100,6 +103,38 @@ def test_bad_records_are_reported_and_the_rest_is_kept(name: str, tmp_path: Path
     assert second.error is not None
     assert message in second.error
     assert "\n" not in second.error
+
+
+NOT_UTF_8 = os.fsdecode(b"caf\xe9")
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".json", ".parquet"])
+@pytest.mark.parametrize("place", [NOT_UTF_8 + "{}", NOT_UTF_8 + "/in{}", "r\xe9sum\xe9{}"])
+def test_a_file_with_any_name_is_read(suffix: str, place: str, tmp_path: Path) -> None:
+    file = tmp_path / place.format(suffix)
+    file.parent.mkdir(exist_ok=True)
+    record = {"id": "1", "scene": "A is above B.", "response": "B is below A."}
+    if suffix == ".csv":
+        file.write_text("id,scene,response\n1,A is above B.,B is below A.\n2,no\n")
+    elif suffix == ".json":
+        file.write_text(json.dumps([record, 1]))
+    elif suffix == ".parquet":
+        pytest.importorskip("pyarrow", reason="the extra `formats` is not installed")
+        with RecordFile(str(file)) as made:
+            made.write(json.dumps(record).encode() + b"\n")
+            made.write(b'{"id": "2"}\n')
+    else:
+        file.write_text(json.dumps(record) + "\n1\n")
+    out, report = tmp_path / f"{NOT_UTF_8}-out.jsonl", tmp_path / f"{NOT_UTF_8}.html"
+    arguments = ["audit", str(file), "--out", str(out), "--report", str(report)]
+    done = CliRunner().invoke(main, [*arguments, "--jobs", "1"])
+    assert done.exit_code == 1, done.output  # of the second record
+    (audit,) = [json.loads(line) for line in out.read_bytes().splitlines()]
+    named = str(file).replace("\udce9", r"\xe9")
+    assert audit["source"]["file"] == named
+    assert audit["claims"][0]["verdict"] == "entailed"
+    assert r"\udce9" not in done.output and "internal error" not in done.output
+    assert report.exists()
 
 
 def test_empty_file_and_blank_lines(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -354,3 +355,13 @@ def test_what_the_vocabulary_declares_as_a_table_is_one() -> None:
     for key, group in table_groups().items():
         if group != "events" and not {"profile", "relation"} & {*vocabulary()[key]}:
             assert sorted(tables[key]) == sorted(library.source.rows[key]), key
+
+
+@pytest.mark.parametrize("name", [b"rules/caf\xe9.lp", b"caf\xe9/rules.lp"])
+def test_a_file_whose_name_is_not_utf8_is_told(name: bytes, tmp_path: Path) -> None:
+    file = tmp_path / os.fsdecode(name)
+    file.parent.mkdir()
+    file.write_text("extends(nine_way).\n")
+    with pytest.raises(OntologyError, match="no name in UTF-8; rename it") as caught:
+        OntologyLibrary(file.parent)
+    assert r"caf\xe9" in str(caught.value)

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 from symbouq.errors import RecordError
 from symbouq.experiments.benchmarks.items import BenchmarkError
 from symbouq.io.adapters import limits
-from symbouq.io.adapters.inputs import opened
-from symbouq.io.adapters.tables import spelled
+from symbouq.io.adapters.inputs import opened, spelled
 
 EXTRA = "formats"
 """The extra that brings the `datasets` library."""

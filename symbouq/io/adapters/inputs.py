@@ -261,8 +261,15 @@ def opened(path: str) -> Iterator[Input]:
 
 
 def input_name(path: str) -> str:
-    """The name of an input in messages."""
-    return "<stdin>" if path == "-" else str(path)
+    """The name of an input in messages and records."""
+    return "<stdin>" if path == "-" else spelled(path)
+
+
+def spelled(name: str) -> str:
+    r"""A name of a column or a file that was decoded by `surrogateescape`, with what is no UTF-8
+    spelled out (`\xe9`), so that it can be written and costs no record.
+    """
+    return name.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
 def _decompressed(raw: Any) -> io.BufferedReader:

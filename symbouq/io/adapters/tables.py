@@ -20,6 +20,9 @@ from symbouq.io.adapters.unrecognised import mapping_for
 _NAMED = (*SCENES, PROMPT, "response", "reasoning", "conclusion", "claims")
 """Fields that hold what an exchange does."""
 
+_SHOWN = 50
+"""Columns that a message lists."""
+
 
 class TableAdapter(Adapter):
     """A typed table, where null stands for what a record lacks."""
@@ -56,7 +59,9 @@ def check_columns(columns: Sequence[str], options: ReadOptions) -> None:
     Raises:
         RecordError: If a mapped column, or any scene, is missing.
     """
-    listed = ", ".join(columns) or "none"
+    listed = ", ".join(columns[:_SHOWN]) or "none"
+    if len(columns) > _SHOWN:
+        listed += f" and {len(columns) - _SHOWN:,} more"
     for field, source in options.mapping:
         parts = source.split(".")
         if not any(".".join(parts[:n]) in columns for n in range(1, len(parts) + 1)):
@@ -69,13 +74,6 @@ def check_columns(columns: Sequence[str], options: ReadOptions) -> None:
             "expected a column scene, scene_relations, prompt or messages, or "
             f"{mapping_for(dict.fromkeys(columns, ''))}; the columns are {listed}"
         )
-
-
-def spelled(column: str) -> str:
-    r"""A column's name that was decoded by `surrogateescape`, with what is no UTF-8 spelled out
-    (`\xe9`), so that it costs no row.
-    """
-    return column.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
 def without_nulls(value: Any) -> Any:

@@ -34,6 +34,33 @@ def test_separators(suffix: str, mark: str, tmp_path: Path) -> None:
     assert second["id"] == "8"
 
 
+class _Counted(str):
+    """A name that counts what it is compared with."""
+
+    times = 0
+
+    def __eq__(self, other: object) -> bool:
+        _Counted.times += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def test_work_grows_with_the_columns_not_with_their_square(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = [f"c{n}" for n in range(2_000)]
+    monkeypatch.setattr("symbouq.io.adapters.formats.csv.spelled", _Counted)
+    head, row = ["scene", "response", *more], ["A is above B.", "above", *more]
+    (record,) = good(table(tmp_path / "in.csv", ",".join(head), ",".join(row)))
+    assert (record["scene"], record["c1999"]) == ("A is above B.", "c1999")
+    assert _Counted.times < 20 * len(more)
+    (fault,) = faults(table(tmp_path / "no.csv", ",".join(more), ",".join(more)))
+    assert fault.endswith("the columns are " + ", ".join(more[:50]) + " and 1,950 more")
+    (fault,) = faults(table(tmp_path / "twice.csv", ",".join([*head, "c7", "c5"]), "x"))
+    assert "the header names the column 'c5' more than once" in fault
+
+
 def test_cells_over_several_lines_count_by_their_first(tmp_path: Path) -> None:
     path = table(
         tmp_path / "in.csv",

@@ -7,14 +7,15 @@ an object, a cell that holds one as JSON is taken as such.
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from symbouq.errors import RecordError
 from symbouq.io.adapters.base import Adapter, Record
 from symbouq.io.adapters.fields import filled
-from symbouq.io.adapters.inputs import Input
-from symbouq.io.adapters.tables import check_columns, row_fields, spelled
+from symbouq.io.adapters.inputs import Input, spelled
+from symbouq.io.adapters.tables import check_columns, row_fields
 from symbouq.io.adapters.values import decoded
 
 _SEPARATORS = ",;\t"
@@ -44,8 +45,8 @@ class _Csv(Adapter):
             raise columns
         if columns:
             columns = [spelled(name) for name in columns]
-            if twice := sorted({name for name in columns if columns.count(name) > 1}):
-                raise RecordError(f"the header names the column {twice[0]!r} more than once")
+            if twice := [name for name, times in Counter(columns).items() if times > 1]:
+                raise RecordError(f"the header names the column {min(twice)!r} more than once")
             check_columns(columns, self.options)
         for number, cells in rows:
             yield number, _row(columns, cells)

@@ -7,6 +7,7 @@ left out.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 from pydantic_core import from_json
@@ -38,10 +39,16 @@ class _Parquet(TableAdapter):
 
     def records(self) -> Iterator[Record]:
         path = self.source.path
-        system, place = located(path) if is_uri(path) else (None, str(self.source.file))
-        pyarrow = _package("pyarrow")
+        pyarrow, parquet = _package("pyarrow"), _package("pyarrow.parquet")
         try:
-            with _package("pyarrow.parquet").ParquetFile(place, filesystem=system) as self._table:
+            with ExitStack() as stack:
+                if is_uri(path):
+                    system, place = located(path)
+                    file = system.open_input_file(place)
+                else:
+                    file = self.source.file.open("rb")  # pyarrow takes no name but in UTF-8
+                opened = stack.enter_context(file)
+                self._table = stack.enter_context(parquet.ParquetFile(opened))
                 schema = self._table.schema_arrow
                 self._columns = schema.names
                 self._texts = json_columns(schema)
