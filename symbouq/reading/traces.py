@@ -20,6 +20,7 @@ from symbouq.limits import LimitError, check_time, late
 from symbouq.ontology.measures import Offset
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import LONGEST_SENTENCE
+from symbouq.reading.force import SUPPOSED, asks
 from symbouq.reading.lexicon import Analysis, Lexicon, Token, kind_at, text_at
 from symbouq.reading.parsed import Count, Events
 
@@ -133,8 +134,7 @@ def grouped(ontology: Ontology, group: Sequence[Mention]) -> Iterator[Mention]:
 NAMED_BY_QUESTION = 0.8
 """Confidence of a bare label, whose things are those of the question."""
 
-ASSERTED, SUPPOSED, QUOTED, RETRACTED = "asserted", "supposed", "quoted", "retracted"
-ASKED = "asked"
+ASSERTED, QUOTED, RETRACTED = "asserted", "quoted", "retracted"
 COUNTED = "counted"
 
 
@@ -513,7 +513,7 @@ class TraceReader(ABC, Generic[N]):
                     _take_back(claims, bearing)
             elif "denial" in kinds and _refuses(items) and not asking:
                 _take_back(claims, bearing)
-            asking = "?" in response[max(start, end - 2) : end]
+            asking = asks(response, end, start)
             supposing = (
                 "supposition" in kinds
                 or self._opens(items, self._supposing)

@@ -11,12 +11,16 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from symbouq.ontology.tables import Ontology
+from symbouq.reading.force import SUPPOSED, asks, forces_of
 from symbouq.reading.model.dialogue import span_of, words_of
 from symbouq.records.reading import RelationReading, Reply, SentenceReading
 
 CONFIRMED, REPEATED, ONCE, DOUBTED = 0.98, 0.95, 0.9, 0.5
 """Confidence of a relation that the parser-based reader reads as well, that every sample has, of
 which there was one sample, and that something speaks against."""
+
+_UNSTATING = frozenset(("supposed", "asked", "quoted", "retracted"))
+"""Stances that state nothing."""
 
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?!\w)")
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
@@ -117,7 +121,7 @@ def _standing(
     absent -= {mention.id for mention in sentence.things if words_of(mention, text)}
     relations: list[JudgedRelation] = []
     for reading in sentence.relations:
-        relation = _relation(ontology, reading, text)
+        relation = _relation(ontology, reading, sentence, text)
         if relation is None:
             faults.append(f"{reading.relation!r} is no relation of the profile of so many things")
         elif relation.span == (0, 0):
@@ -131,8 +135,12 @@ def _standing(
     return JudgedSentence(True, tuple(relations), tuple(faults), in_part, past_number)
 
 
-def _relation(ontology: Ontology, reading: RelationReading, text: str) -> JudgedRelation | None:
-    """A relation as the ontology names it; None where it has none of the name and arity."""
+def _relation(
+    ontology: Ontology, reading: RelationReading, sentence: SentenceReading, text: str
+) -> JudgedRelation | None:
+    """A relation as the ontology names it, with the stance that its words allow; None where the
+    ontology has none of the name and arity.
+    """
     try:
         name = ontology.canonical(reading.relation)
     except KeyError:
@@ -140,15 +148,30 @@ def _relation(ontology: Ontology, reading: RelationReading, text: str) -> Judged
     objects = (reading.object,) if isinstance(reading.object, str) else tuple(reading.object)
     if (len(objects) > 1) != (name in ontology.lexicon.grouped):
         return None
-    return JudgedRelation(
-        reading.stance,
-        reading.polarity == "denied",
-        reading.subject,
-        name,
-        objects,
-        span_of(reading.words, text) or (0, 0),
-        ONCE,
-    )
+    span = span_of(reading.words, text) or (0, 0)
+    stance = _stance(ontology, reading, sentence, text, span)
+    denied = reading.polarity == "denied"
+    return JudgedRelation(stance, denied, reading.subject, name, objects, span, ONCE)
+
+
+def _stance(
+    ontology: Ontology,
+    reading: RelationReading,
+    sentence: SentenceReading,
+    text: str,
+    span: tuple[int, int],
+) -> str:
+    """How a relation is said: as a model has it, but for what by its words no reader takes for
+    stated. A scene may tell by instructions what it is like.
+    """
+    if reading.stance in _UNSTATING or sentence.sentence.startswith("Q"):
+        return reading.stance
+    forces = forces_of(ontology)
+    told = sentence.sentence.startswith("S") and not asks(text)
+    if told:
+        return SUPPOSED if forces.supposes(text) else reading.stance
+    named = (span_of(mention.words, text) for mention in sentence.things)
+    return forces.unstated(text, span, [span for span in named if span]) or reading.stance
 
 
 def _has_number(ontology: Ontology, sentence: SentenceReading, text: str) -> bool:
@@ -234,7 +257,8 @@ def _said_by(
     said: set[Said] = set()
     for sentence in other.sentences:
         for reading in sentence.relations:
-            relation = _relation(ontology, reading, "")
+            text = texts.get(sentence.sentence, "")
+            relation = _relation(ontology, reading, sentence, text)
             if relation is None:
                 continue
             subject, *objects = (

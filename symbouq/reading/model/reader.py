@@ -15,7 +15,7 @@ from symbouq.reading.model.judging import (
     judged,
 )
 from symbouq.reading.parsed import IN_PART, SURE
-from symbouq.reading.traces import ASSERTED, Claim, Mention, Question, Text, grouped
+from symbouq.reading.traces import ASSERTED, COUNTED, Claim, Mention, Question, Text, grouped
 from symbouq.records.reading import Reply
 
 _DOUBTING = 0.95
@@ -23,8 +23,16 @@ _DOUBTING = 0.95
 
 _STATING = ("asserted", "necessary")
 _MODAL = ("necessary", "possible", "impossible")
-_OPPOSITE = {"asserted": "impossible", "necessary": "impossible", "impossible": "necessary"}
+_DENIED = "denied"
+_OPPOSITE = {
+    "asserted": _DENIED,
+    "necessary": "impossible",
+    "impossible": "necessary",
+    "possible": "unnecessary",
+}
 """What is said of a relation by denying it in some stance."""
+_NONE = (0, 0)
+"""How many of the relations that are denied hold."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +164,11 @@ class _Reading:
                 continue
             holds = self._holding(relation)
             self._whole = self._whole and holds is not None
-            if holds is not None:
+            if holds is None:
+                words = self._labelled[f"S{number}"][slice(*relation.span)]
+                why = f"{words!r} is denied, and what holds instead is not surely read"
+                self.faults.append(f"scene sentence {number}: {why}")
+            else:
                 yield from self._mentions(relation, holds)
 
     def _asked(self) -> tuple[str, str] | None:
@@ -213,7 +225,10 @@ class _Reading:
         """A claim: what it states in one stance, or why it states nothing."""
         text = self._labelled[label]
         sentence = self._sentences[label]
-        relations = self._compared(label, other.relations, other.stance)
+        none = other.stance == COUNTED and other.count == _NONE
+        stance = ASSERTED if none else other.stance
+        none = none or stance == "impossible"
+        relations = self._compared(label, other.relations, stance, none)
         stating = [r for r in relations if r.stance in (*_STATING, *_MODAL, "alternatives")]
         if not sentence.read or (sentence.faults and not stating):
             return Claim("reasoning", text, (), ASSERTED, "unread")
@@ -225,32 +240,43 @@ class _Reading:
         if sentence.in_part or sentence.past_number or stated is None:
             return Claim("reasoning", text, (), ASSERTED, IN_PART)
         stance, mentions = stated
+        if stance == _DENIED:
+            return Claim("reasoning", text, tuple(mentions), COUNTED, "", _NONE)
         return Claim("reasoning", text, tuple(mentions), stance)
 
     def _stated(self, relations: Sequence[JudgedRelation]) -> tuple[str, list[Mention]] | None:
         """The stance and the relations of a claim; None where they have no stance in common."""
+        opposites = [self._opposite(r.relation) if r.denied else r.relation for r in relations]
+        plain = all(r.denied and r.stance == ASSERTED for r in relations)
+        if plain and not all(opposites):  # "neither in B nor above it"
+            opposites = [None] * len(relations)
         stances: dict[str, list[tuple[JudgedRelation, str]]] = {}
-        for relation in relations:
-            stance, holds = relation.stance, relation.relation
-            if relation.denied:
-                denied = self._denied(relation.relation)
-                if denied is not None and stance != "impossible":
-                    holds = denied
-                elif stance in _OPPOSITE:
-                    stance = _OPPOSITE[stance]
-                else:
-                    return None  # "need not be", "could be anything but"
-            stances.setdefault(stance, []).append((relation, holds))
+        for relation, holds in zip(relations, opposites, strict=True):
+            if holds is not None:
+                stances.setdefault(relation.stance, []).append((relation, holds))
+            elif relation.stance in _OPPOSITE:
+                stance = _OPPOSITE[relation.stance]
+                stances.setdefault(stance, []).append((relation, relation.relation))
+            else:
+                return None  # "could be anything but"
         said = stances.get(ASSERTED, [])
         if said:  # "..., so it must be ..." draws a conclusion
             said += stances.pop("necessary", [])
-        follows = all(self._follows(denied, said) for denied in stances.get("impossible", ()))
-        if said and follows:  # "A is left of B, not right of it" says nothing more
-            stances.pop("impossible", None)
+        for refused in (_DENIED, "impossible"):
+            # "A is left of B, not right of it" says nothing more
+            if said and all(self._follows(each, said) for each in stances.get(refused, ())):
+                stances.pop(refused, None)
         if len(stances) != 1:
             return None
         ((stance, held),) = stances.items()
+        if stance == "unnecessary" and len(held) > 1:
+            return None  # of several, each need not hold
         return stance, [m for relation, holds in held for m in self._mentions(relation, holds)]
+
+    def _opposite(self, relation: str) -> str | None:
+        """The relation that holds exactly where another does not, if the ontology has one."""
+        negation = self._ontology.relations.negation.get(relation)
+        return negation if negation in self._ontology.relations.family else None
 
     def _follows(
         self,
@@ -293,32 +319,48 @@ class _Reading:
         ]
         return mentions if len(mentions) == 1 else list(grouped(self._ontology, mentions))
 
-    def _compared(self, label: str, others: Sequence[Mention], stance: str) -> list[JudgedRelation]:
+    def _compared(
+        self, label: str, others: Sequence[Mention], stance: str, none: bool = False
+    ) -> list[JudgedRelation]:
         """A sentence's relations, each as sure as the other reader has it.
 
         Args:
             label: The sentence.
             others: What the other reader reads in it.
             stance: In which stance.
+            none: Whether that is that none of it holds.
         """
         sure = [other for other in others if other.confidence >= SURE]
         relations = [r for r in self._sentences[label].relations if r.subject in self._names]
         relations = [r for r in relations if all(thing in self._names for thing in r.objects)]
-        return [self._confirmed(relation, sure, stance) for relation in relations]
+        return [self._confirmed(relation, sure, stance, none) for relation in relations]
 
     def _confirmed(
-        self, relation: JudgedRelation, others: Sequence[Mention], stance: str
+        self, relation: JudgedRelation, others: Sequence[Mention], stance: str, none: bool
     ) -> JudgedRelation:
         """A relation, surer where another reader has it, doubted where that one excludes it."""
-        holds = self._holding(relation) or relation.relation
-        excluded = self._ontology.relations.excludes.get(holds, frozenset())
         if len(relation.objects) > 1:
             return relation
-        said = {self._of_pair(other, relation): other.confidence for other in others}
-        if holds in said and stance == relation.stance:
+        said: dict[tuple[str, bool], float] = {}
+        for other in others:
+            name = self._of_pair(other, relation)
+            if name is not None:
+                said[self._settled(name, none)] = other.confidence
+        refused = relation.denied != (relation.stance == "impossible")
+        own = holds, denied = self._settled(relation.relation, refused)
+        if own in said and stance == relation.stance:
             return replace(relation, confidence=max(relation.confidence, CONFIRMED))
-        doubts = any(said[name] >= _DOUBTING for name in excluded & said.keys())
+        excluded = self._ontology.relations.excludes.get(holds, frozenset())
+        against = (
+            {(holds, not denied)} if denied else {(holds, True), *((r, False) for r in excluded)}
+        )
+        doubts = any(said[each] >= _DOUBTING for each in against & said.keys())
         return replace(relation, confidence=DOUBTED) if doubts else relation
+
+    def _settled(self, relation: str, denied: bool) -> tuple[str, bool]:
+        """A relation and whether it is denied; its opposite, which is not, where there is one."""
+        opposite = self._denied(relation) if denied else None
+        return opposite or relation, denied and opposite is None
 
     def _of_pair(self, other: Mention, relation: JudgedRelation) -> str | None:
         """The relation of a mention, as one of a pair of things; None where it is of others."""

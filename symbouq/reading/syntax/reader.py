@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 
 from symbouq.limits import LimitError, check_time, late
 from symbouq.ontology.tables import Ontology
+from symbouq.reading.force import ASKED, SUPPOSED, forces_of, unmarked
 from symbouq.reading.lexicon import Lexicon
 from symbouq.reading.parsed import IN_PART, Count
 from symbouq.reading.syntax.discourse import Discourse, reached
@@ -23,13 +24,11 @@ from symbouq.reading.syntax.sentences import Group, Sentence, Sentences
 from symbouq.reading.syntax.tables import Tables
 from symbouq.reading.syntax.things import Things
 from symbouq.reading.traces import (
-    ASKED,
     ASSERTED,
     COUNTED,
     NAMED_BY_QUESTION,
     QUOTED,
     RETRACTED,
-    SUPPOSED,
     Claim,
     Mention,
     Question,
@@ -66,7 +65,6 @@ _MODAL = ("necessary", "impossible", "possible")
 _STATED = ("asserted", "necessary", "impossible", "ordered")
 """Forces of what holds where it is part of a scene, or the answer to a question."""
 _THINKING = re.compile(r"</?(?:think|thinking|thought|reasoning|answer)>", re.IGNORECASE)
-_BULLET = re.compile(r"\s*(?:[-*#>•+]+\s+)*(?:\(?\d+[.):]\s+)?")
 _NUMBER = re.compile(r"\W*\d+\W*")
 _WORD = re.compile(r"[\w']+")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
@@ -109,8 +107,7 @@ class SyntaxReader:
         words = ontology.lexicon.word
         self._retracting = tuple(sorted(words.get("retraction", ()), key=len, reverse=True))
         lexemes = ontology.wording.lexeme
-        opening = words.get("supposition", frozenset()) | lexemes.get("supposition", frozenset())
-        self.supposing = tuple(text for text in opening if " " in text)
+        self.forces = forces_of(ontology)
         self._announcing = _announcement(lexemes.get("announcing", ()))
         self._articles = lexemes.get("article", frozenset())
         self._compass = lexemes.get("compass", frozenset())
@@ -582,15 +579,9 @@ def _confirmed(said: Said, turned: bool = False) -> Said:
     return replace(said, statement=replace(statement, force="asserted", negative=negative))
 
 
-def _item(sentence: Sentence) -> int:
-    """The length of the mark of a list's item that opens a sentence, 0 if none does."""
-    mark = _BULLET.match(sentence.text)
-    return mark.end() if mark else 0
-
-
 def _opening(sentence: Sentence) -> list[str]:
     """The first three words of a sentence, in lower case."""
-    return _WORD.findall(sentence.text[_item(sentence) :].lower())[:3]
+    return _WORD.findall(sentence.text[unmarked(sentence.text) :].lower())[:3]
 
 
 def _is_term(sentence: Sentence) -> bool:
@@ -851,7 +842,7 @@ class _Claims:
             said = [_unsure(each) for each in said]
         self._example = self._example or self._has(sentence, "example")
         # What is listed as possible may be tested, and refused, later.
-        if self._numbered or _item(sentence):
+        if self._numbered or unmarked(sentence.text):
             said = [_unsure(s) if s.statement.force == "possible" else s for s in said]
         self._numbered = _NUMBER.fullmatch(sentence.text) is not None
         self._conditional = self._conditional or any(
@@ -861,6 +852,10 @@ class _Claims:
             return _Reading([], SUPPOSED)
         if _is_term(sentence):
             return _Reading([], QUOTED)
+        unbidden = [each for each in said if not self._bids(sentence, each)]
+        if said and not unbidden:
+            return _Reading([], ASKED)
+        said = unbidden
         told = self._counted(self._discourse, sentence, said, offset)
         if told is not None:
             return told
@@ -876,9 +871,21 @@ class _Claims:
                 forces_read = (stance,) if len(said) == len(whole) else (stance, ASSERTED)
                 rest = self._of.rest(sentence, whole, self._things, offset, forces_read)
                 return _Reading(mentions, stance, rest=rest)
+        if sentence.asked and any(word.relations for word in sentence.words):
+            return _Reading([], ASKED)
         stance = next((_STANCES[f] for f in forces if f in _STANCES), ASSERTED)
         rest = self._of.rest(sentence, said, self._things, offset) if stance == ASSERTED else ()
         return _Reading([], stance, self._of.unread(said, sentence), rest=rest)
+
+    def _bids(self, sentence: Sentence, said: Said) -> bool:
+        """Whether a sentence tells somebody to bring about what it says."""
+        named = [
+            (word.start, word.start + len(word.text))
+            for phrase in sentence.says.phrases.values()
+            for word in (sentence.words[n] for n in phrase.words)
+        ]
+        span = said.span[0] - sentence.start, said.span[1] - sentence.start
+        return self._of.forces.bids(sentence.text, span, named)
 
     def _counted(
         self, discourse: Discourse, sentence: Sentence, said: Sequence[Said], offset: int
@@ -993,16 +1000,13 @@ class _Claims:
         of_class = self._of.ontology.wording.lexeme
         words = _opening(sentence)
         first = words[0] if words else ""
-        opens = not of_class.get("supposition", frozenset()).isdisjoint(words)
-        opens = opens or any(phrase in sentence.text.lower() for phrase in self._of.supposing)
-        opens = opens and not self._has(sentence, "viewpoint")
-        opens = opens or (first in of_class.get("enumerating", ()) and ":" in sentence.text)
+        opens = self._of.forces.supposes(sentence.text)
         example = first in of_class.get("exemplifying", ()) and ":" in sentence.text
         drawn = first in of_class.get("drawing", ()) or "would" in words
         line = "\n" not in gap
         # What follows an item on its line belongs to it.
         in_list = "listed" in self._supposed and (
-            bool(_item(sentence)) or (line and "item" in self._supposed)
+            bool(unmarked(sentence.text)) or (line and "item" in self._supposed)
         )
         goes_on = (
             ("drawn" in self._supposed and drawn)
@@ -1035,7 +1039,7 @@ class _Claims:
         """Adds the claim or the claims of a sentence after a gap: "A is left of B, so C is left of
         B" has two.
         """
-        skipped = _item(sentence)
+        skipped = unmarked(sentence.text)
         text, offset = sentence.text[skipped:], sentence.start + skipped
         if self._retracts(text):
             self._take_back()
@@ -1124,7 +1128,12 @@ class _Claims:
         """What an answer states."""
         discourse = self._opened()
         discourse.topic = self._discourse.topic
-        said = [each for sentence in sentences for each in self._said(discourse, sentence)]
+        said = [
+            each
+            for sentence in sentences
+            for each in self._said(discourse, sentence)
+            if not self._bids(sentence, each)
+        ]
         stance = ASSERTED
         if len(sentences) == 1:
             told = self._counted(discourse, sentences[0], said, -begin)

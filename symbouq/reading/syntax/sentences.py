@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from symbouq.limits import check_time
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import LONGEST_SENTENCE
+from symbouq.reading.force import asks
 from symbouq.reading.syntax.cutting import ENDS, pieces, spans
 from symbouq.reading.syntax.extraction import (
     CONTEXT,
@@ -265,7 +266,7 @@ class Sentences:
                 for tokens in sentences:
                     start, end = tokens[0].start, tokens[-1].start + len(tokens[-1].text)
                     moved = [Piece(piece.text, piece.start - start) for piece in tokens]
-                    asked = "?" in text[max(start, end - 2) : end]
+                    asked = asks(text, end, start)
                     yield _Row(number, text[start:end], start, moved, asked, heads, names)
                 number += 1
 

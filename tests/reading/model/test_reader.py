@@ -27,7 +27,7 @@ def sentence(label: str, text: str, *said: str, unexpressed: Any = ()) -> dict[s
         polarity = "denied" if "denied" in how else "affirmed"
         relations.append(
             {
-                "words": text.split()[1],
+                "words": relation if relation in text else text.split()[1],
                 "stance": stance,
                 "polarity": polarity,
                 "subject": IDS[subject],
@@ -65,7 +65,14 @@ def stated(some: Claim) -> list[tuple[str, str, str]]:
         (["possible cup left jug"], "possible", [("cup", "left", "jug")]),
         (["necessary cup left jug"], "necessary", [("cup", "left", "jug")]),
         (["impossible cup left jug"], "impossible", [("cup", "left", "jug")]),
-        (["denied cup left jug"], "impossible", [("cup", "left", "jug")]),
+        (["denied cup left jug"], "counted", [("cup", "left", "jug")]),
+        (["denied cup left jug", "denied cup above jug"], "counted", [("cup", "left", "jug"), ("cup", "above", "jug")]),
+        (["denied cup inside jug", "denied cup left jug"], "counted", [("cup", "inside", "jug"), ("cup", "left", "jug")]),
+        (["denied cup touching jug"], "counted", [("cup", "touching", "jug")]),
+        (["necessary denied cup left jug"], "impossible", [("cup", "left", "jug")]),
+        (["possible denied cup left jug"], "unnecessary", [("cup", "left", "jug")]),
+        (["possible denied cup inside jug"], "possible", [("cup", "not_inside", "jug")]),
+        (["supposed denied cup left jug"], "supposed", []),
         (["denied cup inside jug"], "asserted", [("cup", "not_inside", "jug")]),
         (["impossible denied cup left jug"], "necessary", [("cup", "left", "jug")]),
         (["cup left jug", "necessary jug right cup"], "asserted", [("cup", "left", "jug"), ("jug", "right", "cup")]),
@@ -87,7 +94,9 @@ def test_the_stance_of_a_claim(
 @pytest.mark.parametrize(
     "said",
     [
-        ["possible denied cup left jug"],
+        ["possible denied cup left jug", "possible denied cup above jug"],
+        ["alternatives denied cup left jug"],
+        ["denied cup left jug", "possible cup above jug"],
         ["cup left jug", "possible cup above jug"],
         ["cup left jug", "denied cup above jug"],
         ["necessary cup left jug", "possible cup above jug"],
@@ -96,6 +105,50 @@ def test_the_stance_of_a_claim(
 def test_claims_of_several_stances_are_read_in_part(said: list[str]) -> None:
     found = claim("The word cup jug pan", *said)
     assert (found.relations, found.reason) == ((), "in-part")
+
+
+def test_a_denial_says_that_none_of_its_relations_holds() -> None:
+    assert claim("The word cup jug", "denied cup left jug").count == (0, 0)
+    assert claim("The word cup jug", "impossible cup left jug").count is None
+
+
+@pytest.mark.parametrize(
+    "said", ["asserted", "possible", "necessary", "impossible", "alternatives"]
+)
+@pytest.mark.parametrize(
+    ("text", "stance"),
+    [
+        ("Could cup be above jug?", "asked"),
+        ("Hold cup above jug.", "asked"),
+        ("Take pan, and hold cup above jug.", "asked"),
+        ("You should put cup above jug.", "asked"),
+        ("Make sure cup stays above jug.", "asked"),
+        ("2. Now move cup above jug.", "asked"),
+        ("I will place cup above jug.", "asked"),
+        ("Suppose cup is above jug.", "supposed"),
+        ("If pan is free, cup is above jug.", "supposed"),
+        ("Case 2: cup is above jug.", "supposed"),
+    ],
+)
+def test_what_is_asked_told_to_somebody_or_supposed_is_no_claim(
+    text: str, stance: str, said: str
+) -> None:
+    found = claim(text, f"{said} cup above jug")
+    assert (found.stance, stated(found), found.reason) == (stance, [], "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "They take pan and hold cup above jug.",
+        "Mount cup is above jug.",
+        "First, put pan away, so cup is above jug.",
+        "If you face the door, cup is above jug.",
+        "So cup is above jug.",
+    ],
+)
+def test_what_is_stated_beside_such_words_is_a_claim(text: str) -> None:
+    assert stated(claim(text, "cup above jug")) == [("cup", "above", "jug")]
 
 
 def test_what_no_relation_says_leaves_a_claim_unread() -> None:
@@ -202,6 +255,41 @@ def test_another_reader_confirms_or_doubts(
     )
     (first, _) = READER.read(texts, [given], second).text.claims
     assert [m.confidence for m in first.relations] == [confidence]
+
+
+@pytest.mark.parametrize(
+    ("said", "other", "denied", "confidence"),
+    [
+        ("denied cup left jug", ("cup", "left", "jug"), True, CONFIRMED),
+        ("denied cup left jug", ("jug", "right", "cup"), True, CONFIRMED),
+        ("denied cup left jug", ("cup", "left", "jug"), False, DOUBTED),
+        ("cup left jug", ("cup", "left", "jug"), True, DOUBTED),
+        ("cup left jug", ("cup", "right", "jug"), True, ONCE),
+        ("denied cup left jug", ("cup", "right", "jug"), True, ONCE),
+        ("denied cup left jug", ("cup", "above", "jug"), False, ONCE),
+        ("denied cup inside jug", ("cup", "not_inside", "jug"), False, CONFIRMED),
+        ("denied cup inside jug", ("cup", "inside", "jug"), True, CONFIRMED),
+    ],
+)
+def test_another_reader_confirms_or_doubts_a_denial(
+    said: str, other: tuple[str, str, str], denied: bool, confidence: float
+) -> None:
+    texts = TraceTexts.of([], "", ["The word cup jug pan"], "")
+    given = reply(sentence("C1", texts.claims[0], said), sentence("C2", ""))
+    mention = Mention(*other, (0, 1), 0.95, True)
+    stance, count = ("counted", (0, 0)) if denied else ("asserted", None)
+    read = Claim("reasoning", texts.claims[0], (mention,), stance, "", count)
+    second = Text((), (read, Claim("conclusion", "", ())), None)
+    (first, _) = READER.read(texts, [given], second).text.claims
+    assert [m.confidence for m in first.relations] == [confidence]
+
+
+def test_a_denial_in_a_scene_that_no_relation_says_is_named() -> None:
+    found = scene("denied cup left jug", "cup above pan")
+    assert [m.relation for m in found.text.scene[0]] == ["above"]
+    assert found.text.whole is False
+    assert [fault.split(":")[0] for fault in found.text.faults] == ["scene sentence 1"]
+    assert "denied" in found.text.faults[0]
 
 
 @pytest.mark.parametrize("count", [0, 2])

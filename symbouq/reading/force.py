@@ -1,0 +1,160 @@
+"""With what force words are said, as far as the words themselves tell: one test for every reader.
+
+The words are in `ontology/reading/lexemes.lp`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+
+from symbouq.ontology.tables import Ontology
+
+ASKED, SUPPOSED = "asked", "supposed"
+"""Stances of what is asked, or told somebody to do; and of what holds in a case alone."""
+
+_BIDDING = ("bidding", "putting", "transfer")
+"""Classes of verbs by which somebody is told to change, or to hold, what lies where."""
+_BULLET = re.compile(r"\s*(?:[-*#>•+]+\s+)*(?:\(?\d+[.):]\s+)?")
+_WORD = re.compile(r"[^\W_]+(?:[-'\u2019][^\W_]+)*")
+_BREAK = re.compile(r"[;:.!?()\[\]\n\u2013\u2014]")
+
+Span = tuple[int, int]
+
+
+def asks(text: str, end: int | None = None, start: int = 0) -> bool:
+    """Whether a sentence is a question.
+
+    Args:
+        text: The text that it is part of.
+        end: Where it ends; at the end of the text, where it is not given.
+        start: Where it starts.
+    """
+    end = len(text.rstrip()) if end is None else end
+    return "?" in text[max(start, end - 2) : end]
+
+
+def unmarked(text: str) -> int:
+    """The length of the mark of a list's item that opens a sentence, 0 if none does."""
+    mark = _BULLET.match(text)
+    return mark.end() if mark else 0
+
+
+class Forces:
+    """The words of one profile that tell with what force something is said.
+
+    Args:
+        ontology: The tables of the profile.
+    """
+
+    def __init__(self, ontology: Ontology) -> None:
+        lexeme = ontology.wording.lexeme
+        words = ontology.lexicon.word
+        self._supposition = lexeme.get("supposition", frozenset())
+        supposing = words.get("supposition", frozenset()) | self._supposition
+        self._supposing = tuple(text for text in supposing if " " in text)
+        self._viewpoint = lexeme.get("viewpoint", frozenset())
+        self._enumerating = lexeme.get("enumerating", frozenset())
+        self._condition = _phrases(lexeme.get("condition", ()))
+        self._person = frozenset(ontology.wording.person)
+        self._bidding = {word for name in _BIDDING for word in lexeme.get(name, ())}
+        self._ensuring = _phrases(lexeme.get("ensuring", ()))
+        self._before = _phrases(lexeme.get("before_bidding", ()))
+        self._and = lexeme.get("and", frozenset())
+        self._finite = words.get("copula", frozenset())
+
+    def supposes(self, text: str) -> bool:
+        """Whether a sentence opens what is supposed: "Suppose that", "Case 2:"."""
+        lower = text.lower()
+        words = re.findall(r"[\w']+", lower[unmarked(text) :])[:3]
+        opens = not self._supposition.isdisjoint(words)
+        opens = opens or any(phrase in lower for phrase in self._supposing)
+        opens = opens and not any(phrase in lower for phrase in self._viewpoint)
+        return opens or (bool(words) and words[0] in self._enumerating and ":" in text)
+
+    def bids(self, text: str, said: Span, named: Iterable[Span] = ()) -> bool:
+        """Whether a sentence tells somebody to bring about what its words at some place say: "Now
+        hold it above the first one", "Take the cup and put it on the tray".
+
+        Args:
+            text: The sentence.
+            said: Where the words stand.
+            named: Where words stand that mention things, and are no verbs: "Mount Kenya".
+        """
+        mentioned = tuple(named)
+        clauses = [mark.end() for mark in _BREAK.finditer(text, unmarked(text), said[0])]
+        begin = max([unmarked(text), *clauses])
+        words = list(_WORD.finditer(text, begin, said[1]))
+        told = False
+        for part in self._parts(text, words):
+            lower = tuple(word.group().lower() for word in part)
+            leading = self._leading(lower)
+            verb = part[leading].start() if leading < len(part) else begin
+            rest, named_there = lower[leading:], any(s <= verb < e for s, e in mentioned)
+            if any(rest[: len(phrase)] == phrase for phrase in self._ensuring):
+                return True  # "Make sure that A is above B"
+            finite = not self._finite.isdisjoint(rest[1:])
+            if rest and rest[0] in self._bidding and not finite and not named_there:
+                told = True
+            elif leading or self._conditioned(lower):
+                told = told and not rest  # "First, ...", "If it is free, ..."
+            elif finite or not told:
+                return False
+        return told
+
+    def unstated(self, text: str, said: Span, named: Iterable[Span] = ()) -> str:
+        """The stance of what a sentence does not state, whatever a reader takes it for: of what is
+        asked or told somebody to do, `asked`; of what holds in a case alone, `supposed`; else
+        empty.
+
+        Args:
+            text: The sentence.
+            said: Where the words stand that speak of a relation.
+            named: Where words stand that mention things.
+        """
+        if asks(text) or self.bids(text, said, named):
+            return ASKED
+        return SUPPOSED if self.supposes(text) or self._conditional(text) else ""
+
+    def _conditional(self, text: str) -> bool:
+        """Whether a sentence opens with a condition, and not with where somebody stands: "If you
+        face north, A is on your left".
+        """
+        words = tuple(word.lower() for word in _WORD.findall(text[unmarked(text) :])[:3])
+        return self._conditioned(words) and self._person.isdisjoint(words)
+
+    def _conditioned(self, words: tuple[str, ...]) -> bool:
+        """Whether words open with one of a condition."""
+        return any(words[: len(opening)] == opening for opening in self._condition)
+
+    def _parts(self, text: str, words: Sequence[re.Match[str]]) -> Iterator[list[re.Match[str]]]:
+        """The words between commas and words such as "and"."""
+        part: list[re.Match[str]] = []
+        for word in words:
+            joins = word.group().lower() in self._and
+            if part and (joins or "," in text[part[-1].end() : word.start()]):
+                yield part
+                part = []
+            if not joins:
+                part.append(word)
+        if part:
+            yield part
+
+    def _leading(self, words: tuple[str, ...]) -> int:
+        """How many words come before what may be a verb: "please", "then", "you should"."""
+        count = 0
+        while size := next((len(p) for p in self._before if words[count:][: len(p)] == p), 0):
+            count += size
+        return count
+
+
+@lru_cache(maxsize=64)
+def forces_of(ontology: Ontology) -> Forces:
+    """The words of a profile that tell with what force something is said."""
+    return Forces(ontology)
+
+
+def _phrases(texts: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+    """Texts word by word, the longest first."""
+    return tuple(sorted((tuple(_WORD.findall(text)) for text in texts), key=len, reverse=True))
