@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from symbouq.records.base import Record
+from symbouq.records.base import EncodableLabels, EncodableText, Record
 from symbouq.records.reading import ReadingsRecord, Stance
 
 ClaimType = Literal["reasoning", "conclusion"]
@@ -18,11 +18,11 @@ class RelationRecord(Record):
 
     model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
 
-    subject: str
+    subject: EncodableText
     """The thing placed."""
-    relation: str
+    relation: EncodableText
     """The relation's canonical name."""
-    object: str
+    object: EncodableText
     """The thing that it is placed by."""
     offset: dict[str, int | float] | None = None
     """By how much, exactly: axis (x to the right, y upwards) to subject minus object."""
@@ -55,9 +55,9 @@ class ClauseRecord(Record):
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
-    agent: str = ""
+    agent: EncodableText = ""
     """Who does it."""
-    verb: str = ""
+    verb: EncodableText = ""
     """What happens, a verb of the ontology; empty for a state."""
     strange: bool = False
     """Whether the ontology does not have the verb."""
@@ -67,7 +67,7 @@ class ClauseRecord(Record):
     """How it is told."""
     negative: bool = False
     """Whether it is denied."""
-    patient: str = ""
+    patient: EncodableText = ""
     """What it is done to."""
     states: list[Annotated[list[str], Field(min_length=1)]] = Field(default_factory=list)
     """Propositions: `rel` with relation, subject and object; `seen`, the same with a viewpoint;
@@ -93,7 +93,7 @@ class ClaimRecord(Record):
 
     type: ClaimType = "reasoning"
     """`reasoning` or `conclusion`."""
-    text: str = ""
+    text: EncodableText = ""
     """The claim in words, for the report only."""
     stance: ClaimStance = "asserted"
     """What is `necessary`, `possible`, `impossible`, `unnecessary` or `undetermined`, and
@@ -125,19 +125,19 @@ class Instance(Record):
 
     model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
 
-    id: Annotated[str, Field(min_length=1)]
+    id: Annotated[EncodableText, Field(min_length=1)]
     """Identifies the record within its file."""
-    scene: list[str] | str | None = None
+    scene: list[EncodableText] | EncodableText | None = None
     """The trusted description: a list of sentences, or one text that is split."""
     scene_relations: list[Relation] | None = None
     """The scene in relations; then it is not parsed."""
     scene_events: list[list[ClauseRecord]] | None = None
     """The same as clauses, sentence by sentence, in a profile that reads events."""
-    question: str = ""
+    question: EncodableText = ""
     """What was asked; it may name things and gives bare labels their pair."""
-    dataset: str | None = None
+    dataset: EncodableText | None = None
     """Chooses the profile, and nothing else."""
-    profile: str | None = None
+    profile: EncodableText | None = None
     """Profile of this record, before the one that its dataset chooses."""
     readings: ReadingsRecord | None = None
     """What a language model read in its text; then it is that which is judged and used."""
@@ -165,24 +165,24 @@ class ReaderRecord(Record):
 class Trace(Instance):
     """One reasoning trace, in text or in relations."""
 
-    reasoning: list[str] | None = None
+    reasoning: list[EncodableText] | None = None
     """The claims in order, where the trace is segmented; with `conclusion`."""
-    conclusion: str | None = None
+    conclusion: EncodableText | None = None
     """The delivered answer."""
-    response: str | None = None
+    response: EncodableText | None = None
     """The model's free text, segmented by the parser where no `conclusion` is given."""
     claims: list[ClaimRecord] | None = None
     """The claims in relations, in order; the last one is the conclusion."""
     complete: bool = True
     """Whether the scene's relations are all that it says of places, where the trace comes in
     relations; else what they leave open decides nothing."""
-    faults: list[str] = Field(default_factory=list)
+    faults: list[EncodableText] = Field(default_factory=list)
     """What of its text could not be read, where the trace comes in relations."""
     reader: ReaderRecord | None = None
     """What read its text, where the trace comes in relations."""
     model: str | None = None
     """Which model wrote the trace."""
-    answer_space: Any = None
+    answer_space: EncodableLabels = None
     """The labels that an answer may have, by which an answer that states no relation is judged."""
     answer: Any = None
     """The gold answer, for evaluation only: the audit never reads it."""

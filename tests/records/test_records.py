@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from symbouq.records import json_schema
+import json
+
+import pytest
+
+from symbouq.records import Trace, json_schema, make_record, parse_record
 from symbouq.records.features import CLAIM_FEATURES, TRACE_FEATURES
 
 
@@ -23,3 +27,23 @@ def test_schema_documents_every_field_and_names_the_features() -> None:
     features = schema["audit"]["$defs"]["FeatureRecord"]["properties"]
     assert features["claims"]["names"] == list(CLAIM_FEATURES)
     assert features["trace"]["names"] == list(TRACE_FEATURES)
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("left \ud83d", "left \ufffd"),  # a character cut in two
+        ("\udfff left", "\ufffd left"),
+        ("\ude00\ud83d", "\ufffd\ufffd"),
+        ("\ud83d\ude00", "\U0001f600"),
+        ("a backslash, \\ud800", "a backslash, \\ud800"),
+    ],
+)
+def test_half_of_a_character_is_replaced_however_a_record_comes(written: str, kept: str) -> None:
+    fields = {"id": written, "scene": [written], "response": written, "answer_space": [written]}
+    line = json.dumps(fields).encode()
+    for trace in (parse_record(Trace, line), make_record(Trace, fields)):
+        assert [trace.id, trace.scene, trace.response, trace.answer_space] == [
+            *(kept, [kept], kept, [kept])
+        ]
+        json.loads(trace.model_dump_json())
