@@ -17,21 +17,25 @@ _LIST = re.compile(
     r"(?P<items>(?:\s{0,9}(?:[-*\u2022]|\d+[.)])\s+\S[^\n]*(?:\n|$)){2,})"
 )
 _ITEM = re.compile(
-    r"^\s*(?:[-*\u2022]|\d+[.)])[ \t]+(.*?)(?:[ \t]{0,3}(?::|[ \t][-\u2013\u2014][ \t]).*)?$",
+    r"^[ \t]*(?:[-*\u2022]|\d+[.)])[ \t]+(.*?)(?:[ \t]{0,3}(?::|[ \t][-\u2013\u2014][ \t]).*)?$",
     re.MULTILINE,
 )
 _BOX = re.compile(r"\\boxed\s{0,3}\{([^{}]{0,300})\}")
 _BOXES = re.compile(rf"{_BOX.pattern}(?:(?:\W|\\quad|and)*{_BOX.pattern})*")
 _SHORT = 3
 """Words of a last line that is taken for the answer, whatever was concluded before it."""
+_ANNOUNCED = 100
+"""Announcements of an answer that are looked at, from the last one backwards."""
+_FAR = 2_000
+"""Characters after an announcement, or a conclusion's opening, among which its sentence ends."""
 _KEYS = ("final_answer", "answer", "conclusion", "label", "prediction")
 """Fields of a JSON response that hold the answer, the first that is there counts."""
 _PLAINER = {ord(k): v for k, v in zip("‘’“”‐‑−", "''\"\"---", strict=True)}  # noqa: RUF001
 
 
 _FRAMES = {
-    "announced": r"\b(?:%(noun)s)\b(?:\s+(?!(?:%(link)s)\b)[\w'()\"-]+){0,9}?"
-    r"\s*(?:\d+\s*)?(?:\b(?:%(link)s)\b(?!\s+(?:%(settled)s)\b)\s*:?|[:=])|\bI\s+(?:%(choosing)s)\b(?:\s+that\b)?",
+    "announced": r"\b(?:%(noun)s)\b(?:\s+(?!(?:%(link)s)\b)[\w'()\"-]{1,99}){0,9}?"
+    r"\s*(?:\d{1,9}\s*)?(?:\b(?:%(link)s)\b(?!\s+(?:%(settled)s)\b)\s*:?|[:=])|\bI\s+(?:%(choosing)s)\b(?:\s+that\b)?",
     "concluded": r"(?:\b(?:%(conclusion)s)\b|(?:^|[.,;]\s+)(?:%(clause)s)\b)[,:]?\s*",
     "reason": r"(?s)\s{0,3}(?:[,;]|\s[-\u2013\u2014])?\s{0,3}\b(?:%(reason)s)\b.*"
     r"|\s[-\u2013\u2014]\s.*",
@@ -66,10 +70,10 @@ def answering_sentences(text: str, several: bool = False) -> tuple[str, ...]:
     conclusions = list(_frame("concluded").finditer(text))
     if marks and conclusions and conclusions[-1].start() > marks[-1].end():
         marks = [m for m in marks if "answ" in m.group().casefold()]
-    for mark in reversed(marks):
-        rest = text[mark.end() :].lstrip(" \t:\n")
+    for mark in reversed(marks[-_ANNOUNCED:]):
+        rest = text[mark.end() :][:_FAR].lstrip(" \t:\n")
         listed = re.match(r"\[([^\]]*)\]", rest)
-        first = listed.group(1) if listed else _SENTENCE.split(rest)[0]
+        first = listed.group(1) if listed else _SENTENCE.split(rest, maxsplit=1)[0]
         # "Answer:" may also head the steps that lead to it.
         steps = not listed and re.fullmatch(r".*:\s*|\d+[.)]|[-*]", first.strip(), re.DOTALL)
         if re.search(r"\w", first) and not steps:
@@ -78,7 +82,7 @@ def answering_sentences(text: str, several: bool = False) -> tuple[str, ...]:
             return ("none",)
     short_end = text and len(re.findall(r"\w+", text.splitlines()[-1])) <= _SHORT
     if conclusions and not short_end:
-        first = _SENTENCE.split(text[conclusions[-1].end() :])[0]
+        first = _SENTENCE.split(text[conclusions[-1].end() :][:_FAR], maxsplit=1)[0]
         if re.search(r"\w", first):
             return (_without_reason(first, several),)
     sentences = [s.strip() for s in _SENTENCE.split(text) if s.strip()]
@@ -107,10 +111,10 @@ def _from_json(text: str) -> str:
     value: Any
     try:
         value = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         try:  # as Python writes it
             value = json.loads(body.replace("'", '"'))
-        except ValueError:
+        except (ValueError, RecursionError):
             return text
     if isinstance(value, dict):
         named = [value[key] for key in _KEYS if key in value]
@@ -131,7 +135,7 @@ def _unmarked(text: str) -> str:
     boxes = list(_BOXES.finditer(text))
     if boxes:
         text = f"answer: {', '.join(_BOX.findall(boxes[-1].group()))}"
-    text = re.sub(r"\*+|`+|(?<!\w)_+|_+(?!\w)|^#+\s*", "", text, flags=re.MULTILINE)
+    text = re.sub(r"\*+|`+|(?<!\w)_+|(?<!_)_+(?!\w)|^#+\s*", "", text, flags=re.MULTILINE)
     text = re.sub(r"->|→|=>|>", ",", text)
     text = re.sub(r"\"[^\"\n]{0,300}\?\"", "", text)
     lines = [line for line in text.splitlines() if not _frame("confidence").match(line.strip())]

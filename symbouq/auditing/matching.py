@@ -25,7 +25,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Any, Literal, NamedTuple
 
 from symbouq.auditing.answer_text import answering_sentences, closing_sentence
@@ -43,8 +43,10 @@ from symbouq.auditing.answer_words import (
     tokenized,
     words_of,
 )
+from symbouq.limits import check_time
 from symbouq.ontology.library import builtin
 from symbouq.ontology.tables import Ontology
+from symbouq.reading.bounds import shortened
 
 Kind = Literal["single", "set", "sequence"]
 """Whether an answer is one label, several in any order, or several in order."""
@@ -112,11 +114,17 @@ def delivered(text: str, space: AnswerSpace | Iterable[str], question: str = "")
     Returns:
         Labels as the space spells them, sets in the space's order; None where the text
         commits to no answer.
+
+    Raises:
+        LimitError: If a surrounding `time_limit` is over.
     """
+    text = shortened(text)
     matcher = _matcher(space if isinstance(space, AnswerSpace) else space_of(space))
-    lines = [matcher.events(line) for line in text.splitlines() if line.strip()]
-    if matcher.space.kind == "set" and len(lines) > 1 and all(map(_is_bare, lines)):
-        return matcher.labels(text, list(chain.from_iterable(lines)), question)
+    if matcher.space.kind == "set":
+        lines = [line for line in text.splitlines() if line.strip()]
+        events = list(takewhile(_is_bare, map(matcher.events, lines)))
+        if 1 < len(lines) == len(events):
+            return matcher.labels(text, list(chain.from_iterable(events)), question)
     *earlier, last = answering_sentences(text, matcher.space.kind == "set") or ("",)
     for sentence in earlier:
         events = matcher.events(sentence)
@@ -226,6 +234,9 @@ class _Event(NamedTuple):
 
 
 _WORD = _Event("word")
+
+_BETWEEN_LOOKS = 1_024
+"""Words of a text between two looks at the clock."""
 
 
 _IN_ANSWERS = (
@@ -363,8 +374,12 @@ class _Matcher:
 
     def _scanned(self, tokens: Sequence[str], strict: bool) -> Iterator[_Event]:
         words = [token.casefold() for token in tokens]
-        place = 0
+        last = next((n for n in reversed(range(len(words))) if self._is_label(words[n])), -1)
+        place = looked = 0
         while place < len(words):
+            if place >= looked:
+                check_time()
+                looked = place + _BETWEEN_LOOKS
             for size in range(min(self._longest, len(words) - place), 0, -1):
                 event = self._events.get(tuple(words[place : place + size]))
                 if event is not None:
@@ -373,7 +388,7 @@ class _Matcher:
                 event, size = _WORD, 1
             before, place = place, place + size
             if size == 1:
-                event = self._single(event, tokens[before], tokens[place:], before == 0, strict)
+                event = self._single(event, tokens, before, last > before, strict)
             yield event
 
     def _is_label(self, token: str) -> bool:
@@ -381,20 +396,21 @@ class _Matcher:
         return bool(self._events.get((token.casefold(),), _WORD).labels)
 
     def _single(
-        self, event: _Event, token: str, rest: Sequence[str], first: bool, strict: bool
+        self, event: _Event, tokens: Sequence[str], place: int, labelled: bool, strict: bool
     ) -> _Event:
         """An event of one word, which may be a denial, a determiner or an article, and no label.
 
         Args:
             event: The event.
-            token: The word.
-            rest: The words after it.
-            first: Whether it is the first one.
+            tokens: The words of its text.
+            place: Which of them it is.
+            labelled: Whether one after it stands for labels.
             strict: Whether single letters are labels only as they are spelled.
         """
+        token, first = tokens[place], place == 0
         word = token.casefold()
-        follows = rest[0] if rest else ""
-        if word in cues()["denial"] and any(map(self._is_label, rest)):
+        follows = tokens[place + 1] if place + 1 < len(tokens) else ""
+        if word in cues()["denial"] and labelled:
             return _Event("denial")  # "neither A nor B"; alone, "neither" is none of them
         if word in cues()["determiner"] and follows.isalpha():
             denies = self._ontology is not None or self._is_label(follows)

@@ -2,11 +2,19 @@
 proportion to the length of a text.
 """
 
+from __future__ import annotations
+
 LONGEST_SENTENCE = 300
 """How many words and marks may stand between two full stops."""
 
 LONGEST_WORD = 1000
 """How many characters without white space are looked at as one piece."""
+
+LONGEST_RESPONSE = 200_000
+"""How many characters of one response, or of one conclusion, are read."""
+
+_END_OF_RESPONSE = 40_000
+"""How many of them are those at its end, where the answer is."""
 
 MOST_PAIRS = 400
 """How many pairs of things one relation may be said of: "A, B and C are left of D and E" has
@@ -20,3 +28,26 @@ MOST_STOPS = 8
 
 MOST_WAYS = 20_000
 """How many ways of parsing a sentence about events are tried."""
+
+
+def shortened(response: str) -> str:
+    """A response as far as it is read: all of it, or, where it is longer than
+    `LONGEST_RESPONSE`, its beginning and its end with a paragraph's break between them.
+    """
+    if len(response) <= LONGEST_RESPONSE:
+        return response
+    begin = response[: LONGEST_RESPONSE - _END_OF_RESPONSE]
+    return f"{begin}\n\n{response[-_END_OF_RESPONSE:]}"
+
+
+def left_out(part: str, response: str | None) -> str:
+    """The message of a fault: which characters of a response are not read; empty where all are.
+
+    Args:
+        part: What it is: "the response".
+        response: Its text.
+    """
+    if response is None or len(response) <= LONGEST_RESPONSE:
+        return ""
+    first, last = LONGEST_RESPONSE - _END_OF_RESPONSE, len(response) - _END_OF_RESPONSE
+    return f"{part} is not read from character {first + 1:,} to {last:,}, for it is too long"

@@ -12,6 +12,7 @@ from symbouq.errors import RecordError
 from symbouq.limits import turn, untimed
 from symbouq.ontology.source import Place
 from symbouq.ontology.tables import Ontology
+from symbouq.reading.bounds import left_out, shortened
 from symbouq.reading.clauses import Clauses
 from symbouq.reading.parsed import ParsedClaim, ParsedTrace, Slots, Stated
 from symbouq.reading.structured import structured_trace
@@ -157,8 +158,9 @@ class TraceParser:
         if not isinstance(instance, Trace):
             return scene, instance.question, None, None, None
         if instance.conclusion is None:
-            return scene, instance.question, None, None, instance.response
-        return scene, instance.question, instance.reasoning or (), instance.conclusion, None
+            return scene, instance.question, None, None, shortened(instance.response or "")
+        conclusion = shortened(instance.conclusion)
+        return scene, instance.question, instance.reasoning or (), conclusion, None
 
     @turn()
     def parse(self, trace: Trace) -> ParsedTrace:
@@ -171,7 +173,12 @@ class TraceParser:
             return structured_trace(self.ontology, trace)
         if trace.readings is not None:
             return _parsed(self._model_reading(trace).text)
-        return _parsed(self._parsed_text(trace, self._told(trace)))
+        text = self._parsed_text(trace, self._told(trace))
+        given = {"the conclusion": trace.conclusion}
+        if trace.conclusion is None:
+            given = {"the response": trace.response}
+        cut = tuple(fault for part in given.items() if (fault := left_out(*part)))
+        return _parsed(replace(text, faults=(*text.faults, *cut)))
 
     def _parsed_text(self, instance: Instance, told: Told) -> Text:
         """Texts of an instance, read by the reader that parses or matches them."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
+from symbouq.limits import check_time
 from symbouq.reading.bounds import LONGEST_WORD
 from symbouq.reading.syntax.preparation import Piece
 
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 
 _TYPESETTING = re.compile(r"\\[()\[\]]|\\(?:[a-zA-Z]+\*?)?|[${}]|</?[a-z]+>")
 """Commands of LaTeX and tags, which say nothing of a place."""
-_UNREAD = re.compile(rf"{_TYPESETTING.pattern}|\S{{{LONGEST_WORD},}}")
+_ENDLESS = re.compile(rf"(?<!\S)\S{{{LONGEST_WORD},}}")
+_BETWEEN_LOOKS = 1_024
+"""Tokens between two looks at the clock."""
 _CLOSING = frozenset('"*_`)]\u201d')
 ENDS = frozenset((".", "!", "?", ";"))
 """What ends a sentence."""
@@ -38,12 +41,18 @@ def spans(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
 
 
 def pieces(tokenizer: Tokenizer, text: str) -> Iterator[list[Piece]]:
-    """The tokens of each of a text's sentences that has a letter or a digit."""
-    plain = _UNREAD.sub(_blank, text)
+    """The tokens of each of a text's sentences that has a letter or a digit.
+
+    Raises:
+        LimitError: If a surrounding `time_limit` is over.
+    """
+    plain = _ENDLESS.sub(_blank, _TYPESETTING.sub(_blank, text))
     tokens = list(tokenizer(plain))
     current: list[Piece] = []
     ended = False
     for n, token in enumerate(tokens):
+        if n % _BETWEEN_LOOKS == 0:
+            check_time()
         if not token.is_space:
             current.append(Piece(token.text, token.idx))
         last = n + 1 == len(tokens)

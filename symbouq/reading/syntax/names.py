@@ -8,10 +8,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 
+from symbouq.limits import check_time
+
 Name = tuple[str, ...]
 """The words of a name in lower case, without article."""
 
 _RUN = re.compile(r"\b(?=(the|my|our|your)\s+((?:[^\W\d_]+\s+){0,4}[^\W\d_]+))", re.IGNORECASE)
+_FURTHER = re.compile(r"[\s-]*(?:\d|\w\b)|['\u2019-]")
+"""A digit or a letter that belongs to the name before it: "the box 14"."""
 _LONGEST = 4
 """Most words of a name."""
 
@@ -36,6 +40,7 @@ class Names:
         begun: Counter[Name] = Counter()
         for text in texts:
             for run in self._runs(text):
+                check_time()
                 whole[run] += 1
                 for n in range(1, len(run) + 1):
                     begun[run[:n]] += 1
@@ -48,8 +53,7 @@ class Names:
             article, words = found.group(1).lower(), found.group(2).lower().split()
             end = next((n for n, w in enumerate(words) if w in self._bounding), len(words))
             cut = found.end(2) if end == len(words) else -1
-            # A digit or a letter after it belongs to it: "the box 14".
-            open_ended = cut >= 0 and bool(re.match(r"[\s-]*(?:\d|\w\b)|['\u2019-]", text[cut:]))
+            open_ended = cut >= 0 and _FURTHER.match(text, cut) is not None
             if 0 < end <= _LONGEST and not open_ended and words[end : end + 1] != ["of"]:
                 yield (*(() if article == "the" else (article,)), *words[:end])
 

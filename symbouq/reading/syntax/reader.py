@@ -236,6 +236,7 @@ class SyntaxReader:
         faults: list[str] = []
         for number, (text, sentences) in enumerate(zip(scene, read, strict=True), start=1):
             part = f"scene sentence {number}"
+            check_time()
             if any(sentence.too_long for sentence in sentences):
                 raise ReadingError(part, "for it is longer than any that is read", text)
             with reading(part, text):
@@ -597,7 +598,7 @@ def _announcement(texts: Iterable[str]) -> re.Pattern[str]:
     options = "|".join(re.escape(text) for text in sorted(texts, key=len, reverse=True))
     noun = rf"(?:{options})\W{{0,4}}(?::|=|\bis\b|\bare\b)"
     return re.compile(
-        rf"\b{noun}|^\W*(?:{options})\W*$|\\boxed|\bI (?:choose|chose|pick|select)\b",
+        rf"\b{noun}|^[^\w\n]*(?:{options})[^\w\n]*$|\\boxed|\bI (?:choose|chose|pick|select)\b",
         re.IGNORECASE | re.MULTILINE,
     )
 
@@ -638,11 +639,11 @@ def _structured(response: str) -> tuple[list[str], str] | None:
         return None
     try:
         record = json.loads(response[first : last + 1])
+        answers = [record[key] for key in _ANSWERS if key in record]
+        answer = ", ".join(text for given in answers[:1] for text in _strings(given))
+        steps = [s for key, value in record.items() if key not in _ANSWERS for s in _strings(value)]
     except (ValueError, RecursionError):
         return None
-    answers = [record[key] for key in _ANSWERS if key in record]
-    answer = ", ".join(text for given in answers[:1] for text in _strings(given))
-    steps = [s for key, value in record.items() if key not in _ANSWERS for s in _strings(value)]
     return steps, answer
 
 

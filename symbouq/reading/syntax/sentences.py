@@ -129,7 +129,7 @@ class _Row(NamedTuple):
         text: The number of its text among all that are read together.
         sentence: The sentence.
         start: Where it starts in its text.
-        tokens: Its tokens.
+        tokens: Its tokens, with their places in it.
         asked: Whether it is a question.
         heads: The nouns that open labels in its group.
         names: The names that its group repeats.
@@ -138,7 +138,7 @@ class _Row(NamedTuple):
     text: int
     sentence: str
     start: int
-    tokens: Sequence[Piece]
+    tokens: tuple[Piece, ...]
     asked: bool
     heads: frozenset[str]
     names: frozenset[Name]
@@ -264,38 +264,47 @@ class Sentences:
             heads = self._heads([tokens for sentences in cut for tokens in sentences])
             for text, sentences in zip(texts, cut, strict=True):
                 for tokens in sentences:
+                    check_time()
                     start, end = tokens[0].start, tokens[-1].start + len(tokens[-1].text)
-                    moved = [Piece(piece.text, piece.start - start) for piece in tokens]
                     asked = asks(text, end, start)
-                    yield _Row(number, text[start:end], start, moved, asked, heads, names)
+                    yield _Row(number, text[start:end], start, _moved(tokens), asked, heads, names)
                 number += 1
 
     def _shown(self, rows: Sequence[_Row], ways: Sequence[str]) -> list[list[Sentence]]:
         """Sentences as they are read with names shown to the parser in each of some ways, as they
-        are if it is empty.
+        are if it is empty. What a text repeats is read once.
         """
-        prepared = [[self._prepared(row, way) for row in rows] for way in ways]
+        keys = [row._replace(text=0, start=0) for row in rows]
+        distinct = dict(zip(keys, rows, strict=True))
+        prepared = [
+            {key: self._prepared(row, way) for key, row in distinct.items()} for way in ways
+        ]
         self._parse(
             (words, row.asked)
             for sentences in prepared
-            for words, row in zip(sentences, rows, strict=True)
+            for words, row in zip(sentences.values(), distinct.values(), strict=True)
             if words
         )
-        return [
-            [self._sentence(words, row) for words, row in zip(sentences, rows, strict=True)]
-            for sentences in prepared
-        ]
+        shown = []
+        for sentences in prepared:
+            read = {key: self._sentence(sentences[key], row) for key, row in distinct.items()}
+            shown.append(
+                [replace(read[key], start=row.start) for key, row in zip(keys, rows, strict=True)]
+            )
+        return shown
 
     def _prepared(self, row: _Row, way: str) -> tuple[Word, ...]:
         """The words of a sentence as the parser is shown them; none if it is too long."""
         if len(row.tokens) > LONGEST_SENTENCE:
             return ()
+        check_time()
         names = row.names if way else frozenset()
         return _ended(
             self.preparation.words(row.tokens, row.heads, names, proper=way == "first names")
         )
 
     def _sentence(self, words: tuple[Word, ...], row: _Row) -> Sentence:
+        check_time()
         says = self._shapes[_shape(words), row.asked] if words else _NOTHING
         says = self._cited(says, words, row.sentence)
         known = _known(words, says, row.names)
@@ -341,18 +350,19 @@ class Sentences:
         "shell casing 1" is a landmark, and there is a second.
         """
         opened = Counter[str]()
-        for tokens in sentences:
+        for tokens, times in Counter(map(_moved, sentences)).items():
             if len(tokens) > LONGEST_SENTENCE or not any(map(_is_code, tokens)):
                 continue
+            check_time()
             words = self.preparation.words(tokens)
             for n, word in enumerate(words):
                 if not word.label or " " not in word.text:
                     continue
                 head = word.text.split()[0].lower()
-                opened[head] += 2
+                opened[head] += 2 * times
                 if n and self.preparation.is_name_part(words[n - 1]):
                     placed = n > 1 and bool(words[n - 2].category)
-                    opened[f"{words[n - 1].text.lower()} {head}"] += 1 + placed
+                    opened[f"{words[n - 1].text.lower()} {head}"] += (1 + placed) * times
         return frozenset(head for head, count in opened.items() if count > 1 + (" " in head))
 
     def _parse(self, sentences: Iterable[tuple[tuple[Word, ...], bool]]) -> None:
@@ -394,6 +404,12 @@ class Sentences:
             self._shapes[key] = says
 
 
+def _moved(tokens: Sequence[Piece]) -> tuple[Piece, ...]:
+    """The tokens of a sentence with their places in it."""
+    start = tokens[0].start
+    return tuple(Piece(piece.text, piece.start - start) for piece in tokens)
+
+
 def _completed(row: _Row, sentence: Sentence) -> _Row:
     """A sentence to be read again with what it leaves out."""
     tokens = list(row.tokens)
@@ -402,7 +418,7 @@ def _completed(row: _Row, sentence: Sentence) -> _Row:
         word = sentence.words[at]
         first = next((n for n, t in enumerate(tokens) if t.start >= word.start), len(tokens))
         tokens[first : first + instead] = [Piece(text, word.start)]
-    return row._replace(tokens=tokens)
+    return row._replace(tokens=tuple(tokens))
 
 
 def _doubtful(sentence: Sentence) -> bool:
