@@ -1,14 +1,24 @@
-"""Limits on what a trace may cost, its time and the size of its programs; turns of threads."""
+"""Limits on what a trace may cost, its time and the size of its programs, and on what an ontology
+may cost that is compiled; turns of threads.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import math
 import os
+import pickle
+import resource
+import select
+import signal
+import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from pathlib import Path
 from time import monotonic
+from typing import TypeVar, cast
 
 import clingo
 from clingo.backend import Observer
@@ -23,6 +33,17 @@ _BETWEEN_LOOKS = 1_024
 
 _PATIENCE = 0.05
 """Seconds in which an interrupted solver run should have ended, before it is told again."""
+
+COMPILING = 60
+"""Seconds of a processor that it may take to compile an ontology; most take one or two."""
+
+_ROOM = 4 << 30
+"""Bytes of memory that it may take beside what the process has already."""
+
+_STUCK = 10 * COMPILING
+"""Seconds after which a process counts as stuck that does what may take `COMPILING`."""
+
+_PR_SET_PDEATHSIG = 1
 
 _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
@@ -214,3 +235,91 @@ def running(control: clingo.Control) -> Iterator[None]:
         yield
     finally:
         _watchdog.release(control)
+
+
+R = TypeVar("R")
+
+
+def apart(work: Callable[[], R]) -> R:
+    """Does work in a process of its own that ends at the limit `COMPILING`, where it takes 4 GB of
+    memory, and with this one.
+
+    The grounder can neither be interrupted while it joins atoms, nor does it let Python handle a
+    signal; a process can be ended.
+
+    Args:
+        work: Gives what can be pickled.
+
+    Raises:
+        LimitError: If it takes more time or memory, or its process dies.
+        Exception: What the work raises.
+    """
+    parent = os.getpid()
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _work_alone(work, writer, parent)
+    os.close(writer)
+    try:
+        with os.fdopen(reader, "rb", buffering=0) as answers:
+            told = _all_of(answers.fileno())
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    if not told:
+        raise LimitError(f"it takes more than {COMPILING} seconds, or 4 GB of memory")
+    done, value = pickle.loads(told)
+    if not done:
+        raise value
+    return cast("R", value)
+
+
+def _all_of(reader: int) -> bytes:
+    """What a process writes until it ends; nothing if it is stuck."""
+    end = monotonic() + _STUCK
+    parts: list[bytes] = []
+    while select.select([reader], [], [], max(0.0, end - monotonic()))[0]:
+        part = os.read(reader, 1 << 16)
+        if not part:
+            return b"".join(parts)
+        parts.append(part)
+    return b""
+
+
+def end_with(parent: int) -> None:
+    """Has this process end when its parent does.
+
+    Args:
+        parent: The parent, which may have ended already.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _work_alone(work: Callable[[], R], writer: int, parent: int) -> None:
+    """Does work in a process that was forked for it, says what comes of it, and ends."""
+    code = 1
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        end_with(parent)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CPU, (COMPILING, COMPILING + 1))
+        if sys.platform == "linux":
+            pages = int(Path("/proc/self/statm").read_text().split()[0])
+            most = pages * resource.getpagesize() + _ROOM
+            resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        try:
+            told = pickle.dumps((True, work()))
+        except MemoryError:
+            return
+        except Exception as error:
+            told = pickle.dumps((False, error))
+        with os.fdopen(writer, "wb") as stream:
+            stream.write(told)
+        code = 0
+    finally:
+        os._exit(code)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -24,6 +25,7 @@ from symbouq.errors import RecordError
 from symbouq.limits import LimitError, late, turn, untimed
 from symbouq.ontology.library import VERSION, OntologyLibrary, builtin
 from symbouq.ontology.tables import Ontology, Triple
+from symbouq.reading.faults import InternalError, reading
 from symbouq.reading.parsed import IN_PART, SURE, ParsedClaim, ParsedTrace
 from symbouq.reading.parser import TraceParser
 from symbouq.records import SCHEMA_VERSION, Context, Instance, Trace
@@ -114,9 +116,13 @@ class TraceAuditor:
         """
         parser = self.parser_for(trace)
         parsed = parser.parse(trace)
-        with suppress(LimitError):  # what was read stands
-            parsed = with_alternatives(parser, trace, parsed)
-        return parsed
+        try:
+            with reading("what is said to be possible", ""):
+                return with_alternatives(parser, trace, parsed)
+        except LimitError:  # what was read stands
+            return parsed
+        except InternalError as error:
+            return _with_fault(parsed, error)
 
     def audited(
         self, trace: Trace, file: str | None = None, line: int | None = None
@@ -162,9 +168,12 @@ class TraceAuditor:
         else:
             parsed, result = coherent(ontology, parsed, partial(decide, ontology, cases=cases))
         try:
-            parsed, result = judge_answer(parser, trace, parsed, result)
+            with reading("the answer", trace.conclusion or trace.response or ""):
+                parsed, result = judge_answer(parser, trace, parsed, result)
         except LimitError:  # what was decided stands
             result.timed_out = True
+        except InternalError as error:
+            parsed = _with_fault(parsed, error)
         try:
             self._presume(ontology, parsed, result, cases)
         except LimitError:
@@ -197,6 +206,11 @@ class TraceAuditor:
         if ontology.relations.presumed and parsed.events is None:
             literal = partial(self.library.ontology, ontology.profile, literal=True)
             presume(ontology, literal, parsed, result, partial(decide, cases=cases))
+
+
+def _with_fault(parsed: ParsedTrace, error: InternalError) -> ParsedTrace:
+    """A trace with what could not be read of it, once."""
+    return replace(parsed, faults=tuple(dict.fromkeys((*parsed.faults, str(error)))))
 
 
 def decide(ontology: Ontology, parsed: ParsedTrace, cases: bool = False) -> TraceResult:

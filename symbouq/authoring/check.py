@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import clingo
 from clingo import ast
@@ -17,7 +18,12 @@ from clingo import ast
 from symbouq.errors import OntologyError
 from symbouq.io.sarif import Result, sarif_log
 from symbouq.logic.programs import TraceSolver, clashes
-from symbouq.ontology.compilation import checks, solved_ontology, solved_tables
+from symbouq.ontology.compilation import (
+    checks,
+    solved_ontology,
+    solved_tables,
+    within_limit,
+)
 from symbouq.ontology.source import (
     ASSERTED,
     Place,
@@ -64,6 +70,20 @@ def check(folder: str | None = None) -> list[Finding]:
     errors: list[OntologyError] = []
     source, _ = read_source(lp_files(data_folder("ontology")), folder, errors.append)
     name = "builtin" if folder is None else folder
+    try:
+        return within_limit(source, partial(_found, source, name, errors))
+    except OntologyError as error:
+        return _found(source, name, [*errors, error])
+
+
+def _found(source: Source, name: str, errors: list[OntologyError]) -> list[Finding]:
+    """The findings about an ontology.
+
+    Args:
+        source: Its statements.
+        name: What it is called.
+        errors: What could not be read of it; where there is any, nothing else is looked for.
+    """
     table = checks()
     profiles_of: dict[_Fault, list[str]] = defaultdict(list)
     profiles = [profile for (profile,) in source.rows["profile", 1]]

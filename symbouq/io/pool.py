@@ -4,12 +4,10 @@ and no process left behind.
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import multiprocessing
 import os
 import signal
-import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -20,11 +18,10 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from symbouq.errors import SymboUQError
+from symbouq.limits import end_with
 
 _AHEAD = 4
 """Batches for each process that may be begun before the first of them is fetched."""
-
-_PR_SET_PDEATHSIG = 1
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -198,10 +195,7 @@ def serve(line: Connection, make: Callable[[], Callable[[Any], Any]], parent: in
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the interrupt key is the parent's to handle
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        return
+    end_with(parent)
     try:
         function = make()
     except Exception as error:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import clingo
 from clingo import ast
 
 from symbouq.errors import OntologyError
-from symbouq.limits import LimitError, meter
+from symbouq.limits import COMPILING, LimitError, apart, meter
 from symbouq.ontology.source import (
     PRIVATE,
     Place,
@@ -155,6 +155,33 @@ def _ground(control: clingo.Control, complaints: list[str], source: Source, name
         most, place = max(heads, key=lambda head: many[signature(head[0])])
         message += f"; most of them conclude {most.name}/{len(most.arguments)}"
         raise OntologyError(message, *place, code="growth") from error
+
+
+R = TypeVar("R")
+
+
+def within_limit(source: Source, work: Callable[[], R]) -> R:
+    """Does work that grounds rules of an ontology, in a process of its own where it has any: they
+    may join atoms without end.
+
+    Args:
+        source: The ontology's statements.
+        work: Gives what can be pickled.
+
+    Raises:
+        OntologyError: If it takes longer than the limit; what the work raises.
+    """
+    if not source.rules:
+        return work()
+    try:
+        return apart(work)
+    except LimitError as error:
+        longest = max(source.rules, key=lambda rule: len(atoms_in(rule.statement.body)))
+        message = (
+            f"the rules take more than {COMPILING} seconds, or 4 GB of memory, to compile; of all "
+            "rules, this one joins the most atoms"
+        )
+        raise OntologyError(message, *longest.place, code="growth") from error
 
 
 def compiling_program(source: Source, profile: str, name: str, further: str = "") -> clingo.Control:

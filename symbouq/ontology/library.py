@@ -6,11 +6,12 @@ Everything that the audit and the readers know about relations comes from here.
 from __future__ import annotations
 
 import os
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
+from typing import Any
 
 from symbouq.errors import OntologyError
 from symbouq.limits import turn, untimed
-from symbouq.ontology.compilation import tables_of
+from symbouq.ontology.compilation import tables_of, within_limit
 from symbouq.ontology.source import (
     Rows,
     Source,
@@ -139,13 +140,17 @@ class OntologyLibrary:
     def _compile(self, profile: str, literal: bool) -> Ontology:
         name = f"literal-{profile}" if literal else profile
         kept = self._store.load(name) if self._store is not None else None
-        if kept is not None:
-            tables = Tables(unlisted(kept["tables"]))
-            return Ontology.of(tables, profile, self.name, self._hash, kept["rules"])
+        if kept is None:
+            kept = within_limit(self.source, partial(self._made, profile, literal))
+            if self._store is not None:
+                self._store.save(name, kept)
+        tables = Tables(unlisted(kept["tables"]))
+        return Ontology.of(tables, profile, self.name, self._hash, kept["rules"])
+
+    def _made(self, profile: str, literal: bool) -> dict[str, Any]:
+        """What is kept of a profile."""
         made = tables_of(self.source, profile, self.name, self._hash, literal)
-        if self._store is not None:
-            self._store.save(name, {"tables": listed(made.tables), "rules": made.encoding.rules})
-        return made
+        return {"tables": listed(made.tables), "rules": made.encoding.rules}
 
 
 def builtin() -> OntologyLibrary:

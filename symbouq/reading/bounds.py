@@ -4,6 +4,11 @@ proportion to the length of a text.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
+from symbouq.limits import check_time
+
 LONGEST_SENTENCE = 300
 """How many words and marks may stand between two full stops."""
 
@@ -15,6 +20,10 @@ LONGEST_RESPONSE = 200_000
 
 _END_OF_RESPONSE = 40_000
 """How many of them are those at its end, where the answer is."""
+
+_AT_ONCE = 2_000
+"""How many characters are tokenized between two looks at the clock, at least."""
+_SPACE = re.compile(r"\s+")
 
 MOST_PAIRS = 400
 """How many pairs of things one relation may be said of: "A, B and C are left of D and E" has
@@ -51,3 +60,19 @@ def left_out(part: str, response: str | None) -> str:
         return ""
     first, last = LONGEST_RESPONSE - _END_OF_RESPONSE, len(response) - _END_OF_RESPONSE
     return f"{part} is not read from character {first + 1:,} to {last:,}, for it is too long"
+
+
+def stretches(text: str) -> Iterator[tuple[int, str]]:
+    """A text in stretches that end after white space, each with its place; the clock is looked at
+    before each of them.
+
+    Raises:
+        LimitError: If a surrounding `time_limit` is over.
+    """
+    start = 0
+    while start < len(text):
+        check_time()
+        space = _SPACE.search(text, start + _AT_ONCE)
+        end = space.end() if space else len(text)
+        yield start, text[start:end]
+        start = end

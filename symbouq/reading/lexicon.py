@@ -22,7 +22,7 @@ from spacy.tokens import Doc
 
 from symbouq.ontology.tables import Ontology
 from symbouq.ontology.words import ASKING, DESCRIBING, NAMING
-from symbouq.reading.bounds import LONGEST_WORD
+from symbouq.reading.bounds import LONGEST_WORD, stretches
 
 _COMPOSED = frozenset(("filler", "hedge", "pronoun"))
 """Word classes whose phrases mean what their words do where things are described: who does
@@ -263,16 +263,19 @@ class Lexicon:
 
     def _tokenized(self, text: str) -> Doc:
         """A text's words; spaCy takes time quadratic in the length of a piece without spaces."""
-        cuts = [
-            cut
-            for piece in _LONG_PIECE.finditer(text)
-            for cut in range(piece.start(), piece.end() + 1, LONGEST_WORD)
-        ]
-        if not cuts:
-            return self.nlp.tokenizer(text)
-        spans = pairwise(sorted({0, *cuts, len(text)}))
-        parts = [self.nlp.tokenizer(text[start:end]) for start, end in spans]
-        return Doc.from_docs(parts, ensure_whitespace=False)
+        parts: list[Doc] = []
+        for _, stretch in stretches(text):
+            first = 0
+            for piece in _LONG_PIECE.finditer(stretch):
+                for cut in range(piece.start(), piece.end() + 1, LONGEST_WORD):
+                    parts.append(self.nlp.tokenizer(stretch[first:cut]))
+                    first = cut
+            parts.append(self.nlp.tokenizer(stretch[first:]))
+        if len(parts) == 1:
+            return parts[0]
+        # Not `Doc.from_docs`, which takes the first word of each part for that of a sentence.
+        words = [(token.text, bool(token.whitespace_)) for part in parts for token in part]
+        return Doc(self.nlp.vocab, [word for word, _ in words], [spaced for _, spaced in words])
 
     def tokens(self, text: str) -> list[Token]:
         """The lexical items of a text, longest phrases first."""

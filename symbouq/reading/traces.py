@@ -9,68 +9,25 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Generic, Protocol, Self, TypeVar
 
-from symbouq.errors import RecordError
-from symbouq.limits import LimitError, check_time, late
+from symbouq.limits import check_time, late
 from symbouq.ontology.measures import Offset
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import LONGEST_SENTENCE
+from symbouq.reading.faults import ReadingError, readable, reading
 from symbouq.reading.force import SUPPOSED, asks
 from symbouq.reading.lexicon import Analysis, Lexicon, Token, kind_at, text_at
 from symbouq.reading.parsed import Count, Events
 
-
-class ReadingError(RecordError):
-    """A part of a trace that cannot be read: an internal error, or a sentence without end.
-
-    One in a claim costs that claim alone. One in the scene or in the question is an error of
-    the record: what is concluded without a sentence of the scene may be wrong.
-
-    Args:
-        part: What was being read: `claim 3`, `scene sentence 1`.
-        why: What keeps it from being read.
-        text: Its text.
-    """
-
-    def __init__(self, part: str, why: str, text: str) -> None:
-        shown = " ".join(text[: 2 * _SHOWN].split())
-        shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
-        super().__init__(f"{part} is not read, {why}: {shown}")
-        self.part = part
-
-
 _CONCLUSION = "the conclusion"
-_SHOWN = 80
-"""How many characters of an unreadable text a message shows."""
 
 
 Told = tuple[Sequence[str], str, Sequence[str] | None, str | None, str | None]
 """Scene, question, reasoning, conclusion and response of a trace, as a reader takes them."""
-
-
-@contextmanager
-def reading(part: str, text: str) -> Iterator[None]:
-    """While a part of a trace is read: an internal error is one of that part.
-
-    Args:
-        part: What is being read.
-        text: Its text.
-
-    Raises:
-        ReadingError: At any other error.
-    """
-    try:
-        yield
-    except (RecordError, LimitError):
-        raise
-    except Exception as error:
-        why = f"because of an internal error ({type(error).__name__}: {error})"
-        raise ReadingError(part, why, text) from error
 
 
 def too_long(tokens: Sequence[Token]) -> bool:
@@ -330,9 +287,10 @@ class TraceReader(ABC, Generic[N]):
             response: Free text, segmented into claims; its answer is the last one.
 
         Raises:
-            ReadingError: At an internal error in the scene or the question.
+            ReadingError: If a sentence of the scene has no end.
         """
-        stated, spellings, asked = self._read_scene(tuple(scene), question)
+        read, scene, question, lost = readable(self._read_scene, scene, question)
+        stated, spellings, asked = read
         faults: dict[str, str] = {}
         while True:
             names = spellings.copy()
@@ -345,7 +303,7 @@ class TraceReader(ABC, Generic[N]):
                 # Again without it: it may have left the things half changed.
                 faults[error.part] = str(error)
                 continue
-            text = Text(stated, tuple(claims), asked, tuple(faults.values()))
+            text = Text(stated, tuple(claims), asked, (*lost, *faults.values()))
             return self._completed(text, scene, question)
 
     def _completed(self, text: Text, scene: Sequence[str], question: str) -> Text:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from symbouq.records.base import Record
 
 
@@ -28,3 +30,5 @@ class AnswerRecord(Record):
     """What the answer rests on, as `scene:N`."""
     default: bool
     """Whether it was given for want of proof: no, where yes does not follow."""
+    faults: list[str] = Field(default_factory=list)
+    """What keeps scene or question from being read, where an internal error does."""

@@ -10,7 +10,6 @@ from pydantic_core import from_json
 
 from symbouq.errors import RecordError
 
-
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     rb"|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
@@ -32,7 +31,9 @@ def _all_encodable(value: Any) -> Any:
     """A text, or a list with texts, that is `encodable`; any other value as it is."""
     if isinstance(value, str):
         return encodable(value)
-    return [encodable(v) if isinstance(v, str) else v for v in value] if type(value) is list else value
+    if isinstance(value, list):
+        return [encodable(each) if isinstance(each, str) else each for each in value]
+    return value
 
 
 EncodableText = Annotated[str, AfterValidator(encodable)]

@@ -14,9 +14,10 @@ from symbouq.ontology.library import OntologyLibrary
 from symbouq.ontology.words import CLASSES
 from symbouq.reading.described.reader import DescribedReader
 from symbouq.reading.events.reader import EventReader
+from symbouq.reading.faults import reading
 from symbouq.reading.lexicon import Token
 from symbouq.reading.named.reader import NamedReader
-from symbouq.reading.traces import ReadingError, TraceReader
+from symbouq.reading.traces import TraceReader
 
 LIBRARY = OntologyLibrary()
 NAMED = NamedReader(LIBRARY.ontology())
@@ -128,8 +129,36 @@ def test_an_internal_error_in_the_scene_is_one_of_its_sentence(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     reader = READERS[name]
-    monkeypatch.setattr(
-        reader, "_mentions" if name == "named" else "_stated", lambda *_, **__: 1 // 0
-    )
-    with pytest.raises(ReadingError, match=r"scene sentence 1 .*ZeroDivisionError.*zork is"):
-        reader.read(["A zork is above B."], "", ["A is above B."], "")
+    method = "_mentions" if name == "named" else "_stated"
+    sound = getattr(reader, method)
+
+    def failing(tokens: Sequence[Token], *rest: object, **named: object) -> object:
+        if any(token.text == "zork" for token in tokens):
+            raise ZeroDivisionError("by nothing")
+        return sound(tokens, *rest, **named)
+
+    monkeypatch.setattr(reader, method, failing)
+    scene = ["A red square zork is above B.", *SCENE[name]]
+    read = reader.read(scene, "", SCENE[name], "")
+    (fault,) = read.faults
+    assert fault.startswith("scene sentence 1 is not read, because of an internal error (ZeroDiv")
+    assert read.scene == ((), *reader.read(SCENE[name], "", [], "").scene)
+    assert triples(read)[:-1] == [
+        [(m.subject, m.relation, m.object) for m in told] for told in read.scene[1:]
+    ]
+
+
+def test_an_internal_error_in_events_costs_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = EVENTS.clauses
+
+    def clauses(sentence: str, meaning: str = "") -> object:
+        with reading("a sentence", sentence):
+            return 1 // 0 if "zork" in sentence else sound(sentence, meaning)
+
+    monkeypatch.setattr(EVENTS, "clauses", clauses)
+    read = EVENTS.read([*SCENE["events"], "A zork fell."], "A zork?", ["A zork fell."], "")
+    assert [fault.split(":")[0] for fault in read.faults] == [
+        *("scene sentence 2", "the question", "claim 1")
+    ]
+    assert read.events is not None
+    assert [bool(found) for _, found in read.events.scene] == [True, False]

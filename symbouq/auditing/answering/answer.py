@@ -22,6 +22,7 @@ class Answer:
         premises: What the answer rests on.
         default: Whether it was given for want of proof: no where yes is not entailed, or without
             things of which nothing is said.
+        faults: What keeps scene or question from being read.
     """
 
     status: str
@@ -31,6 +32,7 @@ class Answer:
     impossible: list[str] = field(default_factory=list)
     premises: list[str] = field(default_factory=list)
     default: bool = False
+    faults: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from symbouq.auditing.answering.answer import Answer, Labels
 from symbouq.errors import RecordError
 from symbouq.limits import turn, untimed
 from symbouq.ontology.tables import Ontology
+from symbouq.reading.faults import InternalError
 from symbouq.reading.parser import TraceParser
 from symbouq.records import Instance
 
@@ -56,11 +57,14 @@ def answered(parser: TraceParser, instance: Instance, space: Sequence[str]) -> A
         from symbouq.auditing.answering.events import answer_events
         from symbouq.auditing.answering.named import answer_named
 
-    if ontology.eventful and (instance.scene_relations is None or instance.scene_events):
-        return answer_events(parser, instance, labels)
-    if described:
-        return answer_described(parser, instance, labels)
-    return answer_named(parser, instance, labels)
+    try:
+        if ontology.eventful and (instance.scene_relations is None or instance.scene_events):
+            return answer_events(parser, instance, labels)
+        if described:
+            return answer_described(parser, instance, labels)
+        return answer_named(parser, instance, labels)
+    except InternalError as error:  # an answer needs all of the scene
+        return Answer("unread", faults=[str(error)])
 
 
 def _space(instance: Instance) -> list[str]:

@@ -11,14 +11,9 @@ from symbouq.reading.bounds import LONGEST_SENTENCE, MOST_STOPS, MOST_THINGS
 from symbouq.reading.described import queries
 from symbouq.reading.described.referents import Discourse, Statement
 from symbouq.reading.described.syntax import DEFINITE, DEMONSTRATIVE, Grammar, Parse, Phrase
+from symbouq.reading.faults import SCENE_SENTENCE, reading
 from symbouq.reading.lexicon import Token
-from symbouq.reading.traces import (
-    NAMED_BY_QUESTION,
-    Mention,
-    Scene,
-    TraceReader,
-    reading,
-)
+from symbouq.reading.traces import NAMED_BY_QUESTION, Mention, Scene, TraceReader
 
 _Stated = tuple[tuple[Parse, list[Statement]], ...]
 """The sentences of a text, parsed, with what each states."""
@@ -91,8 +86,9 @@ class DescribedReader(TraceReader[Discourse]):
             tokens = self.lexicon.tokens_of_each(scene)
         stated: list[_Stated] = []
         for number, (text, said) in enumerate(zip(scene, tokens, strict=True), start=1):
-            self._readable(f"scene sentence {number}", text, said, discourse)
-            with reading(f"scene sentence {number}", text):
+            part = f"{SCENE_SENTENCE} {number}"
+            self._readable(part, text, said, discourse)
+            with reading(part, text):
                 stated.append(tuple(self._stated(said, discourse, narrating=True)))
         return tuple(stated), discourse
 
@@ -133,12 +129,14 @@ class DescribedReader(TraceReader[Discourse]):
         discourse = discourse.copy()
         query = self._query(question, discourse)
         known = len(discourse)
-        mentions = tuple(
-            tuple(m for part in text for m in self._spoken(*part, discourse, known))
-            for text in stated
-        )
+        mentions: list[tuple[Mention, ...]] = []
+        for number, (text, parts) in enumerate(zip(scene, stated, strict=True), start=1):
+            with reading(f"{SCENE_SENTENCE} {number}", text):
+                mentions.append(
+                    tuple(m for part in parts for m in self._spoken(*part, discourse, known))
+                )
         with reading("the question", question):
-            return mentions, discourse, self._pair(query, discourse)
+            return tuple(mentions), discourse, self._pair(query, discourse)
 
     @staticmethod
     def _pair(query: queries.Query, discourse: Discourse) -> tuple[str, str] | None:

@@ -11,9 +11,10 @@ from symbouq.ontology.tables import Ontology
 from symbouq.reading.clauses import Clause, Clauses
 from symbouq.reading.events.grammar import Sentence
 from symbouq.reading.events.words import EventLexicon
+from symbouq.reading.faults import SCENE_SENTENCE, InternalError, reading
 from symbouq.reading.named.reader import NamedReader
 from symbouq.reading.parsed import Events
-from symbouq.reading.traces import ASSERTED, Claim, Mention, ReadingError, Text, reading
+from symbouq.reading.traces import ASSERTED, Claim, Mention, Text
 from symbouq.records import ClauseRecord
 
 
@@ -45,26 +46,32 @@ class EventReader(NamedReader):
     def _completed(self, text: Text, scene: Sequence[str], question: str) -> Text:
         """The text with its clauses, and with its relations as the clauses have them.
 
-        Raises:
-            ReadingError: At an internal error in the scene or the question.
+        Sentences in which there is an internal error have none.
         """
-        scene_clauses = tuple(map(self.clauses, scene))
-        asked = self.clauses(question) if question else ()
+        faults = list(text.faults)
+
+        def clauses_of(part: str, sentence: str) -> tuple[Clause, ...]:
+            try:
+                return self.clauses(sentence) if sentence else ()
+            except InternalError as error:
+                faults.append(f"{part}: {error}")
+                return ()
+
+        scene_clauses = tuple(
+            clauses_of(f"{SCENE_SENTENCE} {n}", told) for n, told in enumerate(scene, start=1)
+        )
+        asked = clauses_of("the question", question) if question else ()
         named = {n.lower() for clauses in (*scene_clauses, asked) for n in things(clauses)}
         stated = tuple(
             self._relations(clauses, sentence, named)
             for clauses, sentence in zip(scene_clauses, scene, strict=True)
         )
-        faults = list(text.faults)
         claims: list[Claim] = []
         claim_clauses: list[Clauses] = []
         for number, claim in enumerate(text.claims, start=1):
             clauses: Clauses = ()
             if claim.stance == ASSERTED:
-                try:
-                    clauses = self.claimed(claim.text)
-                except ReadingError as error:
-                    faults.append(f"claim {number}: {error}")
+                clauses = clauses_of(f"claim {number}", self.claimed(claim.text))
             relations = self._relations(clauses, claim.text, named)
             claims.append(replace(claim, relations=relations))
             claim_clauses.append(clauses if relations else ())
@@ -90,11 +97,11 @@ class EventReader(NamedReader):
                     found.append(Mention(subject, relation, other, (0, len(text)), 1.0, grounded))
         return tuple(found)
 
-    def claimed(self, claim: str) -> tuple[Clause, ...]:
-        """The clauses of a claim, without the words that open it ("So ...", "Answer: ...")."""
+    def claimed(self, claim: str) -> str:
+        """A claim without the words that open it ("So ...", "Answer: ...")."""
         opening = (t for t in self.lexicon.tokens(claim) if t.kind not in _OPENING)
         first = next(opening, None)
-        return self.clauses(claim[first.start :]) if first is not None else ()
+        return claim[first.start :] if first is not None else ""
 
     def _parsed(self, sentence: str, meaning: str) -> tuple[Clause, ...]:
         tokens = self.words.tokens(sentence.replace("_", " "))

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from symbouq.ontology.tables import Ontology
 from symbouq.ontology.words import WAYS
+from symbouq.reading.faults import SCENE_SENTENCE, reading
 from symbouq.reading.lexicon import Token, kind_at, text_at
 from symbouq.reading.named.grammar import Grammar, Item, Placement
 from symbouq.reading.named.mentions import Names, discover, follows_name, key_of, measured, runs
@@ -17,7 +18,6 @@ from symbouq.reading.traces import (
     Question,
     Scene,
     TraceReader,
-    reading,
     too_long,
 )
 
@@ -57,15 +57,19 @@ class NamedReader(TraceReader[Names]):
 
     def _scene(self, scene: tuple[str, ...], question: str) -> Scene[Names]:
         with reading("the scene", " ".join(scene)):
-            *tokens, last = (
-                measured(text, self.ontology)
-                for text in self.lexicon.tokens_of_each([*scene, question])
-            )
+            *found, last = self.lexicon.tokens_of_each([*scene, question])
+        with reading("the question", question):
+            last = measured(last, self.ontology)
             asked_tokens = [] if too_long(last) else self._without_question_words(last)
-            for number, (text, said) in enumerate(zip(scene, tokens, strict=True), start=1):
-                self._readable(f"scene sentence {number}", text, said, Names())
+        tokens: list[Sequence[Token]] = []
+        for number, (text, said) in enumerate(zip(scene, found, strict=True), start=1):
+            part = f"{SCENE_SENTENCE} {number}"
+            with reading(part, text):
+                tokens.append(measured(said, self.ontology))
+            self._readable(part, text, tokens[-1], Names())
+        with reading("the scene", " ".join(scene)):
             names = discover(tokens, asked_tokens)
-        stated = self._chained("scene sentence", scene, tokens, names, len(names))
+        stated = self._chained(SCENE_SENTENCE, scene, tokens, names, len(names))
         with reading("the question", question):
             return stated, names, self._asked(asked_tokens, names)
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
-from symbouq.limits import check_time
-from symbouq.reading.bounds import LONGEST_WORD
+from symbouq.reading.bounds import LONGEST_WORD, stretches
 from symbouq.reading.syntax.preparation import Piece
 
 if TYPE_CHECKING:
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
 _TYPESETTING = re.compile(r"\\[()\[\]]|\\(?:[a-zA-Z]+\*?)?|[${}]|</?[a-z]+>")
 """Commands of LaTeX and tags, which say nothing of a place."""
 _ENDLESS = re.compile(rf"(?<!\S)\S{{{LONGEST_WORD},}}")
-_BETWEEN_LOOKS = 1_024
-"""Tokens between two looks at the clock."""
 _CLOSING = frozenset('"*_`)]\u201d')
 ENDS = frozenset((".", "!", "?", ";"))
 """What ends a sentence."""
@@ -47,22 +44,25 @@ def pieces(tokenizer: Tokenizer, text: str) -> Iterator[list[Piece]]:
         LimitError: If a surrounding `time_limit` is over.
     """
     plain = _ENDLESS.sub(_blank, _TYPESETTING.sub(_blank, text))
-    tokens = list(tokenizer(plain))
+    tokens = [
+        (token, start + token.idx)
+        for start, stretch in stretches(plain)
+        for token in tokenizer(stretch)
+    ]
     current: list[Piece] = []
     ended = False
-    for n, token in enumerate(tokens):
-        if n % _BETWEEN_LOOKS == 0:
-            check_time()
+    for n, (token, place) in enumerate(tokens):
         if not token.is_space:
-            current.append(Piece(token.text, token.idx))
+            current.append(Piece(token.text, place))
         last = n + 1 == len(tokens)
-        follows = "" if last else tokens[n + 1].text
-        spaced = bool(last or token.whitespace_ or tokens[n + 1].is_space)
+        following = token if last else tokens[n + 1][0]
+        follows = "" if last else following.text
+        spaced = bool(last or token.whitespace_ or following.is_space)
         closed = ended and token.text[0] in _CLOSING
         ends = spaced and (token.text in ENDS or closed)
         ended = (token.text in ENDS or closed) and (follows[:1] in _CLOSING or spaced)
         lettered = len(token.text) == 2 and token.text[1] == "." and token.text[0].isalpha()
-        ends = ends or (lettered and (last or follows[:1].isupper() or tokens[n + 1].is_space))
+        ends = ends or (lettered and (last or follows[:1].isupper() or following.is_space))
         if current and (ends or last or (token.is_space and "\n" in token.text)):
             if any(c.isalnum() for piece in current for c in piece.text):
                 yield current

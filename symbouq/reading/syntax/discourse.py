@@ -88,6 +88,7 @@ class Discourse:
         self._noun = ""
         self._graded = ""
         self._wanted: list[tuple[Statement, int]] = []
+        self._asking: set[int] = set()  # noun phrases whose things are being looked for
 
     def take(self, sentence: Sentence) -> tuple[Said, ...]:
         """What a sentence says of things; what it speaks of may be meant by pronouns later."""
@@ -714,6 +715,16 @@ class Discourse:
         """
         if head == CONTEXT:
             return _only(self._context(sentence, other))
+        if head in self._asking:
+            return ()  # "next to the row above and next to the other": each waits for the other
+        self._asking.add(head)
+        try:
+            return self._means(sentence, head, other)
+        finally:
+            self._asking.remove(head)
+
+    def _means(self, sentence: Sentence, head: int, other: int) -> tuple[int, ...]:
+        """The same of a noun phrase that is not being looked at already."""
         phrase = sentence.says.phrases[head]
         if phrase.kind == "wanted":
             return ()
@@ -799,7 +810,10 @@ class Discourse:
             told = opening not in entering or any(s.landmark == head for s in stated)
             if told or self._further(sentence, head) is None:
                 continue
-            (holder,) = self._meant(sentence, head, CONTEXT)
+            holders = self._meant(sentence, head, CONTEXT)
+            if len(holders) != 1:
+                continue
+            (holder,) = holders
             word = sentence.words[head]
             span = sentence.start + word.start, sentence.start + word.end
             for s in stated:

@@ -205,6 +205,8 @@ class Axes:
         before, side = told[-1]
         relation = self._sides[side]
         if first or (before == "from" and len(told) == 1):
+            if relation not in self._converse:
+                return None  # a direction that the profile does not have
             relation = self._converse[relation]
         along = self.amounts.axis(self._scale[scale])
         across = self.amounts.axis(relation)

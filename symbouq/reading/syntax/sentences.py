@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbouq.limits import check_time
+from symbouq.limits import LimitError, check_time
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import LONGEST_SENTENCE
+from symbouq.reading.faults import because_of
 from symbouq.reading.force import asks
 from symbouq.reading.syntax.cutting import ENDS, pieces, spans
 from symbouq.reading.syntax.extraction import (
@@ -60,6 +61,7 @@ class Sentence:
         too_long: Whether it is longer than any that is read.
         known: The heads of the noun phrases that are labels, or names that the text repeats.
         time: When it says that things were so: "first", "before" something, "past", or "mixed".
+        fault: What keeps it from being read; empty where nothing does.
     """
 
     text: str
@@ -70,6 +72,7 @@ class Sentence:
     too_long: bool = False
     known: frozenset[int] = frozenset()
     time: str = ""
+    fault: str = ""
 
     def sure(self, statement: Statement) -> bool:
         """Whether a statement counts: it is read plainly, or of things that are known."""
@@ -194,7 +197,7 @@ class Sentences:
             re.compile(rf"\b(?:{'|'.join(map(re.escape, self._classes(*names)))})\b")
             for names in (("initially",), ("later", "ending"), ("been",))
         )
-        self._shapes: dict[tuple[Shape, bool], Extracted] = {}
+        self._shapes: dict[tuple[Shape, bool], Extracted | str] = {}
         self._known: dict[Group, list[list[Sentence]]] = {}
 
     def _classes(self, *names: str) -> frozenset[str]:
@@ -283,7 +286,7 @@ class Sentences:
             (words, row.asked)
             for sentences in prepared
             for words, row in zip(sentences.values(), distinct.values(), strict=True)
-            if words
+            if words and not isinstance(words, str)
         )
         shown = []
         for sentences in prepared:
@@ -293,19 +296,32 @@ class Sentences:
             )
         return shown
 
-    def _prepared(self, row: _Row, way: str) -> tuple[Word, ...]:
-        """The words of a sentence as the parser is shown them; none if it is too long."""
+    def _prepared(self, row: _Row, way: str) -> tuple[Word, ...] | str:
+        """The words of a sentence as the parser is shown them; none if it is too long; what is
+        wrong where there is an internal error.
+        """
         if len(row.tokens) > LONGEST_SENTENCE:
             return ()
         check_time()
         names = row.names if way else frozenset()
-        return _ended(
-            self.preparation.words(row.tokens, row.heads, names, proper=way == "first names")
-        )
+        proper = way == "first names"
+        try:
+            return _ended(self.preparation.words(row.tokens, row.heads, names, proper=proper))
+        except LimitError:
+            raise
+        except Exception as error:
+            return because_of(error)
 
-    def _sentence(self, words: tuple[Word, ...], row: _Row) -> Sentence:
+    def _sentence(self, words: tuple[Word, ...] | str, row: _Row) -> Sentence:
         check_time()
-        says = self._shapes[_shape(words), row.asked] if words else _NOTHING
+        says: Extracted | str = _NOTHING
+        if isinstance(words, str):
+            says = words
+        elif words:
+            says = self._shapes[_shape(words), row.asked]
+        if isinstance(says, str):
+            return Sentence(row.sentence, row.start, (), _NOTHING, row.asked, fault=says)
+        assert not isinstance(words, str)
         says = self._cited(says, words, row.sentence)
         known = _known(words, says, row.names)
         time = self._time(row.sentence.lower())
@@ -354,7 +370,10 @@ class Sentences:
             if len(tokens) > LONGEST_SENTENCE or not any(map(_is_code, tokens)):
                 continue
             check_time()
-            words = self.preparation.words(tokens)
+            try:
+                words = self.preparation.words(tokens)
+            except Exception:  # it comes again where the sentence is read
+                continue
             for n, word in enumerate(words):
                 if not word.label or " " not in word.text:
                     continue
@@ -398,6 +417,18 @@ class Sentences:
         return docs
 
     def _parse_batch(self, new: Sequence[tuple[tuple[Shape, bool], tuple[Word, ...]]]) -> None:
+        """Remembers what sentences say, or what is wrong with one that keeps it from being read."""
+        try:
+            self._extract(new)
+        except LimitError:
+            raise
+        except Exception as error:
+            if len(new) == 1:
+                self._shapes[new[0][0]] = because_of(error)
+            for one in new if len(new) > 1 else ():
+                self._parse_batch([one])
+
+    def _extract(self, new: Sequence[tuple[tuple[Shape, bool], tuple[Word, ...]]]) -> None:
         docs = self._docs([words for _, words in new])
         batch = [(words, doc, asked) for ((_, asked), words), doc in zip(new, docs, strict=True)]
         for (key, _), says in zip(new, self._extraction.extracted(batch), strict=True):

@@ -1,0 +1,297 @@
+"""Whether any short text makes a reader fail.
+
+    python experiments/benchmarks/fuzz_texts.py [--texts N] [--first N] [--seed S] [--jobs N]
+
+N texts (1,000) are put together by a small grammar of noun phrases, places and clauses, with the
+words of the ontology in all its slots. Many are then damaged: broken off, a word left out, doubled,
+or moved, or an odd sign put in. Ten make a record, in one profile after the other or of some data
+set: a scene, a question, and a response or separate claims. Each is audited and answered. No text
+may be an internal error, not even one that costs a sentence only. Text N is the same whatever the
+number of texts and processes, so that `--first 40000 --texts 10000` continues where a run has
+ended.
+
+Prints how many texts were read, and the faults with their texts; exit code 1 where there is any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
+from typing import Any
+
+from fuzz import profiles
+
+from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.auditor import TraceAuditor
+from symbouq.errors import RecordError, SymboUQError
+from symbouq.io.pool import Pool
+from symbouq.limits import LimitError, time_limit
+from symbouq.ontology.library import builtin
+from symbouq.records import Trace, make_record
+
+TEXTS = 10
+"""Texts in a record."""
+_LIMIT = 60.0
+"""Seconds after which a record counts as held up."""
+_TABLES = (
+    ("phrase", 2),
+    ("phrase", 3),
+    ("expression", 3),
+    ("wording", 3),
+    ("scaled", 2),
+    ("scaled", 3),
+    ("label", 3),
+    ("level", 2),
+    ("compared", 2),
+)
+"""Tables of the ontology whose last argument is a text that relates things."""
+
+
+# Words ---------------------------------------------------------------------------------
+
+
+@cache
+def relating() -> Sequence[str]:
+    """Texts that relate things."""
+    rows = builtin().rows
+    texts = {str(row[-1]) for table in _TABLES for row in rows[table]}
+    return sorted(text.replace("#", "third").replace("_", " ") for text in texts)
+
+
+@cache
+def classes() -> Sequence[Sequence[str]]:
+    """The ontology's classes of words, each with its texts."""
+    rows = builtin().rows
+    found: dict[str, set[str]] = {}
+    for table in (("lexeme", 2), ("word", 2), ("cue", 2), ("synonym", 2)):
+        for name, text in rows[table]:
+            found.setdefault(f"{table[0]} {name}", set()).add(str(text))
+    found["verbs"] = {str(row[-1]) for row in rows["inflected", 3]} | {
+        str(row[-1]) for row in rows["verb", 2]
+    }
+    found["prepositions"] = {str(row[-1]) for row in rows["way", 2]}
+    found["units"] = {str(row[-1]) for row in rows["unit", 4]}
+    return [sorted(found[name]) for name in sorted(found)]
+
+
+_NOUNS = ("ball", "cup", "box", "lamp", "table", "left", "front", "row above", "middle", "square")
+_NAMES = ("A", "B", "x_1", "C", "Anna", "Box 14", "rack_A_01", "P", "X", "K1", "(2, 5)", "R2-D2")
+_BARE = (
+    "it",
+    "one",
+    "the other",
+    "them",
+    "there",
+    "which",
+    "each other",
+    "both",
+    "you",
+    "the rest",
+)
+_ARTICLES = ("the", "the", "the", "a", "this", "another", "every", "no", "two", "its", "my")
+_VERBS = ("is", "is", "is", "lies", "stands", "are", "was", "moves", "can be", "is not", "must be")
+_JOINTS = (" and ", ", and ", ", ", " or ", "; ", " but ", " so ", ", which is ", " while ", ": ")
+_SIGNS = (
+    "(",
+    ")",
+    "[",
+    '"',
+    "'",
+    "\u2019",
+    "\u2014",
+    "/",
+    "=",
+    "->",
+    "*",
+    "\n",
+    "\ud800",
+    "\u0301",
+)
+
+
+def a_word(chance: random.Random) -> str:
+    """A text of a class of words."""
+    return chance.choice(chance.choice(classes()))
+
+
+def a_thing(chance: random.Random, depth: int = 2) -> str:
+    """A noun phrase."""
+    kind = chance.random()
+    if kind < 0.25:
+        return chance.choice(_NAMES)
+    if kind < 0.35:
+        return chance.choice(_BARE)
+    noun = chance.choice(_NOUNS) if chance.random() < 0.8 else a_word(chance)
+    made = f"{chance.choice(_ARTICLES)} {noun}"
+    if chance.random() < 0.15:
+        made = f"{made.split()[0]} {a_word(chance)} {noun}"
+    if depth and chance.random() < 0.25:
+        made += chance.choice((" that is ", " ", " of ", " and ", ", ")) + (
+            a_place(chance, depth - 1) if chance.random() < 0.5 else a_thing(chance, depth - 1)
+        )
+    return made
+
+
+def a_place(chance: random.Random, depth: int = 2) -> str:
+    """What relates to a thing, or to none."""
+    made = chance.choice(relating())
+    if chance.random() < 0.15:
+        made = f"{chance.choice(('3 m', 'two', 'far', 'directly', 'just', a_word(chance)))} {made}"
+    if depth and chance.random() < 0.15:
+        made += chance.choice((" and ", " or ", " of ", " ")) + chance.choice(relating())
+    if chance.random() < 0.85:
+        made += f" {a_thing(chance, depth)}"
+    return made
+
+
+def a_clause(chance: random.Random) -> str:
+    """A clause, or a piece of one."""
+    thing, place, verb = a_thing(chance), a_place(chance), chance.choice(_VERBS)
+    match chance.randrange(9):
+        case 0:
+            return f"{place} {verb} {thing}"
+        case 1:
+            return f"there is {thing} {place}"
+        case 2:
+            return f"{verb} {thing} {place}"
+        case 3:
+            return f"{a_word(chance)} {thing} {verb} {place}"
+        case 4:
+            return chance.choice((thing, place))
+        case 5:
+            return f"{thing} {a_word(chance)} {place}"
+        case _:
+            return f"{thing} {verb} {place}"
+
+
+def damaged(chance: random.Random, text: str) -> str:
+    """A text that has lost something, or has something twice."""
+    words = text.split(" ")
+    at = chance.randrange(len(words))
+    match chance.randrange(7):
+        case 0 | 1:
+            return " ".join(words[: at + 1])
+        case 2:
+            return " ".join(words[:at] + words[at + 1 :])
+        case 3:
+            return " ".join(words[:at] + words[at : at + 3] + words[at:])
+        case 4:
+            words.insert(chance.randrange(len(words)), words.pop(at))
+            return " ".join(words)
+        case 5:
+            return " ".join([*words[:at], a_word(chance), *words[at:]])
+        case _:
+            place = chance.randrange(len(text) + 1)
+            return text[:place] + chance.choice(_SIGNS) + text[place:]
+
+
+def a_text(seed: str, number: int) -> str:
+    """Text N of a seed: a sentence, or what is left of one."""
+    chance = random.Random(f"{seed}-{number}")
+    made = a_clause(chance)
+    if chance.random() < 0.1:
+        made = f"{a_place(chance)}, {made}"
+    if chance.random() < 0.35:
+        made += chance.choice(_JOINTS) + a_clause(chance)
+    if chance.random() < 0.4:
+        made = damaged(chance, made)
+    if chance.random() < 0.8:
+        made = made[:1].upper() + made[1:]
+    return made + chance.choice((".", ".", ".", ".", "?", "", "!", ":"))
+
+
+# Reading -------------------------------------------------------------------------------
+
+
+def record(seed: str, number: int) -> dict[str, Any]:
+    """Record N of a seed, with its texts."""
+    texts = [a_text(seed, TEXTS * number + n) for n in range(TEXTS)]
+    chance = random.Random(f"{seed}-record-{number}")
+    made: dict[str, Any] = {
+        "id": str(number),
+        "profile": profiles()[number % len(profiles())],
+        "scene": texts[:4],
+        "question": texts[4],
+    }
+    if chance.random() < 0.3:  # read as the texts of a data set are
+        del made["profile"]
+        made["dataset"] = chance.choice(sorted(str(row[0]) for row in builtin().rows["texts", 2]))
+    if chance.random() < 0.5:
+        made |= {"reasoning": texts[5:-1], "conclusion": texts[-1]}
+    else:
+        made["response"] = " ".join(texts[5:])
+    if chance.random() < 0.5:
+        made["answer_space"] = chance.choice(
+            (["yes", "no"], ["left", "right", "above"], ["DC", "EC", "PO"], ["A", "B"])
+        )
+    return made
+
+
+def faults_of(auditor: TraceAuditor, given: dict[str, Any]) -> Iterator[str]:
+    """What goes wrong with a record, in one line each."""
+    trace = make_record(Trace, given)
+
+    def audited() -> Sequence[str]:
+        return auditor.audited(trace)["faults"]
+
+    def answered() -> Sequence[str]:
+        answer(auditor, trace)
+        return ()
+
+    does: tuple[Callable[[], Sequence[str]], ...] = (audited, answered)
+    for act in does[: 2 if "answer_space" in given else 1]:
+        try:
+            with time_limit(_LIMIT):
+                told = act()
+        except RecordError as error:
+            told = [str(error)]
+        except (LimitError, SymboUQError) as error:
+            told = [f"internal error: {error}"]
+        except Exception as error:
+            told = [f"internal error, the record is lost: {type(error).__name__}: {error}"]
+        found = [fault for fault in told if "internal error" in fault]
+        under = given.get("profile") or given["dataset"]
+        yield from (f"{under}: {act.__name__}: {fault}" for fault in found)
+
+
+def read(seed: str, numbers: Iterable[int]) -> Iterator[tuple[int, list[str]]]:
+    """Records read, each with its number and its faults."""
+    auditor = TraceAuditor(partial=True)
+    for number in numbers:
+        yield number, [*faults_of(auditor, record(seed, number))]
+
+
+def lost(number: int, how: str) -> tuple[int, list[str]]:
+    """What is found where a process died."""
+    return number, [f"the process died, {how}"]
+
+
+def main() -> None:
+    """Reads the options, does it, prints."""
+    options = argparse.ArgumentParser(description="Gives short texts to the readers.")
+    options.add_argument("--texts", type=int, default=1000, metavar="N")
+    options.add_argument("--first", type=int, default=0, metavar="N")
+    options.add_argument("--seed", default="2026", metavar="S")
+    options.add_argument("--jobs", type=int, default=2, metavar="N")
+    given = options.parse_args()
+    start = time.monotonic()
+    numbers = range(given.first // TEXTS, -(-(given.first + given.texts) // TEXTS))
+    kinds: Counter[str] = Counter()
+    with Pool(given.jobs, partial(partial, read, given.seed), lost) as pool:
+        for done in pool.map([*numbers[n : n + 20]] for n in range(0, len(numbers), 20)):
+            for number, faults in done:
+                for fault in faults:
+                    kinds[fault.split(":")[0]] += 1
+                    print(f"texts {TEXTS * number} and following: {fault!a}", flush=True)
+    print(f"{TEXTS * len(numbers)} texts in {time.monotonic() - start:.0f} s")
+    print(f"{kinds.total()} faults")
+    sys.exit(1 if kinds else 0)
+
+
+if __name__ == "__main__":
+    main()
