@@ -301,7 +301,7 @@ class _Reading:
 
     def _denied(self, relation: str) -> str | None:
         negation = self._ontology.denied(relation)
-        return negation if negation in self._ontology.relations.family else None
+        return negation if negation and self._ontology.knows(negation) else None
 
     def _mentions(self, relation: JudgedRelation, name: str) -> list[Mention]:
         """A relation of a reply as one of named things."""

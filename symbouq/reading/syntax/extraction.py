@@ -221,7 +221,7 @@ class Extracted:
 _PICKED = ((0, "former"), (-1, "latter"))
 """Positions of things that were named together to the classes of words that pick them."""
 _MODAL = ("impossible", "possible", "necessary")
-_FORCES = ("asked", "supposed", "doubted", "glossed", "ordered", *_MODAL)
+_FORCES = ("asked", "supposed", "doubted", "glossed", *_MODAL)
 """The forces, the first of several counts."""
 
 
