@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
@@ -10,6 +12,21 @@ from symbouq.ontology.measures import Offset
 from symbouq.ontology.tables import Ontology
 
 _FEW_DIGITS = 12
+_VULGAR = "\u00bc-\u00be\u2150-\u215e"
+"""Signs for fractions: "\u00bd"."""
+_FIGURES = re.compile(
+    rf"(?=.*[\d{_VULGAR}])[-\u2212\u2013+\u00b1~\u2248]?"
+    rf"[\d.,/\u00d7x\u2013\u2014\u00b2\u00b3{_VULGAR}-]+(?:e[-+]?\d+)?"
+)
+"""A number in figures, or several in one: "1,500", "3\u00bd", "1e3", "3\u20135"."""
+_PLAIN = re.compile(r"(?:\d+|\d{1,3}(?:,\d{3})+)?(?:(?<=\d)\.|\.\d+)?(?:(?<=\d)e[-+]?\d)?")
+_RATIO = re.compile(r"\d+/[1-9]\d*")
+_MIXED = re.compile(rf"(\d*)([{_VULGAR}])")
+_POWERS = {"\u00b2": 2, "\u00b3": 3}
+_SIGNS = {"-": -1, "\u2212": -1, "+": 1}
+_SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
+"""Classes of words to how many times what stands before them they are."""
+_LARGEST_POWER = 9
 
 
 class Amount(NamedTuple):
@@ -33,53 +50,135 @@ class Amounts:
         ontology: The tables of the profile.
 
     Attributes:
+        measures: Whether the profile has units.
         plane: The axes of a page or a map, on which things turn and move.
     """
 
     def __init__(self, ontology: Ontology) -> None:
         self._units = ontology.wording.unit
+        self.measures = bool(self._units)
         self._numerals = ontology.lexicon.numeral
-        self._inexact = ontology.wording.lexeme.get("inexact", frozenset())
-        self._halves = ontology.wording.lexeme.get("half", frozenset())
+        lexeme = ontology.wording.lexeme
+        self._inexact = lexeme.get("inexact", frozenset())
+        self._halves = lexeme.get("half", frozenset())
+        self._minus = lexeme.get("minus", frozenset())
+        self._noughts = lexeme.get("nought", frozenset())
+        self._and = lexeme.get("and", frozenset())
+        self._scales = {t: n for name, n in _SCALES.items() for t in lexeme.get(name, ())}
         self._component = ontology.relations.component
         self._exact = frozenset(ontology.wording.exactly_as.values())
         sides = (self._component.get(side, {}) for side in ontology.wording.clockwise)
         self.plane = sorted({axis for signs in sides for axis, sign in signs.items() if sign})
 
     def of(self, words: Sequence[str], before: str) -> Amount | None:
-        """What a measure says exactly: "3 m", "half a metre"; None where it does not.
+        """What a measure says exactly: "3 m", "half a metre", "1 m 50 cm"; None where it does not.
 
         Args:
             words: Its words, in lower case.
             before: The word before it.
         """
-        *counted, unit = words
-        if unit not in self._units or before in self._inexact:
-            return None
-        value: Fraction | None = None
-        for word in counted:
-            number = self._number(word)
-            if number is None or (value is not None and word not in ("a", "an")):
+        total, unit = Fraction(0), ""
+        counted: list[str] = []
+        for word in words:
+            if word not in self._units:
+                counted.append(word)
+                continue
+            factor = self.factor(word, unit) if unit else Fraction(1)
+            if unit and counted[:1] and counted[0] in self._and:
+                counted.pop(0)
+            value = self._value(counted)
+            if value is None or factor is None or (unit and factor >= 1):
                 return None
-            value = number if value is None else value
-        return None if value is None else Amount("", value, unit)
+            total += value * factor
+            unit, counted = unit or word, []
+        exact = unit and not counted and before not in self._inexact
+        return Amount("", total, unit) if exact else None
+
+    def counts(self, word: str) -> bool:
+        """Whether a word in lower case is a number, or a part of one."""
+        known = word in self._numerals or word in self._scales or word in self._noughts
+        return known or _FIGURES.fullmatch(word) is not None
+
+    def scales(self, word: str) -> bool:
+        """Whether a word says how many times a number before it is meant: "two HUNDRED"."""
+        return word in self._scales
+
+    def _value(self, words: Sequence[str]) -> Fraction | None:
+        """The number that some words are: "two hundred", "3 1/2", "minus 3"."""
+        if len(words) > 1 and words[0] in self._minus:
+            value = self._value(words[1:])
+            return None if value is None else -value
+        words = [word for word in words if word not in ("a", "an")]
+        if not words:
+            return Fraction(1)
+        half = Fraction(1, 2)
+        if words[-1] in self._halves and len(words) == 1:
+            return half
+        if words[-1] in self._halves:  # "three and a half"
+            whole = self._value(words[:-2]) if words[:-2] and words[-2] in self._and else None
+            return None if whole is None or whole.denominator > 1 else whole + half
+        numbers = [self._number(word) for word in words]
+        match numbers:
+            case [Fraction() as whole, Fraction() as part] if (
+                whole.denominator == 1 and 0 < part < 1 and whole >= 0
+            ):
+                return whole + part  # "3 1/2"
+            case [Fraction() as base, None, Fraction() as power] if words[1] == "^":
+                small = power.denominator == 1 and abs(power) <= _LARGEST_POWER and base
+                return base ** int(power) if small and abs(base) <= _LARGEST_POWER + 1 else None
+        return self._in_words(words)
+
+    def _in_words(self, words: Sequence[str]) -> Fraction | None:
+        """The number that words are together: "two hundred and twenty-five", "1.5 million"."""
+        total, room, above = Fraction(0), 0, Fraction(10**_FEW_DIGITS)
+        part: Fraction | None = None
+        for n, word in enumerate(words):
+            number, scale = self._number(word), self._scales.get(word)
+            if scale is not None:
+                part = Fraction(1) if part is None else part
+                if part <= 0 or scale >= above:
+                    return None
+                part, room = part * scale, scale
+                if scale > 100:
+                    total, part, above = total + part, None, Fraction(scale)
+            elif number is not None:
+                least = above if part is None else room
+                if (part is not None or total) and not 0 < number < least:
+                    return None
+                part = number + (part or 0)
+                tens = word in self._numerals and number > 10 and number % 10 == 0
+                room = 10 if tens else 0
+            elif n in (0, len(words) - 1) or (word != "-" and word not in self._and):
+                return None
+        return total + (part or 0)
 
     def _number(self, word: str) -> Fraction | None:
-        if word in ("a", "an"):
-            return Fraction(1)
-        if word in self._halves:
-            return Fraction(1, 2)
+        """The number that one word is."""
+        if word in self._noughts:
+            return Fraction(0)
         if word in self._numerals:
             return Fraction(self._numerals[word])
-        plain = word.replace(",", "")
-        if len(plain) <= _FEW_DIGITS and plain.replace(".", "", 1).isdecimal():
-            return Fraction(plain.rstrip("."))
-        return None
+        sign = _SIGNS.get(word[:1], 1)
+        plain = word[1:] if word[:1] in _SIGNS else word
+        if len(plain) > _FEW_DIGITS:
+            return None
+        if any(map(str.isdecimal, plain)) and plain.isascii() and _PLAIN.fullmatch(plain):
+            return sign * Fraction(plain.replace(",", "").rstrip("."))
+        if plain.isascii() and _RATIO.fullmatch(plain):
+            return sign * Fraction(plain)
+        if plain[-1:] in _POWERS and plain[:-1].isdecimal():
+            return sign * Fraction(int(plain[:-1]) ** _POWERS[plain[-1]])
+        mixed = _MIXED.fullmatch(plain)
+        if mixed is None:
+            return None
+        part = Fraction(unicodedata.numeric(mixed[2])).limit_denominator(_FEW_DIGITS)
+        return sign * (int(mixed[1] or 0) + part)
 
     def number(self, word: str) -> int | None:
-        """The whole number that a word is; None if it is none."""
-        number = self._number(word) if word not in ("a", "an") else None
-        return int(number) if number is not None and number.denominator == 1 else None
+        """The whole number that a word is, not less than zero; None if it is none."""
+        number = self._number(word)
+        whole = number is not None and number.denominator == 1 and number >= 0
+        return int(number) if number is not None and whole else None
 
     def axis(self, relation: str) -> tuple[str, int] | None:
         """The only axis on which a direction goes one way, and which; None of others."""

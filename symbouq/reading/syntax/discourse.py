@@ -307,7 +307,7 @@ class Discourse:
                 relation = seen or told
                 offset, unit = self._amounts.offset(relation, amounts)
                 # Of a direction that is denied by an amount, nothing is said.
-                measured = bool(amounts) or word.inexact
+                measured = bool(amounts) or word.vague
                 counts = sure and not (statement.negative and measured) and seen is not None
                 yield Said(placed, relation, landmark, statement, span, counts, offset, unit)
                 lies = self._lies(statement, told, landmark) if counts else None

@@ -71,7 +71,7 @@ class Word:
         denied: Whether it is said in contrast to what holds: "rather than INSIDE".
         places: What it gives a place on: "row 3", "leftmost".
         amounts: By how much its relations hold; of the unit of a measure, how much that is.
-        inexact: Whether it bounds by how much they hold, or says so roughly: "at least 2 m above".
+        vague: Whether a measure says by how much they hold, but not exactly: "about 3 m left of".
     """
 
     text: str
@@ -85,7 +85,7 @@ class Word:
     denied: bool = False
     places: Places = ()
     amounts: tuple[Amount, ...] = ()
-    inexact: bool = False
+    vague: bool = False
 
     @property
     def open(self) -> bool:
@@ -726,9 +726,7 @@ class _Sentence:
 
     def _measure_end(self, at: int) -> int:
         """The end of a measure: "two steps"; the position where none begins."""
-        end = at
-        while end < len(self.lower) and self._counts(end):
-            end += 1
+        end = self._count_end(at)
         if end == at or not self._unit(end):
             return at
         if self._counts_things(at, end) or self._forms(at, end):
@@ -738,7 +736,51 @@ class _Sentence:
             follows = self._code(end + 1) if end + 1 < len(self.lower) else None
             if follows is None or follows.code not in "FIT":
                 return at  # "a block" may be a thing
-        return end + 1
+        joined = self._is(self._at(end + 1), "and") or self._is(self._at(end + 1), "ranging")
+        then = end + 1 + joined
+        other = self._count_end(then)
+        alike = self.of.amounts.factor(self._at(end), self._at(other)) is not None
+        return other + 1 if other > then and alike else end + 1  # "3 m 50 cm", "3 m to 4 m"
+
+    def _count_end(self, at: int) -> int:
+        """The end of the words that count from a position, "two hundred", "minus 3", "3 to 5"; the
+        position where none do.
+        """
+        first = end = at + self._is(self._at(at), "minus")
+        while end < len(self.lower):
+            if self._counts(end):
+                end += 1
+            elif end > first and self._joins(first, end):
+                end += 2
+            else:
+                break
+        return end if end > first else at
+
+    def _joins(self, first: int, at: int) -> bool:
+        """Whether a token stands between numbers that are said as one, or for one of several: "3
+        TO 5", "10 ^ 3", "two hundred AND ten", "3,5".
+
+        Args:
+            first: Where the numbers begin.
+            at: The position of the token.
+        """
+        amounts, word = self.of.amounts, self._at(at)
+        before, after = self._at(at - 1), self._at(at + 1)
+        if self._is(word, "and"):
+            halved = self._is(after, "half") or self._is(self._at(at + 2), "half")
+            return (amounts.scales(before) and self._counts(at + 1)) or halved
+        if not (amounts.counts(before) and at + 1 < len(self.lower) and amounts.counts(after)):
+            return False
+        if (
+            word == ","
+            and not self.spans[at - 1][1] == self.spans[at][0] == self.spans[at + 1][0] - 1
+        ):
+            return False
+        told = self._is(before, "ellipsis") and at == first + 1 and bool(self.items)
+        coded = self.items[-1].code if told else ""
+        if coded in ("D", "S") or (coded == "W" and not self._is_function(self._at(first - 1))):
+            return False  # "of the red one or two steps above it"
+        return self._is(word, "ranging")
 
     def _counts_things(self, at: int, end: int) -> bool:
         """Whether what may be a measure is said to be there: "there are three SHELVES"."""
@@ -761,7 +803,7 @@ class _Sentence:
 
     def _counts(self, at: int) -> bool:
         word = self.lower[at]
-        return word.replace(".", "").isdecimal() or word in self.of._quantities
+        return self.of.amounts.counts(word) or word in self.of._quantities
 
     def _unit(self, at: int) -> bool:
         return self._at(at) in self.of._units
@@ -1208,7 +1250,7 @@ class _Sentence:
         measure: bool = False,
         places: Places = (),
         amounts: tuple[Amount, ...] = (),
-        inexact: bool = False,
+        vague: bool = False,
     ) -> None:
         start, end = self.spans[first.first][0], self.spans[last.last][1]
         text = " ".join(self.texts[first.first : last.last + 1])
@@ -1220,13 +1262,14 @@ class _Sentence:
                 *(text, shown, start, end, category, relations, label, measure),
                 places=places,
                 amounts=amounts,
-                inexact=inexact,
+                vague=vague,
             )
         )
 
     def _each(self, item: _Item, measure: bool = False, counts: bool = False) -> None:
         """Adds the words of an item one by one; the amount of a measure that counts to its unit."""
         amount = self._amount(item) if counts else None
+        amount = None if _is_backward([amount]) else amount
         for n in range(item.first, item.last + 1):
             amounts = (amount,) if amount is not None and n == item.last else ()
             text, (start, end) = self.texts[n], self.spans[n]
@@ -1270,15 +1313,16 @@ class _Sentence:
             choice = choice or "O" in part.group(1)
             if "X" not in part.group(1) or not relations:
                 relations.append(self._joined(said))
-        joined = () if choice else self._all_joined(relations)
+        joined = () if choice or _is_backward(amounts) else self._all_joined(relations)
         codes = compound.string[first:last]
         exact = any(
             code == "F" and self._is(" ".join(self.lower[item.first : item.last + 1]), "exact")
             for code, item in zip(codes, self.items[first:last], strict=True)
         )
         exact_amounts = tuple(amount for amount in amounts if amount is not None)
-        inexact = choice or len(exact_amounts) < len(amounts)
-        told = () if inexact else exact_amounts
+        vague = len(exact_amounts) < len(amounts)
+        told = () if choice or vague else exact_amounts
+        vague = vague and self.of.amounts.measures
         link = compound.group(2)
         if link and "T" in link:
             if self.lower[self.items[last - 1].last] in ("up", "down", "back"):
@@ -1314,7 +1358,7 @@ class _Sentence:
                 relations=joined,
                 places=places,
                 amounts=told,
-                inexact=bool(amounts) and inexact,
+                vague=vague,
             )
             return stop
         begin = first
@@ -1341,7 +1385,7 @@ class _Sentence:
             relations=joined,
             places=self._places_of(words),
             amounts=told,
-            inexact=bool(amounts) and inexact,
+            vague=vague,
         )
         return last
 
@@ -1440,6 +1484,11 @@ class _Sentence:
             else:
                 found.append(relation)
         return tuple(found)
+
+
+def _is_backward(amounts: Iterable[Amount | None]) -> bool:
+    """Whether an amount is none at all, or one of the other direction: "minus 3 m to the right"."""
+    return any(amount is not None and amount.value <= 0 for amount in amounts)
 
 
 def stems(word: str) -> set[str]:

@@ -502,7 +502,7 @@ class SyntaxReader:
             forces: The forces of what is stated.
         """
         unread = set(sentence.says.rest)
-        unread.update(n for n, word in enumerate(sentence.words) if word.open or word.inexact)
+        unread.update(n for n, word in enumerate(sentence.words) if word.open or word.vague)
         grouped_as = self.ontology.lexicon.grouped
         grouped = {s.statement.trigger for s in said if s.relation in grouped_as}
         read = [

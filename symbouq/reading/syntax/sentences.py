@@ -92,15 +92,21 @@ class Sentence:
             upright_as: Relation to what words say with it that are not of the plane.
             plane: Words of the plane: those of the compass, and steps of a grid.
         """
-        statements = tuple(
-            statement
-            if not plane.isdisjoint(_WORDS.findall(self.words[statement.trigger].text.lower()))
-            else replace(
-                statement, relations=tuple(upright_as.get(r, r) for r in statement.relations)
-            )
-            for statement in self.says.statements
-        )
-        return replace(self, says=replace(self.says, statements=statements))
+        words = list(self.words)
+        statements = []
+        for statement in self.says.statements:
+            word = self.words[statement.trigger]
+            if plane.isdisjoint(_WORDS.findall(word.text.lower())):
+                told = tuple(upright_as.get(r, r) for r in statement.relations)
+                statement = replace(statement, relations=told)
+                amounts = (
+                    a._replace(relation=upright_as.get(a.relation, a.relation))
+                    for a in word.amounts
+                )
+                words[statement.trigger] = replace(word, amounts=tuple(amounts))
+            statements.append(statement)
+        says = replace(self.says, statements=tuple(statements))
+        return replace(self, words=tuple(words), says=says)
 
     def named(self, head: int) -> tuple[list[str], str, bool]:
         """The words that name the thing of a noun phrase, its head, and whether it is a proper

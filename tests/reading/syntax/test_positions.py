@@ -36,7 +36,8 @@ def positions() -> Positions:
         ("top row", 2, {"row": 1}),
         ("two rows", 0, {}),
         ("one column to the left", 0, {}),
-        ("row seventeen", 0, {}),
+        ("row seventeen", 2, {"row": 17}),
+        ("row umpteen", 0, {}),
         ("row", 0, {}),
     ],
 )
