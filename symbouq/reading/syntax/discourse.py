@@ -854,12 +854,14 @@ class Discourse:
     def _named_by(self, sentence: Sentence, head: int) -> int:
         """The thing that a noun phrase names, which may be new."""
         named = sentence.named(head)
+        lexeme = self._wording.lexeme
+        classifying = lexeme.get("classifying", frozenset())
         if sentence.says.phrases[head].kind == "definite" and self.things.find(*named) is None:
-            holders = self._wording.lexeme.get("eponymous", frozenset())
+            holders = lexeme.get("eponymous", frozenset()) | classifying
             thing = self.things.eponym(named[0], holders)
             if thing is not None:
                 return thing
-        titled = self.things.titled(named[0], self._wording.lexeme.get("titled", frozenset()))
+        titled = self.things.titled(named[0], lexeme.get("titled", frozenset()), classifying)
         return self.things.thing(*named) if titled is None else titled
 
     def _context(self, sentence: Sentence, other: int) -> int | None:

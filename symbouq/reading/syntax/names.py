@@ -51,7 +51,10 @@ class Names:
         """What follows articles, up to a word that ends a name."""
         for found in _RUN.finditer(text):
             article, words = found.group(1).lower(), found.group(2).lower().split()
-            end = next((n for n, w in enumerate(words) if w in self._bounding), len(words))
+            bounds = (n for n, w in enumerate(words) if n and w in self._bounding)
+            end = next(bounds, len(words))
+            if words[0] in self._bounding and end == 1:
+                continue  # "the LEFT of"; but "the LEFT speaker"
             cut = found.end(2) if end == len(words) else -1
             open_ended = cut >= 0 and _FURTHER.match(text, cut) is not None
             if 0 < end <= _LONGEST and not open_ended and words[end : end + 1] != ["of"]:

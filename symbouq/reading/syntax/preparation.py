@@ -116,6 +116,14 @@ _TERM = re.compile(
 """A relation written as a formula: "DC(x,y)", or "EC (x,y)", where a brace of LaTeX was."""
 
 
+_IDENTIFIER = re.compile(r"(?<![\w-])[^\W_]+(?:[_-]+[^\W_]+)+(?![\w-])")
+"""What is one name though its parts are joined: "bed_room_1", "server-rack-2"."""
+_NUMBERED = re.compile(
+    r"(?<![\w-])([^\W\d_]{2,}) ?[(\[](\d{1,3}|[A-Za-z]|[a-z]+(?: [a-z]+)?)[)\]](?!\w)(?= ?(\w*))"
+)
+"""A noun with its number in brackets, or what tells it apart, "cube (2)", and the word after it."""
+
+
 class _Item(NamedTuple):
     """A run of tokens with one code for the patterns of compound expressions."""
 
@@ -144,6 +152,8 @@ _PIECES = re.compile(
     r"[\u00ac\u2310\u2260!~](?=\s?[\w(])|(?<![^\W_])\d*[A-Za-z](?=\.$)|[*#_`|]+|-?\d+(?=,-?\d{1,2}$)|,(?=-?\d{1,2}$)|[^\s*#_`|:]+|:"
 )
 _CODE = re.compile(r"[A-HJ-Z]|\d+[A-Za-z]?|[A-Z]{1,2}-?\d+|[IVX]{2,4}|I[VX]|[A-Z]\d*")
+_LISTED = re.compile(r"\d+[A-Za-z]?|[A-Z]{1,2}-?\d+|[A-Z]")
+"""A number or a letter of one of several things that are listed: "gates B2 and B6"."""
 _CODED_NAME = re.compile(r"[A-Z]\d{1,3}")
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
 _MARKUP = frozenset(
@@ -161,6 +171,15 @@ _MEANS = 3
 """Most words of how a way is gone: "two hours BY TRAIN"."""
 _LONGEST_DISTANCE = 9
 """Most words of a distance: "no more than a few minutes' walk away"."""
+
+
+def _joined(tokens: Sequence[Piece]) -> tuple[int, str]:
+    """Where tokens start, and their text."""
+    first = tokens[0].start if tokens else 0
+    text = ""
+    for token in tokens:
+        text += " " * (token.start - first - len(text)) + token.text
+    return first, text
 
 
 class Expressions:
@@ -291,23 +310,61 @@ class Preparation:
             names: Names that are one word to the parser.
             proper: Whether they are shown as first names without an article, not as nouns.
         """
-        first = tokens[0].start if tokens else 0
-        text = ""
-        for token in tokens:
-            text += " " * (token.start - first - len(text)) + token.text
-        pieces: list[Piece] = []
-        end = first
+        first, text = _joined(tokens)
+        found: list[tuple[int, int, list[Piece]]] = []
         for term in _TERM.finditer(text):
             relation = self._named(term["name"], bool(term["inverse"]))
             if relation:
                 placed, named, landmark = (first + term.start(n) for n in ("placed", 0, "landmark"))
-                pieces += self._plain(tokens, end, named)
-                pieces.append(Piece(term["placed"], placed, argument=True))
-                pieces.append(Piece(term["name"], named, relation))
-                pieces.append(Piece(term["landmark"], landmark, argument=True))
-                end = first + term.end()
-        pieces += self._plain(tokens, end, first + len(text))
+                parts = [
+                    Piece(term["placed"], placed, argument=True),
+                    Piece(term["name"], named, relation),
+                    Piece(term["landmark"], landmark, argument=True),
+                ]
+                found.append((named, first + term.end(), parts))
+        for name in (*_IDENTIFIER.finditer(text), *_NUMBERED.finditer(text)):
+            if self._identifies(name, heads):
+                begin, end = first + name.start(), first + name.end()
+                found.append((begin, end, [Piece(name.group(), begin, argument=True)]))
+        pieces: list[Piece] = []
+        last = first
+        for begin, end, parts in sorted(found, key=lambda part: part[:2]):
+            if begin >= last:
+                pieces += [*self._plain(tokens, last, begin), *parts]
+                last = end
+        pieces += self._plain(tokens, last, first + len(text))
         return _Sentence(self, pieces, heads, names, proper).words()
+
+    def _identifies(self, name: re.Match[str], heads: frozenset[str]) -> bool:
+        """Whether joined words are one name: not "upper_left", nor a number that cites a sentence.
+
+        Args:
+            name: The words.
+            heads: Nouns that are known to open labels, with a bracket where their number has one.
+        """
+        if name.re is _NUMBERED:
+            return f"{name[1].lower()} (" in heads
+        parts = re.split("[_-]+", name.group())
+        known = self._functions.issuperset(map(str.lower, parts)) or self._named(name.group())
+        if "_" in name.group():
+            return not known
+        return len(parts) > 2 and parts[0].isalpha() and parts[-1][0].isdecimal()
+
+    def numbered(self, tokens: Sequence[Piece]) -> Iterator[tuple[str, str, bool]]:
+        """The nouns of a sentence that have numbers in brackets, "cube (2)": the noun and the
+        number, and whether it is surely a part of the name, and cites nothing: a verb follows, or
+        no article precedes.
+        """
+        text = _joined(tokens)[1]
+        for found in _NUMBERED.finditer(text):
+            noun, code, after = (part.lower() for part in found.groups())
+            if noun in self._bounding or (self.is_verb(noun) and looks_like_verb(noun)):
+                continue
+            before = text[: found.start()].lower().split()[-1:]
+            articles = self._classes.get("article", frozenset())
+            bare = not before or (before[0] in self._functions and before[0] not in articles)
+            verbal = after in self._classes.get("auxiliary", ()) or self.is_verb(after)
+            yield noun, code, (bare or verbal) and (len(code) == 1 or code.isdecimal())
 
     @staticmethod
     def _plain(tokens: Sequence[Piece], first: int, end: int) -> Iterator[Piece]:
@@ -406,7 +463,7 @@ class _Sentence:
         self.names = by_first(names)
         self.texts = [piece.text for piece in pieces]
         self.lower = [text.lower() for text in self.texts]
-        self.pieces = pieces
+        self.pieces = list(pieces)
         self.spans = [(piece.start, piece.start + len(piece.text)) for piece in pieces]
         self.heads = heads
 
@@ -425,7 +482,8 @@ class _Sentence:
                 self._name(at, begin, end)
                 at = end
                 continue
-            item = self._item(at)
+            self._distribute(at)
+            item = self._titled(at) or self._item(at)
             self.items.append(item)
             at = item.last + 1
         self._openings()
@@ -771,10 +829,10 @@ class _Sentence:
             return (amounts.scales(before) and self._counts(at + 1)) or halved
         if not (amounts.counts(before) and at + 1 < len(self.lower) and amounts.counts(after)):
             return False
-        if (
-            word == ","
-            and not self.spans[at - 1][1] == self.spans[at][0] == self.spans[at + 1][0] - 1
-        ):
+        tight = self.spans[at - 1][1] == self.spans[at][0] and (
+            self.spans[at][1] == self.spans[at + 1][0]
+        )
+        if word == "," and not tight:
             return False
         told = self._is(before, "ellipsis") and at == first + 1 and bool(self.items)
         coded = self.items[-1].code if told else ""
@@ -894,6 +952,105 @@ class _Sentence:
         return self._leads(at) or self._measures(at) or self._is(word, "small")
 
     # Labels --------------------------------------------------------------------------
+
+    def _distribute(self, at: int) -> None:
+        """Puts the noun that opens several labels before each of them: "gates B2 and B6"."""
+        noun = singular_of(self._at(at))
+        if noun == self._at(at) or not noun.isalpha() or not self._opens_label(at):
+            return
+        told = not self.items or self.items[-1].code in "DPLTC,"
+        if self._is_function(self._at(at)) or (self._is_verb(noun) and not told):
+            return  # "it TOUCHES B2 and B6"
+        codes = [at + 1]
+        while (after := codes[-1] + 1) + 1 < len(self.texts):
+            after += self._code_at(after) in ("C", "O") and self._at(after - 1) == ","
+            tied = self._at(after) == "," or self._code_at(after) in ("C", "O")
+            further = (
+                after + 1 + (self._at(after) == "," and self._code_at(after + 1) in ("C", "O"))
+            )
+            if not tied or not self._is_listed_code(further):
+                break
+            codes.append(further)
+        last = codes[-1] + 1
+        named = self._is_listed_code(codes[0]) and len(codes) > 1
+        measured = self._at(last) in self.of._units or self._at(last) == "o'clock"
+        if not named or measured or self._code_at(codes[-1] - 1) not in ("C", "O"):
+            return
+        text = self.texts[at][: len(noun)]
+        self._put(at, text, self.spans[at])
+        for code in reversed(codes[1:]):
+            start = self.spans[code][0]
+            self._put(code, text.lower(), (start, start), further=True)
+
+    def _is_listed_code(self, at: int) -> bool:
+        """Whether a token is a number or a letter of one of several things."""
+        text = self.texts[at] if at < len(self.texts) else ""
+        return bool(_LISTED.fullmatch(text)) and text != "I"
+
+    def _put(self, at: int, text: str, span: tuple[int, int], further: bool = False) -> None:
+        """Puts a token at a position, in place of the one there or before it."""
+        end = at if further else at + 1
+        self.texts[at:end] = [text]
+        self.lower[at:end] = [text.lower()]
+        self.spans[at:end] = [span]
+        self.pieces[at:end] = [Piece(text, span[0])]
+        self.heads |= {text.lower()}
+
+    def _titled(self, at: int) -> _Item | None:
+        """A proper name that has a word of an expression, "the FAR Field", "NORTH End", or that
+        stands after what it is a name of, "the star VEGA".
+        """
+        first = at + self._is(self._at(at), "naming")
+        end = first
+        while (
+            end < len(self.texts)
+            and self._is_capital(end)
+            and (end == first or self._is_content(end))
+        ):
+            end += 1
+        if end == first or (end < len(self.texts) and _CODE.fullmatch(self.texts[end])):
+            return None
+        if first > at:
+            named = self._is_content(first) and self.texts[at].islower()
+            return self._named_item(at, end) if named else None
+        before, after = self._at(at - 1), self._at(end)
+        lexical = self._is_function(self._at(at)) or self._at(at) in self.of._phrases
+        if end - at < 2 or not lexical or self._is(self._at(at), "article"):
+            return None
+        article = self._is(before, "article")
+        copula = self._is(after, "auxiliary") or self._is(after.removesuffix("s"), "copula")
+        parts = any(self._is(w, c) for w in self.lower[at + 1 : end] for c in ("part", "inner"))
+        if parts and (after == "of" or (article and not copula)):
+            return None  # "in the Left Corner"
+        if at and self.items:
+            tied = before in ("of", "to", "from", "than", ",") or self._code_at(at - 1) in (
+                "C",
+                "P",
+            )
+            return self._named_item(at, end) if article or tied or self._phrase(at - 1) else None
+        placed = copula and end + 1 < len(self.texts) and self._places_at(end + 1)
+        return self._named_item(at, end) if placed else None
+
+    def _places_at(self, at: int) -> bool:
+        """Whether a place is said from a position on."""
+        while self._code_at(at) in tuple("IDFT"):
+            at += 1
+        return at < len(self.lower) and (self._phrase(at) is not None or self._measure_end(at) > at)
+
+    def _named_item(self, at: int, end: int) -> _Item:
+        """A proper name as an item; an article before it is no part of it."""
+        if self.items and self._at(at - 1) == "the" and self.items[-1].code == "D":
+            self.items[-1] = _Item("Z", at - 1, at - 1)
+        return _Item("A", at, end - 1)
+
+    def _is_capital(self, at: int) -> bool:
+        text = self.texts[at]
+        return text.isalpha() and text[0].isupper() and text[1:].islower()
+
+    def _is_content(self, at: int) -> bool:
+        """Whether a word is none of an expression, nor one that binds words."""
+        word = self.lower[at]
+        return not self._is_function(word) and self._phrase(at) is None
 
     def _name_end(self, at: int) -> int:
         """The end of a name that the text repeats; 0 where none begins."""
@@ -1116,6 +1273,8 @@ class _Sentence:
             first, second = self.items[run.start(2)], self.items[run.start(3)]
             if (first.relation, second.relation) in self.of._join:
                 continue
+            if "L" in run.group() and self._tells_apart(run.end()):
+                continue  # "left of the FRONT desk"
             fronted = run.group(1) and self.lower[self.items[run.start()].first] == "from"
             begin = run.start() if fronted else run.start(2)
             spans = self.items[begin].first, self.items[run.end() - 1].last

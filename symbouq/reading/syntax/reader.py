@@ -224,7 +224,11 @@ class SyntaxReader:
             *read, asked = self.sentences.read([*scene, question], names)
         upright = not self._compass.isdisjoint(_WORD.findall(" ".join(scene).lower()))
         *read, asked = self.framed([*read, asked], upright)
-        things = Things(self.ontology.wording.person)
+        things = Things(
+            self.ontology.wording.person,
+            self.ontology.lexicon.attribute,
+            self.ontology.wording.lexeme.get("naming", frozenset()),
+        )
         arrangement = Arrangement(self.ontology, self.sentences.preparation.axes, upright)
         motion = Motion(self.ontology, self.sentences.preparation.amounts)
         discourse = Discourse(things, self.sentences, arrangement, motion)

@@ -372,7 +372,12 @@ class Sentences:
         "shell casing 1" is a landmark, and there is a second.
         """
         opened = Counter[str]()
-        for tokens, times in Counter(map(_moved, sentences)).items():
+        repeated = Counter(map(_moved, sentences))
+        codes: dict[str, set[str]] = {}
+        for tokens in repeated:
+            for noun, code, subject in self.preparation.numbered(tokens):
+                codes.setdefault(f"{noun} (", set()).update((code, *(["is"] if subject else [])))
+        for tokens, times in repeated.items():
             if len(tokens) > LONGEST_SENTENCE or not any(map(_is_code, tokens)):
                 continue
             check_time()
@@ -388,7 +393,8 @@ class Sentences:
                 if n and self.preparation.is_name_part(words[n - 1]):
                     placed = n > 1 and bool(words[n - 2].category)
                     opened[f"{words[n - 1].text.lower()} {head}"] += (1 + placed) * times
-        return frozenset(head for head, count in opened.items() if count > 1 + (" " in head))
+        known = {head for head, count in opened.items() if count > 1 + (" " in head)}
+        return frozenset(known.union(head for head, of in codes.items() if len(of) > 1))
 
     def _parse(self, sentences: Iterable[tuple[tuple[Word, ...], bool]]) -> None:
         """Remembers what sentences say whose shapes are new."""

@@ -21,6 +21,8 @@ class Things:
 
     Attributes:
         persons: Pronoun or possessive of the speaker or the hearer to the name of these.
+        describing: Adjectives, which are no part of a name: "the RED box 1" may be box 1.
+        naming: Nouns that a proper name may follow or do without: "the STAR Vega".
         spellings: The name of each thing, as it was first written.
         known: How many of them scene and question have.
         whole: What "on the left" and "in the corner" are parts of, where nothing else is said.
@@ -31,6 +33,8 @@ class Things:
     """
 
     persons: Mapping[str, str] = field(default_factory=dict)
+    describing: Collection[str] = ()
+    naming: Collection[str] = ()
     spellings: list[str] = field(default_factory=list)
     known: int = 0
     whole: int | None = None
@@ -50,6 +54,8 @@ class Things:
         """The same, to be added to independently."""
         return Things(
             self.persons,
+            self.describing,
+            self.naming,
             list(self.spellings),
             self.known,
             self.whole,
@@ -87,7 +93,7 @@ class Things:
         alike = {
             self._of[other]
             for other in self._by_head.get(_head(head), ())
-            if _is_alike(_folded(key), _folded(other), proper)
+            if self._is_alike(_folded(key), _folded(other), proper)
         }
         if not alike and proper:  # "Save" for the Save button
             alike = {self._of[other] for other in self._of if _opens(key, other)}
@@ -119,15 +125,16 @@ class Things:
             holders: Nouns of things that are named so.
         """
         key = tuple(singular_of(word) for word in _folded(_key(words)))
-        alike = set()
+        alike, named_so = set(), set()
         for other, thing in self._of.items():
             *told, noun = (singular_of(word) for word in _folded(other))
             if "of" in told:  # "pallet of tiles"
                 at = told.index("of")
                 told, noun = [*told[at + 1 :], noun], told[at - 1]
-            if noun in holders and tuple(told[-len(key) :]) == key:
+            if tuple(told[-len(key) :]) == key:
                 alike.add(thing)
-        return alike.pop() if len(alike) == 1 else None
+                named_so.update({thing} if noun in holders else ())
+        return named_so.pop() if len(alike) == 1 and named_so else None
 
     def is_a(self, thing: int, noun: str) -> bool:
         """Whether a noun heads a name of a thing, or opens its label: "coach C"."""
@@ -135,16 +142,20 @@ class Things:
         opens = (key for key in self._of if len(key) == 2 and len(key[1]) <= _CODE)
         return named or any(self._of[key] == thing and key[0] == noun.lower() for key in opens)
 
-    def titled(self, words: Sequence[str], nouns: Collection[str]) -> int | None:
-        """The thing that a noun phrase names with what it is, "the Save button" for Save; None
-        where none is called so, or the phrase has a thing of its own.
+    def titled(
+        self, words: Sequence[str], nouns: Collection[str], classifying: Collection[str] = ()
+    ) -> int | None:
+        """The thing that a noun phrase names with what it is, "the Save button" for Save, "the clay
+        layer" for the clay; None where none is called so, or the phrase has a thing of its own.
 
         Args:
             words: The words of the noun phrase.
-            nouns: Nouns of what is named so.
+            nouns: Nouns of what is named so by a proper name.
+            classifying: Nouns of what is named so by any name.
         """
         *told, noun = " ".join(words).split()
-        bears = bool(told) and told[0][0].isupper() and noun.lower() in nouns
+        named = bool(told) and told[0][0].isupper() and noun.lower() in nouns
+        bears = named or (bool(told) and noun.lower() in classifying)
         return self._of.get(_key(told)) if bears and _key(words) not in self._of else None
 
     def gather(self, words: Sequence[str], things: Sequence[int]) -> None:
@@ -278,6 +289,22 @@ class Things:
         found = self.find(words, head, proper)
         return self._new(words, head) if found is None else found
 
+    def _is_alike(self, given: tuple[str, ...], known: tuple[str, ...], proper: bool) -> bool:
+        """Whether two names of one head may mean the same thing: one has all words of the other,
+        and they do not belong to different things: "my field", "the field of my cousin".
+        """
+        words, others = set(given), set(known)
+        if words == others or (proper and len(given) == 1 and given == known[-1:]):
+            return True  # "Piet" for Uncle Piet
+        if proper:  # "Alpha Centauri" for the star Alpha Centauri
+            return given == known[1:] and known[0] in self.naming
+        if _belongs(given, known) or _belongs(known, given):
+            return False
+        if len(given) > 1 < len(known) and _is_code(given[-1]):
+            # "Side table 1" is not Table 1
+            return given[-2:] == known[-2:] and (words ^ others).issubset(self.describing)
+        return words < others or (others < words and not words & _OTHERS)
+
     def _named(self, words: Sequence[str]) -> Sequence[str]:
         """The words of a name; the one name of somebody whom pronouns mean."""
         person = self.persons.get(words[0].lower()) if len(words) == 1 else None
@@ -292,16 +319,9 @@ class Things:
         return found
 
 
-def _is_alike(given: tuple[str, ...], known: tuple[str, ...], proper: bool) -> bool:
-    """Whether two names of one head may mean the same thing: one has all words of the other, and
-    they do not belong to different things: "my field", "the field of my cousin".
-    """
-    words, others = set(given), set(known)
-    if words == others or (proper and len(given) == 1 and given == known[-1:]):
-        return True  # "Piet" for Uncle Piet
-    if proper or _belongs(given, known) or _belongs(known, given):
-        return False
-    return words < others or (others < words and not words & _OTHERS)
+def _is_code(word: str) -> bool:
+    """Whether a word of a name is a number or a letter: "bay 12"."""
+    return len(word) == 1 or any(map(str.isdecimal, word))
 
 
 def _opens(key: tuple[str, ...], other: tuple[str, ...]) -> bool:

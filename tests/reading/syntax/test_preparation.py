@@ -99,7 +99,19 @@ LABELS = {
     "I see A.": ["A"],
     "**A** is above `B`.": ["A", "B"],
     "A is 3 metres above B.": ["A", "B"],
-}
+    "bed_room_1 is upper_left of hall-way-2.": ["bed_room_1", "hall-way-2"],
+    "_A_ is above __B__.": ["A", "B"],
+    "Gates B2, B4 and B6 are above desks 1 and 2.": [
+        "Gate B2", "gate B4", "gate B6", "desk 1", "desk 2"
+    ],
+    "The wire touches X and Y.": ["X", "Y"],
+    "A is 2 and B is 3 metres above C.": ["A", "B", "C"],
+    "The Far Field is above Near Hill.": ["Far Field", "Near Hill"],
+    "Far Field is above A.": ["Far Field", "A"],
+    "Above A is the clock.": ["A"],
+    "B is in the Left Corner of A.": ["B", "A"],
+    "The star Vega is above A.": ["star Vega", "A"],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("text", LABELS)

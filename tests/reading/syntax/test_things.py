@@ -40,6 +40,23 @@ def test_letters_keep_their_case_unless_there_is_but_one_such_thing() -> None:
     assert things.thing(["Marker B"], "Marker B") == things.find(["B"], "Marker B")
 
 
+def test_a_noun_before_a_numbered_thing_is_a_part_of_its_name() -> None:
+    things = Things(describing={"red"})
+    table = things.thing(["Table 1"], "Table 1")
+    assert things.find(["Side", "table 1"], "table 1") is None
+    assert things.find(["red", "table 1"], "table 1") == table
+    assert things.find(["1"], "1") == table
+    assert things.find(["table 12"], "table 12") is None
+
+
+def test_a_proper_name_may_follow_what_it_names() -> None:
+    things = Things(naming={"star"})
+    star = things.thing(["star Alpha Centauri"], "star Alpha Centauri")
+    assert things.find(["Alpha", "Centauri"], "Centauri", proper=True) == star
+    other = things.thing(["ship Alpha Centauri"], "ship Alpha Centauri")
+    assert other != star
+
+
 def test_a_copy_is_independent() -> None:
     things = Things()
     things.thing(["A"], "A")
@@ -56,6 +73,9 @@ def test_a_thing_may_be_named_by_what_it_holds() -> None:
     assert things.eponym(["kitchen"], {"stall"}) is None
     things.thing(["second", "fish", "stall"], "stall")
     assert things.eponym(["fish"], {"stall"}) is None  # which of the two?
+    things.thing(["clay", "layer"], "layer")
+    things.thing(["clay", "figure"], "figure")
+    assert things.eponym(["clay"], {"layer"}) is None  # the clay of the figure, too
 
 
 def test_pronouns_of_one_person_are_one_name() -> None:
@@ -77,6 +97,7 @@ def test_a_name_goes_with_what_it_is_of() -> None:
     assert things.titled(["Save", "button"], {"button"}) == save
     assert things.titled(["save", "button"], {"button"}) is None
     assert things.titled(["Save", "shop"], {"button"}) is None
+    assert things.titled(["save", "button"], (), {"button"}) == save
     things.thing(["Save", "button"], "button")
     assert things.titled(["Save", "button"], {"button"}) is None
 
