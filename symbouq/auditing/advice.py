@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
-from time import monotonic
 
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.summary import Summary, Undecided, decided
 from symbouq.errors import SymboUQError
-from symbouq.limits import time_limit
+from symbouq.limits import late, time_limit
 from symbouq.ontology.tables import Ontology
 from symbouq.records import Trace
 
-_SECONDS = 4.0
-"""Time for the audits of the sample; what is not finished by then is not counted."""
+_PATIENCE = 60.0
+"""Seconds after which there is no advice. The traces of a sample are small, so that a busy machine
+takes a tenth of that: what is advised depends on them alone.
+"""
 
 _CLEARLY = 0.2
 """Share of the sample's claims that another profile has to decide beyond those decided."""
@@ -41,14 +42,16 @@ def advice(
     sample = [one for one in summary.undecided if one.profile == own]
     if sum(one.claims - one.decided for one in sample) < _FEWEST:
         return None
-    measured, counts = _measured(sample, _others(own, ontology, pipeline))
-    claims = sum(one.claims for one in measured)
-    before = sum(one.decided for one in measured)
+    counts = _counted(sample, _others(own, ontology, pipeline))
+    if counts is None:
+        return None
+    claims = sum(one.claims for one in sample)
+    before = sum(one.decided for one in sample)
     best = max(counts, key=lambda profile: counts[profile], default=own)
     if counts[best] - before < max(_FEWEST, _CLEARLY * claims):
         return None
     return (
-        f"Most claims are undecided. Of {claims} claims in {len(measured)} such traces, profile "
+        f"Most claims are undecided. Of {claims} claims in {len(sample)} such traces, profile "
         f"{best} decides {counts[best]}, {own} {before}: try --profile {best}."
     )
 
@@ -79,23 +82,17 @@ def _presumes(other: Ontology, own: Ontology) -> bool:
     )
 
 
-def _measured(
+def _counted(
     sample: Iterable[Undecided], auditors: dict[str, TraceAuditor]
-) -> tuple[list[Undecided], Counter[str]]:
-    """The traces that every profile has audited in time, and how many of their claims each has
-    decided.
-    """
-    measured: list[Undecided] = []
+) -> Counter[str] | None:
+    """How many claims of some traces each profile decides; None where that takes too long."""
     counts: Counter[str] = Counter(dict.fromkeys(auditors, 0))
-    end = monotonic() + _SECONDS
-    for one in sample:
-        with time_limit(end - monotonic()):
-            found = {p: _decided(auditor, one) for p, auditor in auditors.items()}
-        if monotonic() > end:
-            break
-        measured.append(one)
-        counts.update(found)
-    return measured, counts
+    with time_limit(_PATIENCE):
+        for one in sample:
+            counts.update({p: _decided(auditor, one) for p, auditor in auditors.items()})
+            if late():
+                return None
+    return counts
 
 
 def _decided(auditor: TraceAuditor, one: Undecided) -> int:

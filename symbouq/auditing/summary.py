@@ -14,6 +14,8 @@ SAMPLED = 8
 """Undecided traces that a summary keeps, the first ones."""
 _LARGEST = 60
 """Most claims of a trace that is kept: each profile audits all of them again."""
+_LONGEST = 8_000
+"""Most characters of its texts: each profile reads all of them again."""
 
 _TEXT = {
     "id",
@@ -149,4 +151,6 @@ def _undecided(audit: Mapping[str, Any], trace: Trace) -> list[Undecided]:
     if settled == claims or claims > _LARGEST or trace.structured or trace.readings is not None:
         return []
     fields = trace.model_dump(include=_TEXT, exclude_none=True)
+    if len(str(fields)) > _LONGEST:
+        return []
     return [Undecided(fields, audit["ontology"]["profile"], claims, settled)]

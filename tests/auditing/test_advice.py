@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from click.testing import CliRunner, Result
 from helpers.writers import lines
 from symbouq_cli.main import main
 
+from symbouq import limits
 from symbouq.auditing import advice as module
 from symbouq.auditing.advice import advice
 from symbouq.auditing.auditor import TraceAuditor
@@ -30,6 +32,15 @@ ABOVE = {
     "response": "The shed is below the kite.\nAnswer: above",
 }
 """Two claims, both of which any profile with directions decides."""
+
+
+PATIENCE = module._PATIENCE
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has no test hang on the clock but the one of the clock."""
+    monkeypatch.setattr(module, "_PATIENCE", float("inf"))
 
 
 def traces(*records: dict[str, Any]) -> list[dict[str, Any]]:
@@ -109,9 +120,28 @@ def test_large_traces_are_not_sampled() -> None:
     assert summary(long).undecided == []
 
 
+def test_long_traces_are_not_sampled() -> None:
+    told = "Hm, let me think about the fern again. " * 250
+    assert summary(BEHIND | {"response": f"{told}\n{BEHIND['response']}"}).undecided == []
+    assert summary(BEHIND | {"response": f"{told[:400]}\n{BEHIND['response']}"}).undecided != []
+
+
 def test_time_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_SECONDS", 0.0)
+    monkeypatch.setattr(module, "_PATIENCE", 0.0)
     assert advice(summary(BEHIND, BEHIND)) is None
+
+
+def test_a_busy_machine_gives_the_same_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = summary(*[BEHIND] * SAMPLED)
+    monkeypatch.setattr(module, "_PATIENCE", PATIENCE)
+    looks = itertools.count()
+    monkeypatch.setattr(limits, "monotonic", lambda: next(looks) * 0.0)
+    own = advice(found)
+    assert own is not None
+    # As if it took half a minute, in which each look at the clock comes later by as much.
+    step, ticks = 30 / next(looks), itertools.count()
+    monkeypatch.setattr(limits, "monotonic", lambda: next(ticks) * step)
+    assert advice(found) == own
 
 
 def test_a_total_is_without_the_traces() -> None:
