@@ -82,9 +82,7 @@ def _presumes(other: Ontology, own: Ontology) -> bool:
     )
 
 
-def _counted(
-    sample: Iterable[Undecided], auditors: dict[str, TraceAuditor]
-) -> Counter[str] | None:
+def _counted(sample: Iterable[Undecided], auditors: dict[str, TraceAuditor]) -> Counter[str] | None:
     """How many claims of some traces each profile decides; None where that takes too long."""
     counts: Counter[str] = Counter(dict.fromkeys(auditors, 0))
     with time_limit(_PATIENCE):

@@ -65,7 +65,9 @@ def with_denials(ontology: Ontology) -> Ontology:
             readings=readings,
             patterns=tuple(patterns),
             axes=tuple(axes),
-            relational=encoding.relational.union(k for r, k in keys.items() if r in encoding.relational),
+            relational=encoding.relational.union(
+                k for r, k in keys.items() if r in encoding.relational
+            ),
             spanning=encoding.spanning.union(k for r, k in keys.items() if r in encoding.spanning),
             denying=frozenset(keys.values()),
         ),

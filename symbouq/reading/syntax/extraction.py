@@ -196,6 +196,7 @@ class Extracted:
         amended: What it leaves out: a word, the word or the text that is understood there, and
             whether it stands for it; else that comes before it.
         rest: Words about places of which nothing was read.
+        bare: Expressions that say nothing of the things, whatever was read of them.
     """
 
     statements: tuple[Statement, ...]
@@ -216,6 +217,7 @@ class Extracted:
     amended: tuple[tuple[int, int | str, bool], ...] = ()
     sequences: tuple[tuple[int, int, int, str], ...] = ()
     rest: frozenset[int] = frozenset()
+    bare: frozenset[int] = frozenset()
 
 
 _PICKED = ((0, "former"), (-1, "latter"))
@@ -397,10 +399,7 @@ class Extraction:
             number = tokens[0].number // STRIDE
             noun, at, edge = (token.number % STRIDE for token in tokens)
             sequences[number].add((noun, at, edge, str(side)))
-        rest: list[set[int]] = [set() for _ in batch]
-        for (word,) in rows("rest", 1):
-            number, position = divmod(word.number, STRIDE)
-            rest[number].add(position)
+        rest, bare = (self._words(batch, rows(name, 1)) for name in ("rest", "bare"))
         among = self._linked(batch, rows("among", 2), words=True)
         held_by = self._linked(batch, rows("held_by", 2), words=True)
         groups = self._linked(batch, rows("also", 2))
@@ -430,9 +429,19 @@ class Extraction:
                 tuple((at, what, instead) for (at, instead), what in sorted(amended[n].items())),
                 tuple(sorted(sequences[n])),
                 frozenset(rest[n]),
+                frozenset(bare[n]),
             )
             for n, facts in enumerate(batch)
         ]
+
+    @staticmethod
+    def _words(batch: Sequence[_Facts], rows: Iterable[list[clingo.Symbol]]) -> list[set[int]]:
+        """Some words of each sentence."""
+        found: list[set[int]] = [set() for _ in batch]
+        for (word,) in rows:
+            number, position = divmod(word.number, STRIDE)
+            found[number].add(position)
+        return found
 
     @staticmethod
     def _linked(

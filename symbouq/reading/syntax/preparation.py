@@ -1139,8 +1139,8 @@ class _Sentence:
             placing = self._is_verb(after) or self._is(after.removesuffix("s"), "copula")
             third_person = after.endswith("s") and placing
             # "has I above it": of who speaks it would be "me"
-            object_here = self._is(self._at(at - 1), "possessing") and not self._is(after, "auxiliary")
-            return third_person or object_here or after in ("", "is", ",", ".", "and")
+            owned = self._is(self._at(at - 1), "possessing") and not self._is(after, "auxiliary")
+            return third_person or owned or after in ("", "is", ",", ".", "and")
         if text == "A":
             if self._is(after, "homonym"):
                 return False  # "A well"
@@ -1481,7 +1481,10 @@ class _Sentence:
         exact_amounts = tuple(amount for amount in amounts if amount is not None)
         vague = len(exact_amounts) < len(amounts)
         told = () if choice or vague else exact_amounts
-        vague = vague and self.of.amounts.measures
+        # Without units amounts are no more than directions, but for bounds.
+        measures = (n for n, code in zip(self.items[first:last], codes, strict=True) if code == "M")
+        bounded = any(self._is(self._at(item.first - 1), "inexact") for item in measures)
+        vague = vague and (self.of.amounts.measures or bounded)
         link = compound.group(2)
         if link and "T" in link:
             if self.lower[self.items[last - 1].last] in ("up", "down", "back"):

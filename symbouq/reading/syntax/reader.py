@@ -303,9 +303,7 @@ class SyntaxReader:
         )
 
     @staticmethod
-    def _counted(
-        discourse: Discourse, sentence: Sentence, said: Sequence[Said]
-    ) -> Sequence[Said]:
+    def _counted(discourse: Discourse, sentence: Sentence, said: Sequence[Said]) -> Sequence[Said]:
         """What a sentence of a scene says, with each relation denied that it says holds of none:
         "none of the cups is in A". Where it says of how many it holds otherwise, nobody knows of
         which.
@@ -515,19 +513,23 @@ class SyntaxReader:
             if s.statement.trigger in grouped
             or any(True for _ in self.mentions([s], things, offset, forces))
         ]
-        ends = {(s.placed, s.landmark) for s in read}
         triggers = {s.trigger for s in read}
+        ways = self.ontology.relations.component.keys()
+        ends = {(s.placed, s.landmark) for s in read if ways >= set(s.relations)}
         for stated in sentence.says.statements:
-            joined = (stated.placed, stated.landmark) in ends  # "above B and to the left"
-            located = stated.landmark in triggers  # "on the third FLOOR"
+            # "above B and to the left", "on the third FLOOR"
+            joined = ways >= set(stated.relations) and (stated.placed, stated.landmark) in ends
+            located = stated.landmark in triggers
             if stated.trigger not in triggers and not joined and not located:
                 unread.add(stated.trigger)
         known = {(s.trigger, head) for s in read for head in (s.placed, s.landmark)}
+        words = [word.text.lower() for word in sentence.words]
         for group in sentence.says.groups:  # "left of B and C", of which only B is known
             for trigger in triggers:
-                met = [(trigger, head) in known for head in group]
-                if any(met) and not all(met):
-                    unread.update(h for h, m in zip(group, met, strict=True) if not m)
+                met = {words[head] for head in group if (trigger, head) in known}
+                if met:
+                    unread.update(head for head in group if words[head] not in met)
+        unread -= sentence.says.bare
         if self.confirms(sentence):
             unread -= {n for n, word in enumerate(sentence.words) if word.relations}
         start = sentence.start - offset
