@@ -93,7 +93,7 @@ def audit(
 
     Example: symbouq audit traces.jsonl.gz --out audits.jsonl --report report.html
     """
-    from symbouq.auditing.advice import advice
+    from symbouq.auditing.advice import advice, senses
     from symbouq.auditing.jobs import auditing
     from symbouq.auditing.summary import Summary
     from symbouq.auditing.verdicts import Verdict
@@ -165,8 +165,9 @@ def audit(
     if fail_on:
         tell(checks.message)
     advised = advice(table.total(), options["ontology"], options["pipeline"])
-    if advised is not None:
-        tell(advised)
+    for line in (advised, senses(table.total(), options["ontology"])):
+        if line is not None:
+            tell(line)
     if fail_on and checks.exceed(fail_over):
         finish(FAILED_CHECKS)
     finish(UNUSABLE if lost else FAILED_RECORDS if failed else 0)

@@ -10,6 +10,7 @@ from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.summary import Summary, Undecided, decided
 from symbouq.errors import SymboUQError
 from symbouq.limits import late, time_limit
+from symbouq.ontology.library import OntologyLibrary, builtin
 from symbouq.ontology.tables import Ontology
 from symbouq.records import Trace
 
@@ -54,6 +55,32 @@ def advice(
         f"Most claims are undecided. Of {claims} claims in {len(sample)} such traces, profile "
         f"{best} decides {counts[best]}, {own} {before}: try --profile {best}."
     )
+
+
+def senses(summary: Summary, ontology: str | None = None) -> str | None:
+    """One line that names a word which the texts of some data sets use for another relation than
+    other texts do, where scenes of no data set state that; None where none does.
+
+    Args:
+        summary: The counts of a run.
+        ontology: Folder of the user's ontology.
+    """
+    library = OntologyLibrary(ontology) if ontology else builtin()
+    for stated, scenes in sorted(summary.stated.items()):
+        profile, read = stated.split()
+        tables = library.ontology(profile)
+        words: dict[tuple[str, str], list[str]] = {}
+        for dataset, phrases in sorted(tables.lexicon.phrase_of.items()):
+            for text, other in phrases.items():
+                if tables.lexicon.phrase.get(text) == read != other:
+                    words.setdefault((text, other), []).append(dataset)
+        for (text, other), datasets in words.items():
+            return (
+                f"In {scenes} scenes of no data set {text!r} is read as {read}; in texts of "
+                f"{', '.join(datasets)} it means {other}. Name the data set in the records if "
+                "yours use it so."
+            )
+    return None
 
 
 def _others(own: str, ontology: str | None, pipeline: str | None) -> dict[str, TraceAuditor]:

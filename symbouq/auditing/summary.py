@@ -58,6 +58,8 @@ class Summary:
         decided: How many are entailed or contradicted, in relations or as a label.
         assumed: Parsed claims by verdict under the assumed context.
         grounded: Parsed claims by verdict under the grounded context.
+        stated: Profile and relation, "nine-way overlap", to how many scenes in words, of no data
+            set, state it: words may have another sense in the texts of a data set.
         undecided: The first traces in words that have undecided claims.
     """
 
@@ -68,15 +70,19 @@ class Summary:
     decided: int = 0
     assumed: Counter[str] = field(default_factory=Counter)
     grounded: Counter[str] = field(default_factory=Counter)
+    stated: Counter[str] = field(default_factory=Counter)
     undecided: list[Undecided] = field(default_factory=list)
 
     @classmethod
-    def of(cls, audit: Mapping[str, Any], trace: Trace | None = None) -> Summary:
+    def of(
+        cls, audit: Mapping[str, Any], trace: Trace | None = None, keep: bool = True
+    ) -> Summary:
         """The counts of one audit in its dictionary form.
 
         Args:
             audit: The audit.
-            trace: What was audited, to be kept where it is undecided.
+            trace: What was audited.
+            keep: Whether it is kept where it is undecided.
         """
         parsed = [claim for claim in audit["claims"] if claim["relations"]]
         return cls(
@@ -87,7 +93,8 @@ class Summary:
             decided=decided(audit),
             assumed=Counter(claim["verdict"] for claim in parsed),
             grounded=Counter(claim["grounded_verdict"] for claim in parsed),
-            undecided=[] if trace is None else _undecided(audit, trace),
+            stated=_stated(audit, trace),
+            undecided=_undecided(audit, trace) if trace is not None and keep else [],
         )
 
     @classmethod
@@ -101,7 +108,7 @@ class Summary:
     @classmethod
     def from_total(cls, total: Mapping[str, Any]) -> Summary:
         """A summary from its `total`."""
-        counts = {name: Counter(total[name]) for name in ("assumed", "grounded")}
+        counts = {name: Counter(total[name]) for name in ("assumed", "grounded", "stated")}
         return cls(**{**total, **counts})
 
     def add(self, other: Summary) -> None:
@@ -113,6 +120,7 @@ class Summary:
         self.decided += other.decided
         self.assumed += other.assumed
         self.grounded += other.grounded
+        self.stated += other.stated
         self.undecided = (self.undecided + other.undecided)[:SAMPLED]
 
     def shares(self, counts: Counter[str]) -> dict[Verdict, float]:
@@ -131,9 +139,18 @@ class Summaries:
 
     def of(self, audit: Mapping[str, Any], trace: Trace) -> Summary:
         """The summary of one audit."""
-        summary = Summary.of(audit, trace if self._left else None)
+        summary = Summary.of(audit, trace, keep=bool(self._left))
         self._left -= len(summary.undecided)
         return summary
+
+
+def _stated(audit: Mapping[str, Any], trace: Trace | None) -> Counter[str]:
+    """Profile and relations that a scene in words, of no data set, states."""
+    if trace is None or trace.structured or trace.dataset:
+        return Counter()
+    profile = audit["ontology"]["profile"]
+    relations = {relation["relation"] for relation in audit["scene"]["relations"]}
+    return Counter(f"{profile} {relation}" for relation in relations)
 
 
 def decided(audit: Mapping[str, Any]) -> int:

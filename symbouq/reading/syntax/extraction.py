@@ -657,7 +657,7 @@ class _Facts:
             lemmas = [text.removesuffix(ending) for ending in ("s", "es", "ed", "d")]
         elif token.pos_ != "VERB":
             lemmas.append(lemma.removesuffix("s"))
-        return next((self._of._verbs[name] for name in lemmas if name in self._of._verbs), [])
+        return [option for name in lemmas for option in self._of._verbs.get(name, ())]
 
     def _is_owned(self, text: str) -> bool:
         """Whether an expression has a possessive: "up and to ITS left"."""

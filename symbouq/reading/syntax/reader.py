@@ -522,13 +522,13 @@ class SyntaxReader:
             located = stated.landmark in triggers
             if stated.trigger not in triggers and not joined and not located:
                 unread.add(stated.trigger)
-        known = {(s.trigger, head) for s in read for head in (s.placed, s.landmark)}
         words = [word.text.lower() for word in sentence.words]
-        for group in sentence.says.groups:  # "left of B and C", of which only B is known
-            for trigger in triggers:
-                met = {words[head] for head in group if (trigger, head) in known}
-                if met:
-                    unread.update(head for head in group if words[head] not in met)
+        for trigger in triggers:  # "left of B and C", of which only B is known
+            heads = {n for s in read if s.trigger == trigger for n in (s.placed, s.landmark)}
+            known = {words[n] for n in heads if n != CONTEXT}
+            for group in sentence.says.groups:
+                if not heads.isdisjoint(group):
+                    unread.update(n for n in group if words[n] not in known)
         unread -= sentence.says.bare
         if self.confirms(sentence):
             unread -= {n for n, word in enumerate(sentence.words) if word.relations}
