@@ -212,11 +212,7 @@ def _outcome(record: Mapping[str, Any], answer: Any, space: Sequence[str] | None
     """Whether the delivered answer is the right one, where that is known."""
     if answer is None or not space:
         return None
-    given = answer if isinstance(answer, list | tuple) else [answer]
-    named = [label for each in given for label in labels_named(str(each), space) or (str(each),)]
-    label = answer_label(
-        {**record, "answer": named if len(named) > 1 else named[0], "answer_space": list(space)}
-    )
+    label = answer_label({**record, "answer": answer, "answer_space": list(space)})
     return None if label is None else float(label)
 
 

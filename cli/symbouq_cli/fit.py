@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -87,11 +88,10 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
 
         from symbouq.reliability import jobs
         from symbouq.reliability import model as models
-        from symbouq.reliability.labels import answer_spaces, label_of
+        from symbouq.reliability.labels import labelled
         from symbouq.reliability.reading import Reader
     except ImportError as error:
         raise missing_extra("fit", error) from error
-    from symbouq.errors import RecordError
     from symbouq.io.stream import Job
     from symbouq.records import Trace
     from symbouq_cli.run import refuse_overwriting
@@ -106,21 +106,27 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
     arguments = (composition, profile, options["ontology"], options["pipeline"], source is None)
     job = Job(jobs.reading, arguments, Trace, timeout=options["timeout"] or None)
     readings, failed = _gathered(traced(files, options), job, options["jobs"])
+    told = Counter(reading.fault for _, (reading, _) in readings if reading.fault)
+    for fault, count in told.items():
+        _warn(f"{count} traces have no decoding scores: {fault}")
     if source is not None:
         model = source.adapted([reading for _, (reading, _) in readings])
     else:
-        spaces = answer_spaces(gold for _, (_, gold) in readings)
-        kept, labels = [], []
-        for place, (reading, gold) in readings:
-            try:
-                labels.append(label_of(gold, spaces))
-                kept.append(reading)
-            except RecordError as error:
+        labels = labelled([gold for _, (_, gold) in readings])
+        faults = iter(labels.faults)
+        for (place, _), label in zip(readings, labels.of, strict=True):
+            if label is None:
                 failed += 1
-                tell(f"{place}: {error.message}")
+                tell(f"{place}: {next(faults)}")
+        for warning in labels.warnings:
+            _warn(warning)
         model = models.fit(
-            kept,
-            labels,
+            [
+                reading
+                for (_, (reading, _)), y in zip(readings, labels.of, strict=True)
+                if y is not None
+            ],
+            [label for label in labels.of if label is not None],
             composition,
             reader.ontology_hash,
             profile,
@@ -164,7 +170,7 @@ def _tell(model: Model) -> None:
         use = "" if name in composer.names else ", left out"
         if name in composer.names and composer.flipped:
             use = ", turned" if composer.flipped[composer.names.index(name)] else ""
-        lines.append(f"{name}: AUROC {area:.3f}{use}")
+        lines.append(f"{name}: AUROC {area:.3f} in-sample{use}")
     if notes["left_out"]:
         lines.append(f"not in every trace, so not used: {', '.join(notes['left_out'])}")
     if composer.kind == "composed":

@@ -53,9 +53,26 @@ def answer(traces: str, out: str, audits: str | None) -> None:
 
     Example: symbouq labels answer traces.jsonl --out answers.jsonl
     """
-    from symbouq.auditing.correctness import SOURCE, answer_labels
+    from symbouq.auditing.correctness import SOURCE, answer_labels, committed, misfit
+    from symbouq.errors import RecordError
 
-    write_labels(traces, out, audits, SOURCE, answer_labels)
+    silent: list[bool] = []
+
+    def source(record: dict[str, Any]) -> list[int | None]:
+        if fault := misfit(record):
+            raise RecordError(f"trace {record['id']}: {fault}")
+        silent.append(committed(record) is None)
+        return answer_labels(record)
+
+    def unmatched() -> tuple[()]:
+        if 2 * sum(silent) > len(silent):
+            tell(
+                f"warning: {sum(silent)} of {len(silent)} delivered answers are no label of their "
+                "answer space, and count as wrong"
+            )
+        return ()
+
+    write_labels(traces, out, audits, SOURCE, source, unmatched)
 
 
 @labels.command()

@@ -161,6 +161,7 @@ def fit(train: str, validation: str, models: str, **options: Any) -> None:
     from symbouq.evidence.scorers.registry import SCORERS
     from symbouq.evidence.scorers.settings import Settings
     from symbouq.evidence.scorers.sweep import tuned
+    from symbouq.reliability.labels import few
 
     _check(options)
     resources = _resources(options)
@@ -168,6 +169,8 @@ def fit(train: str, validation: str, models: str, **options: Any) -> None:
     changes = {name: options[name] for name in names if options[name] is not None}
     judged = bank.Split.of(validation).labelled()
     learned = bank.Split.of(train).labelled()
+    if warning := few(sum(item.correct is not None for item in judged)):
+        tell(f"warning: {validation}: {warning}")
     for name in _possible(options["methods"], judged, resources):
         settings = None
         if SCORERS[name].trained:
@@ -177,7 +180,8 @@ def fit(train: str, validation: str, models: str, **options: Any) -> None:
             fitted = bank.fit_into(models, name, learned, judged, seed, settings, resources)
             tell(
                 f"{name}, seed {seed}: AUROC {fitted.calibrator.auroc:.3f} on validation by "
-                f"{fitted.calibrator.reduction}, trained in {fitted.seconds:.1f} s"
+                f"{fitted.calibrator.reduction}, which was chosen there, "
+                f"trained in {fitted.seconds:.1f} s"
             )
 
 
@@ -208,6 +212,7 @@ def apply(models: str, split: str, out: str, engine: str, jobs: int | None, **op
 
     Example: symbouq scores apply scorers stepgame/test --out scores.parquet
     """
+    from collections import Counter
     from functools import partial
 
     from symbouq.evidence.scorers import bank
@@ -220,12 +225,14 @@ def apply(models: str, split: str, out: str, engine: str, jobs: int | None, **op
     judged = bank.Split.of(options["validation"]) if options["validation"] else None
     folders = bank.kept(models, options["methods"])
     make = partial(bank.Scoring, folders, partial(_resources, options), traces, judged)
-    silent = 0
+    lacking: Counter[tuple[str, str]] = Counter()
 
     def counted(parts: Iterable[Sequence[bank.Scored]]) -> Iterator[Sequence[bank.Scored]]:
-        nonlocal silent
         for part in parts:
-            silent += sum(row.score is None for row in part[0].rows)
+            for scored in part:
+                seed, method = scored.description["seed"], scored.description["name"]
+                told = f"{method}, seed {seed}"
+                lacking.update((told, row.lacks) for row in scored.rows if row.score is None)
             yield part
 
     if engine == "ray":
@@ -236,8 +243,12 @@ def apply(models: str, split: str, out: str, engine: str, jobs: int | None, **op
         counts = bank.write_scores(out, counted(map(make(), traces.chunks())))
     for scorer, count in counts.items():
         tell(f"{scorer}: {count} traces")
-    if silent:
-        tell(f"{silent} traces have nothing to read, and no score")
+    told = {fault: count for (_, fault), count in lacking.items() if fault == bank.UNREADABLE}
+    for count in told.values():
+        tell(f"{count} traces have nothing to read, and no score")
+    for (method, fault), count in lacking.items():
+        if fault not in told:
+            tell(f"{method}: {count} traces have no score, it needs {fault}")
 
 
 @scores.command()

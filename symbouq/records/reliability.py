@@ -28,3 +28,5 @@ class Reliability(Record):
     """The hash of the model file."""
     missing: list[str] = Field(default_factory=list)
     """Scores that the model knows and the trace has not; their validation mean stands for them."""
+    faults: list[str] = Field(default_factory=list)
+    """Why scores are missing for which it brings something, such as the tokens of another text."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,18 +13,31 @@ from symbouq.errors import RecordError
 from symbouq.evidence.scorers.registry import SCORERS
 from symbouq.evidence.signals.alignment import claim_extents, token_spans
 from symbouq.evidence.signals.example import Example, Signals, Span
+from symbouq.evidence.signals.pieces import spelling, texts_of
 from symbouq.records.generated import is_structured
 
 _ALTERNATIVES = 4
 
 
-def decoding(
-    identity: str, record: dict[str, Any], audit: Mapping[str, Any]
-) -> dict[str, tuple[float, ...]]:
-    """The decoding scores that the record's `tokens` allow, one uncertainty a claim.
+@dataclass(frozen=True)
+class Decoding:
+    """The decoding scores of a trace.
+
+    Attributes:
+        claims: The scores by name, one uncertainty a claim.
+        fault: Why there are none although there are tokens; else empty.
+    """
+
+    claims: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    fault: str = ""
+
+
+def decoding(identity: str, record: dict[str, Any], audit: Mapping[str, Any]) -> Decoding:
+    """The decoding scores that the record's `tokens` allow.
 
     Without alternatives (`top`) that is Perplexity alone; where the probability of a token is
-    missing, there are none.
+    missing, or the tokens are not those of the claims, there are none. Tokens may be pieces of a
+    vocabulary (`symbouq.evidence.signals.pieces`).
 
     Args:
         identity: The trace's id.
@@ -36,12 +50,17 @@ def decoding(
     tokens = record.get("tokens")
     texts = tuple(claim["text"] for claim in audit["claims"])
     if not tokens or not texts:
-        return {}
+        return Decoding()
     if not isinstance(tokens, list) or not all(isinstance(token, dict) for token in tokens):
         raise RecordError("tokens: a list of {text, logprob, top} is expected")
     logprobs = [token.get("logprob") for token in tokens]
     if not all(is_number(value) for value in logprobs):
-        return {}
+        return Decoding(fault="a token has no log-probability")
+    tokens = _plain(tokens, " ".join([*texts, str(record.get("response") or "")]))
+    spans = _spans(tokens, texts, record)
+    if spans is None:
+        return Decoding(fault="the claims are not in the text of `tokens`")
+    record = {**record, "tokens": tokens}
     tops = [_top(token.get("top")) for token in tokens]
     complete = all(tops)
     signals = Signals(
@@ -49,14 +68,16 @@ def decoding(
         np.array([top or [0.0] * _ALTERNATIVES for top in tops], np.float32),
         np.empty((0, 0), np.float32),
         np.empty((0, 0), np.float32),
-        _spans(tokens, texts, record),
+        spans,
     )
     example = Example(identity, record, texts, signals)
-    return {
-        name: tuple(scorer().score([example])[0].tolist())
-        for name, scorer in SCORERS.items()
-        if scorer.family == "decoding" and (complete or name == "Perplexity")
-    }
+    return Decoding(
+        {
+            name: tuple(scorer().score([example])[0].tolist())
+            for name, scorer in SCORERS.items()
+            if scorer.family == "decoding" and (complete or name == "Perplexity")
+        }
+    )
 
 
 def is_number(value: Any) -> bool:
@@ -75,12 +96,36 @@ def _top(alternatives: Any) -> list[float]:
     return (largest + [0.0] * _ALTERNATIVES)[:_ALTERNATIVES]
 
 
+def _plain(tokens: Sequence[dict[str, Any]], text: str) -> list[dict[str, Any]]:
+    """Tokens with their texts, where these are pieces of a vocabulary.
+
+    Args:
+        tokens: The tokens.
+        text: What they are tokens of.
+    """
+    pieces = [str(token.get("text") or "") for token in tokens]
+    spelled = spelling(pieces, text)
+    if spelled is None:
+        return list(tokens)
+    return [
+        {
+            **token,
+            "text": added,
+            "top": [
+                {**other, "text": texts_of([str(other.get("text") or "")], spelled)[0]}
+                if isinstance(other, dict)
+                else other
+                for other in token.get("top") or ()
+            ],
+        }
+        for token, added in zip(tokens, texts_of(pieces, spelled), strict=True)
+    ]
+
+
 def _spans(
     tokens: Sequence[Mapping[str, Any]], claims: Sequence[str], record: Mapping[str, Any]
-) -> list[Span]:
-    """The tokens of each claim; none at all where the claims are not found in their text, and then
-    every claim gets the statistic of the whole trace.
-    """
+) -> list[Span] | None:
+    """The tokens of each claim; None where the claims are not found in their text."""
     extents, text = [], ""
     for token in tokens:
         piece = str(token.get("text") or "")
@@ -91,4 +136,4 @@ def _spans(
             return token_spans(extents, claim_extents(text, claims, structured))
         except (RecordError, ValueError):
             continue
-    return [(0, 0)] * len(claims)
+    return None

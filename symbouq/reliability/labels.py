@@ -5,15 +5,19 @@ Nothing that predicts imports this module.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from symbouq.auditing.correctness import answer_label
-from symbouq.errors import RecordError
+from symbouq.auditing.correctness import answer_label, committed, misfit
+from symbouq.errors import RecordError, SymboUQError
 from symbouq.records import Trace
 
 _FIELDS = ("id", "dataset", "question", "response", "conclusion", "answer", "answer_space",
            "correct", "meta", "generation")  # fmt: skip
+
+FEW = 20
+"""Fewer labels than these say little, whatever is made of them."""
 
 Gold = dict[str, Any]
 """The fields of a record that its label depends on."""
@@ -63,7 +67,94 @@ def label_of(gold: Gold, spaces: dict[str | None, list[str]]) -> int:
     """
     if gold.get("correct") is not None:
         return int(gold["correct"])
-    space = gold.get("answer_space") or spaces.get(gold.get("dataset"), [])
-    label = answer_label({**gold, "answer_space": space})
+    record = _in_space(gold, spaces)
+    if fault := misfit(record):
+        raise RecordError(fault)
+    label = answer_label(record)
     assert label is not None  # an answer either agrees or does not
     return label
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of some traces.
+
+    Attributes:
+        of: 1 right, 0 wrong, for each trace; None where it has no label.
+        faults: Why not, for each of these in order.
+        warnings: What keeps the labels from meaning what they seem to.
+    """
+
+    of: tuple[int | None, ...]
+    faults: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def labelled(golds: Sequence[Gold]) -> Labels:
+    """The labels of traces, looked at together.
+
+    Args:
+        golds: The fields of each trace that its label depends on.
+
+    Raises:
+        SymboUQError: If the labels cannot be those of the traces: no delivered answer is one of
+            its answer space, or `correct` is at odds with `answer` in more traces than not.
+    """
+    spaces = answer_spaces(golds)
+    found: list[int | None] = []
+    faults: list[str] = []
+    for gold in golds:
+        try:
+            found.append(label_of(gold, spaces))
+        except RecordError as error:
+            found.append(None)
+            faults.append(error.message)
+    warnings: list[str] = []
+    pairs = [(g, y) for g, y in zip(golds, found, strict=True) if y is not None]
+    matched = [gold for gold, _ in pairs if gold.get("correct") is None]
+    silent = sum(committed(_in_space(gold, spaces)) is None for gold in matched)
+    if silent and silent == len(matched):
+        raise SymboUQError(
+            f"{silent} of {silent} delivered answers are no label of their answer space, which "
+            "makes all of them wrong: say what an answer may be in `answer_space`, or which are "
+            "right in `correct`"
+        )
+    if 2 * silent > len(matched):
+        warnings.append(
+            f"{silent} of {len(matched)} delivered answers are no label of their answer space, "
+            "and count as wrong"
+        )
+    twice = [(y, _by_answer(gold, spaces)) for gold, y in pairs if gold.get("correct") is not None]
+    compared = [(y, other) for y, other in twice if other is not None]
+    odds = sum(y != other for y, other in compared)
+    if odds:
+        said = f"`correct` is at odds with `answer` in {odds} of {len(compared)} traces"
+        if 2 * odds > len(compared):
+            raise SymboUQError(f"{said}: one of the two is not of these traces; leave it out")
+        warnings.append(f"{said}; `correct` counts")
+    if warning := few(len(pairs)):
+        warnings.append(warning)
+    return Labels(tuple(found), tuple(faults), tuple(warnings))
+
+
+def few(count: int) -> str:
+    """What so few labels mean; empty where there are enough, or none."""
+    if not 0 < count < FEW:
+        return ""
+    return f"{count} labels are few: with fewer than {FEW}, figures say little"
+
+
+def _in_space(gold: Gold, spaces: dict[str | None, list[str]]) -> Gold:
+    space = gold.get("answer_space") or spaces.get(gold.get("dataset"), [])
+    return {**gold, "answer_space": space}
+
+
+def _by_answer(gold: Gold, spaces: dict[str | None, list[str]]) -> int | None:
+    """The label by `answer`, where it can be compared with what is delivered."""
+    record = _in_space(gold, spaces)
+    try:
+        if misfit(record) or committed(record) is None:
+            return None
+        return answer_label(record)
+    except RecordError:
+        return None

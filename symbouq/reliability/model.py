@@ -161,6 +161,7 @@ class Model(Stored):
                 "profile": dict(reading.profile),
                 "model_hash": self.hash,
                 "missing": lacking,
+                "faults": [f"no decoding scores: {reading.fault}"] if reading.fault else [],
             }
             for reading, lacking, p, scores, contributions in rows
         ]

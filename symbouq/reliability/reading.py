@@ -57,6 +57,7 @@ class Reading:
             those that the record brought, whatever they mean.
         claims: Decoding scores by name, one uncertainty a claim.
         features: What Constraint-Only sees, as `feature_names` names it.
+        fault: Why it has no decoding scores although it brings tokens; else empty.
     """
 
     id: str
@@ -66,6 +67,7 @@ class Reading:
     scores: Mapping[str, float]
     claims: Mapping[str, tuple[float, ...]]
     features: tuple[float, ...]
+    fault: str = ""
 
     def seen_as(self, composition: Composition) -> Reading:
         """The same trace under a composition that sees no more than the one it was read with."""
@@ -133,14 +135,16 @@ class Reader:
         if self.composition == "worlds":
             scores[WORLDS], row = worlds(self.auditor, trace)
             features += row
+        decoded = decoding(trace.id, record, assumed)
         return Reading(
             trace.id,
             scene_key(trace),
             assumed["profile"],
             assumed["discounted"],
             scores | given_scores(trace),
-            decoding(trace.id, record, assumed),
+            decoded.claims,
             tuple(features),
+            decoded.fault,
         )
 
 

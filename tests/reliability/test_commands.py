@@ -115,6 +115,35 @@ def test_one_class_is_told(folder: Path) -> None:
     assert "one class only: the reliability is Constraint-Rule" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"response": "Answer: C"}, "40 of 40 delivered answers are no label"),
+        ({"answer": "nowhere"}, "fitting needs traces"),
+        ({"turned": True}, "`correct` is at odds with `answer` in 40 of 40 traces"),
+    ],
+)
+def test_no_model_is_fitted_to_labels_that_are_none(
+    folder: Path, tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    rows = [row | changes for row in traces(40)]
+    if changes.pop("turned", None):
+        rows = [row | {"correct": n % 7 >= 4} for n, row in enumerate(traces(40))]
+    result = run("fit", write(tmp_path / "rows.jsonl", rows), "--out", tmp_path / "model.json")
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert not (tmp_path / "model.json").exists()
+
+
+def test_what_makes_figures_say_little_is_told(folder: Path, tmp_path: Path) -> None:
+    file = write(tmp_path / "few.jsonl", traces(19))
+    result = run("fit", file, "--out", tmp_path / "few.json")
+    assert "warning: 19 labels are few" in result.stderr
+    assert "in-sample" in result.stderr
+    again = run("fit", folder / "validation.jsonl", "--out", tmp_path / "model.json")
+    assert "warning" not in again.stderr
+
+
 def test_a_source_model_is_adapted_without_labels(folder: Path) -> None:
     rows = [{k: v for k, v in row.items() if k != "answer"} for row in traces(20)]
     target = write(folder / "target.jsonl", rows)

@@ -163,3 +163,42 @@ def test_fewer_probabilities_allow_fewer_scores(reader: Reader) -> None:
     assert read(reader, tokens=[]).claims == {}
     with pytest.raises(RecordError, match="tokens"):
         read(reader, tokens=["word"])
+
+
+def spelled(listed: list[dict[str, Any]], space: str) -> list[dict[str, Any]]:
+    """Tokens with the pieces of a vocabulary as their texts."""
+    changed: dict[str, str] = {" ": space, "\n": "Ċ" if space == "Ġ" else "\n"}
+
+    def piece(text: str) -> str:
+        return "".join(changed.get(c, c) for c in text)
+
+    return [
+        token
+        | {"text": piece(token["text"])}
+        | {"top": [other | {"text": piece(other["text"])} for other in token["top"]]}
+        for token in listed
+    ]
+
+
+@pytest.mark.parametrize("space", ["Ġ", "▁"])
+def test_pieces_of_a_vocabulary_are_read(reader: Reader, space: str) -> None:
+    text = trace(0, True)["response"]
+    listed = tokens(text)
+    for token in listed[:4]:  # the first claim
+        token["logprob"] = -math.log(4)
+    plain = read(reader, response=text, tokens=listed)
+    pieces = read(reader, response=text, tokens=spelled(listed, space))
+    assert pieces.claims == plain.claims and pieces.fault == ""
+    assert plain.claims["Perplexity"][0] == pytest.approx(4)
+
+
+def test_tokens_of_another_text_give_no_scores_and_say_so(reader: Reader) -> None:
+    text = trace(0, True)["response"]
+    for strange in ([t | {"text": "##" + t["text"]} for t in tokens(text)], tokens("Nothing.")):
+        found = read(reader, response=text, tokens=strange)
+        assert found.claims == {}
+        assert found.fault == "the claims are not in the text of `tokens`"
+    listed = tokens(text)
+    listed[0]["logprob"] = None
+    assert read(reader, response=text, tokens=listed).fault == "a token has no log-probability"
+    assert read(reader, response=text).fault == ""

@@ -104,13 +104,32 @@ class Scorer:
                 what the scorer needs.
         """
 
+    @classmethod
+    def lacks(cls, example: Example) -> str:
+        """What an example that has what the scorer needs has too little of for a value, in words;
+        empty where it has enough. It stays without a score, and the others are scored.
+        """
+        return ""
+
+    def check(self, examples: Sequence[Example]) -> None:
+        """Makes sure that examples have values.
+
+        Raises:
+            SymboUQError: Names the first one that has none, and what it lacks.
+        """
+        require(examples, self.needs, self.name)
+        for example in examples:
+            if example.claims and (fault := self.lacks(example)):
+                raise SymboUQError(f"trace {example.id}: {self.name} needs {fault}")
+
     def score(self, examples: Sequence[Example]) -> list[Values]:
         """One array a trace with one value a claim.
 
         Raises:
-            SymboUQError: If an example lacks what the scorer needs, or nothing was fitted.
+            SymboUQError: If an example lacks what the scorer needs, or enough of it for a value,
+                or nothing was fitted.
         """
-        require(examples, self.needs, self.name)
+        self.check(examples)
         return [
             np.full(len(e.claims), self.values(e), np.float64) if e.claims else np.empty(0)
             for e in examples

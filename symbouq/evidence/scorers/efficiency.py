@@ -59,7 +59,10 @@ def cost(fitted: Fitted, examples: Sequence[Example], seconds: float = 1.0) -> C
     Raises:
         SymboUQError: If there is no trace to score.
     """
-    traces, scorer = _readable(examples), fitted.scorer
+    scorer = fitted.scorer
+    traces = [example for example in _readable(examples) if not scorer.lacks(example)]
+    if not traces:
+        raise SymboUQError(f"{fitted.name} needs {scorer.lacks(examples[0])}, and no trace has it")
     rate, memory = _timed(lambda: fitted.calibrator(scorer.score(traces)), traces, seconds, scorer)
     if not isinstance(scorer, Learned):
         return Cost(fitted.name, None, None, rate, memory)

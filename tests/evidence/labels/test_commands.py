@@ -115,3 +115,15 @@ def test_what_is_odd_about_one_trace_costs_no_other(
     assert result.exit_code == 1
     assert [record["id"] for record in read(result.stdout)] == ["a", "c"]
     assert f"{traces}: internal error, please report it: ZeroDivisionError" in result.stderr
+
+
+def test_answers_outside_their_space_are_said(tmp_path: Path) -> None:
+    given = [trace("a", "Left."), trace("b", "left", "Left"), trace("c", "left", "nowhere")]
+    result = run("labels", "answer", lines(tmp_path / "t.jsonl", *given))
+    assert result.exit_code == 1
+    assert [record["labels"] for record in read(result.stdout)] == [[None, 1], [None, 1]]
+    assert "trace c: answer: 'nowhere' is no label of the answer space: left" in result.stderr
+    assert "warning" not in result.stderr
+    silent = [trace(name, "option C") for name in "abc"] + [trace("d", "left")]
+    result = run("labels", "answer", lines(tmp_path / "t.jsonl", *silent))
+    assert "warning: 3 of 4 delivered answers are no label" in result.stderr

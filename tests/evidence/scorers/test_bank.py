@@ -199,3 +199,26 @@ def test_what_is_possible() -> None:
     assert possible(["mlp"], EXAMPLES, Resources())[0] == ["MLP"]
     with pytest.raises(SymboUQError, match="SelfCheckGPT needs further answers"):
         possible(["MLP", "SelfCheckGPT"], EXAMPLES, Resources())
+
+
+def test_samples_that_say_nothing_have_no_score(tmp_path: Path) -> None:
+    def answered(n: int, answers: Sequence[str]) -> Labelled:
+        samples = tuple({"scene": "A is left of B.", "conclusion": a} for a in answers)
+        return Labelled(example(id=f"t{n}", claims=1, samples=samples), (n % 2,))
+
+    said = [answered(n, ["x", "x" if n % 2 else "y", "x"]) for n in range(8)]
+    empty = answered(9, ["", "", ""])
+    ready = fit("Semantic Entropy", [], [*said, empty])
+    assert ready.calibrator == fit("Semantic Entropy", [], said).calibrator
+    rows = list(scores(ready, [said[0].example, empty.example]))
+    assert rows[0].score is not None and rows[0].lacks == ""
+    assert (rows[1].score, rows[1].claims) == (None, [])
+    assert rows[1].lacks == "an answer in one of its 3 samples"
+    file = tmp_path / "scores.parquet"
+    write_scores(file, [[Scored(ready.description, rows)]])
+    assert read_scores(file) == rows
+    with pytest.raises(SymboUQError, match=r"Semantic Entropy needs an answer .* no trace has it"):
+        fit("Semantic Entropy", [], [empty])
+    found, missing = possible((), [empty.example], Resources())
+    assert "Semantic Entropy" not in found
+    assert missing["Semantic Entropy"] == "an answer in one of its 3 samples"

@@ -165,6 +165,26 @@ def test_a_cluster_gives_the_same_scores(
     assert "Ray" not in result.stderr
 
 
+def test_traces_whose_samples_are_empty_have_no_sampling_score(
+    models: Path, splits: dict[str, Path], model: Path, tmp_path: Path
+) -> None:
+    changed = tmp_path / "test"
+    shutil.copytree(splits["test"], changed)
+    rows = [json.loads(line) for line in (changed / "traces.jsonl").read_text().splitlines()]
+    for sample in rows[0]["samples"]:
+        sample["conclusion"] = ""
+    (changed / "traces.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = tmp_path / "scores.parquet"
+    result = run("apply", models, changed, "--out", out, "--model", model)
+    assert result.exit_code == 0, result.output
+    for name in ("Semantic Entropy", "P(True)"):
+        told = f"{name}, seed 0: 1 traces have no score, it needs an answer in one of its 3 samples"
+        assert told in result.stderr
+    assert "SelfCheckGPT, seed 0: 1 traces have no score, it needs a claim" in result.stderr
+    lacking = {row.method for row in read_scores(out) if row.id == "2-0" and row.score is None}
+    assert lacking == {"Semantic Entropy", "SelfCheckGPT", "P(True)"}
+
+
 @pytest.mark.parametrize("command", ["fit", "apply", "efficiency"])
 def test_one_way_to_compare_answers(command: str, splits: dict[str, Path], tmp_path: Path) -> None:
     folders = splits["train"], splits["validation"]

@@ -7,6 +7,7 @@ Everything in it was decided on training and validation data. Applying it reads 
 
 from symbouq.evidence.scorers.bank.fitted import (
     TIMING,
+    UNREADABLE,
     Fitted,
     calibrate,
     fingerprint,
@@ -33,7 +34,7 @@ from symbouq.evidence.scorers.settings import Resources
 
 __all__ = [
     "Fitted", "Resources", "fit", "fit_into", "calibrate", "fingerprint", "possible", "seeds_of",
-    "folder_of", "kept", "load", "save", "TIMING",
+    "folder_of", "kept", "load", "save", "TIMING", "UNREADABLE",
     "Score", "Scored", "Scoring", "scores", "read_calibrators", "read_scores", "write_scores",
     "Split",
 ]  # fmt: skip

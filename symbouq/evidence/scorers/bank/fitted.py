@@ -27,6 +27,9 @@ FORMAT = 1
 DESCRIPTION, TIMING = "scorer.json", "timing.json"
 """The files of a kept scorer."""
 
+UNREADABLE = "something to read"
+"""What a trace lacks that has no claim, or no token."""
+
 _RESOURCES = ("equivalence", "backbone")
 """Attributes of a scorer that change its values, and are named in its description."""
 
@@ -138,12 +141,23 @@ def calibrate(scorer: Scorer, validation: Sequence[Labelled]) -> Calibrator:
     validation split.
 
     Raises:
-        SymboUQError: If the split is empty or of one class.
+        SymboUQError: If the split is empty or of one class, or no trace of it has a value.
     """
-    labelled = [item for item in _readable(validation) if item.correct is not None]
+    known = [item for item in validation if item.correct is not None]
+    faults = [fault_of(scorer, item.example) for item in known]
+    labelled = [item for item, fault in zip(known, faults, strict=True) if not fault]
+    if known and not labelled:
+        raise SymboUQError(f"{scorer.name} needs {faults[0]}, and no trace has it")
     values = scorer.score([item.example for item in labelled])
     labels = [int(item.correct or 0) for item in labelled]
     return Calibrator.fit(values, labels, scorer.orientation, upright=True)
+
+
+def fault_of(scorer: Scorer | type[Scorer], example: Example) -> str:
+    """What an example lacks for a value of a scorer, in words; empty where it has one. It has none
+    where there is nothing to read.
+    """
+    return scorer.lacks(example) if readable(example) else UNREADABLE
 
 
 def _readable(items: Sequence[Labelled]) -> list[Labelled]:
@@ -191,6 +205,9 @@ def possible(
     missing: dict[str, str] = {}
     for scorer in wanted:
         fault = lacking(first, scorer.needs) if first is not None else None
+        told = [example for example in examples if readable(example)]
+        if fault is None and told and all(map(scorer.lacks, told)):
+            fault = scorer.lacks(told[0])
         if "backbone" in scorer.needs and resources.backbone is None:
             fault = "the model that wrote the traces"
         if fault is not None and names:

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from symbouq.errors import SymboUQError, missing_extra
-from symbouq.evidence.scorers.bank.fitted import Fitted, calibrate, load
+from symbouq.evidence.scorers.bank.fitted import Fitted, calibrate, fault_of, load
 from symbouq.evidence.scorers.bank.split import Split
 from symbouq.evidence.scorers.calibration import Calibrator
-from symbouq.evidence.scorers.needs import readable
 from symbouq.evidence.scorers.settings import Resources
 from symbouq.evidence.signals.cache import SignalsCache
 from symbouq.evidence.signals.example import Example
@@ -35,6 +34,7 @@ class Score:
             read.
         score: Calibrated probability that the delivered answer is right; None likewise.
         reduction: How claims became a trace.
+        lacks: What the trace lacks for a score, in words; empty where it has one.
     """
 
     id: str
@@ -43,6 +43,7 @@ class Score:
     claims: list[float] = field(default_factory=list)
     score: float | None = None
     reduction: str = ""
+    lacks: str = ""
 
 
 class Scored(NamedTuple):
@@ -58,16 +59,21 @@ class Scored(NamedTuple):
 
 
 def scores(fitted: Fitted, examples: Sequence[Example]) -> Iterator[Score]:
-    """The scores of some traces, in their order; a trace with nothing to read has none.
+    """The scores of some traces, in their order; a trace with nothing to read has none, nor has one
+    with too little of it (`Scorer.lacks`).
 
     Raises:
         SymboUQError: If an example lacks what the scorer needs.
     """
-    values = fitted.scorer.score([example for example in examples if readable(example)])
+    lacking = [fault_of(fitted.scorer, example) for example in examples]
+    values = fitted.scorer.score(
+        [e for e, fault in zip(examples, lacking, strict=True) if not fault]
+    )
     scored = iter(zip(values, fitted.calibrator(values).tolist(), strict=True))
-    for example in examples:
-        row = Score(example.id, fitted.name, fitted.seed, reduction=fitted.calibrator.reduction)
-        if readable(example):
+    for example, fault in zip(examples, lacking, strict=True):
+        reduction = fitted.calibrator.reduction
+        row = Score(example.id, fitted.name, fitted.seed, reduction=reduction, lacks=fault)
+        if not fault:
             claims, score = next(scored)
             row = replace(row, claims=claims.tolist(), score=score)
         yield row
@@ -134,7 +140,7 @@ def _schema() -> pa.Schema:
 
 def write_scores(path: str | Path, parts: Iterable[Sequence[Scored]]) -> dict[str, int]:
     """Writes a Parquet file with one row a trace, method and seed, scorer after scorer; its
-    metadata `scorers` has their descriptions.
+    metadata `scorers` has their descriptions, `lacking` says why scores are missing.
 
     Args:
         path: The file; it is there only once it is whole.
@@ -148,14 +154,17 @@ def write_scores(path: str | Path, parts: Iterable[Sequence[Scored]]) -> dict[st
     import pyarrow.parquet as pq
 
     described: list[dict[str, Any]] = []
+    lacking: list[tuple[str, str, int, str]] = []
     tables: list[list[pa.Table]] = []
     for part in parts:
         described = [scored.description for scored in part]
         tables = tables or [[] for _ in part]
         for scored, of_scorer in zip(part, tables, strict=True):
             of_scorer.append(pa.Table.from_pylist([asdict(row) for row in scored.rows], schema))
+            lacking += [(r.id, r.method, r.seed, r.lacks) for r in scored.rows if r.lacks]
     table = pa.concat_tables(chain([schema.empty_table()], *tables))
     metadata = {"scorers": json.dumps(described, ensure_ascii=False)}
+    metadata["lacking"] = json.dumps(lacking, ensure_ascii=False)
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     with replacing(target) as stream:
@@ -194,7 +203,12 @@ def read_scores(path: str | Path) -> list[Score]:
     import pyarrow.parquet as pq
 
     try:
-        rows = pq.read_table(path, columns=schema.names).to_pylist()
-    except (OSError, pa.ArrowException) as error:
+        table = pq.read_table(path, columns=schema.names)
+        lacking = json.loads((table.schema.metadata or {}).get(b"lacking", b"[]"))
+        told = {(identity, method, seed): fault for identity, method, seed, fault in lacking}
+    except (OSError, pa.ArrowException, TypeError, ValueError) as error:
         raise SymboUQError(f"{path} holds no scores: {error}") from error
-    return [Score(**row) for row in rows]
+    rows = table.to_pylist()
+    return [
+        Score(**row, lacks=told.get((row["id"], row["method"], row["seed"]), "")) for row in rows
+    ]

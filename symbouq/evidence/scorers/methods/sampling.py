@@ -20,11 +20,18 @@ from symbouq.evidence.scorers.equivalence import (
     Equivalence,
     Record,
     answer_of,
+    claims_of,
 )
-from symbouq.evidence.scorers.needs import require
 from symbouq.evidence.scorers.settings import Resources, SelfCheck, Settings
 from symbouq.evidence.signals.example import Example
 from symbouq.metrics import Values
+
+
+def _answer_lacking(samples: Sequence[Record]) -> str:
+    """What samples lack of which none has an answer: that all say nothing is no agreement."""
+    if any(answer_of(sample).strip() for sample in samples):
+        return ""
+    return f"an answer in one of its {len(samples)} samples"
 
 
 class _Agreement(Scorer):
@@ -53,13 +60,19 @@ class SemanticEntropy(_Agreement):
     first member means the same, as in Kuhn et al. (2023). It is the discrete estimate of
     Farquhar et al. (2024), by counts; Kuhn et al. weigh classes by the likelihoods of their
     answers, which samples need not have. The delivered answer is none of the K. A trace has
-    one value, which all of its claims get.
+    one value, which all of its claims get; none where no sample has an answer. Samples without
+    one are a class beside those that have one.
 
     Args:
         equivalence: Decides; the auditor by default.
     """
 
     name = "Semantic Entropy"
+
+    @classmethod
+    def lacks(cls, example: Example) -> str:
+        """An answer, where no sample has one."""
+        return _answer_lacking(example.samples)
 
     def values(self, example: Example) -> float:
         """The entropy of the samples' meanings."""
@@ -86,7 +99,8 @@ class SelfCheckGPT(_Agreement):
 
     Manakul et al. (2023) average, over samples, a score of how badly a sample supports a
     sentence. Here support is yes or no, and what decides it has a name. Their variant by
-    entailment, the mean probability of contradiction, is the form `contradiction`.
+    entailment, the mean probability of contradiction, is the form `contradiction`. Where no
+    sample says anything there is none.
 
     Args:
         equivalence: Decides; the auditor by default.
@@ -105,6 +119,13 @@ class SelfCheckGPT(_Agreement):
         """A scorer with the equivalence and of the form that the resources name."""
         return cls(resources.equivalence, resources.selfcheck)
 
+    @classmethod
+    def lacks(cls, example: Example) -> str:
+        """A claim, where no sample has one."""
+        if not all(map(_is_empty, example.samples)):
+            return ""
+        return f"a claim in one of its {len(example.samples)} samples"
+
     def values(self, example: Example) -> Values:
         """How badly the samples support each claim, on average."""
         record = _delivered(example)
@@ -119,6 +140,16 @@ class SelfCheckGPT(_Agreement):
         if self.form == "contradiction":
             return self.equivalence.contradicts(sample, record, claim)
         return float(not self.equivalence.supports(sample, record, claim))
+
+
+_TEXTS = ("reasoning", "conclusion", "response", "claims", "status", "generation")
+"""The fields that say what a sample says, or that it says nothing."""
+
+
+def _is_empty(sample: Record) -> bool:
+    """Whether a sample is known to have no claim."""
+    told = any(name in sample for name in _TEXTS)
+    return told and not sample.get("claims") and not any(map(str.strip, claims_of(sample)))
 
 
 def _delivered(example: Example) -> Record:
@@ -156,7 +187,7 @@ class PTrue(Scorer):
 
     The message is `PROMPT`; the reply begins with `OPENING`; the readout is
     `P(" True") / (P(" True") + P(" False"))` of what follows. A trace has one value, which
-    all of its claims get.
+    all of its claims get; none where no sample has an answer, for then there are no ideas.
 
     Args:
         backbone: The model that wrote the trace.
@@ -177,13 +208,19 @@ class PTrue(Scorer):
         """A scorer with the backbone of the resources."""
         return cls(resources.backbone)
 
+    @classmethod
+    def lacks(cls, example: Example) -> str:
+        """An answer, where no sample has one."""
+        return _answer_lacking(example.samples)
+
     def score(self, examples: Sequence[Example]) -> list[Values]:
         """The probability of "False", once for each claim.
 
         Raises:
-            SymboUQError: If a trace has no samples, or no backbone is given.
+            SymboUQError: If a trace has no samples, or none with an answer, or no backbone is
+                given.
         """
-        require(examples, self.needs, self.name)
+        self.check(examples)
         if self.backbone is None:
             raise SymboUQError("P(True) needs the backbone that wrote the traces")
         asked = [n for n, example in enumerate(examples) if example.claims]

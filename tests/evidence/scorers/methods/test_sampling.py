@@ -192,6 +192,45 @@ def test_samples_are_needed(scorer: Scorer) -> None:
         scorer.score([example()])
 
 
+SILENT: list[tuple[dict[str, Any], ...]] = [
+    ({"conclusion": ""},) * 5,
+    ({"conclusion": "  "}, {"response": ""}),
+    ({"response": "A is left of", "status": "truncated"}, {"conclusion": "", "reasoning": []}),
+    ({"reasoning": ["A is left of B"], "conclusion": "left", "generation": {"status": "failed"}},),
+]
+
+
+@pytest.mark.parametrize("samples", SILENT)
+@pytest.mark.parametrize(
+    "scorer",
+    [
+        SemanticEntropy(Spelling()),
+        SelfCheckGPT(Spelling()),
+        SelfCheckGPT(Spelling(), "contradiction"),
+        PTrue(Oracle([(0.5, 0.5)])),
+    ],
+)
+def test_samples_that_say_nothing_are_no_evidence(
+    scorer: Scorer, samples: tuple[dict[str, Any], ...]
+) -> None:
+    given = example(claims=2, samples=samples)
+    assert scorer.lacks(given).endswith(f"in one of its {len(samples)} samples")
+    with pytest.raises(SymboUQError, match=r"trace .*: .* needs an? (answer|claim) in one of its"):
+        scorer.score([given])
+    assert scorer.lacks(example(claims=2, samples=(*samples, {"conclusion": "left"}))) == ""
+
+
+def test_steps_without_an_answer_check_claims_alone() -> None:
+    given = example(claims=2, samples=({"reasoning": ["A is left of B"], "conclusion": ""},) * 2)
+    assert SelfCheckGPT(Spelling()).lacks(given) == ""
+    assert SemanticEntropy(Spelling()).lacks(given) and PTrue().lacks(given)
+
+
+def test_an_empty_sample_is_a_meaning_beside_answers() -> None:
+    (values,) = SemanticEntropy(Spelling()).score([sampled("left", "left", "left", "")])
+    assert values[0] == pytest.approx(scipy.stats.entropy([3, 1]))
+
+
 def test_p_true_needs_a_backbone() -> None:
     with pytest.raises(SymboUQError, match="needs the backbone"):
         PTrue().score([sampled("a")])

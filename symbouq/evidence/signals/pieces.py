@@ -1,0 +1,71 @@
+"""The texts of tokens that a file gives as pieces of a tokenizer's vocabulary.
+
+Two spellings are known: bytes as characters of their own (GPT-2 and its kin: "Ġis" is " is"), and
+SentencePiece's ("▁is" is " is", "<0x0A>" is a byte). Both can be read back without the tokenizer.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Sequence
+
+_PRINTABLE = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
+"""The bytes that stand for themselves in a byte-level vocabulary."""
+_OTHERS = [byte for byte in range(256) if byte not in _PRINTABLE]
+_BYTE = {chr(byte): byte for byte in _PRINTABLE}
+_BYTE |= {chr(0x100 + n): byte for n, byte in enumerate(_OTHERS)}
+_SHIFTED = frozenset(chr(0x100 + n) for n in range(len(_OTHERS)))
+"""Characters that stand for another byte: blanks, controls, the middle of a longer character."""
+
+_SPACE = "\N{LOWER ONE EIGHTH BLOCK}"
+_HEX = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+
+Spelling = Callable[[str], bytes]
+"""The bytes that a piece stands for."""
+
+
+def spelling(pieces: Sequence[str], text: str) -> Spelling | None:
+    """The spelling of pieces; None where they are text already, or of neither spelling.
+
+    Args:
+        pieces: The pieces, in order.
+        text: The text that they are pieces of, or parts of it.
+    """
+    whole = "".join(pieces)
+    if _SPACE in whole and _SPACE not in text:
+        return _sentence_piece
+    shifted = _SHIFTED.intersection(whole)
+    if shifted and shifted.isdisjoint(text) and any(map(_is_byte_level, pieces)):
+        return _byte_level
+    return None
+
+
+def texts_of(pieces: Sequence[str], spelled: Spelling) -> list[str]:
+    """The text that each piece adds. One that ends within a character adds nothing of it, the one
+    that completes it adds it whole; bytes that are no character are replaced.
+
+    Args:
+        pieces: The pieces, in order.
+        spelled: Their spelling.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    last = len(pieces) - 1
+    return [decoder.decode(spelled(piece), n == last) for n, piece in enumerate(pieces)]
+
+
+def _is_byte_level(piece: str) -> bool:
+    return not _SHIFTED.isdisjoint(piece) and all(character in _BYTE for character in piece)
+
+
+def _byte_level(piece: str) -> bytes:
+    """Special tokens, which are no bytes, stand for themselves."""
+    if all(character in _BYTE for character in piece):
+        return bytes(_BYTE[character] for character in piece)
+    return piece.encode("utf-8", "replace")
+
+
+def _sentence_piece(piece: str) -> bytes:
+    if byte := _HEX.fullmatch(piece):
+        return bytes.fromhex(byte[1])
+    return piece.replace(_SPACE, " ").encode("utf-8", "replace")
