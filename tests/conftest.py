@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 # Tests start many processes, each of which would compile anew what it imports.
 sys.dont_write_bytecode = False
@@ -18,6 +19,13 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # They share what is compiled of ontologies, of which a user's own cache shall have no part.
 if "PYTEST_XDIST_WORKER" not in os.environ:
     os.environ["SYMBOUQ_CACHE"] = tempfile.mkdtemp(prefix="symbouq-tests-")
+
+
+# How fast a machine is, and what else it does, decides no test.
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 
 def pytest_unconfigure() -> None:

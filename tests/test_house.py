@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from packaging.requirements import Requirement
 
 from symbouq import __version__
@@ -212,3 +213,11 @@ def test_the_citation_has_the_version_and_the_licence() -> None:
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {__version__}\n" in citation
     assert f"\nlicense: {project['license']}\n" in citation
+
+
+def test_no_clock_decides_what_hypothesis_tries() -> None:
+    usual = settings.default
+    assert usual is not None and usual.deadline is None
+    assert HealthCheck.too_slow in usual.suppress_health_check
+    own = [test for test in TESTS if re.search(r"\bdeadline=", (ROOT / "tests" / test).read_text())]
+    assert own == []  # it is told once, in `tests/conftest.py`

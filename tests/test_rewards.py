@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.processes import PATIENCE
 
 from symbouq import rewards
 from symbouq.errors import SymboUQError
@@ -208,7 +209,7 @@ def test_eight_threads_give_what_one_gives() -> None:
     assert together == alone * 3
     # A thread that is not the main one has no signals, nor needs them.
     found: list[Any] = []
-    thread = threading.Thread(target=lambda: found.append(of(RIGHT, timeout=10)))
+    thread = threading.Thread(target=lambda: found.append(of(RIGHT, timeout=PATIENCE)))
     thread.start()
     thread.join()
     assert found[0].total == 1
@@ -230,7 +231,7 @@ def test_worker_processes_give_what_one_gives(method: str) -> None:
     held.wait()  # another thread is at work when this process forks
     try:
         with get_context(method).Pool(2) as pool:
-            assert pool.apply_async(_all).get(300) == alone
+            assert pool.apply_async(_all).get(PATIENCE) == alone
             assert pool.apply(os.getpid) != os.getpid()
     finally:
         forked.set()

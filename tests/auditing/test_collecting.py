@@ -168,7 +168,7 @@ def test_an_interrupt_keeps_what_is_under_way_and_asks_no_more(tmp_path: Path) -
 
     def slow(*arguments: Any) -> Answer:
         under_way.set()
-        go_on.wait(10)
+        go_on.wait()
         return ask(*arguments)
 
     asker.ask = slow  # type: ignore[method-assign]
@@ -180,7 +180,7 @@ def test_an_interrupt_keeps_what_is_under_way_and_asks_no_more(tmp_path: Path) -
         ) as collector,
     ):
         collector._threads.submit(collector._line, line("one"))
-        under_way.wait(10)
+        under_way.wait()
         threading.Timer(0.1, go_on.set).start()
         raise KeyboardInterrupt
     assert len(asker.asked) == 1

@@ -172,13 +172,13 @@ _STATES = st.builds("{} {} in {}.".format, _NAMES, st.sampled_from(["is", "was"]
 
 
 @given(st.lists(_SENTENCES, min_size=1, max_size=3), _STATES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_claims_are_judged_as_questions_are(scene: list[str], statement: str) -> None:
     _compare(scene, statement)
 
 
 @given(st.lists(_SENTENCES, min_size=1, max_size=3), st.lists(_STATES, max_size=3))
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40, derandomize=True)
 def test_what_speaks_of_other_things_makes_no_difference(
     scene: list[str], claims: list[str]
 ) -> None:
@@ -237,7 +237,7 @@ def test_what_parse_writes_is_audited_alike() -> None:
 
 
 @given(st.lists(_SENTENCES, min_size=1, max_size=3), _STATES)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_what_parse_writes_is_answered_alike(scene: list[str], statement: str) -> None:
     record = {"id": "q", "scene": scene, "question": statement, "answer_space": SPACE}
     text = make_record(Trace, {**record, "conclusion": "yes"})

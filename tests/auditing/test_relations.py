@@ -37,7 +37,7 @@ def audited(scene: list[Relation], claims: list[list[Relation]], profile: str) -
 
 @pytest.mark.parametrize("profile", PROFILES)
 @given(programs())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_agrees_with_plain_python(
     profile: str, program: tuple[list[Relation], list[list[Relation]]]
 ) -> None:
@@ -47,7 +47,7 @@ def test_agrees_with_plain_python(
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 @given(programs())
-@settings(max_examples=2500, deadline=None)
+@settings(max_examples=2500)
 def test_agrees_with_plain_python_over_thousands(
     profile: str, program: tuple[list[Relation], list[list[Relation]]]
 ) -> None:
@@ -124,7 +124,7 @@ def test_grounded_verdicts_are_verdicts_of_the_scene_alone() -> None:
 
 
 @given(st.integers(0, 3))
-@settings(deadline=None, max_examples=4)
+@settings(max_examples=4)
 def test_repair_beyond_the_budget_is_four(extra: int) -> None:
     claims = [[("a", "left", "b")]] * (2 + extra) + [[("a", "right", "b")]]
     last = audited([], claims, "nine-way").claims[-1]

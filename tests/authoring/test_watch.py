@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers.processes import usual_signals
+from helpers.processes import PATIENCE, usual_signals
 
 from symbouq.authoring import watch
 
@@ -72,6 +72,6 @@ def test_command(tmp_path: Path) -> None:
             tests.write_text(RELATIONS.format("entailed"), encoding="utf-8")
             assert told()[0] == "ok    near"
             process.send_signal(signal.SIGINT)
-            assert process.wait(60) == 130
+            assert process.wait(PATIENCE) == 130
         finally:
             process.kill()

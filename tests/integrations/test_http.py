@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -26,6 +25,7 @@ pytest.importorskip(
 
 from click.testing import CliRunner
 from fastapi.testclient import TestClient
+from helpers.processes import PATIENCE, until
 from symbouq_cli.main import main
 
 from symbouq.errors import OntologyError
@@ -46,7 +46,7 @@ ASKED = {"id": "q", "scene": "A is above B.", "question": "Is A above B?", "answ
 
 @pytest.fixture(scope="module")
 def workers() -> Iterator[Workers]:
-    with Workers(1, timeout=60) as made:
+    with Workers(1, timeout=PATIENCE) as made:
         yield made
 
 
@@ -167,14 +167,20 @@ def test_the_description_holds(client: TestClient) -> None:
         operation = result.ok()
 
         @given(case=operation.as_strategy())
-        @settings(
-            max_examples=8, deadline=None, phases=phases, suppress_health_check=list(HealthCheck)
-        )
+        @settings(max_examples=8, phases=phases, suppress_health_check=list(HealthCheck))
         def holds(case: Any) -> None:
             # What a record must be beyond its schema, such as naming its scene, is refused.
             case.call_and_validate(excluded_checks=[positive_data_acceptance])
 
         holds()
+
+
+def status_of(port: int) -> str | None:
+    try:
+        with urlopen(f"http://127.0.0.1:{port}/health") as answer:
+            return str(json.load(answer)["status"])
+    except URLError:
+        return None
 
 
 def test_the_command_serves_this_machine(tmp_path: Any) -> None:
@@ -185,15 +191,7 @@ def test_the_command_serves_this_machine(tmp_path: Any) -> None:
     command = [sys.executable, "-c", code, "serve", "--port", str(port), "--jobs", "1"]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
         try:
-            for _ in range(300):
-                try:
-                    with urlopen(f"http://127.0.0.1:{port}/health") as answer:
-                        assert json.load(answer)["status"] == "ok"
-                    break
-                except URLError:
-                    time.sleep(0.1)
-            else:
-                pytest.fail("the service does not answer")
+            until(lambda: status_of(port) == "ok")
         finally:
             process.terminate()
     assert process.returncode in (0, 143, -15)

@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("mcp", reason="mcp is not installed (extra `mcp`)")
 
+from helpers.processes import PATIENCE
 from mcp import Client, StdioServerParameters
 
 from symbouq.integrations.mcp import server
@@ -18,7 +19,7 @@ from symbouq.integrations.mcp import server
 pytestmark = pytest.mark.filterwarnings("ignore")  # the host's own
 
 SCENE = "The lamp is above the desk. The desk is left of the door."
-MADE = server(timeout=10)
+MADE = server(timeout=PATIENCE)
 
 
 def asked(work: Callable[[Client], Awaitable[Any]], of: Any = MADE) -> Any:
@@ -99,7 +100,7 @@ def test_faults_are_told(name: str, arguments: dict[str, Any], message: str) -> 
 
 
 def test_a_profile_that_is_fixed_is_no_matter_of_a_request() -> None:
-    fixed = server("half_plane", timeout=10)
+    fixed = server("half_plane", timeout=PATIENCE)
     given = {"scene": SCENE, "subject": "lamp", "object": "door"}
 
     def with_profile(name: str) -> Any:

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from clingo.backend import Observer
-from helpers.processes import usual_signals
+from helpers.processes import PATIENCE, until, usual_signals
 from symbouq_cli.main import main
 
 from symbouq import limits
@@ -336,13 +335,6 @@ def started(tmp_path: Path, name: str) -> tuple[subprocess.Popen[str], Path]:
     return process, out
 
 
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 90
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 def children(process: subprocess.Popen[str]) -> list[int]:
     listed = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
     return [int(number) for number in listed.split()]
@@ -371,7 +363,7 @@ def test_a_signal_ends_a_run_with_what_was_finished(
     process, out = started(tmp_path, "out.jsonl.gz")
     workers = children(process)
     process.send_signal(number)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == code, errors
     assert f"{said}; what was finished is written" in errors
     assert "Traceback" not in errors
@@ -442,7 +434,7 @@ def test_a_kill_leaves_the_old_file_whole_records_and_no_process(name: str, tmp_
     process, file = started(tmp_path, name)
     workers = children(process)
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=PATIENCE)
     assert workers
     until(lambda: not any(map(is_alive, workers)))
     assert ids(file) == ["old"]
@@ -470,7 +462,7 @@ def test_a_reader_that_has_enough_is_told(tmp_path: Path) -> None:
     process.stdout.close()
     (told,) = process.stderr.read().decode().splitlines()
     process.stderr.close()
-    assert process.wait(timeout=60) == 2
+    assert process.wait(timeout=PATIENCE) == 2
     assert "standard output was closed by its reader; " in told
     assert "written, the others were not" in told
 

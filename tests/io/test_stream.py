@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from helpers.processes import PATIENCE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from symbouq_cli.main import main
@@ -269,7 +270,7 @@ def test_unknown_fields_are_ignored_and_kept() -> None:
 
 @pytest.mark.slow
 @given(st.lists(st.binary(max_size=60).map(lambda b: b.replace(b"\n", b"")), max_size=8))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_any_bytes_are_survived(
     tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]
 ) -> None:
@@ -292,7 +293,7 @@ AUDITOR = TraceAuditor()
 
 
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(Trace.model_fields, JSON)))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_any_values_are_audited_or_refused(record: dict[str, Any]) -> None:
     try:
         AUDITOR.audited(parse_record(Trace, json.dumps(record).encode()))
@@ -321,10 +322,10 @@ def audited_at_once(jobs: str, given: list[bytes]) -> list[str]:
             process.stdin.write(content)
             process.stdin.flush()
             for _ in range(content.count(b"\n")):
-                ready, _, _ = select.select([process.stdout], [], [], 60)
+                ready, _, _ = select.select([process.stdout], [], [], PATIENCE)
                 assert ready, "nothing comes before the input ends"
                 found.append(json.loads(process.stdout.readline())["id"])
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=PATIENCE) == 0
     return found
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import from_json
 from symbouq_cli.main import main
@@ -70,7 +70,6 @@ def cleaned(value: Any) -> Any:
     return value
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.dictionaries(st.sampled_from("abc"), values, max_size=3), max_size=5),
     st.integers(1, 3),

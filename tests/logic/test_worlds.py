@@ -84,7 +84,7 @@ def _agree(profile: str, case: Case, pairs: list[tuple[int, int]]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", ["half-plane", "babi"])
 @given(st.data())
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, derandomize=True)
 def test_half_planes_agree_with_plain_python(profile: str, data: st.DataObject) -> None:
     _agree_on_two_pairs(profile, data)
 
@@ -92,7 +92,7 @@ def test_half_planes_agree_with_plain_python(profile: str, data: st.DataObject) 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", ["rcc8", "cdc"])
 @given(st.data())
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=400, derandomize=True)
 def test_regions_agree_with_plain_python(profile: str, data: st.DataObject) -> None:
     _agree_on_two_pairs(profile, data)
 
@@ -100,7 +100,7 @@ def test_regions_agree_with_plain_python(profile: str, data: st.DataObject) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", BLOCKS)
 @given(st.data())
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 def test_blocks_agree_with_plain_python(profile: str, data: st.DataObject) -> None:
     _agree_on_two_pairs(profile, data)
 
@@ -114,7 +114,7 @@ def _agree_on_two_pairs(profile: str, data: st.DataObject) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", list(READINGS))
 @given(st.data())
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100, derandomize=True)
 def test_what_is_certain_is_true_and_what_is_true_is_possible(
     profile: str, data: st.DataObject
 ) -> None:
@@ -135,7 +135,7 @@ def test_what_is_certain_is_true_and_what_is_true_is_possible(
     ),
     st.tuples(st.integers(0, 2), st.integers(0, 2)),
 )
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, derandomize=True)
 def test_tiles_agree_with_all_boxes(scene: list[Relation], pair: tuple[int, int]) -> None:
     expected = reference.tiles_by_enumeration(scene, pair)
     found = worlds(LIBRARY.ontology("cdc"), scene, pair, TILE_NAMES)

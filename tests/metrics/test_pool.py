@@ -55,7 +55,7 @@ def test_equals_scikit_learn(seed: int) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 1), st.integers(0, 3)), min_size=1))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_counts_are_repetitions(rows: list[tuple[int, int, int]]) -> None:
     scores = np.array([row[0] / 4 for row in rows])
     labels = np.array([row[1] for row in rows], float)

@@ -151,14 +151,14 @@ def _check_premises(
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", ["half-plane", "babi", "rcc8", "cdc"])
 @given(st.data())
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, derandomize=True)
 def test_verdicts_and_premises_agree_with_plain_python(profile: str, data: st.DataObject) -> None:
     _compare(profile, *data.draw(traces(profile)))
 
 
 @pytest.mark.slow
 @given(st.data())
-@settings(max_examples=250, deadline=None, derandomize=True)
+@settings(max_examples=250, derandomize=True)
 def test_verdicts_and_premises_of_blocks_agree_with_plain_python(data: st.DataObject) -> None:
     _compare("spartun", *data.draw(traces("spartun")))
 
@@ -596,7 +596,7 @@ def stories(draw: st.DrawFn) -> tuple[Sentences, Sentences]:
 
 
 @given(stories())
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300, derandomize=True)
 def test_stories_agree_with_plain_python(story: tuple[Sentences, Sentences]) -> None:
     """The paper's reading of what is left when all but the latest places are struck out."""
     scene, claims = story

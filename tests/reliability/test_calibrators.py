@@ -53,7 +53,7 @@ def test_each_family_contains_the_identity(family: Family) -> None:
     st.sampled_from(FAMILIES),
     st.lists(st.tuples(st.integers(-3000, 3000), st.integers(0, 1)), min_size=2, max_size=40),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_no_fit_reverses_or_ties_a_ranking(family: Family, rows: list[tuple[int, int]]) -> None:
     z = np.array([row[0] / 100 for row in rows])
     y = np.array([row[1] for row in rows], float)

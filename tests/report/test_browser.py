@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from helpers.processes import PATIENCE
 from helpers.report_traces import HOSTILE, hostile, hostile_relations, traces, written
 from symbouq_cli.main import main
 
@@ -43,7 +44,7 @@ class Browser:
         self.driver.get("about:blank")  # else another anchor of one page loads nothing
         self.driver.get(f"{path.as_uri()}{anchor}")
         ready = "return document.documentElement.dataset.ready !== undefined"
-        Wait(self.driver, 60).until(lambda _: self.run(ready))
+        Wait(self.driver, PATIENCE).until(lambda _: self.run(ready))
 
     def size(self, width: int, height: int) -> None:
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
@@ -115,7 +116,7 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("axe")
     command = [npm, "install", "--no-audit", "--no-fund", "--prefix", str(folder), AXE]
     try:
-        subprocess.run(command, capture_output=True, check=True, timeout=120)
+        subprocess.run(command, capture_output=True, check=True, timeout=PATIENCE)
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
         pytest.skip("npm could not fetch axe-core")
     return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")

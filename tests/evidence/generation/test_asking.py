@@ -31,7 +31,7 @@ class Scripted:
 
     def generate(self, requests: list[Request]) -> list[Completion]:
         self.batches.append(list(requests))
-        self.go.wait(10)
+        self.go.wait()
         return [self.completions.pop(0) for _ in requests]
 
 

@@ -204,7 +204,7 @@ def decided(sentences: Sequence[str]) -> None:
         assert set(verdicts(sentences, against)) == {"contradicted"}
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(regions, min_size=2, max_size=4), tolerances)
 def test_what_a_map_says_is_entailed_and_the_opposite_contradicted(
     found: list[Any], tolerance: float
@@ -213,7 +213,7 @@ def test_what_a_map_says_is_entailed_and_the_opposite_contradicted(
     decided(scene(things, compass=True, tolerance=tolerance))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(rectangles, min_size=2, max_size=4), tolerances)
 def test_what_a_picture_says_is_entailed_and_the_opposite_contradicted(
     found: list[Any], tolerance: float
@@ -222,7 +222,7 @@ def test_what_a_picture_says_is_entailed_and_the_opposite_contradicted(
     decided(scene(things, tolerance=tolerance))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(cuboids, min_size=2, max_size=4), tolerances)
 def test_what_a_space_says_is_entailed_and_the_opposite_contradicted(
     found: list[Any], tolerance: float

@@ -335,7 +335,7 @@ def test_any_values_are_read_or_refused(
     folder = tmp_path_factory.mktemp("fuzz")
 
     @given(st.fixed_dictionaries({}, optional=dict.fromkeys(ROWS[form], JSON)))
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=150)
     def check(row: dict[str, Any]) -> None:
         path = lines(folder / "in.jsonl", row)
         faults(path, ReadOptions(form, mapping=(("model", "model"),) if form == "symbouq" else ()))
@@ -346,7 +346,7 @@ def test_any_values_are_read_or_refused(
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_any_bytes_are_survived(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     path = tmp_path_factory.mktemp("fuzz") / "in"
     path.write_bytes(b" " + content)

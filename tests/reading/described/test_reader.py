@@ -390,7 +390,7 @@ _JUMBLE = st.lists(st.sampled_from(_WORDS), max_size=30).map(" ".join)
 
 @pytest.mark.parametrize("profile", ["spartun", "spartqa"])
 @given(st.lists(_JUMBLE, max_size=3), _JUMBLE, _JUMBLE)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_any_jumble_of_known_words_is_audited(
     profile: str, scene: list[str], question: str, text: str
 ) -> None:

@@ -101,7 +101,7 @@ def stated(audit: Audit, mapping: dict[str, str] | None = None) -> list[list[tup
 
 @pytest.mark.parametrize("profile", AUDITORS)
 @given(traces(), st.randoms(use_true_random=False))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_renaming_changes_nothing_but_names(
     profile: str, trace: tuple[list[str], list[tuple[str, int, int]]], rng: random.Random
 ) -> None:
@@ -139,7 +139,7 @@ MIRRORED_RELATION = {
 
 @pytest.mark.parametrize("profile", AUDITORS)
 @given(traces())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_mirroring_left_and_right_mirrors_the_relations(
     profile: str, trace: tuple[list[str], list[tuple[str, int, int]]]
 ) -> None:
@@ -155,7 +155,7 @@ def test_mirroring_left_and_right_mirrors_the_relations(
 
 @pytest.mark.parametrize("profile", AUDITORS)
 @given(traces(), st.permutations(range(4)))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_order_of_scene_sentences_does_not_matter(
     profile: str, trace: tuple[list[str], list[tuple[str, int, int]]], order: list[int]
 ) -> None:
@@ -171,7 +171,7 @@ def test_order_of_scene_sentences_does_not_matter(
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_text_is_audited(text: str) -> None:
     result = symbouq.audit([text, "A is above B."], text, text)
     assert result.claims[-1].type == "conclusion"
@@ -228,7 +228,7 @@ _WORDS = [
 
 
 @given(st.lists(st.sampled_from(_WORDS), max_size=40))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_any_jumble_of_known_words_is_audited(words: list[str]) -> None:
     text = " ".join(words)
     result = symbouq.audit([text], text, "What is the relation of A to B?")

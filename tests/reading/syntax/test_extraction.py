@@ -269,7 +269,7 @@ WORDS = sorted(
 
 
 @given(st.lists(st.lists(st.sampled_from(WORDS), max_size=20), max_size=20))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_words_in_any_order_are_taken(texts: list[list[str]]) -> None:
     SENTENCES.read([" ".join(words) for words in texts])
 
