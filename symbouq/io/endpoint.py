@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import http.client
+import io
 import json
 import logging
 import os
 import re
+import socket
 import threading
+import zlib
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from functools import cache
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote, urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
+from urllib3.exceptions import HTTPError
 from urllib3.util import Retry
 
 from symbouq.errors import RecordError, SymboUQError, one_line
 from symbouq.io.adapters.chat import text_of
 from symbouq.io.chat import TEMPERATURE, Answer, Message, UnansweredError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 KEYS = ("SYMBOUQ_API_KEY", "OPENAI_API_KEY")
 """Variables of the environment that may hold the server's key, in the order in which they are
@@ -32,6 +42,11 @@ _LONGEST_WAIT = 60
 """Most seconds that are waited before a request is made again, whatever the server says."""
 _TOO_LONG = ("too large", "too long", "context length", "context window", "maximum context")
 """What servers say of a request that is too long: no setting of it is at fault."""
+_LARGEST = 1 << 26
+"""Most bytes of a reply, as it comes and once it is decompressed: log-probabilities of a long one
+take some of them."""
+_PACKED = ("gzip", "x-gzip")
+"""Names of the encoding that is asked for, and read."""
 
 
 class RefusedError(SymboUQError):
@@ -48,6 +63,94 @@ class _Retry(Retry):
     def get_retry_after(self, response: Any) -> float | None:
         wait = super().get_retry_after(response)
         return None if wait is None else min(wait, _LONGEST_WAIT)
+
+
+class _Bounded(io.RawIOBase):
+    """What comes from a server, up to a size, and up to a time: that of a socket begins anew with
+    each byte.
+
+    Args:
+        raw: The stream of the socket.
+        connection: The socket, whose time all of it may take.
+    """
+
+    def __init__(self, raw: io.RawIOBase, connection: socket.socket) -> None:
+        self._raw = raw
+        self._socket = connection
+        timeout = connection.gettimeout()
+        self._end = None if timeout is None else monotonic() + timeout
+        self._left = 2 * _LARGEST  # headers and what frames the content count as well
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int | None:
+        if self._end is not None:
+            left = self._end - monotonic()
+            if left <= 0:
+                raise TimeoutError("timed out")
+            self._socket.settimeout(left)
+        size = self._raw.readinto(buffer)
+        self._left -= size or 0
+        if self._left < 0:
+            raise OSError(_TOO_LARGE)
+        return size
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+_TOO_LARGE = f"the reply is larger than {_LARGEST >> 20} MiB"
+
+
+class _BoundedResponse(http.client.HTTPResponse):
+    """A response whose headers and content are read in bounds."""
+
+    def __init__(self, sock: socket.socket, *arguments: Any, **more: Any) -> None:
+        super().__init__(sock, *arguments, **more)
+        self.fp = io.BufferedReader(_Bounded(self.fp.detach(), sock))
+
+
+class _Adapter(HTTPAdapter):
+    """Connections that are read in bounds, to a server or a proxy."""
+
+    def init_poolmanager(self, *arguments: Any, **more: Any) -> None:
+        super().init_poolmanager(*arguments, **more)
+        _bound(self.poolmanager)
+
+    def proxy_manager_for(self, *arguments: Any, **more: Any) -> Any:
+        return _bound(super().proxy_manager_for(*arguments, **more))
+
+
+def _bound(manager: Any) -> Any:
+    """A manager whose pools, of whatever kind, have connections that are read in bounds."""
+    pools = manager.pool_classes_by_scheme.items()
+    manager.pool_classes_by_scheme = {scheme: _bounded(pool) for scheme, pool in pools}
+    return manager
+
+
+@cache
+def _bounded(pool: Any) -> Any:
+    if pool.ConnectionCls.response_class is _BoundedResponse:
+        return pool
+    own = {"response_class": _BoundedResponse}
+    connection = type("_BoundedConnection", (pool.ConnectionCls,), own)
+    return type("_BoundedPool", (pool,), {"ConnectionCls": connection})
+
+
+class _Received(NamedTuple):
+    """A response, read.
+
+    Attributes:
+        status: Its status.
+        content: What it brings.
+        told: The status, and what the server says, for messages; without the key.
+    """
+
+    status: int
+    content: bytes
+    told: str
 
 
 class Reply(NamedTuple):
@@ -88,7 +191,7 @@ class Endpoint:
     Args:
         url: Its address, such as `http://localhost:8000/v1`.
         model: The model's name there.
-        timeout: Seconds for which nothing may come from the server.
+        timeout: Seconds that a reply may take, whole.
         retries: How often a request is made again where a fault may pass.
 
     Raises:
@@ -160,9 +263,10 @@ class Endpoint:
             used = {name: value for name, value in settings.items() if name not in self._refused}
             if "max_tokens" in self._refused and "max_tokens" in settings:
                 used["max_completion_tokens"] = settings["max_tokens"]
-            response = self._posted({"model": self.model, "messages": list(messages), **used})
-            if response.status_code not in (400, 422) or not self._learns(response.text, used):
-                return _reply(response)
+            received = self._posted({"model": self.model, "messages": list(messages), **used})
+            fault = received.content.decode(errors="replace")
+            if received.status not in (400, 422) or not self._learns(fault, used):
+                return _reply(received)
 
     def _learns(self, fault: str, settings: Mapping[str, Any]) -> bool:
         """Whether a refusal names one of the settings, without which it may be tried again."""
@@ -184,11 +288,40 @@ class Endpoint:
             request.headers["Authorization"] = f"Bearer {self._key}"
         return request
 
-    def _posted(self, body: Mapping[str, Any]) -> requests.Response:
+    def _posted(self, body: Mapping[str, Any]) -> _Received:
+        """The server's response.
+
+        Raises:
+            UnreachableError: If there is none in time.
+            UnansweredError: If it is too large.
+        """
         try:
-            return self._session.post(self.url, json=body, timeout=self._timeout)
-        except requests.RequestException as error:
-            raise UnreachableError(f"{self.url} does not answer: {_brief(error)}") from error
+            with self._session.post(
+                self.url, json=body, timeout=self._timeout, stream=True, allow_redirects=False
+            ) as response:
+                content = _content(response)
+        except (requests.RequestException, HTTPError, OSError) as error:
+            fault = f"{self.url} does not answer: {_brief(error)}"
+            if _TOO_LARGE in fault:
+                raise UnansweredError(f"{self.url}: {_TOO_LARGE}") from error
+            raise UnreachableError(self._without_key(fault)) from error
+        said = " ".join(content.decode(errors="replace").split())
+        said = self._without_key(said)[:200] or response.reason or "nothing"
+        moved = response.headers.get("Location")
+        if response.is_redirect and moved:
+            said = f"{said} (it has moved: {moved})"
+        told = f"{self.url} answers with status {response.status_code}: {said}"
+        return _Received(response.status_code, content, self._without_key(told))
+
+    def _without_key(self, text: str) -> str:
+        """A text for people, without the key, which some servers send back."""
+        if not self._key:
+            return text
+        spelled = json.dumps(self._key)[1:-1]
+        quoted = quote(self._key), quote(self._key, safe="")
+        for key in (self._key, spelled, spelled.replace("/", r"\/"), *quoted):
+            text = re.sub(re.escape(key), "[the key]", text, flags=re.IGNORECASE)
+        return text
 
     @property
     def _session(self) -> requests.Session:
@@ -206,7 +339,8 @@ class Endpoint:
                 raise_on_status=False,
             )
             for scheme in ("http://", "https://"):
-                session.mount(scheme, HTTPAdapter(max_retries=retry))
+                session.mount(scheme, _Adapter(max_retries=retry))
+            session.headers["Accept-Encoding"] = _PACKED[0]
             session.trust_env = not _is_local(self.url)
             session.auth = self._authorized  # whatever a .netrc has for the server
             self._local.session = session
@@ -250,24 +384,44 @@ def _is_local(url: str) -> bool:
     return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
 
 
-def _reply(response: requests.Response) -> Reply:
+def _content(response: requests.Response) -> bytes:
+    """What a response brings, decompressed.
+
+    Raises:
+        OSError: If it is too large, or does not come.
+    """
+    packed = response.headers.get("Content-Encoding", "").strip().lower() in _PACKED
+    unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16) if packed else None
+    content = bytearray()
+    for piece in response.raw.stream(1 << 16, decode_content=False):
+        try:
+            left = _LARGEST + 1 - len(content)
+            content += piece if unpacking is None else unpacking.decompress(piece, left)
+        except zlib.error as error:
+            raise OSError(f"the reply is compressed, and damaged: {error}") from error
+        if len(content) > _LARGEST:
+            raise OSError(_TOO_LARGE)
+    return bytes(content)
+
+
+def _reply(received: _Received) -> Reply:
     """What a response says.
 
     Raises:
         RefusedError: If the server answers none.
         UnansweredError: If it has no answer to this.
     """
-    status = response.status_code
-    fault = f"{response.url} answers with status {status}: {_said(response)}"
+    status, fault = received.status, received.told
     if status in (401, 403):
         raise RefusedError(f"{fault} (the key is taken from {' or '.join(KEYS)})")
-    if status == 404:
+    if status == 404 or 300 <= status < 400:
         raise RefusedError(f"{fault} (are address and model right?)")
     if status != 200:
         raise (UnreachableError if status in _PASSING else UnansweredError)(fault)
     try:
         # Half of a surrogate pair, such as of an emoji that was cut, can be written nowhere.
-        said = json.dumps(response.json(), ensure_ascii=False).encode(errors="replace")
+        given = json.loads(received.content)
+        said = json.dumps(given, ensure_ascii=False).encode(errors="replace")
         content = json.loads(said)
         (choice, *_) = content["choices"]
         usage = content.get("usage") or {}
@@ -278,14 +432,18 @@ def _reply(response: requests.Response) -> Reply:
             int(usage.get("completion_tokens") or 0),
             choice,
         )
-    except (RecordError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (
+        RecordError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+        OverflowError,
+    ) as error:
         raise UnansweredError(
-            f"{response.url} does not answer as OpenAI's chat completions do: {_said(response)}"
+            f"this is no answer as OpenAI's chat completions have it: {fault}"
         ) from error
-
-
-def _said(response: requests.Response) -> str:
-    return " ".join(response.text.split())[:200] or response.reason or "nothing"
 
 
 def _brief(error: Exception) -> str:

@@ -1,14 +1,23 @@
 from __future__ import annotations
 
+import gzip
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from helpers.chat_server import chat_server, completion
 
 from symbouq.errors import SymboUQError
+from symbouq.io import endpoint
 from symbouq.io.chat import Answer, UnansweredError
-from symbouq.io.endpoint import Endpoint, RefusedError
+from symbouq.io.endpoint import Endpoint, RefusedError, UnreachableError
 
 ASKED = [{"role": "user", "content": "Hello?"}]
 SCHEMA = {"type": "object"}
@@ -183,6 +192,141 @@ def test_a_server_that_takes_too_long() -> None:
         pytest.raises(UnansweredError, match=r"[Tt]imed out"),
     ):
         Endpoint(server.url, "small", timeout=0.1, retries=0).ask(ASKED, SCHEMA, 50, 0)
+
+
+def read_request(connection: socket.socket) -> None:
+    """Reads a request to its end: what is left unread breaks the connection off."""
+    with connection.makefile("rb") as stream:
+        length = 0
+        while (line := stream.readline().strip()) != b"":
+            name, _, value = line.partition(b":")
+            length = int(value) if name.lower() == b"content-length" else length
+        stream.read(length)
+
+
+@contextmanager
+def raw_server(*pieces: bytes, pause: float = 0) -> Iterator[str]:
+    """A server that answers any request with some bytes, one after the other."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve() -> None:
+            while True:
+                try:
+                    connection, _ = listening.accept()
+                except OSError:
+                    return
+                with connection, suppress(OSError):
+                    read_request(connection)
+                    for piece in pieces:
+                        connection.sendall(piece)
+                        time.sleep(pause)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        listening.shutdown(socket.SHUT_RDWR)
+    thread.join()
+
+
+def response(content: bytes, *headers: bytes, status: bytes = b"200 OK") -> bytes:
+    length = b"Content-Length: %d" % len(content)
+    return b"\r\n".join([b"HTTP/1.1 " + status, length, *headers, b"", content])
+
+
+def single(whole: bytes) -> list[bytes]:
+    return [bytes([byte]) for byte in whole]
+
+
+HI = json.dumps(completion("Hi.")).encode()
+
+
+@pytest.mark.parametrize("part", ["headers", "content", "chunks"])
+def test_a_reply_that_drips_takes_too_long(part: str) -> None:
+    headers, content = response(HI).split(b"\r\n\r\n")
+    pieces = {
+        "headers": [*single(headers), b"\r\n\r\n" + content],
+        "content": [headers + b"\r\n\r\n", *single(content)],
+        "chunks": [
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+            *(b"1\r\n%s\r\n" % byte for byte in single(content)),
+            b"0\r\n\r\n",
+        ],
+    }[part]
+    with raw_server(*pieces) as url:  # each piece in time, and all of them
+        assert Endpoint(url, "small", retries=0).ask(ASKED, SCHEMA, 50, 0).text == "Hi."
+    with (
+        raw_server(*pieces, pause=0.02) as url,
+        pytest.raises(UnreachableError, match=r"[Tt]imed out"),
+    ):
+        Endpoint(url, "small", timeout=0.3, retries=0).ask(ASKED, SCHEMA, 50, 0)
+
+
+def test_a_packed_reply_is_read() -> None:
+    packed = response(gzip.compress(HI), b"Content-Encoding: gzip")
+    with raw_server(packed) as url:
+        assert Endpoint(url, "small", retries=0).ask(ASKED, SCHEMA, 50, 0).text == "Hi."
+
+
+@pytest.mark.parametrize("status", [b"200 OK", b"400 Bad Request", b"503 Busy", b"302 Found"])
+@pytest.mark.parametrize("how", ["bomb", "long", "without end"])
+def test_a_reply_that_is_too_large_is_read_no_further(
+    how: str, status: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoint, "_LARGEST", 1 << 16)
+    many = HI[:-1] + b" " * (1 << 22) + b"}"
+    pieces = {
+        "bomb": [response(gzip.compress(many), b"Content-Encoding: gzip", status=status)],
+        "long": [response(many, status=status)],
+        "without end": [b"HTTP/1.1 " + status + b"\r\n\r\n", *[b" " * (1 << 16)] * 1000],
+    }[how]
+    with raw_server(*pieces) as url, pytest.raises(UnansweredError, match="larger than 64 MiB"):
+        Endpoint(url, "small", retries=0).ask(ASKED, SCHEMA, 50, 0)
+
+
+def test_damaged_compression_is_told() -> None:
+    with (
+        raw_server(response(b"\x1f\x8bHi." + HI, b"Content-Encoding: gzip")) as url,
+        pytest.raises(UnansweredError, match="compressed, and damaged"),
+    ):
+        Endpoint(url, "small", retries=0).ask(ASKED, SCHEMA, 50, 0)
+
+
+KEY = 'sk-"secret"/of+me'
+
+
+@pytest.mark.parametrize("status", [200, 400, 401, 403, 404, 422, 429, 500])
+@pytest.mark.parametrize(
+    "echo",
+    [
+        f"wrong key: Bearer {KEY}",
+        json.dumps({"headers": {"authorization": f"Bearer {KEY}"}}),
+        json.dumps({"key": KEY}).replace("/", r"\/"),
+        f"GET /?key={quote(KEY, safe='')}",
+        KEY.upper(),
+        "x" * 190 + KEY,
+    ],
+)
+def test_a_key_that_comes_back_is_not_told(
+    echo: str, status: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("SYMBOUQ_API_KEY", KEY)
+    reply = response(echo.encode(), status=b"%d No %s" % (status, KEY.encode()))
+    with raw_server(reply) as url, pytest.raises(SymboUQError) as caught:
+        Endpoint(url, "small", retries=0).ask(ASKED, SCHEMA, 50, 0)
+    assert "secret" not in str(caught.value).lower() + caplog.text.lower()
+    assert "[the k" in str(caught.value)
+
+
+def test_a_key_goes_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SYMBOUQ_API_KEY", KEY)
+    with chat_server(lambda body: "Hi.") as other:
+        moved = f"Location: {other.url}/chat/completions?key={quote(KEY)}".encode()
+        reply = response(b"", moved, status=b"307 Temporary Redirect")
+        with raw_server(reply) as url, pytest.raises(RefusedError) as caught:
+            Endpoint(url, "small", retries=0).ask(ASKED, SCHEMA, 50, 0)
+    assert other.bodies == []
+    assert f"it has moved: {other.url}" in str(caught.value)
+    assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
