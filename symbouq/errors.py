@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copyreg
 from typing import Any
 
 
@@ -10,7 +9,11 @@ def reduced(error: BaseException) -> tuple[Any, ...]:
     """How an error is pickled (`__reduce__`): as it is, whatever its constructor takes. By
     default one comes back by a call of its constructor with `args`, which may not fit.
     """
-    return copyreg.__newobj__, (type(error), *error.args), vars(error)
+    return _remade, (type(error), error.args), vars(error)
+
+
+def _remade(kind: type[BaseException], arguments: tuple[Any, ...]) -> BaseException:
+    return kind.__new__(kind, *arguments)
 
 
 class SymboUQError(Exception):

@@ -160,6 +160,7 @@ class _Worker:
     def __init__(self, arguments: tuple[Any, ...], patience: float | None) -> None:
         self._make = partial(_serving, *arguments)
         self._patience = patience
+        self._ready = False
         self._start()
 
     def ready(self) -> None:
