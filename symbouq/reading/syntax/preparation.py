@@ -525,13 +525,13 @@ class _Sentence:
         hour = self._hour(at) or self._between_hours(at) or self._bearing(at)
         if hour is not None:
             return hour
-        end = self._measure_end(at)
-        if end > at:
+        end, phrase = self._measure_end(at), self._phrase(at)
+        if end > at and (phrase is None or phrase.last < end):  # "zero points in common"
             return _Item("M", at, end - 1)
         after_side = bool(self.items) and self.items[-1].code == "S"
         if after_side and self._is(self._at(at), "ellipsis") and self._names_part():
             return _Item("N", at, at)
-        phrase, coded = self._phrase(at), self._code(at)
+        coded = self._code(at)
         label = self._label_end(at)
         longest = max((item.last for item in (phrase, coded) if item), default=at - 1)
         letter = len(self.texts[at]) == 1 and not (phrase and self._at(at + 1) == "of")

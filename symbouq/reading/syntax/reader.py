@@ -887,7 +887,9 @@ class _Claims:
         return _Reading([], stance, self._of.unread(said, sentence), rest=rest)
 
     def _bids(self, sentence: Sentence, said: Said) -> bool:
-        """Whether a sentence tells somebody to bring about what it says."""
+        """Whether a sentence tells somebody to bring about what it says, and no way to go."""
+        if said.statement.trigger in sentence.says.bare:
+            return False
         named = [
             (word.start, word.start + len(word.text))
             for phrase in sentence.says.phrases.values()
