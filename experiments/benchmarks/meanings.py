@@ -320,6 +320,7 @@ class Draw:
             q, t = self.true(axis, *f.pair), self.true(axis, f.object, v.subject)
         relations = {"f": f, "g": free[0], "u": u, "v": v, "q": q, "t": t, "o": f.opposite}
         relations["h"] = Relation(q.name, f.subject, v.subject)
+        relations["b"] = Relation(f.name, f.subject, u.subject)
         steps = chance.choice((-2, -1, 0, 0, 0, 1, 2))
         amount = self.scale
         if "amount" in needs:
@@ -369,6 +370,8 @@ class Draw:
 
     def number(self, number: int) -> str:
         """A number as it is written here."""
+        if number and number % 1000 == 0 and self.chance.random() < 0.1:
+            return f"{number // 1000} x 10^3"
         if number < len(_NUMBERS) and self.chance.random() < 0.3:
             return _NUMBERS[number]
         return f"{number:,}" if self.chance.random() < 0.5 else str(number)

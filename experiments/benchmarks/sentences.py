@@ -2,9 +2,9 @@
 sound reading. `meanings.py` fills them in.
 
 A text has slots, and each relation a letter: "{x} {r} {y}" is `f`, "{x} {o} {y}" its opposite `o`;
-"{u} {r} {y}" and "{v} {r} {y}" are `u` and `v`, of further subjects; "{x} {q} {y}" is `q`, on
-another axis, and `h` the same with "{v}"; "{y} {k} {l}" is `t`; "{z} {s} {w}" is `g`, of other
-things. "|" parts sentences.
+"{u} {r} {y}" and "{v} {r} {y}" are `u` and `v`, of further subjects, and "{x} {r} {u}" is `b`;
+"{x} {q} {y}" is `q`, on another axis, and "{x} {q} {v}" is `h`; "{y} {k} {l}" is `t`, and
+"{z} {s} {w}" is `g`, of other things. "|" parts sentences.
 """
 
 from __future__ import annotations
@@ -234,6 +234,12 @@ def everybody(s: Slots) -> Reading:
     return Reading("asserted", And(tuple(r.formula for r in s.everything)))
 
 
+def everybody_else(s: Slots) -> Reading:
+    """All things of the scene are there but the first."""
+    others = (r.formula for r in s.everything if r != s.relations["f"])
+    return Reading("asserted", And((*others, Not(s["f"]))))
+
+
 def apart(*bounds: tuple[bool, int, bool]) -> Means:
     """`Slots.apart`."""
     return lambda s: Reading("asserted", s.apart(*bounds))
@@ -280,6 +286,14 @@ def level(s: Slots) -> Reading:
     return Reading("asserted", both(f.by(True, 0), f.by(False, 0)))
 
 
+def straight(s: Slots) -> Reading:
+    """The amount, and nothing on the other axes."""
+    f = s.relations["f"]
+    level = (Apart(axis, *f.pair, most, 0) for axis in "xyz" for most in (True, False))
+    held = (each for each in level if each.axis not in f.axes)
+    return Reading("asserted", And((s.apart((True, 0, False), (False, 0, False)), *held)))
+
+
 def about(share: int) -> Means:
     """The amount, more or less: so many hundredths."""
 
@@ -311,16 +325,15 @@ def far_off(s: Slots) -> Reading:
     return Reading("asserted", Relation("far", f.subject, f.object).formula)
 
 
-def lesser(s: Slots) -> Reading:
-    """The first subject is less far in the direction than the second."""
-    f, u = s.relations["f"], s.relations["u"]
-    return Reading("asserted", Relation(f.name, u.subject, f.subject).formula)
+def ranked(ahead: str, behind: str, *letters: str) -> Means:
+    """One subject is further in the first relation's direction than the other, and these hold."""
 
+    def reading(s: Slots) -> Reading:
+        first, second = (s.relations[each].subject for each in (ahead, behind))
+        order = Relation(s.relations["f"].name, first, second).formula
+        return Reading("asserted", And((order, *(s[each] for each in letters))))
 
-def further(s: Slots) -> Reading:
-    """The first subject is further in the direction than the second."""
-    f, u = s.relations["f"], s.relations["u"]
-    return Reading("asserted", Relation(f.name, f.subject, u.subject).formula)
+    return reading
 
 
 # Templates -----------------------------------------------------------------------------
@@ -451,6 +464,7 @@ _IDLE_DOUBTS = tuple(
         "doubt, not sure": "I am not sure that {x} is {r} {y}.",
         "doubt, question": "Is {x} {r} {y}?",
         "doubt, question mark": "{x} is {r} {y}?",
+        "doubt, could it be": "Could {x} be {r} {y}?",
         "doubt, whether": "Let us check whether {x} is {r} {y}.",
         "doubt, used to be": "{x} used to be {r} {y}.",
         "doubt, was once": "{x} was once {r} {y}.",
@@ -464,6 +478,8 @@ _IDLE_DOUBTS = tuple(
         "report, wrote": '"{x} is {r} {y}" is what {who} wrote.',
         "report, quoted denial": '"{x} is not {r} {y}", says {who}.',
         "report, dreamt": "{who} dreamt that {x} was {r} {y}.",
+        "report, asks": "{who} asks whether {x} is {r} {y}.",
+        "order, make sure": "Make sure that {x} is {r} {y}.",
         "order, suppose": "Suppose {x} is {r} {y}.",
         "order, imagine": "Imagine that {x} is {r} {y}.",
         "order, wish": "If only {x} were {r} {y}!",
@@ -547,7 +563,6 @@ _CONTRASTS = tuple(
         "instead of": "{x} instead of {u} is {r} {y}.",
         "is not": "{x} is {r} {y}, and {u} is not.",
         "whereas": "{x} is {r} {y}, whereas {u} is not.",
-        "but": "{x} is {r} {y} but not {u}.",
         "in contrast to": "In contrast to {u}, {x} is {r} {y}.",
         "not so": "{x} is {r} {y}; not so {u}.",
     }.items()
@@ -682,6 +697,7 @@ TEMPLATES: tuple[Template, ...] = (
             "does not contain": ("{y} does not contain {x}.", that("-f")),
             "nothing in": ("There is nothing {r} {y}.", nobody()),
             "empty": ("{y} is empty.", nobody()),
+            "everything but": ("Everything but {x} is {r} {y}.", everybody_else),
             "hence also": (
                 "{x} is {r} {y}, hence it is also {q} {v}.",
                 that("f", "h"),
@@ -696,6 +712,7 @@ TEMPLATES: tuple[Template, ...] = (
             "not relation but": ("{x} is not {r} {y} but {q} it.", that("-f", "q")),
             "instead": ("{x} is not {r} {y}; it is {q} it instead.", that("-f", "q")),
             "far from": ("Far from being {r} {y}, {x} is {q} it.", that("-f", "q")),
+            "but not": ("{x} is {r} {y} but not {u}.", that("f", "-u"), that("f", "-b")),
             "so is": ("{x} is {r} {y}, and so is {u}.", that("f", "u")),
             "as is": ("{x} is {r} {y}, as is {u}.", that("f", "u")),
             "not only": ("Not only is {x} {r} {y}, but it is also {q} it.", that("f", "q")),
@@ -728,13 +745,14 @@ TEMPLATES: tuple[Template, ...] = (
                 apart(_MOST),
                 not_apart(_MORE),
             ),
-            "exactly": ("{x} is exactly {n} {unit} {r} {y}.", apart(*_EXACTLY)),
+            "exactly": ("{x} is exactly {n} {unit} {r} {y}.", apart(*_EXACTLY), straight),
             "only": ("{x} is only {n} {unit} {r} {y}.", apart(*_EXACTLY)),
             "about": ("{x} is about {n} {unit} {r} {y}.", about(5), about(50)),
             "roughly": ("{x} is {r} {y}, roughly {n} {unit} away.", about(5), about(50), that("f")),
             "between": (
                 "{x} is between {n} and {m} {unit} {r} {y}.",
                 apart(_LEAST, (True, 2, False)),
+                apart(_MORE, (True, 2, True)),
             ),
             "minus": ("{x} is minus {n} {unit} {r} {y}.", minus, nothing),
             "sign": ("{x} is -{n} {unit} {r} {y}.", minus, nothing),
@@ -817,6 +835,7 @@ TEMPLATES: tuple[Template, ...] = (
         "doubt",
         {
             "sometimes": ("Sometimes {x} is {r} {y}.", nothing, stance("approached")),
+            "why not": ("Why is {x} not {r} {y}?", nothing, that("-f")),
             "rarely": ("{x} is rarely {r} {y}.", nothing, that("-f")),
             "hardly ever": ("{x} is hardly ever {r} {y}.", nothing, that("-f")),
             "perhaps": ("Perhaps {x} is {r} {y}.", *_PERHAPS),
@@ -895,12 +914,17 @@ TEMPLATES: tuple[Template, ...] = (
     *_rows(
         "degree",
         {
-            "less": ("{x} is less {r} {y} than {u} is.", nothing, lesser),
+            "less": (
+                "{x} is less {r} {y} than {u} is.",
+                nothing,
+                ranked("u", "f"),
+                ranked("u", "f", "f", "u"),
+            ),
             "further": (
                 "{x} is further {r} {y} than {u} is.",
-                further,
                 nothing,
-                lambda s: Reading("asserted", both(s["f"], s["u"], further(s).formula)),
+                ranked("f", "u"),
+                ranked("f", "u", "f", "u"),
             ),
         },
         "direction",
@@ -956,13 +980,6 @@ TEMPLATES: tuple[Template, ...] = (
         "{x} is {r} {y}.| {x} is {o} {y}.",
         scene=(that("f", "o"),),
         needs=frozenset({"direction"}),
-    ),
-    _both(
-        "inside, everything but",
-        "Everything but {x} is {r} {y}.",
-        that("-f"),
-        needs="inside",
-        claim=(nothing, that("-f")),
     ),
     _both(
         "amount, denied",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from itertools import product
+
 import pytest
 from layouts import (
     And,
@@ -79,6 +82,52 @@ ALWAYS: list[tuple[bool, list[Formula]]] = [
 @pytest.mark.parametrize(("holds", "formulas"), ALWAYS)
 def test_what_can_hold_together(formulas: list[Formula], holds: bool, extents: bool) -> None:
     assert possible(formulas, extents=extents) is holds
+
+
+def holds_in(formula: Formula, ends: dict[str, tuple[int, int]], extents: bool) -> bool:
+    """Whether a formula is true of places on one axis."""
+    match formula:
+        case Not(part):
+            return not holds_in(part, ends, extents)
+        case And(parts):
+            return all(holds_in(part, ends, extents) for part in parts)
+        case Before(_, first, second):
+            (_, high), (low, _) = ends[first], ends[second]
+            return high <= low if extents else high < low
+        case Apart(_, first, second, most, amount, strict):
+            gaps = [b - a for a, b in zip(ends[first], ends[second], strict=True)]
+            if most:
+                return all(gap < amount or (gap == amount and not strict) for gap in gaps)
+            return all(gap > amount or (gap == amount and not strict) for gap in gaps)
+    raise AssertionError(formula)
+
+
+def drawn(chance: random.Random) -> Formula:
+    """A relation of two of three things, often denied, or two of them."""
+    first, second = chance.sample("abc", 2)
+    made: Formula = left(first, second)
+    if chance.random() < 0.4:
+        made = Apart("x", first, second, chance.random() < 0.5, 2 * chance.randint(-1, 1))
+    if chance.random() < 0.4:
+        made = Not(made)
+    if chance.random() < 0.3:
+        made = both(made, drawn(chance))
+    return Not(made) if chance.random() < 0.2 else made
+
+
+@pytest.mark.parametrize("extents", [False, True])
+def test_every_layout_of_three_things(extents: bool) -> None:
+    """All layouts on a line that is long enough for three things and gaps of two."""
+    sizes = range(1, 4) if extents else [0]
+    ends = [(low, low + size) for low in range(7) for size in sizes]
+    chance, found = random.Random(5), set()
+    for _ in range(30):
+        formulas = [drawn(chance) for _ in range(chance.randint(2, 5))]
+        layouts = (dict(zip("abc", places, strict=True)) for places in product(ends, repeat=3))
+        some = any(all(holds_in(f, each, extents) for f in formulas) for each in layouts)
+        assert possible(formulas, extents=extents) is some, formulas
+        found.add(some)
+    assert found == {True, False}
 
 
 def test_points_are_in_order_and_extents_may_overlap() -> None:
