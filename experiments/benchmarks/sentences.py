@@ -479,9 +479,6 @@ _IDLE_DOUBTS = tuple(
         "report, quoted denial": '"{x} is not {r} {y}", says {who}.',
         "report, dreamt": "{who} dreamt that {x} was {r} {y}.",
         "report, asks": "{who} asks whether {x} is {r} {y}.",
-        "order, make sure": "Make sure that {x} is {r} {y}.",
-        "order, suppose": "Suppose {x} is {r} {y}.",
-        "order, imagine": "Imagine that {x} is {r} {y}.",
         "order, wish": "If only {x} were {r} {y}!",
         "if, idle": "If {cond}, {x} is {r} {y}.",
         "if, after": "{x} is {r} {y} if {cond}.",
@@ -1066,7 +1063,11 @@ TEMPLATES: tuple[Template, ...] = (
         scene=(nothing,),
     ),
     _both("report, printed", '"{x} is {r} {y}" is printed on the ticket.', nothing, scene=_VIEW),
+    # Of a scene, an instruction may be its making.
     _both("order, put", "Put {x} {r} {y}.", nothing, scene=_VIEW),
+    _both("order, make sure", "Make sure that {x} is {r} {y}.", nothing, scene=_VIEW),
+    _both("order, suppose", "Suppose {x} is {r} {y}.", nothing, scene=_VIEW),
+    _both("order, imagine", "Imagine that {x} is {r} {y}.", nothing, scene=_VIEW),
     _both(
         "order, should",
         "{x} should be {r} {y}.",
