@@ -246,10 +246,12 @@ class _Reading:
 
     def _stated(self, relations: Sequence[JudgedRelation]) -> tuple[str, list[Mention]] | None:
         """The stance and the relations of a claim; None where they have no stance in common."""
-        opposites = [self._denied(r.relation) if r.denied else r.relation for r in relations]
+        opposites = [self._opposite(r.relation) if r.denied else r.relation for r in relations]
         plain = all(r.denied and r.stance == ASSERTED for r in relations)
         if plain and not all(opposites):  # "neither in B nor above it"
             opposites = [None] * len(relations)
+        elif not plain:
+            opposites = [self._denied(r.relation) if r.denied else r.relation for r in relations]
         stances: dict[str, list[tuple[JudgedRelation, str]]] = {}
         for relation, holds in zip(relations, opposites, strict=True):
             if holds is not None:
@@ -272,6 +274,11 @@ class _Reading:
         if stance == "unnecessary" and len(held) > 1:
             return None  # of several, each need not hold
         return stance, [m for relation, holds in held for m in self._mentions(relation, holds)]
+
+    def _opposite(self, relation: str) -> str | None:
+        """The relation that holds exactly where another does not, if the ontology has one."""
+        negation = self._ontology.relations.negation.get(relation)
+        return negation if negation in self._ontology.relations.family else None
 
     def _follows(
         self,
@@ -296,7 +303,7 @@ class _Reading:
 
     def _denied(self, relation: str) -> str | None:
         negation = self._ontology.denied(relation)
-        return negation if negation and self._ontology.knows(negation) else None
+        return negation if negation in self._ontology.relations.family else None
 
     def _mentions(self, relation: JudgedRelation, name: str) -> list[Mention]:
         """A relation of a reply as one of named things."""
