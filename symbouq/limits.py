@@ -106,8 +106,9 @@ def turn() -> Iterator[None]:
     decorate a function, and waiting for one costs nothing of the time of a trace.
     """
     turns = _turns
-    with untimed():
-        turns.acquire()
+    if not turns.acquire(blocking=False):
+        with untimed():
+            turns.acquire()
     try:
         yield
     finally:

@@ -78,9 +78,10 @@ def test_waiting_for_a_turn_costs_no_time(monkeypatch: pytest.MonkeyPatch) -> No
     class Watched:
         """Tells when somebody waits for it."""
 
-        def acquire(self) -> None:
-            waiting.set()
-            turns.acquire()
+        def acquire(self, blocking: bool = True) -> bool:
+            if blocking:
+                waiting.set()
+            return turns.acquire(blocking)
 
         release = staticmethod(turns.release)
 
