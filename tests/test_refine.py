@@ -44,6 +44,9 @@ def test_texts_are_samples_and_broken_ones_are_worth_nothing() -> None:
     assert selected({"response": texts[1], "samples": texts})["selected"]["sample"] == 1
     broken = {**RIGHT, "status": "truncated"}
     assert selected({**WRONG, "samples": [broken]})["selected"]["scores"][1] == 0.0
+    silent = [{"response": ""}, {"reasoning": [], "conclusion": ""}]
+    record = selected({**WRONG, "samples": silent})
+    assert record["selected"]["scores"][1:] == [0.0, 0.0] and record["selected"]["sample"] == 0
 
 
 def test_a_trace_in_relations_has_samples_in_words() -> None:

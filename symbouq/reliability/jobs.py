@@ -8,7 +8,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.auditing.selection import best_of
+from symbouq.auditing.selection import answer_key, best_of
 from symbouq.errors import RecordError
 from symbouq.io.stream import Work
 from symbouq.records import Trace, make_record
@@ -58,8 +58,9 @@ def selecting(
     auditor = TraceAuditor(profile, ontology, "grounded", pipeline=pipeline)
 
     def score(record: Mapping[str, Any], trace: Trace) -> float:
-        if status_of(record) != "valid":
-            return 0.0
+        said = "claims" in record or answer_key(record)
+        if status_of(record) != "valid" or not said:
+            return 0.0  # to say nothing contradicts nothing
         if fitted is None or reader is None:
             return float(auditor.audited(trace)["constraint_rule"])
         return float(fitted.predict([reader.read(trace)])[0]["reliability"])
