@@ -63,6 +63,8 @@ class Forces:
         self._before = _phrases(lexeme.get("before_bidding", ()))
         self._and = lexeme.get("and", frozenset())
         self._finite = words.get("copula", frozenset())
+        self._denying = words.get("negation", frozenset()) | words.get("denial", frozenset())
+        self._modal = lexeme.get("modal", frozenset()) | lexeme.get("possibility", frozenset())
 
     def supposes(self, text: str) -> bool:
         """Whether a sentence opens what is supposed: "Suppose that", "Case 2:"."""
@@ -102,6 +104,13 @@ class Forces:
             elif finite or not told:
                 return False
         return told
+
+    def denies_plainly(self, text: str) -> bool:
+        """Whether a sentence denies something, and says nothing of what can be: "is not above" is
+        no "cannot be above".
+        """
+        words = {word.group().lower().replace("\u2019", "'") for word in _WORD.finditer(text)}
+        return not self._denying.isdisjoint(words) and self._modal.isdisjoint(words)
 
     def unstated(self, text: str, said: Span, named: Iterable[Span] = ()) -> str:
         """The stance of what a sentence does not state, whatever a reader takes it for: of what is

@@ -151,6 +151,8 @@ def _relation(
     span = span_of(reading.words, text) or (0, 0)
     stance = _stance(ontology, reading, sentence, text, span)
     denied = reading.polarity == "denied"
+    if stance == "impossible" and not denied and forces_of(ontology).denies_plainly(text):
+        stance, denied = "asserted", True
     return JudgedRelation(stance, denied, reading.subject, name, objects, span, ONCE)
 
 
