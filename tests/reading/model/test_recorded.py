@@ -116,8 +116,7 @@ def test_claims_that_are_surely_read_are_decided_rightly() -> None:
                 least = min(relation["confidence"] for relation in given["relations"])
                 every[least] += 1
                 right[least] += given["grounded_verdict"] == claim["gold"]
-    # What is not surely read may follow from the scene, but contradicts nothing.
-    assert set(every) == {0.5, 0.95, 0.98}
+    assert set(every) == {0.95, 0.98}
     assert right == every
 
 
