@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import os
+import signal
 import threading
 from collections.abc import Iterator
 
@@ -13,7 +15,8 @@ from symbouq import limits
 from symbouq.auditing import auditor, relations
 from symbouq.auditing.relations import audit_relations
 from symbouq.auditing.verdicts import TraceResult, Verdict
-from symbouq.limits import LimitError, check_time, meter, running, time_limit, turn
+from symbouq.errors import OntologyError
+from symbouq.limits import LimitError, apart, check_time, meter, running, time_limit, turn
 from symbouq.ontology.library import OntologyLibrary
 from symbouq.ontology.tables import Triple
 from symbouq.records import Trace
@@ -217,3 +220,67 @@ def test_what_was_decided_stands_where_there_is_no_time_to_judge_the_answer(
     assert [claim["verdict"] for claim in audit["claims"]] == ["entailed"]
     with pytest.raises(LimitError):
         auditor.TraceAuditor("nine-way").audited(trace)
+
+
+# Work in a process of its own ----------------------------------------------------------
+
+
+def _no_children() -> bool:
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        return True
+    return False
+
+
+def _endless() -> None:
+    while True:
+        pass
+
+
+def _refuse() -> None:
+    raise OntologyError("no", "a.lp", 3, code="form")
+
+
+def test_work_apart_gives_what_it_gives_here() -> None:
+    given = list(range(100_000))
+    assert apart(lambda: [os.getpid(), *given])[1:] == given
+    assert apart(os.getpid) != os.getpid()
+    with pytest.raises(OntologyError) as refused:
+        apart(_refuse)
+    assert (refused.value.file, refused.value.line, refused.value.code) == ("a.lp", 3, "form")
+
+
+@pytest.mark.parametrize(
+    "work", [_endless, lambda: bytearray(1 << 30), lambda: os.kill(os.getpid(), signal.SIGKILL)]
+)
+def test_work_apart_ends_at_its_limits(monkeypatch: pytest.MonkeyPatch, work: object) -> None:
+    monkeypatch.setattr(limits, "COMPILING", 1)
+    monkeypatch.setattr(limits, "_ROOM", 1 << 28)
+    with pytest.raises(LimitError):
+        apart(work)  # type: ignore[arg-type]  # any work
+
+
+def test_a_process_that_is_stuck_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "_STUCK", 0)
+    with pytest.raises(LimitError):
+        apart(signal.pause)
+
+
+def test_a_signal_ends_work_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    def end(*_: object) -> None:
+        raise InterruptedError("ended")
+
+    before = signal.signal(signal.SIGUSR1, end)
+    parent = os.getpid()
+
+    def work() -> None:
+        os.kill(parent, signal.SIGUSR1)
+        _endless()
+
+    try:
+        with pytest.raises(InterruptedError):
+            apart(work)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert _no_children()

@@ -23,7 +23,7 @@ _END_OF_RESPONSE = 40_000
 
 _AT_ONCE = 2_000
 """How many characters are tokenized between two looks at the clock, at least."""
-_SPACE = re.compile(r"\s+")
+_SPACE = re.compile(r"\s{1,99}")
 
 MOST_PAIRS = 400
 """How many pairs of things one relation may be said of: "A, B and C are left of D and E" has

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Generic, Protocol, Self, TypeVar
 
-from symbouq.limits import check_time, late
+from symbouq.limits import LimitError, check_time, late
 from symbouq.ontology.measures import Offset
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import LONGEST_SENTENCE
@@ -303,6 +303,10 @@ class TraceReader(ABC, Generic[N]):
                 # Again without it: it may have left the things half changed.
                 faults[error.part] = str(error)
                 continue
+            except LimitError:  # before anything of it was read
+                faults[_TIME] = "the claims: not read, the time limit was reached"
+                claims = [Claim("reasoning", step, ()) for step in reasoning or ()]
+                claims.append(Claim("conclusion", conclusion or "", ()))
             text = Text(stated, tuple(claims), asked, (*lost, *faults.values()))
             return self._completed(text, scene, question)
 
@@ -358,6 +362,7 @@ class TraceReader(ABC, Generic[N]):
         """Claims that are given one by one, the conclusion last."""
         known = len(names)
         tokens = self.lexicon.tokens_of_each(steps)
+        given = self.lexicon.tokens(conclusion)
         read = self._chained("claim", steps, tokens, names, known, faults)
         claims: list[Claim] = []
         bearing: list[int] = []
@@ -368,7 +373,6 @@ class TraceReader(ABC, Generic[N]):
             if stated or (_bears(said) and not kinds.isdisjoint(_UNSAYING)):
                 bearing.append(len(claims))
             claims.append(Claim("reasoning", step, stated))
-        given = self.lexicon.tokens(conclusion)
         given = given[_announcement(given) or 0 :]
         return [*claims, self._answer(given, conclusion, 0, names, known, asked, faults)]
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from symbouq_cli.main import main
 
+from symbouq import limits
 from symbouq.authoring.check import as_sarif, check
 from symbouq.errors import OntologyError
 from symbouq.ontology.compilation import checks
@@ -268,3 +274,48 @@ def test_exit_codes_and_formats(tmp_path: Path) -> None:
     assert json.loads(found.output)[0]["code"] == "relation-without-family"
     assert json.loads(run(main, ["rules", "check", str(tmp_path), "--format", "sarif"]).output)
     assert run(main, ["rules", "check", str(tmp_path / "nowhere")]).exit_code == 2
+
+
+JOINED = ", ".join(f"family({name}, _)" for name in "ABCDEF")
+ENDLESS = [
+    # Nothing comes of the join, so that nothing grows.
+    f'many(x) :- {JOINED}, A < B, B < C, C < D, D < E, E < F, F < A.\nphrase(near, "nigh") :- many(x).',
+    # Each of the sums counts.
+    "few(1..26) :- axis(x).\nopen(X) :- few(X), not shut(X).\nshut(X) :- few(X), not open(X).\n"
+    'phrase(near, "nigh") :- #sum { 2 ** X : open(X) } = Y, Y > 5.',
+]
+
+
+@pytest.mark.parametrize(("text", "line"), [(ENDLESS[0], 2), (ENDLESS[1], 3)])
+def test_rules_that_join_without_end_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, line: int
+) -> None:
+    monkeypatch.setattr(limits, "COMPILING", 1)
+    monkeypatch.setattr(limits, "_ROOM", 1 << 28)
+    (tmp_path / "mine.lp").write_text(f"extends(nine_way).\n{text}\n", encoding="utf-8")
+    (finding,) = check(str(tmp_path))
+    assert (finding.code, finding.severity, finding.line) == ("growth", "error", line)
+    assert "this one joins the most atoms" in finding.message
+    with pytest.raises(OntologyError) as refused:
+        OntologyLibrary(tmp_path).ontology()
+    assert (refused.value.code, refused.value.line) == ("growth", line)
+
+
+@pytest.mark.parametrize(
+    "command", [["rules", "check"], ["audit", "examples/traces.jsonl", "--ontology"]]
+)
+def test_a_signal_ends_a_command_that_compiles(tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "mine.lp").write_text(f"extends(nine_way).\n{ENDLESS[0]}\n", encoding="utf-8")
+    script = "import symbouq_cli.main as cli; cli.main()"
+    done = subprocess.Popen(
+        [sys.executable, "-c", script, *command, str(tmp_path)],
+        cwd=Path(__file__).parents[2],
+        env=os.environ | {"SYMBOUQ_CACHE": ""},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    threads = Path(f"/proc/{done.pid}/task")
+    while done.poll() is None and not any(file.read_text() for file in threads.glob("*/children")):
+        time.sleep(0.01)
+    done.send_signal(signal.SIGTERM)
+    assert done.wait() == 128 + signal.SIGTERM

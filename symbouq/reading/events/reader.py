@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from symbouq.errors import RecordError
+from symbouq.limits import LimitError
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.clauses import Clause, Clauses
 from symbouq.reading.events.grammar import Sentence
@@ -71,7 +72,10 @@ class EventReader(NamedReader):
         for number, claim in enumerate(text.claims, start=1):
             clauses: Clauses = ()
             if claim.stance == ASSERTED:
-                clauses = clauses_of(f"claim {number}", self.claimed(claim.text))
+                try:
+                    clauses = clauses_of(f"claim {number}", self.claimed(claim.text))
+                except LimitError:
+                    faults.append(f"claim {number}: not read, the time limit was reached")
             relations = self._relations(clauses, claim.text, named)
             claims.append(replace(claim, relations=relations))
             claim_clauses.append(clauses if relations else ())

@@ -40,7 +40,6 @@ class Names:
         begun: Counter[Name] = Counter()
         for text in texts:
             for run in self._runs(text):
-                check_time()
                 whole[run] += 1
                 for n in range(1, len(run) + 1):
                     begun[run[:n]] += 1
@@ -50,6 +49,7 @@ class Names:
     def _runs(self, text: str) -> Iterator[Name]:
         """What follows articles, up to a word that ends a name."""
         for found in _RUN.finditer(text):
+            check_time()
             article, words = found.group(1).lower(), found.group(2).lower().split()
             bounds = (n for n, w in enumerate(words) if n and w in self._bounding)
             end = next(bounds, len(words))
