@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from symbouq.limits import LimitError, check_time
+from symbouq.errors import SymboUQError
+from symbouq.limits import check_time
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import LONGEST_SENTENCE
 from symbouq.reading.faults import because_of
@@ -313,7 +314,7 @@ class Sentences:
         proper = way == "first names"
         try:
             return _ended(self.preparation.words(row.tokens, row.heads, names, proper=proper))
-        except LimitError:
+        except SymboUQError:
             raise
         except Exception as error:
             return because_of(error)
@@ -432,7 +433,7 @@ class Sentences:
         """Remembers what sentences say, or what is wrong with one that keeps it from being read."""
         try:
             self._extract(new)
-        except LimitError:
+        except SymboUQError:
             raise
         except Exception as error:
             if len(new) == 1:
