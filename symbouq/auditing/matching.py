@@ -122,9 +122,9 @@ def delivered(text: str, space: AnswerSpace | Iterable[str], question: str = "")
     matcher = _matcher(space if isinstance(space, AnswerSpace) else space_of(space))
     if matcher.space.kind == "set":
         lines = [line for line in text.splitlines() if line.strip()]
-        events = list(takewhile(_is_bare, map(matcher.events, lines)))
-        if 1 < len(lines) == len(events):
-            return matcher.labels(text, list(chain.from_iterable(events)), question)
+        bare = list(takewhile(_is_bare, map(matcher.events, lines)))
+        if 1 < len(lines) == len(bare):
+            return matcher.labels(text, list(chain.from_iterable(bare)), question)
     *earlier, last = answering_sentences(text, matcher.space.kind == "set") or ("",)
     for sentence in earlier:
         events = matcher.events(sentence)
