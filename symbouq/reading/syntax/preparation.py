@@ -1013,21 +1013,18 @@ class _Sentence:
         if first > at:
             named = self._is_content(first) and self.texts[at].islower()
             return self._named_item(at, end) if named else None
-        before, after = self._at(at - 1), self._at(end)
+        after = self._at(end)
         lexical = self._is_function(self._at(at)) or self._at(at) in self.of._phrases
         if end - at < 2 or not lexical or self._is(self._at(at), "article"):
             return None
-        article = self._is(before, "article")
+        article = self._is(self._at(at - 1), "article")
         copula = self._is(after, "auxiliary") or self._is(after.removesuffix("s"), "copula")
         parts = any(self._is(w, c) for w in self.lower[at + 1 : end] for c in ("part", "inner"))
         if parts and (after == "of" or (article and not copula)):
             return None  # "in the Left Corner"
-        if at and self.items:
-            tied = before in ("of", "to", "from", "than", ",") or self._code_at(at - 1) in (
-                "C",
-                "P",
-            )
-            return self._named_item(at, end) if article or tied or self._phrase(at - 1) else None
+        if self.items:
+            tied = self.items[-1].code in "LTCPI," or self.items[-1].category == "side"
+            return self._named_item(at, end) if article or tied else None
         placed = copula and end + 1 < len(self.texts) and self._places_at(end + 1)
         return self._named_item(at, end) if placed else None
 

@@ -373,13 +373,13 @@ class Sentences:
         "shell casing 1" is a landmark, and there is a second.
         """
         opened = Counter[str]()
-        repeated = Counter(map(_moved, sentences))
         codes: dict[str, set[str]] = {}
+        repeated = Counter(_moved(s) for s in sentences if len(s) <= LONGEST_SENTENCE)
         for tokens in repeated:
-            for noun, code, subject in self.preparation.numbered(tokens):
-                codes.setdefault(f"{noun} (", set()).update((code, *(["is"] if subject else [])))
+            for noun, code, surely in self.preparation.numbered(tokens):
+                codes.setdefault(f"{noun} (", set()).update([code, *([""] if surely else [])])
         for tokens, times in repeated.items():
-            if len(tokens) > LONGEST_SENTENCE or not any(map(_is_code, tokens)):
+            if not any(map(_is_code, tokens)):
                 continue
             check_time()
             try:
@@ -387,9 +387,12 @@ class Sentences:
             except Exception:  # it comes again where the sentence is read
                 continue
             for n, word in enumerate(words):
-                if not word.label or " " not in word.text:
-                    continue
-                head = word.text.split()[0].lower()
+                noun, _, code = word.text.rpartition(" ")
+                if not (word.label and noun) or (
+                    len(code) > 1 and code.isalpha() and code.istitle()
+                ):
+                    continue  # "Far Field"
+                head = noun.split()[0].lower()
                 opened[head] += 2 * times
                 if n and self.preparation.is_name_part(words[n - 1]):
                     placed = n > 1 and bool(words[n - 2].category)
