@@ -27,12 +27,20 @@ class Names:
         bounding: Words that end a name: function words, and those that open expressions.
         common: Words that no name consists of: those of the classes of words, and expressions.
         counting: Words that no name begins with: "the THREE cups" are several things.
+        ranked: Nouns that a side places among others: "the left DRAWER".
     """
 
-    def __init__(self, bounding: Set[str], common: Set[str], counting: Set[str]) -> None:
+    def __init__(
+        self,
+        bounding: Set[str],
+        common: Set[str],
+        counting: Set[str],
+        ranked: Set[str] = frozenset(),
+    ) -> None:
         self._bounding = bounding
         self._common = common
         self._counting = counting
+        self._ranked = ranked
 
     def of(self, texts: Iterable[str]) -> frozenset[Name]:
         """The names that stand somewhere by themselves in some texts, and twice at least."""
@@ -62,7 +70,7 @@ class Names:
 
     def _is_name(self, run: Name) -> bool:
         plural = run[-1].removesuffix("s")
-        if run[0] in self._counting:
+        if run[0] in self._counting or (run[0] in self._bounding and run[-1] in self._ranked):
             return False
         return all(len(word) > 1 for word in run) and self._common.isdisjoint((run[-1], plural))
 

@@ -290,7 +290,9 @@ class Preparation:
             ),
         )
         self._bounding = self._functions | self._classes.get("degree", frozenset())
-        self.names = Names(self._bounding, self._common, ontology.lexicon.numeral.keys())
+        numerals = ontology.lexicon.numeral.keys()
+        ranked = frozenset().union(*(self._classes.get(name, ()) for name in _RANKED))
+        self.names = Names(self._bounding, self._common, numerals, ranked)
         self.positions = Positions(ontology, tokenized)
         self.persons = ontology.wording.person
         self.regions = ontology.wording.region
@@ -445,6 +447,10 @@ _COMMON = (
     "reciprocal", "shell", "slot", "spot", "totality", "trip", "whereabouts",
 )  # fmt: skip
 """Classes of words that a name does not end in: what they mean depends on what they stand in."""
+
+
+_RANKED = ("slot", "container", "component", "chamber", "collective")
+"""Classes of nouns of which a text has several in a row: seats, drawers."""
 
 
 class _Sentence:
@@ -634,8 +640,7 @@ class _Sentence:
 
     def _is_told_apart(self, at: int) -> bool:
         """Whether a noun is of things of which a text has several in a row: seats, drawers."""
-        kinds = ("slot", "container", "component", "chamber", "collective")
-        return any(self._is(stem, kind) for stem in stems(self._at(at)) for kind in kinds)
+        return any(self._is(stem, kind) for stem in stems(self._at(at)) for kind in _RANKED)
 
     def _is_hyphened(self, at: int) -> bool:
         """Whether a side is the second part of a name: "the centre-BACK", not "top-LEFT"."""

@@ -125,7 +125,8 @@ class Things:
             holders: Nouns of things that are named so.
         """
         key = tuple(singular_of(word) for word in _folded(_key(words)))
-        alike, named_so = set(), set()
+        alike: set[int] = set()
+        named_so: set[int] = set()
         for other, thing in self._of.items():
             *told, noun = (singular_of(word) for word in _folded(other))
             if "of" in told:  # "pallet of tiles"

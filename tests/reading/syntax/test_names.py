@@ -7,7 +7,10 @@ import pytest
 from symbouq.reading.syntax.names import Names, by_first
 
 NAMES = Names(
-    frozenset(("is", "below", "of", "near", "the")), frozenset(("middle",)), frozenset(("two",))
+    frozenset(("is", "below", "of", "near", "the")),
+    frozenset(("middle",)),
+    frozenset(("two",)),
+    frozenset(("row",)),
 )
 
 FOUND = {
@@ -17,6 +20,7 @@ FOUND = {
     },
     ("My truck is near the shed.", "The shed is near my truck."): {("my", "truck"), ("shed",)},
     ("The lamp is red.",): set(),  # once
+    ("The near row is below the near row.",): set(),  # one of several in a row
     ("The near bank is near the near bank.",): {("near", "bank")},
     ("The middle is near the middle.",): set(),  # no name
     ("The two cups are near the lamp.", "The two cups are red."): set(),  # several things
