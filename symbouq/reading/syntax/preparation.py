@@ -1275,7 +1275,7 @@ class _Sentence:
             first, second = self.items[run.start(2)], self.items[run.start(3)]
             if (first.relation, second.relation) in self.of._join:
                 continue
-            if "L" in run.group() and self._tells_apart(run.end()):
+            if "L" in code[run.start(2) : run.end()] and self._tells_apart(run.end()):
                 continue  # "left of the FRONT desk"
             fronted = run.group(1) and self.lower[self.items[run.start()].first] == "from"
             begin = run.start() if fronted else run.start(2)
