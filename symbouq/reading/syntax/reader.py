@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 
 from symbouq.limits import LimitError, check_time, late
 from symbouq.ontology.tables import Ontology
+from symbouq.reading.faults import SCENE_SENTENCE, InternalError, ReadingError, readable, reading
 from symbouq.reading.force import ASKED, SUPPOSED, forces_of, unmarked
 from symbouq.reading.lexicon import Lexicon
 from symbouq.reading.parsed import IN_PART, Count
@@ -32,11 +33,9 @@ from symbouq.reading.traces import (
     Claim,
     Mention,
     Question,
-    ReadingError,
     Text,
     Told,
     grouped,
-    reading,
 )
 
 CONFIDENCE = {
@@ -147,23 +146,34 @@ class SyntaxReader:
         """Reads one trace, as `symbouq.reading.traces.TraceReader.read` does.
 
         Raises:
-            ReadingError: At an internal error in the scene or the question.
+            ReadingError: If a sentence of the scene has no end.
         """
         told = scene, question, reasoning, conclusion, response
         groups = self._groups(told)
         self._ahead(groups)
         (_, spoken), (_, names) = groups[:2]
-        read = self._read_scene(tuple(scene), question, spoken)
-        things = read.things.copy()
-        things.known = len(things)
-        claims = _Claims(self, things, read, names)
-        if response is not None:
-            claims.segment(response)
-        else:
-            claims.take(reasoning or (), conclusion or "")
-        faults = (*read.faults, *claims.faults)
-        whole = all(read.stated) and not read.faults
-        return Text(read.stated, tuple(claims.made), read.asked, faults, None, whole)
+
+        def scene_of(told: tuple[str, ...], asked: str) -> _Scene:
+            return self._read_scene(told, asked, spoken)
+
+        read, *_, lost = readable(scene_of, scene, question)
+        failed: dict[str, str] = {}
+        while True:
+            things = read.things.copy()
+            things.known = len(things)
+            claims = _Claims(self, things, read, names, failed)
+            try:
+                if response is not None:
+                    claims.segment(response)
+                else:
+                    claims.take(reasoning or (), conclusion or "")
+            except InternalError as error:
+                # Again without it: it may have left the things half changed.
+                failed[error.part] = str(error)
+                continue
+            faults = (*lost, *read.faults, *failed.values(), *claims.faults)
+            whole = all(read.stated) and not (lost or read.faults)
+            return Text(read.stated, tuple(claims.made), read.asked, faults, None, whole)
 
     def held(self, scene: _Scene, relations: Collection[str]) -> dict[int, list[int]]:
         """Things to what a scene says is in them, or on them, by some relations."""
@@ -238,7 +248,10 @@ class SyntaxReader:
         worded: dict[tuple[int, int], set[tuple[str, str]]] = {}
         faults: list[str] = []
         for number, (text, sentences) in enumerate(zip(scene, read, strict=True), start=1):
-            part = f"scene sentence {number}"
+            part = f"{SCENE_SENTENCE} {number}"
+            check_time()
+            for fault in (sentence.fault for sentence in sentences if sentence.fault):
+                raise InternalError(part, fault, text)
             if any(sentence.too_long for sentence in sentences):
                 raise ReadingError(part, "for it is longer than any that is read", text)
             with reading(part, text):
@@ -271,14 +284,17 @@ class SyntaxReader:
                         words = ", ".join(repr(word) for _, word in unread)
                         faults.append(f"{part}: not all is read, nothing is based on {words}")
             first += [number - 1] * (len(things) - len(first))
-        for (one, other), relation in self._kept_apart(discourse, spoken):
-            where = max(first[one], first[other])
-            statement = Statement(0, CONTEXT, CONTEXT, (relation,), 1, False, "asserted")
-            spoken[where].append(Said(one, relation, other, statement, (0, 0)))
-        spoken = self._levelled(spoken)
-        if spoken:
-            spoken[-1] += discourse.headings()
-        stated = [tuple(self.mentions(said, things)) for said in spoken]
+        with reading("the scene", " ".join(scene)):
+            for (one, other), relation in self._kept_apart(discourse, spoken):
+                where = max(first[one], first[other])
+                statement = Statement(0, CONTEXT, CONTEXT, (relation,), 1, False, "asserted")
+                spoken[where].append(Said(one, relation, other, statement, (0, 0)))
+            spoken = self._levelled(spoken)
+            if spoken:
+                spoken[-1] += discourse.headings()
+            stated = [tuple(self.mentions(said, things)) for said in spoken]
+        for fault in (sentence.fault for sentence in asked if sentence.fault):
+            raise InternalError("the question", fault, question)
         with reading("the question", question):
             order: list[int] = []
             states: list[Said] = []
@@ -602,7 +618,7 @@ def _announcement(texts: Iterable[str]) -> re.Pattern[str]:
     options = "|".join(re.escape(text) for text in sorted(texts, key=len, reverse=True))
     noun = rf"(?:{options})\W{{0,4}}(?::|=|\bis\b|\bare\b)"
     return re.compile(
-        rf"\b{noun}|^\W*(?:{options})\W*$|\\boxed|\bI (?:choose|chose|pick|select)\b",
+        rf"\b{noun}|^[^\w\n]*(?:{options})[^\w\n]*$|\\boxed|\bI (?:choose|chose|pick|select)\b",
         re.IGNORECASE | re.MULTILINE,
     )
 
@@ -649,11 +665,11 @@ def _structured(response: str) -> tuple[list[str], str] | None:
         return None
     try:
         record = json.loads(response[first : last + 1])
+        answers = [record[key] for key in _ANSWERS if key in record]
+        answer = ", ".join(text for given in answers[:1] for text in _strings(given))
+        steps = [s for key, value in record.items() if key not in _ANSWERS for s in _strings(value)]
     except (ValueError, RecursionError):
         return None
-    answers = [record[key] for key in _ANSWERS if key in record]
-    answer = ", ".join(text for given in answers[:1] for text in _strings(given))
-    steps = [s for key, value in record.items() if key not in _ANSWERS for s in _strings(value)]
     return steps, answer
 
 
@@ -713,6 +729,7 @@ class _Claims:
         things: The things of scene and question, to which those of the claims are added.
         scene: The scene, with its question.
         names: Names that the trace repeats.
+        failed: The claims that internal errors keep from being read, with messages.
 
     Attributes:
         made: The claims so far.
@@ -725,8 +742,10 @@ class _Claims:
         things: Things,
         scene: _Scene,
         names: frozenset[Name],
+        failed: Mapping[str, str],
     ) -> None:
         self._of = of
+        self._failed = failed
         self._arrangement = scene.arrangement
         self._motion = scene.motion
         self._upright = scene.upright
@@ -806,7 +825,7 @@ class _Claims:
         try:
             with reading(part, " ".join(texts)):
                 return self._of.framed(self._of.sentences.read(texts, self._names), self._upright)
-        except ReadingError as error:
+        except InternalError as error:
             self.faults.append(str(error))
         except LimitError:
             self._in_time(part)
@@ -829,7 +848,20 @@ class _Claims:
             sentence: The sentence.
             offset: Where the claim that has it begins.
             gap: What is between it and the sentence before.
+
+        Raises:
+            InternalError: At an internal error in a claim in which none is known.
         """
+        part = f"claim {len(self.made) + 1}"
+        if sentence.fault and part not in self._failed:
+            raise InternalError(part, sentence.fault, sentence.text)
+        if part in self._failed:
+            return _Reading([], ASSERTED, "unread")
+        with reading(part, sentence.text):
+            return self._asserted(sentence, offset, gap)
+
+    def _asserted(self, sentence: Sentence, offset: int, gap: str) -> _Reading:
+        """What a sentence asserts that can be read."""
         if sentence.too_long:
             part = f"claim {len(self.made) + 1}"
             error = ReadingError(part, "for it is longer than any that is read", sentence.text)
@@ -1092,9 +1124,12 @@ class _Claims:
                 return n
         if len(sentences) == 1:
             return 0
-        if sentences and self._asked is not None:
+        part = "the last sentence as an answer"
+        if sentences and self._asked is not None and part not in self._failed:
             last = sentences[-1]
-            if not last.says.statements and self._of.label(last.text, self._things, self._asked):
+            with reading(part, last.text):
+                label = () if last.says.statements else self._label(last.text)
+            if label:
                 return len(sentences) - 1
         return None
 
@@ -1115,10 +1150,15 @@ class _Claims:
         begin = text.rindex(given) if given else len(text)
         read = _Reading([], ASSERTED)
         sentences: Sequence[Sentence] = ()
-        if given and self._in_time("the conclusion"):
-            (sentences,) = self._sentences("the conclusion", [given])
-            read = self._stated(sentences, given, begin)
+        part = "the conclusion"
+        if given and part not in self._failed and self._in_time(part):
+            (sentences,) = self._sentences(part, [given])
+            for fault in (sentence.fault for sentence in sentences if sentence.fault):
+                raise InternalError(part, fault, given)
+            with reading(part, given):
+                read = self._stated(sentences, given, begin)
         unread = any(word.relations for sentence in sentences for word in sentence.words)
+        unread = unread or part in self._failed
         reason = "unread" if unread and not read.mentions else ""
         self.made.append(replace(read, reason=reason).claim("conclusion", text))
 
@@ -1138,8 +1178,8 @@ class _Claims:
             if told is not None:
                 return told
         stated = list(self._of.mentions(said, self._things))
-        if not stated and self._asked is not None:
-            label = self._of.label(given, self._things, self._asked)
+        if not stated:
+            label = self._label(given)
             if label:
                 moved = [replace(m, span=(m.span[0] + begin, m.span[1] + begin)) for m in label]
                 return _Reading(moved, ASSERTED)
@@ -1155,6 +1195,10 @@ class _Claims:
             for word in self._of.rest(each, said, self._things, -begin, forces)
         )
         return _Reading(moved, stance if stated else ASSERTED, rest=rest)
+
+    def _label(self, text: str) -> tuple[Mention, ...]:
+        """What a bare label states of the pair asked for; nothing where none is."""
+        return () if self._asked is None else self._of.label(text, self._things, self._asked)
 
     def _of_known(self, stated: Sequence[Mention]) -> list[Mention]:
         """What an answer states; only of things that scene or question name, where it states
