@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from functools import cache
-from typing import Any
 
 from symbouq.auditing.answer_words import cues
+from symbouq.reading.segments import ending, structured, supposes, undressed, upheld
 
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|\n+")
 # What repeats beside what may be the same has a bound: long runs cost no more than short ones.
@@ -20,16 +19,26 @@ _ITEM = re.compile(
     r"^[ \t]*(?:[-*\u2022]|\d+[.)])[ \t]+(.*?)(?:[ \t]{0,3}(?::|[ \t][-\u2013\u2014][ \t]).*)?$",
     re.MULTILINE,
 )
+_REMARK = re.compile(r"\((?!\w{1,300}\))[^()\n]{0,300}\)")
+"""What is said in brackets of one of several answers: "SW (if x is left of z)"."""
+_DASH = re.compile(r"[ \t]{1,9}-[ \t]{1,9}")
+_DASHED = re.compile(
+    rf"(?:^|(?<=[:,])) {{0,9}}-[ \t]{{1,9}}[^-\n]{{1,30}}(?:{_DASH.pattern}[^-\n]{{1,30}})+$",
+    re.MULTILINE,
+)
+"""A list in one line: "- left - above"."""
+_BREAK = re.compile(r"((?<=[.!?])[ \t]+|\n+)")
+_CLOSING = " \"'*_`)]"
 _BOX = re.compile(r"\\boxed\s{0,3}\{([^{}]{0,300})\}")
 _BOXES = re.compile(rf"{_BOX.pattern}(?:(?:\W|\\quad|and)*{_BOX.pattern})*")
+_BEFORE = 80
+"""Characters before what announces an answer in which it is looked for what only supposes it."""
 _SHORT = 3
 """Words of a last line that is taken for the answer, whatever was concluded before it."""
 _ANNOUNCED = 100
 """Announcements of an answer that are looked at, from the last one backwards."""
 _FAR = 2_000
 """Characters after an announcement, or a conclusion's opening, among which its sentence ends."""
-_KEYS = ("final_answer", "answer", "conclusion", "label", "prediction")
-"""Fields of a JSON response that hold the answer, the first that is there counts."""
 _PLAINER = {ord(k): v for k, v in zip("‘’“”‐‑−", "''\"\"---", strict=True)}  # noqa: RUF001
 
 
@@ -54,6 +63,37 @@ def _frame(name: str) -> re.Pattern[str]:
     return re.compile(_FRAMES[name] % words, re.IGNORECASE)
 
 
+def answering_part(text: str, several: bool = False) -> str:
+    """What of a response may answer: what is marked as the answer, the answer of one in JSON, or
+    what is said and stands, questions apart; empty where that is nothing.
+
+    Args:
+        text: The response.
+        several: Whether an answer may have several labels, each with a remark in brackets.
+    """
+    part = _answering_part(text)
+    return _REMARK.sub(" ", part) if several else part
+
+
+def _answering_part(text: str) -> str:
+    response = undressed(text)
+    if response.marked is not None:
+        return f"answer: {response.marked}"
+    given = structured(response.said)
+    if given is not None:
+        return f"answer: {given[1]}" if given[1] else ""
+    pieces = _BREAK.split(upheld(response.said))  # sentences, and what is between them
+    sentences = pieces[::2]
+    since = ending(sentences, ["step"] * len(sentences)).since
+    kept = ""
+    for n in range(since, len(sentences)):
+        more = any(re.search(r"\w", piece) for piece in sentences[n + 1 : n + 3])
+        if not (more and sentences[n].rstrip(_CLOSING).endswith("?")):
+            kept += sentences[n]
+        kept += "".join(pieces[2 * n + 1 : 2 * n + 2])
+    return kept
+
+
 def answering_sentences(text: str, several: bool = False) -> tuple[str, ...]:
     """The sentences of a response that may answer: the announced or concluded one, else the
     first and the last; none where there are no sentences.
@@ -62,15 +102,18 @@ def answering_sentences(text: str, several: bool = False) -> tuple[str, ...]:
         text: The response.
         several: Whether an answer may have several labels, one in each line of a list.
     """
-    text = _unmarked(_from_json(text))
+    text = _unmarked(text)
     if several:
         text = _LIST.sub(_in_line, text)
+        text = _DASHED.sub(lambda line: _DASH.sub(", ", line.group().strip("- \t")), text)
     marks = list(_frame("announced").finditer(text))
     marks = [m for m in marks if "answ" in m.group().casefold()] or marks[-1:]
     conclusions = list(_frame("concluded").finditer(text))
     if marks and conclusions and conclusions[-1].start() > marks[-1].end():
         marks = [m for m in marks if "answ" in m.group().casefold()]
     for mark in reversed(marks[-_ANNOUNCED:]):
+        if supposes(text[max(0, mark.start() - _BEFORE) : mark.start()]):
+            continue
         rest = text[mark.end() :][:_FAR].lstrip(" \t:\n")
         listed = re.match(r"\[([^\]]*)\]", rest)
         first = listed.group(1) if listed else _SENTENCE.split(rest, maxsplit=1)[0]
@@ -91,39 +134,16 @@ def answering_sentences(text: str, several: bool = False) -> tuple[str, ...]:
 
 def closing_sentence(text: str) -> str:
     """The last sentence of a response, without markup; empty where there is none."""
-    sentences = [s.strip() for s in _SENTENCE.split(_unmarked(_from_json(text))) if s.strip()]
+    sentences = [s.strip() for s in _SENTENCE.split(_unmarked(text)) if s.strip()]
     return sentences[-1] if sentences else ""
 
 
 def _in_line(found: re.Match[str]) -> str:
     """A list as one line, without what is said of each item; one of long items as it is."""
-    items = _ITEM.findall(found["items"])
+    items = [item.strip(" ,;.") for item in _ITEM.findall(found["items"])]
     if any(len(item.split()) > _SHORT for item in items):
         return found.group()
     return f": {', '.join(items)}.\n"
-
-
-def _from_json(text: str) -> str:
-    """The answer of a response that is JSON; other text as it is."""
-    body = re.sub(r"^\s*```(?:json)?|```\s*$", "", text).strip()
-    if body[:1] not in ("{", "["):
-        return text
-    value: Any
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        try:  # as Python writes it
-            value = json.loads(body.replace("'", '"'))
-        except (ValueError, RecursionError):
-            return text
-    if isinstance(value, dict):
-        named = [value[key] for key in _KEYS if key in value]
-        if not named:
-            return ""
-        value = named[0]
-    if isinstance(value, list):
-        value = ", ".join(str(item) for item in value) or "none"
-    return f"answer: {value}"
 
 
 def _unmarked(text: str) -> str:
@@ -135,6 +155,7 @@ def _unmarked(text: str) -> str:
     boxes = list(_BOXES.finditer(text))
     if boxes:
         text = f"answer: {', '.join(_BOX.findall(boxes[-1].group()))}"
+    text = re.sub(r"^(\s{0,9})[*\u2022][ \t]+", r"\1- ", text, flags=re.MULTILINE)
     text = re.sub(r"\*+|`+|(?<!\w)_+|(?<!_)_+(?!\w)|^#+\s*", "", text, flags=re.MULTILINE)
     text = re.sub(r"->|→|=>|>", ",", text)
     text = re.sub(r"\"[^\"\n]{0,300}\?\"", "", text)
@@ -147,8 +168,9 @@ def _without_reason(text: str, several: bool) -> str:
     one may stand in brackets: "above (N) or to the left (W)".
     """
     inner = re.fullmatch(r"\s*\(([^()]*)\)\W*", text)
-    remark = r"\((?!\w{1,300}\))[^()]{0,300}\)" if several else r"\([^()]{0,300}\)"
-    text = inner.group(1) if inner else re.sub(remark, " ", text)
+    text = inner.group(1) if inner else text
+    if not inner:
+        text = _REMARK.sub(" ", text) if several else re.sub(r"\([^()]{0,300}\)", " ", text)
     grounds = _frame("grounds").match(text)  # "Since A and B are full, it is C"
     text = text[grounds.end() :] if grounds else text
     shorter = _frame("reason").sub("", text, count=1)

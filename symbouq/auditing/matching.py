@@ -28,7 +28,11 @@ from functools import cache, lru_cache
 from itertools import chain, takewhile
 from typing import Any, Literal, NamedTuple
 
-from symbouq.auditing.answer_text import answering_sentences, closing_sentence
+from symbouq.auditing.answer_text import (
+    answering_part,
+    answering_sentences,
+    closing_sentence,
+)
 from symbouq.auditing.answer_words import (
     Words,
     asking_possible,
@@ -47,6 +51,7 @@ from symbouq.limits import check_time
 from symbouq.ontology.library import builtin
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import shortened
+from symbouq.reading.segments import refuses
 
 Kind = Literal["single", "set", "sequence"]
 """Whether an answer is one label, several in any order, or several in order."""
@@ -120,9 +125,14 @@ def delivered(text: str, space: AnswerSpace | Iterable[str], question: str = "")
     """
     text = shortened(text)
     matcher = _matcher(space if isinstance(space, AnswerSpace) else space_of(space))
+    text = answering_part(text, matcher.space.kind == "set")
+    if not matcher.judged and refuses(closing_sentence(text)):
+        return None
+    if not any(map(str.isalnum, text)):
+        return None
     if matcher.space.kind == "set":
         lines = [line for line in text.splitlines() if line.strip()]
-        bare = list(takewhile(_is_bare, map(matcher.events, lines)))
+        bare = list(takewhile(_is_bare, (matcher.events(_ITEM.sub("", n)) for n in lines)))
         if 1 < len(lines) == len(bare):
             return matcher.labels(text, list(chain.from_iterable(bare)), question)
     *earlier, last = answering_sentences(text, matcher.space.kind == "set") or ("",)
@@ -234,6 +244,10 @@ class _Event(NamedTuple):
 
 
 _WORD = _Event("word")
+_ITEM = re.compile(r"\s*(?:[-*\u2022]|\(?\d{1,3}[.)])[ \t]+")
+"""The mark of a list's item."""
+_APART = 3
+"""The most words that may be written as one."""
 
 _BETWEEN_LOOKS = 1_024
 """Words of a text between two looks at the clock."""
@@ -267,7 +281,7 @@ class _Matcher:
 
     def __init__(self, space: AnswerSpace) -> None:
         self.space = space
-        self._judged = space.name in _JUDGEMENTS
+        self.judged = space.name in _JUDGEMENTS
         self._of_meaning = {m: label for label in space.labels if (m := meaning_of(label))}
         unmeant = [label for label in space.labels if not meaning_of(label)]
         self._ontology, self._relation = (
@@ -282,7 +296,13 @@ class _Matcher:
             if len(set(pair)) == 2 and whole not in pair
         }
         self._events = {**_cue_events(), **self._forms()}
-        self._longest = max(map(len, self._events))
+        self._longest = max(2, *map(len, self._events))
+        # "North-east", "north east" and "northeast" are one word.
+        self._joined = {
+            "".join(words): event
+            for words, event in self._events.items()
+            if event.role == "label" and min(map(len, words)) > 1
+        }
         self._known = {word for words in self._events for word in words}
 
     def _forms(self) -> dict[Words, _Event]:
@@ -350,7 +370,7 @@ class _Matcher:
 
     def named(self, text: str) -> tuple[str, ...]:
         """The labels that a text as a whole is a name of."""
-        role, labels, _ = self._events.get(form(text), _WORD)
+        role, labels, _ = self._event(form(text)) or _WORD
         unsettled = self._of_meaning.get("open")
         return (unsettled,) if role in ("open", "unsure") and unsettled else labels
 
@@ -381,7 +401,7 @@ class _Matcher:
                 check_time()
                 looked = place + _BETWEEN_LOOKS
             for size in range(min(self._longest, len(words) - place), 0, -1):
-                event = self._events.get(tuple(words[place : place + size]))
+                event = self._event(words[place : place + size])
                 if event is not None:
                     break
             else:
@@ -391,9 +411,16 @@ class _Matcher:
                 event = self._single(event, tokens, before, last > before, strict)
             yield event
 
+    def _event(self, words: Sequence[str]) -> _Event | None:
+        """The event of some words, whether they are written as one or apart."""
+        event = self._events.get(tuple(words))
+        if event is None and len(words) <= _APART and min(map(len, words), default=0) > 1:
+            event = self._joined.get("".join(words))
+        return event
+
     def _is_label(self, token: str) -> bool:
         """Whether a word by itself stands for labels."""
-        return bool(self._events.get((token.casefold(),), _WORD).labels)
+        return bool((self._event((token.casefold(),)) or _WORD).labels)
 
     def _single(
         self, event: _Event, tokens: Sequence[str], place: int, labelled: bool, strict: bool
@@ -431,7 +458,7 @@ class _Matcher:
         following = [event.role for event in events[1:3]]
         ends = not following or following[0] in ("pause", "stop") or self.space.name == "yes-no"
         opens = bool(events) and events[0].role == "label"
-        return self._judged and opens and ends and "choice" not in following
+        return self.judged and opens and ends and "choice" not in following
 
     def labels(self, sentence: str, events: Sequence[_Event], question: str) -> Delivered:
         """The labels that a sentence commits to, given its events."""
@@ -446,14 +473,14 @@ class _Matcher:
         unsettled = self._of_meaning.get("open")
         if "open" in roles:
             order = [event.role for event in events if event.role in ("open", "label")]
-            settled = named and not self._judged and order[0] == "label"
+            settled = named and not self.judged and order[0] == "label"
             return None if settled or not unsettled else (unsettled,)
         if named is None:
             return None
         mentioned = {e.labels for e in events if e.role == "label"}
         if not named and () not in mentioned:
             denied = {x for labels in mentioned for x in labels} | {unsettled}
-            if self._judged and unsettled and denied == set(self.space.labels):
+            if self.judged and unsettled and denied == set(self.space.labels):
                 return (unsettled,)
             listed = self.space.name in ("blocks", "composition")
             return self.space.labels if "all" in roles and listed else None
@@ -485,7 +512,7 @@ class _Matcher:
             elif hedged and role == "label" and not (spelled or paraphrased):
                 continue
             elif role == "label" and (hedged or not may):
-                if denied and self._judged:
+                if denied and self.judged:
                     labels = tuple(x for x in map(self._denied, labels) if x)
                 elif denied:
                     continue
@@ -535,7 +562,7 @@ class _Matcher:
         parts = {part for label in named for part in self._parts_of(label)}
         whole = [x for x in self.space.labels if self._parts_of(x) <= parts]
         kept = [x for x in whole if not any(self._parts_of(x) < self._parts_of(y) for y in whole)]
-        if len(kept) > 1 and (self.space.kind == "single" or self._judged):
+        if len(kept) > 1 and (self.space.kind == "single" or self.judged):
             return None
         return None if len(kept) > 1 and self._of_meaning.get("open") in kept else tuple(kept)
 

@@ -74,9 +74,7 @@ class Summary:
     undecided: list[Undecided] = field(default_factory=list)
 
     @classmethod
-    def of(
-        cls, audit: Mapping[str, Any], trace: Trace | None = None, keep: bool = True
-    ) -> Summary:
+    def of(cls, audit: Mapping[str, Any], trace: Trace | None = None, keep: bool = True) -> Summary:
         """The counts of one audit in its dictionary form.
 
         Args:

@@ -17,11 +17,25 @@ from typing import Generic, Protocol, Self, TypeVar
 from symbouq.limits import LimitError, check_time, late
 from symbouq.ontology.measures import Offset
 from symbouq.ontology.tables import Ontology
+from symbouq.ontology.words import AUXILIARY
 from symbouq.reading.bounds import LONGEST_SENTENCE
 from symbouq.reading.faults import ReadingError, readable, reading
 from symbouq.reading.force import SUPPOSED, asks
-from symbouq.reading.lexicon import Analysis, Lexicon, Token, kind_at, text_at
+from symbouq.reading.lexicon import Analysis, Lexicon, Token, kind_at
 from symbouq.reading.parsed import Count, Events
+from symbouq.reading.segments import (
+    Role,
+    announced,
+    broken,
+    clauses,
+    ending,
+    infers,
+    judges,
+    refuses,
+    retracts,
+    structured,
+    undressed,
+)
 
 _CONCLUSION = "the conclusion"
 
@@ -296,7 +310,8 @@ class TraceReader(ABC, Generic[N]):
             names = spellings.copy()
             try:
                 if response is not None:
-                    claims = self._segmented(response, names, asked, faults)
+                    whether = self._asks_whether(question)
+                    claims = self._segmented(response, names, asked, whether, faults)
                 else:
                     claims = self._given(reasoning or (), conclusion or "", names, asked, faults)
             except ReadingError as error:
@@ -362,19 +377,47 @@ class TraceReader(ABC, Generic[N]):
         """Claims that are given one by one, the conclusion last."""
         known = len(names)
         tokens = self.lexicon.tokens_of_each(steps)
-        given = self.lexicon.tokens(conclusion)
-        read = self._chained("claim", steps, tokens, names, known, faults)
+        parts = [clauses(step) for step in steps]
+        plain = [_within(said, part.standing) for said, part in zip(tokens, parts, strict=True)]
+        read = self._chained("claim", steps, plain, names, known, faults)
         claims: list[Claim] = []
         bearing: list[int] = []
-        for step, said, stated in zip(steps, tokens, read, strict=True):
+        asking = False
+        for step, said, part, stated in zip(steps, tokens, parts, read, strict=True):
+            taken: Sequence[Mention] = ()
+            if part.taken is not None:
+                taken = self._mentions(_within(said, [part.taken]), names, known)
+            elif part.before or (refuses(step) and not asking):
+                taken = take_back(claims, bearing)
+            asking = step.rstrip().endswith("?")
+            if taken and not stated:
+                stated = self._corrected(_within(said, part.standing), names, known, taken)
             kinds = {token.kind for token in said}
-            if "retraction" in kinds and kinds.isdisjoint((*_BEFORE, *_STATING)):
-                _take_back(claims, bearing)
-            if stated or (_bears(said) and not kinds.isdisjoint(_UNSAYING)):
+            unsaid = part.taken is not None or not kinds.isdisjoint(_UNSAYING)
+            if stated or (_bears(said) and unsaid):
                 bearing.append(len(claims))
             claims.append(Claim("reasoning", step, stated))
-        given = given[_announcement(given) or 0 :]
+        begin = clauses(conclusion).standing[-1:] or ((0, 0),)
+        given = _within(self.lexicon.tokens(conclusion), begin)
+        start = begin[0][0] + announced(conclusion[slice(*begin[0])])[0]
+        given = [token for token in given if token.start >= start]
         return [*claims, self._answer(given, conclusion, 0, names, known, asked, faults)]
+
+    def _corrected(
+        self, tokens: Sequence[Token], names: N, known: int, taken: Sequence[Mention]
+    ) -> tuple[Mention, ...]:
+        """What is put in the place of what was taken back: "..., no wait, right of B".
+
+        Args:
+            tokens: The tokens of the correction.
+            names: The trace's names.
+            known: How many of them scene and question have.
+            taken: The relations that were taken back.
+        """
+        last = taken[-1]
+        if self._is_label(tokens, names, (last.subject, last.object)):
+            return self._label(tokens, names, (last.subject, last.object))
+        return self._mentions([*_IT_IS, *tokens], names, known, last.subject)
 
     def _answer(
         self,
@@ -413,34 +456,45 @@ class TraceReader(ABC, Generic[N]):
         response: str,
         names: N,
         asked: tuple[str, str] | None,
+        whether: bool,
         faults: dict[str, str],
     ) -> list[Claim]:
         """Free text as ordered claims, the delivered answer last. An answer is what is
         announced as one (the last time), or a bare label at the end, or a response of
         one sentence; without one the conclusion is empty.
         """
+        dressed = undressed(response)
+        given_so = structured(dressed.said)
+        if given_so is not None:
+            steps, given_answer = given_so
+            steps = [*self.split(dressed.thought), *steps]
+            return self._given(steps, given_answer, names, asked, faults)
         known = len(names)
-        analysis = self.lexicon.analysed(response)
+        analysis = self.lexicon.analysed(broken(dressed.text))
         spans = [
             (*span, *self._trimmed(response, *analysis.stripped(*span)))
             for span in self.lexicon.sentences(analysis)
         ]
         spans = [span for span in spans if _has_words(response[span[2] : span[3]])]
-        answer = self._answer_span(analysis, spans, names, asked, faults)
+        roles = [dressed.role(span[2]) for span in spans]
+        answer = self._answer_span(analysis, spans, roles, names, asked, whether, faults)
         claims: list[Claim] = []
         antecedent: str | None = None
         supposing = False
         conclusion = Claim("conclusion", "", ())
         bearing: list[int] = []
         asking = False
+        taken: tuple[Mention, ...] = ()
         answered = 0
         for n, (first, last, start, end) in enumerate(spans):
             if n == answer:
                 tokens = self.lexicon.itemized(analysis, first, last)
-                given = _without_reasons(tokens[_announcement(tokens) or 0 :])
+                begin = start + announced(response[start:end])[0]
+                given = _without_reasons([t for t in tokens if t.start >= begin])
                 answered = n + 1
                 while (
                     answered < len(spans)
+                    and roles[answered] != "thinking"
                     and len(given) <= LONGEST_SENTENCE
                     and (all(token.kind == "mark" for token in given) or _continues(given))
                 ):
@@ -462,19 +516,15 @@ class TraceReader(ABC, Generic[N]):
             kinds = self.lexicon.kinds(analysis, first, last)
             telling = not kinds.isdisjoint(_TELLING) or supposing or self._lists(names)
             items = self.lexicon.itemized(analysis, first, last) if telling else []
-            if any(item.kind == "retraction" for item in items) and kinds.isdisjoint(_BEFORE):
-                at = [n for n, item in enumerate(items) if item.kind == "retraction"]
-                said, begin, items = items[: at[0]], items[at[0]].start, items[at[-1] + 1 :]
-                if _bears(said):
-                    # "One might think X, but that is wrong": X, and no claim before it.
-                    text = response[start : said[-1].end]
-                    claims.append(Claim("reasoning", text, (), RETRACTED))
-                    start = begin
-                    kinds = {item.kind for item in items}
-                else:
-                    _take_back(claims, bearing)
-            elif "denial" in kinds and _refuses(items) and not asking:
-                _take_back(claims, bearing)
+            if retracts(response[start:end]):
+                if n and not retracts(response[slice(*spans[n - 1][2:])]):
+                    within = not _closes(response[spans[n - 1][3] - 1 : start])
+                    earlier = within and infers(response[start:end])
+                    taken = take_back(claims, bearing, within, earlier)
+                claims.append(Claim("reasoning", response[start:end], ()))
+                continue
+            if refuses(response[start:end]) and not asking:
+                take_back(claims, bearing)
             asking = asks(response, end, start)
             supposing = (
                 "supposition" in kinds
@@ -499,6 +549,8 @@ class TraceReader(ABC, Generic[N]):
                     if not conditional and self._readable(part, text, tokens, names, faults):
                         with reading(part, text):
                             read = self._mentions(tokens, names, known, antecedent)
+                            if taken and not read:
+                                read = self._corrected(tokens, names, known, taken)
                     unsaid = {token.kind for token in tokens} & _UNSAYING
                     if read:
                         antecedent = read[-1].subject
@@ -507,7 +559,16 @@ class TraceReader(ABC, Generic[N]):
                     conditional = conditional or "condition" in unsaid
                     stance = SUPPOSED if conditional and not read else ASSERTED
                     claims.append(Claim("reasoning", text, _shifted(read, begin), stance))
+            taken = ()
         return [*claims, conclusion]
+
+    def _asks_whether(self, question: str) -> bool:
+        """Whether a question is to be answered yes or no, by the word that it opens with."""
+        words = self.ontology.lexicon.word
+        opening = words.get("copula", frozenset()) | words.get(AUXILIARY, frozenset())
+        opening |= self.ontology.wording.lexeme.get("modal", frozenset())
+        first = question.lower().split()[:1]
+        return bool(first) and first[0] in opening
 
     @staticmethod
     def _infers(items: Sequence[Token]) -> bool:
@@ -526,29 +587,34 @@ class TraceReader(ABC, Generic[N]):
         self,
         analysis: Analysis,
         spans: Sequence[tuple[int, int, int, int]],
+        roles: Sequence[Role],
         names: N,
         asked: tuple[str, str] | None,
+        whether: bool,
         faults: dict[str, str],
     ) -> int | None:
-        """Which sentence delivers the answer: the last that announces one, else a bare
-        label at the end, else the only sentence.
+        """Which sentence delivers the answer: the one that announces it, else a bare label at
+        the end, else the only sentence.
         """
-        for n in range(len(spans) - 1, -1, -1):
-            first, last = spans[n][:2]
-            if "answer" in self.lexicon.kinds(analysis, first, last):
-                tokens = self.lexicon.itemized(analysis, first, last)
-                if _announcement(tokens) is not None:
-                    return n
-        if len(spans) == 1:
-            tokens = self.lexicon.itemized(analysis, *spans[0][:2])
-            return 0 if not any(token.kind in ("inference", "reason") for token in tokens) else None
-        if spans and asked is not None:
-            tokens = self.lexicon.itemized(analysis, *spans[-1][:2])
-            part, text = "the last sentence as an answer", analysis.text[slice(*spans[-1][2:])]
+        texts = [analysis.text[start:end] for _, _, start, end in spans]
+        found = ending(texts, roles)
+        if found.at is not None:
+            return found.at
+        last = len(spans) - 1
+        if last < found.since:
+            return None
+        tokens = self.lexicon.itemized(analysis, *spans[last][:2])
+        if whether and judges(texts[last]):
+            return last
+        if all(role == "thinking" for role in roles[:-1]):
+            silent = not any(token.kind in ("inference", "reason") for token in tokens)
+            return last if silent else None
+        if asked is not None:
+            part, text = "the last sentence as an answer", texts[last]
             if len(tokens) <= LONGEST_SENTENCE and part not in faults:
                 with reading(part, text):
                     if self._is_label(tokens, names, asked):
-                        return len(spans) - 1
+                        return last
         return None
 
     def _is_label(self, tokens: Sequence[Token], names: N, asked: tuple[str, str]) -> bool:
@@ -568,11 +634,7 @@ _TIME = "time"
 
 _STATING = frozenset(("relation", "clock", "hour", "reference", "observing"))
 """Kinds of words without which a sentence states no relation."""
-_BEFORE = frozenset(("former", "answer"))
-"""Kinds of words with which a retraction is of what was answered before the reasoning: "my
-first answer was wrong" takes back no claim."""
-
-_TELLING = _STATING | {"retraction", "denial", "supposition"}
+_TELLING = _STATING | {"denial", "supposition"}
 """Kinds of words without which a sentence is no more than its text."""
 _UNSAYING = frozenset(("hedge", "condition", "supposition", "negation", "modal"))
 """Kinds of words with which a sentence may speak of a relation and not state it."""
@@ -594,22 +656,32 @@ def _bears(items: Sequence[Token]) -> bool:
     return not kinds.isdisjoint(_STATING) and not kinds.isdisjoint(("content", "noun", "pronoun"))
 
 
-def _refuses(items: Sequence[Token]) -> bool:
-    """Whether a sentence says "no" and nothing else."""
-    return [item.kind for item in items if item.kind != "mark"] == ["denial"]
-
-
-def _take_back(claims: list[Claim], bearing: list[int]) -> None:
-    """Takes back the last claim that speaks of a relation; where it states none, nothing.
+def take_back(
+    claims: list[Claim], bearing: list[int], within: bool = False, earlier: bool = False
+) -> tuple[Mention, ...]:
+    """Takes back the last claim that speaks of a relation.
 
     Args:
         claims: The claims so far.
         bearing: The positions of those that speak of a relation and were not taken back.
+        within: Whether it is taken back in its own sentence: then no other one is.
+        earlier: Whether what was said in its sentence stands, and one before it does not.
+
+    Returns:
+        The relations that are taken back.
     """
-    if bearing:
-        taken = bearing.pop()
-        if claims[taken].relations:
-            claims[taken] = replace(claims[taken], relations=(), stance=RETRACTED)
+    last = len(claims) - 1
+    own = bearing[-1:] == [last]
+    if within and claims and not earlier:
+        taken = bearing.pop() if own else last
+    elif len(bearing) > (earlier and own):
+        taken = bearing.pop(-2 if earlier and own else -1)
+    else:
+        return ()
+    relations = claims[taken].relations
+    if relations or within:
+        claims[taken] = replace(claims[taken], relations=(), stance=RETRACTED)
+    return relations
 
 
 def _continues(tokens: Sequence[Token]) -> bool:
@@ -632,22 +704,18 @@ def _shifted(mentions: Sequence[Mention], offset: int) -> tuple[Mention, ...]:
     return tuple(replace(m, span=(m.span[0] - offset, m.span[1] - offset)) for m in mentions)
 
 
-def _announcement(tokens: Sequence[Token]) -> int | None:
-    """The position after "Answer:", "the answer is" or the like; None without one."""
-    words = sum(token.kind != "mark" for token in tokens)
-    for position, token in enumerate(tokens):
-        if token.kind != "answer":
-            continue
-        after = position + 1
-        if token.text.lower().endswith(" is"):
-            return after + (text_at(tokens, after) == ":")
-        while kind_at(tokens, after) == "number" or text_at(tokens, after) in ("*", "_", ")"):
-            after += 1
-        if text_at(tokens, after) in (":", "=", "{") or kind_at(tokens, after) == "copula":
-            return after + 1
-        if sum(token.kind != "mark" for token in tokens[position:after]) == words:
-            return after
-    return None
+def _within(tokens: Sequence[Token], spans: Sequence[tuple[int, int]]) -> list[Token]:
+    """The tokens that begin in some spans of characters."""
+    return [t for t in tokens if any(start <= t.start < end for start, end in spans)]
+
+
+def _closes(text: str) -> bool:
+    """Whether what stands between two clauses ends a sentence."""
+    return not {".", "!", "?", "\n"}.isdisjoint(text)
+
+
+_IT_IS = (Token("pronoun", "it", 0, 0, "it"), Token("copula", "is", 0, 0, "is"))
+"""What is understood before a correction: "right of B"."""
 
 
 def _parts(tokens: list[Token], start: int, end: int) -> list[tuple[list[Token], int, int]]:

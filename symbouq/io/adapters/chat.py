@@ -7,13 +7,13 @@ from typing import Any
 from symbouq.errors import RecordError
 from symbouq.io.adapters.values import described, expect
 
-_REASONING = ("reasoning_content", "reasoning")
-"""Fields in which servers put the reasoning that they take out of a message's content."""
+_REASONING = ("reasoning_content", "reasoning", "thinking")
+"""Fields in which servers put the thinking that they take out of a message's content."""
 
 
 def text_of(content: Any) -> str:
     """The text of a message's content: a text, or a list of parts, of which texts and
-    reasoning count.
+    thinking count, the latter between marks.
 
     Raises:
         RecordError: If it is neither.
@@ -33,18 +33,23 @@ def _part(part: Any) -> str:
     if isinstance(part, str):
         return part
     if isinstance(part, dict):
-        for name in ("text", "reasoning"):
-            if isinstance(part.get(name), str):
-                return str(part[name])
+        if isinstance(part.get("text"), str):
+            return str(part["text"])
+        return _thought(part)
     return ""
 
 
+def _thought(given: dict[str, Any]) -> str:
+    """What a message or a part of it has as thinking, between marks; empty where it has none."""
+    thought = next((given[k] for k in _REASONING if isinstance(given.get(k), str)), "")
+    return f"<think>\n{thought}\n</think>" if thought.strip() else ""
+
+
 def response_of(message: dict[str, Any]) -> str:
-    """The text that a model wrote in a message: its reasoning, where it is kept apart, then its
-    answer; a refusal where there is neither.
+    """The text that a model wrote in a message: its thinking between marks, where it is kept apart,
+    then its answer; a refusal where there is neither.
     """
-    thought = next((message[k] for k in _REASONING if isinstance(message.get(k), str)), "")
-    parts = [thought, text_of(message.get("content"))]
+    parts = [_thought(message), text_of(message.get("content"))]
     if not any(parts):
         parts.append(text_of(message.get("refusal")))
     return "\n".join(filter(None, parts))

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.model.schema import reply_schema
+from symbouq.reading.segments import Role, undressed
 from symbouq.reading.syntax.cutting import english_tokenizer, spans
 from symbouq.records.reading import Reply, SentenceReading, ThingMention
 
@@ -90,12 +91,14 @@ class TraceTexts:
         question: The question's.
         claims: The claims.
         concluded: Whether the last claim is the conclusion, by where it stands.
+        roles: The role of each claim of a response; none where the claims are given one by one.
     """
 
     scene: Sequence[str]
     question: Sequence[str]
     claims: Sequence[str]
     concluded: bool
+    roles: Sequence[Role] = ()
 
     @classmethod
     def of(
@@ -110,7 +113,11 @@ class TraceTexts:
         if isinstance(scene, str):
             scene = sentences_of(scene)
         if conclusion is None:
-            return cls(scene, sentences_of(question), sentences_of(response or ""), False)
+            dressed = undressed(response or "")
+            places = spans(english_tokenizer(), dressed.text)
+            claims = [dressed.text[start:end] for start, end in places]
+            roles = [dressed.role(start) for start, _ in places]
+            return cls(scene, sentences_of(question), claims, False, roles)
         return cls(scene, sentences_of(question), [*(reasoning or ()), conclusion], True)
 
     @property

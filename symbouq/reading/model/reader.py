@@ -15,6 +15,7 @@ from symbouq.reading.model.judging import (
     judged,
 )
 from symbouq.reading.parsed import IN_PART, SURE
+from symbouq.reading.segments import ending
 from symbouq.reading.traces import ASSERTED, COUNTED, Claim, Mention, Question, Text, grouped
 from symbouq.records.reading import Reply
 
@@ -200,7 +201,9 @@ class _Reading:
         """The claims in order, the conclusion last."""
         count = len(self._texts.claims)
         labels = [f"C{n}" for n in range(1, count + 1)]
-        answer = next((r.answer for r in reversed(self._replies) if r.answer in labels), "")
+        since = ending(self._texts.claims, self._texts.roles).since if self._texts.roles else 0
+        last = labels[since:]
+        answer = next((r.answer for r in reversed(self._replies) if r.answer in last), "")
         if self._texts.concluded:
             answer = f"C{count}"
         others = list(self._second.claims) if self._second is not None else []
@@ -212,12 +215,11 @@ class _Reading:
             concluded = replace(made.pop(answer), type="conclusion")
         else:
             concluded = Claim("conclusion", "", ())
-            for label, claim in reversed(made.items()):
+            for label in reversed(last):
+                claim = made[label]
                 pairs = [{m.subject, m.object} for m in claim.relations]
                 if asked is not None and claim.stance == ASSERTED and set(asked) in pairs:
-                    concluded = replace(claim, type="conclusion")
-                    if label == labels[-1]:
-                        made.pop(label)
+                    concluded = replace(made.pop(label), type="conclusion")
                     break
         return [*made.values(), concluded]
 

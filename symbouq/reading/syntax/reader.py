@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,6 +14,23 @@ from symbouq.reading.faults import SCENE_SENTENCE, InternalError, ReadingError, 
 from symbouq.reading.force import ASKED, SUPPOSED, forces_of, unmarked
 from symbouq.reading.lexicon import Lexicon
 from symbouq.reading.parsed import IN_PART, Count
+from symbouq.reading.segments import (
+    Ending,
+    Response,
+    Role,
+    announced,
+    broken,
+    clauses,
+    ending,
+    infers,
+    is_cut_off,
+    judges,
+    refuses,
+    retracts,
+    structured,
+    undressed,
+)
+from symbouq.reading.syntax.cutting import ENDS
 from symbouq.reading.syntax.discourse import Discourse, reached
 from symbouq.reading.syntax.extraction import CONTEXT, Statement
 from symbouq.reading.syntax.motion import Motion
@@ -29,13 +45,13 @@ from symbouq.reading.traces import (
     COUNTED,
     NAMED_BY_QUESTION,
     QUOTED,
-    RETRACTED,
     Claim,
     Mention,
     Question,
     Text,
     Told,
     grouped,
+    take_back,
 )
 
 CONFIDENCE = {
@@ -63,12 +79,10 @@ _MODAL = ("necessary", "impossible", "possible")
 """Forces of statements about the worlds that a context leaves, which are stances of claims."""
 _STATED = ("asserted", "necessary", "impossible")
 """Forces of what holds where it is part of a scene, or the answer to a question."""
-_THINKING = re.compile(r"</?(?:think|thinking|thought|reasoning|answer)>", re.IGNORECASE)
 _NUMBER = re.compile(r"\W*\d+\W*")
 _WORD = re.compile(r"[\w']+")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _BETWEEN_STEPS = "\n\n"
-_MARKS = " \t\n:*_`\"'.,;$#{}()[]=\\"
 
 
 @dataclass(frozen=True)
@@ -103,11 +117,8 @@ class SyntaxReader:
         self.ontology = ontology
         self.sentences = sentences
         self.pipeline = sentences.pipeline
-        words = ontology.lexicon.word
-        self._retracting = tuple(sorted(words.get("retraction", ()), key=len, reverse=True))
         lexemes = ontology.wording.lexeme
         self.forces = forces_of(ontology)
-        self._announcing = _announcement(lexemes.get("announcing", ()))
         self._articles = lexemes.get("article", frozenset())
         self._compass = lexemes.get("compass", frozenset())
         self._plane = self._compass | lexemes.get("oclock", frozenset()) | _flat(ontology)
@@ -158,15 +169,16 @@ class SyntaxReader:
 
         read, *_, lost = readable(scene_of, scene, question)
         failed: dict[str, str] = {}
+        texts = self.claims_of(reasoning, conclusion, response)
         while True:
             things = read.things.copy()
             things.known = len(things)
             claims = _Claims(self, things, read, names, failed)
             try:
-                if response is not None:
-                    claims.segment(response)
+                if texts.response is not None:
+                    claims.segment(texts.response)
                 else:
-                    claims.take(reasoning or (), conclusion or "")
+                    claims.take(texts.texts, texts.conclusion)
             except InternalError as error:
                 # Again without it: it may have left the things half changed.
                 failed[error.part] = str(error)
@@ -214,16 +226,23 @@ class SyntaxReader:
         names = self._names([*given, *(steps or ()), conclusion or "", response or ""])
         spoken = " ".join(given).lower()
         groups = [(tuple(given), frozenset(n for n in names if " ".join(n) in spoken))]
-        structured = None if response is None else _structured(response)
-        if structured is not None:
-            steps, conclusion = structured
-        elif response is not None:
-            steps = [_untagged(response)]
-            conclusion = steps[0] if self._announcing.search(response) else None
-        groups.append((tuple(steps or ()), names))
-        if conclusion:
-            groups.append(((_after(self._announcing, conclusion),), names))
+        claims = self.claims_of(steps, conclusion, response)
+        groups.append((tuple(map(broken, claims.texts)), names))
+        if claims.conclusion:
+            groups.append(((_answered(claims.conclusion)[0],), names))
         return groups
+
+    def claims_of(
+        self, steps: Sequence[str] | None, conclusion: str | None, response: str | None
+    ) -> _Texts:
+        """The texts of a trace's claims, however they are given."""
+        if response is None:
+            return _Texts(steps or (), conclusion or "", None)
+        dressed = undressed(response)
+        given = structured(dressed.said)
+        if given is None:
+            return _Texts([dressed.text], "", dressed)
+        return _Texts([*self.split(dressed.thought), *given[0]], given[1], None)
 
     def _names(self, texts: Iterable[str]) -> frozenset[Name]:
         return self.sentences.preparation.names.of(texts)
@@ -549,8 +568,9 @@ class SyntaxReader:
         if self.confirms(sentence):
             unread -= {n for n, word in enumerate(sentence.words) if word.relations}
         start = sentence.start - offset
-        words = ((start + sentence.words[n].start, sentence.words[n].text) for n in sorted(unread))
-        return tuple(words)
+        return tuple(
+            (start + sentence.words[n].start, sentence.words[n].text) for n in sorted(unread)
+        )
 
     def unread(self, said: Sequence[Said], sentence: Sentence) -> str:
         """Why nothing is stated by a sentence that asserts something, if it speaks of a place."""
@@ -611,27 +631,15 @@ def _is_term(sentence: Sentence) -> bool:
     return len(words) == 3 and words[1].category == "term"
 
 
-def _announcement(texts: Iterable[str]) -> re.Pattern[str]:
-    """What announces an answer: one of some nouns before a colon or "is", or heading its line;
-    and what can only do that.
+def _answered(text: str) -> tuple[str, int]:
+    """What a conclusion says, once it has announced the answer and taken back what it takes back;
+    and where that begins.
     """
-    options = "|".join(re.escape(text) for text in sorted(texts, key=len, reverse=True))
-    noun = rf"(?:{options})\W{{0,4}}(?::|=|\bis\b|\bare\b)"
-    return re.compile(
-        rf"\b{noun}|^[^\w\n]*(?:{options})[^\w\n]*$|\\boxed|\bI (?:choose|chose|pick|select)\b",
-        re.IGNORECASE | re.MULTILINE,
-    )
-
-
-def _after(announcing: re.Pattern[str], text: str) -> str:
-    """What a text says after it has announced the answer; all of it, if it announces none."""
-    announced = list(announcing.finditer(text))
-    rest = text[announced[-1].end() if announced else 0 :].strip(_MARKS)
-    for word in ("is ", "are ", "that ", "text{"):
-        rest = rest[len(word) :] if announced and rest.lower().startswith(word) else rest
-    stripped = rest.strip(_MARKS)
-    closed = stripped + ")"  # "at (2, 5)"
-    return closed if stripped.count("(") > stripped.count(")") and closed in text else stripped
+    found = clauses(text)
+    begin, stop = found.standing[-1] if found.standing else (len(text), len(text))
+    begin, stop = (begin, stop) if found.taken or found.before else (0, len(text))
+    start, end = announced(text[begin:stop])
+    return text[begin + start : begin + end], begin + start
 
 
 def _plainly(said: Said) -> Said:
@@ -640,7 +648,7 @@ def _plainly(said: Said) -> Said:
 
 
 def _cited(said: Said) -> Said:
-    """The same as what explains a term, which says nothing of the scene; what is supposed stays so."""
+    """The same as what explains a term, and says nothing of the scene."""
     force = "doubted" if said.statement.force in (*_STATED, "glossed") else said.statement.force
     return replace(said, statement=replace(said.statement, force=force))
 
@@ -649,39 +657,19 @@ def _unsure(said: Said) -> Said:
     return replace(said, statement=replace(said.statement, unsure=True))
 
 
-def _untagged(response: str) -> str:
-    """A response with spaces for the tags of a model's thinking."""
-    return _THINKING.sub(lambda tag: " " * len(tag.group()), response)
+@dataclass(frozen=True)
+class _Texts:
+    """The texts of a trace's claims.
 
+    Attributes:
+        texts: The claims but the conclusion; the whole of a response.
+        conclusion: The conclusion, where it is given apart.
+        response: A response whose sentences are the claims; None where they are given one by one.
+    """
 
-_ANSWERS = ("final_answer", "answer", "conclusion", "result", "label")
-
-
-def _structured(response: str) -> tuple[list[str], str] | None:
-    """The steps and the answer of a response that is a JSON object, fenced or not."""
-    first, last = response.find("{"), response.rfind("}")
-    outside = response[:first] + response[last + 1 :]
-    if first < 0 or last < first or any(c.isalpha() for c in outside.replace("json", "")):
-        return None
-    try:
-        record = json.loads(response[first : last + 1])
-        answers = [record[key] for key in _ANSWERS if key in record]
-        answer = ", ".join(text for given in answers[:1] for text in _strings(given))
-        steps = [s for key, value in record.items() if key not in _ANSWERS for s in _strings(value)]
-    except (ValueError, RecursionError):
-        return None
-    return steps, answer
-
-
-def _strings(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for inner in value.values():
-            yield from _strings(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _strings(inner)
+    texts: Sequence[str]
+    conclusion: str
+    response: Response | None
 
 
 @dataclass(frozen=True)
@@ -759,6 +747,7 @@ class _Claims:
         self._names = names
         self._things = things
         self._asked = scene.asked
+        self._asks_whether = bool(scene.states)
         self._discourse = self._opened()
         self._supposed: frozenset[str] = frozenset()
         self._glossed = False
@@ -766,6 +755,9 @@ class _Claims:
         self._example = False
         self._numbered = False
         self._bearing: list[int] = []
+        self._taken: Sequence[Mention] = ()
+        self._retracted = False
+        self._asking = False
         self.made: list[Claim] = []
         self.faults: list[str] = []
 
@@ -782,43 +774,64 @@ class _Claims:
 
     def take(self, steps: Sequence[str], conclusion: str) -> None:
         """Claims that are given one by one, the conclusion last."""
-        read = self._sentences("the claims", steps)
+        read = self._sentences("the claims", [broken(step) for step in steps])
+        asking = False
         for step, sentences in zip(steps, read, strict=True):
+            if refuses(step) and not asking:
+                take_back(self.made, self._bearing)
+            asking = step.rstrip().endswith("?")
             whole = _Reading([], ASSERTED)
-            for sentence in sentences:
-                if self._in_time(f"claim {len(self.made) + 1}"):
-                    part = self._read(sentence, 0, _BETWEEN_STEPS)
-                    if part.mentions and whole.mentions and COUNTED in (part.stance, whole.stance):
-                        whole = _Reading([], ASSERTED, IN_PART)
-                        break
-                    whole = whole.joined(part)
-            if not whole.mentions and any(self._retracts(s.text) for s in sentences):
-                self._take_back()
+            for part in self._standing(sentences):
+                if part.mentions and whole.mentions and COUNTED in (part.stance, whole.stance):
+                    whole = _Reading([], ASSERTED, IN_PART)
+                    break
+                whole = whole.joined(part)
             self._add("reasoning", step, whole)
         self._conclude(conclusion)
 
-    def segment(self, response: str) -> None:
-        """A response's sentences as claims, the delivered answer last."""
-        given = _structured(response)
-        if given is not None:
-            self.take(*given)
-            return
-        text = _untagged(response)
-        (sentences,) = self._sentences("the response", [text])
-        answer = self._answer(sentences)
-        delivered = self._delivered(sentences, answer)
+    def _standing(self, sentences: Sequence[Sentence]) -> list[_Reading]:
+        """What the sentences of one claim assert, without those that a further one takes back."""
+        parts: list[_Reading] = []
+        taken: Sequence[Mention] = ()
         for n, sentence in enumerate(sentences):
+            if not self._in_time(f"claim {len(self.made) + 1}"):
+                break
+            if retracts(sentence.text):
+                if parts:
+                    taken = parts.pop().mentions
+                elif n == 0:
+                    taken = take_back(self.made, self._bearing)
+                continue
+            parts.append(self._put_right(self._read(sentence, 0, _BETWEEN_STEPS), sentence, taken))
+            taken = ()
+        return parts
+
+    def segment(self, response: Response) -> None:
+        """A response's sentences as claims, the delivered answer last."""
+        text = broken(response.text)
+        (sentences,) = self._sentences("the response", [text])
+        roles = [response.role(sentence.start) for sentence in sentences]
+        found = ending([sentence.text for sentence in sentences], roles)
+        delivered = self._delivered(sentences, self._answer(sentences, roles, found))
+        since = cut = 0
+        for n, sentence in enumerate(sentences):
+            since = len(self.made) if n == found.since else since
+            cut = len(self.made)
             if n in delivered:
                 continue
             if not self._in_time(f"claim {len(self.made) + 1}"):
                 continue
             before = sentences[n - 1].start + len(sentences[n - 1].text) if n else 0
-            self._sentence(sentence, text[before : sentence.start])
+            self._sentence(sentence, response.text[before : sentence.start], text[:before][-1:])
         if delivered:
             start, last = sentences[delivered[0]].start, sentences[delivered[-1]]
             self._conclude(text[start : last.start + len(last.text)])
         else:
-            self._last_about()
+            begin = sentences[-1].start if sentences else 0
+            stop = begin + len(sentences[-1].text) if sentences else 0
+            whole = not is_cut_off(text, begin, stop)
+            since = since if found.since < len(sentences) else len(self.made)
+            self._last_about(since, len(self.made) if whole else cut)
 
     def _sentences(self, part: str, texts: Sequence[str]) -> list[list[Sentence]]:
         """The sentences of each of some texts; none of any, with a fault, where that fails."""
@@ -1065,15 +1078,29 @@ class _Claims:
         self._supposed = frozenset(scope)
         return supposed
 
-    def _sentence(self, sentence: Sentence, gap: str) -> None:
-        """Adds the claim or the claims of a sentence after a gap: "A is left of B, so C is left of
-        B" has two.
+    def _sentence(self, sentence: Sentence, gap: str, end: str) -> None:
+        """Adds the claim or the claims of a sentence: "A is left of B, so C is left of B" has two.
+
+        Args:
+            sentence: The sentence.
+            gap: What is between it and the sentence before.
+            end: The last character of that sentence.
         """
         skipped = unmarked(sentence.text)
         text, offset = sentence.text[skipped:], sentence.start + skipped
-        if self._retracts(text):
-            self._take_back()
-        read = self._read(sentence, offset, gap)
+        if retracts(text):
+            if not self._retracted:
+                within = end not in ENDS and "\n" not in gap
+                self._taken = take_back(self.made, self._bearing, within, within and infers(text))
+            self._retracted = True
+            self._add("reasoning", text, _Reading([], ASSERTED))
+            return
+        if refuses(text) and not self._asking:
+            take_back(self.made, self._bearing)
+        read = self._put_right(self._read(sentence, offset, gap), sentence, self._taken)
+        self._taken, self._retracted, self._asking = (), False, sentence.asked
+        if not any(map(str.isalpha, text)):
+            return  # the number of a list's item
         cuts = [] if read.count else self._cuts(sentence, read.mentions, skipped)
         begin = 0
         for cut in (*cuts, len(text)):
@@ -1096,49 +1123,61 @@ class _Claims:
         return [s for s in starts if ends and ends[0] <= s < ends[-1]]
 
     def _add(self, kind: str, text: str, read: _Reading) -> None:
-        if read.mentions or read.stance != ASSERTED:
+        if read.mentions or read.stance != ASSERTED or read.reason:
             self._bearing.append(len(self.made))
         self.made.append(read.claim(kind, text))
 
-    def _retracts(self, text: str) -> bool:
-        lower = text.lower()
-        return any(
-            phrase in lower for phrase in self._of._retracting if " " in phrase or len(phrase) > 5
-        )
+    def _put_right(self, read: _Reading, sentence: Sentence, taken: Sequence[Mention]) -> _Reading:
+        """What a sentence asserts; if that is nothing, as what is put in the place of what was
+        taken back: "..., no wait, right of the box".
 
-    def _take_back(self) -> None:
-        """Takes back the last claim that speaks of a relation; where it states none, nothing."""
-        if self._bearing:
-            taken = self._bearing.pop()
-            if self.made[taken].relations:
-                self.made[taken] = replace(self.made[taken], relations=(), stance=RETRACTED)
+        Args:
+            read: What it asserts by itself.
+            sentence: The sentence.
+            taken: The relations that were taken back.
+        """
+        if read.mentions or not taken or sentence.asked:
+            return read
+        pair = taken[-1].subject, taken[-1].object
+        stated = list(self._of.label(sentence.text, self._things, pair))
+        if not stated:
+            opening = f"{pair[0]} is "
+            (whole,) = self._sentences("the correction", [opening + sentence.text])
+            said = [each for part in whole for each in self._said(self._discourse, part)]
+            stated = [
+                replace(m, span=(max(0, m.span[0] - len(opening)), m.span[1] - len(opening)))
+                for m in self._of.mentions(said, self._things, 0, (ASSERTED,))
+                if m.subject == pair[0]
+            ]
+        return replace(read, mentions=stated, stance=ASSERTED, reason="") if stated else read
 
     # Answers -------------------------------------------------------------------------
 
-    def _answer(self, sentences: Sequence[Sentence]) -> int | None:
-        """Which sentence delivers the answer: the last that announces one, else the last, if
-        it is a label, else the only one.
+    def _answer(
+        self, sentences: Sequence[Sentence], roles: Sequence[Role], found: Ending
+    ) -> int | None:
+        """Which sentence delivers the answer: the one that announces it, else the last, if it is a
+        label, or says yes or no where that is asked, else the only one.
         """
-        for n in range(len(sentences) - 1, -1, -1):
-            if self._of._announcing.search(sentences[n].text):
-                return n
-        if len(sentences) == 1:
-            return 0
+        last = len(sentences) - 1
+        if found.at is not None or last < found.since:
+            return found.at
+        if self._asks_whether and judges(sentences[last].text):
+            return last
+        if all(role == "thinking" for role in roles[:-1]):
+            return last
         part = "the last sentence as an answer"
-        if sentences and self._asked is not None and part not in self._failed:
-            last = sentences[-1]
-            with reading(part, last.text):
-                label = () if last.says.statements else self._label(last.text)
-            if label:
-                return len(sentences) - 1
+        if not sentences[last].says.statements and part not in self._failed:
+            with reading(part, sentences[last].text):
+                if self._label(sentences[last].text):
+                    return last
         return None
 
     def _delivered(self, sentences: Sequence[Sentence], answer: int | None) -> list[int]:
         """The sentences that the answer takes up: with what follows a heading."""
         if answer is None:
             return []
-        said = _after(self._of._announcing, sentences[answer].text)
-        if said or answer + 1 == len(sentences):
+        if _answered(sentences[answer].text)[0] or answer + 1 == len(sentences):
             return [answer]
         return [answer, answer + 1]
 
@@ -1146,8 +1185,7 @@ class _Claims:
         """Adds the conclusion: what an answer states, or the label that it gives to the pair
         that the question asks about.
         """
-        given = _after(self._of._announcing, text)
-        begin = text.rindex(given) if given else len(text)
+        given, begin = _answered(text)
         read = _Reading([], ASSERTED)
         sentences: Sequence[Sentence] = ()
         part = "the conclusion"
@@ -1177,7 +1215,7 @@ class _Claims:
             told = self._counted(discourse, sentences[0], said, -begin)
             if told is not None:
                 return told
-        stated = list(self._of.mentions(said, self._things))
+        stated = list(self._of.mentions(said, self._things, 0, ("asserted", "necessary")))
         if not stated:
             label = self._label(given)
             if label:
@@ -1207,19 +1245,24 @@ class _Claims:
         answers = any({m.subject, m.object} == set(self._asked or ()) for m in stated)
         return [m for m in stated if m.grounded or not answers]
 
-    def _last_about(self) -> None:
-        """Without an announced answer, the last claim about the pair asked for is it."""
-        for n in range(len(self.made) - 1, -1, -1):
+    def _last_about(self, first: int, last: int) -> None:
+        """Without an announced answer, the last claim about the pair asked for is it.
+
+        Args:
+            first: The first claim that may be.
+            last: The first after it that may not.
+        """
+        for n in range(last - 1, first - 1, -1):
             claim = self.made[n]
             if claim.stance not in (ASSERTED, "necessary"):
                 continue
             pairs = [{m.subject, m.object} for m in claim.relations]
             if self._asked is not None and set(self._asked) in pairs:
-                if n + 1 == len(self.made):
-                    self.made.pop()
                 relations = tuple(self._of_known(claim.relations))
                 self.made.append(
-                    replace(claim, type="conclusion", relations=relations, stance=ASSERTED)
+                    replace(
+                        self.made.pop(n), type="conclusion", relations=relations, stance=ASSERTED
+                    )
                 )
                 return
         self.made.append(Claim("conclusion", "", ()))

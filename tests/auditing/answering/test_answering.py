@@ -154,3 +154,33 @@ def test_described_benchmarks_from_text(name: str, rate: float, data: Path) -> N
     shares = {kind: sum(each) / len(each) for kind, each in right.items()}
     assert shares
     assert all(share >= rate for share in shares.values()), shares
+
+
+@pytest.mark.parametrize("profile", ["everyday", "nine-way"])
+@pytest.mark.parametrize("dataset", [None, "stepgame"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is the cup left of the jug or above it?",
+        "Is the cup to the left of, or above, the jug?",
+        "Is the cup or the bowl left of the jug?",
+        "Is either the bowl or the cup left of the jug?",
+        "Is the cup neither above nor right of the jug?",
+        "Does the bowl or the cup lie left of the jug?",
+        "Is the statement that the cup is right of the jug false?",
+        "Is the claim that the cup is right of the jug wrong?",
+        "Is it a lie that the cup is right of the jug?",
+        "Would it be a mistake to say that the cup is right of the jug?",
+        "Is the cup anywhere but right of the jug?",
+    ],
+)
+def test_no_question_is_denied_that_is_to_be_affirmed(
+    question: str, dataset: str | None, profile: str
+) -> None:
+    found = asked(question, ["yes", "no"], profile=profile, dataset=dataset)
+    assert found.answer == ["yes"] or found.status == "unread"
+
+
+def test_a_question_of_several_things_is_read_as_a_whole_or_not() -> None:
+    found = asked("Are the bowl and the cup left of the jug?", ["yes", "no"], profile="everyday")
+    assert found.answer == ["no"] or found.status == "unread"

@@ -227,7 +227,7 @@ def test_the_sentence_that_delivers_the_answer_is_the_conclusion() -> None:
 
 def test_without_one_it_is_the_last_claim_about_the_pair_or_empty() -> None:
     claims = response("", ["t1", "t2"])
-    assert len(claims) == 4 and stated(claims[-1]) == [("cup", "left", "jug")]
+    assert len(claims) == 3 and stated(claims[-1]) == [("cup", "left", "jug")]
     assert response("", [])[-1] == Claim("conclusion", "", ())
 
 

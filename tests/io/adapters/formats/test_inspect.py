@@ -39,7 +39,9 @@ def test_reasoning_stands_before_the_answer(tmp_path: Path) -> None:
         {"type": "text", "text": "Answer: upper right"},
     ]
     (record,) = good(log(tmp_path / "log.json", sample))
-    assert record["response"] == "The oven is above the sink.\nAnswer: upper right"
+    assert record["response"] == (
+        "<think>\nThe oven is above the sink.\n</think>\nAnswer: upper right"
+    )
 
 
 def test_further_choices_are_samples(tmp_path: Path) -> None:

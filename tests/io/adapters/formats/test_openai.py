@@ -77,7 +77,7 @@ def test_reasoning_and_refusals(tmp_path: Path) -> None:
     message.update(reasoning_content="The oven is above the sink.", content="Answer: above")
     refused["response"]["body"]["choices"][0]["message"].update(content=None, refusal="I cannot.")
     first, second = good(*joined(tmp_path, thought, refused))
-    assert first["response"] == "The oven is above the sink.\nAnswer: above"
+    assert first["response"] == "<think>\nThe oven is above the sink.\n</think>\nAnswer: above"
     assert second["response"] == "I cannot."
 
 

@@ -1,0 +1,519 @@
+"""The regions of a response: what is thought, what is said, what is the answer, what is taken back.
+
+Models put their thinking between marks of their own, chats wrap it all in others, and some answer
+in JSON. Which marks and which words do that is stated in `ontology/answers.lp` and, of retractions,
+in `ontology/language.lp`; whoever needs the answer of a response finds its regions here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import pairwise
+from typing import Literal
+
+from symbouq.ontology.library import builtin
+
+Role = Literal["step", "thinking", "answer"]
+"""What a piece of a response is: an answer is never delivered in what is `thinking`, and what is
+marked as the `answer` is the delivered one.
+"""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A piece of a response with one role.
+
+    Attributes:
+        start: The character at which it begins.
+        end: The one after its last.
+        role: Its role.
+    """
+
+    start: int
+    end: int
+    role: Role
+
+
+@dataclass(frozen=True)
+class Response:
+    """A response without its marks.
+
+    Attributes:
+        text: The response with a line break and spaces for each mark: of the same length.
+        segments: Its pieces, in order.
+    """
+
+    text: str
+    segments: tuple[Segment, ...]
+
+    def role(self, place: int) -> Role:
+        """The role of what stands at a character."""
+        n = bisect_right(self._starts, place) - 1
+        return self.segments[n].role if n >= 0 else "step"
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [segment.start for segment in self.segments]
+
+    @property
+    def thought(self) -> str:
+        """What is thought, as far as it goes; empty where nothing is."""
+        return self._joined("thinking")
+
+    @property
+    def said(self) -> str:
+        """What is said, thinking apart."""
+        return self._joined("step", "answer")
+
+    @property
+    def marked(self) -> str | None:
+        """What is marked as the answer, the last time; None where nothing is."""
+        answers = (self.text[s.start : s.end] for s in self.segments if s.role == "answer")
+        return next((text for text in reversed([*answers]) if text.strip()), None)
+
+    def _joined(self, *roles: Role) -> str:
+        pieces = (self.text[s.start : s.end] for s in self.segments if s.role in roles)
+        return "\n".join(piece for piece in pieces if piece.strip())
+
+
+def undressed(response: str) -> Response:
+    """A response with its regions.
+
+    What closes thinking that was not opened ends what is thought from the start, or from the
+    region before; what is opened and not closed goes on to the end, or to where an answer or a
+    further channel begins.
+    """
+    segments: list[Segment] = []
+    text: list[str] = []
+    role: Role = "step"
+    begin = last = 0
+    for mark in _marks().finditer(response):
+        act, of = _dress()[mark.group().lower()]
+        if act == "close" and of == "thinking" != role:
+            segments.clear()
+            begin, role = 0, "thinking"
+        segments.append(Segment(begin, mark.start(), role))
+        text += response[last : mark.start()], "\n".ljust(len(mark.group()))
+        begin = last = mark.end()
+        if act == "open":
+            role = of
+        elif act == "close" or role != "thinking":
+            role = "step"
+    segments.append(Segment(begin, len(response), role))
+    return Response("".join([*text, response[last:]]), tuple(segments))
+
+
+@cache
+def _dress() -> dict[str, tuple[str, Role]]:
+    """Marks in lower case to what they do (open, close, or stand alone) and their role."""
+    rows = builtin().rows
+    found = {mark.lower(): ("alone", role) for role, mark in rows["dress", 2]}
+    found |= {closing.lower(): ("close", role) for role, _, closing in rows["dress", 3]}
+    found |= {opening.lower(): ("open", role) for role, opening, _ in rows["dress", 3]}
+    return found  # type: ignore[return-value]
+
+
+@cache
+def _marks() -> re.Pattern[str]:
+    return re.compile(_one_of(_dress()), re.IGNORECASE)
+
+
+def _one_of(texts: Iterable[str]) -> str:
+    """A regular expression for one of some texts, the longest first."""
+    return "|".join(map(re.escape, sorted(texts, key=len, reverse=True)))
+
+
+def structured(text: str) -> tuple[list[str], str] | None:
+    """The steps and the answer of a text that is JSON, fenced or not, or what Python writes for
+    it; None of any other.
+    """
+    first = min((n for n in (text.find("{"), text.find("[")) if n >= 0), default=-1)
+    last = max(text.rfind("}"), text.rfind("]"))
+    outside = text[:first] + text[last + 1 :]
+    if first < 0 or last < first or any(c.isalpha() for c in outside.replace("json", "")):
+        return None
+    body = text[first : last + 1]
+    record: object = None
+    for written in (body, body.replace("'", '"')):
+        with suppress(ValueError, RecursionError):
+            record = json.loads(written)
+            break
+    if isinstance(record, list):
+        return [], ", ".join(_strings(record)) or "none"
+    if not isinstance(record, dict):
+        return None
+    names = [name for _, name in sorted(builtin().rows["field", 2], key=lambda row: int(row[0]))]
+    given = next((record[name] for name in names if name in record), "")
+    answer = ", ".join(_strings(given)) or ("none" if given == [] else "")
+    steps = [s for name, value in record.items() if name not in names for s in _strings(value)]
+    return steps, answer
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str | int | float):
+        yield str(value)
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner)
+
+
+# What is announced ---------------------------------------------------------------------
+
+
+def announces(text: str) -> bool:
+    """Whether a sentence announces the answer: not where it asks, or only supposes one."""
+    found = _announcement().search(text)
+    asks = text.rstrip(_MARKS).endswith("?")
+    return found is not None and not asks and not supposes(text[: found.start()])
+
+
+def _is_tentative(text: str) -> bool:
+    """Whether a sentence speaks of an answer that it only asks for or supposes."""
+    asks = text.rstrip(_MARKS).endswith("?")
+    return _noun().search(text) is not None and (asks or supposes(text))
+
+
+def supposes(text: str) -> bool:
+    """Whether the sentence that a text breaks off in only supposes what comes next."""
+    return _supposing().search(_SENTENCE.split(text.rsplit("\n", 1)[-1])[-1]) is not None
+
+
+def announced(text: str) -> tuple[int, int]:
+    """Where what a text says stands in it once it has announced the answer; all of it, marks
+    around it apart, if it announces none.
+    """
+    start, end = 0, len(text)
+    for found in _announcement().finditer(text):
+        start = found.end()
+    linked = _linking().match(text, start) if start else None
+    start = linked.end() if linked else start
+    while start < end and text[start] in _MARKS:
+        start += 1
+    while start < end and text[end - 1] in _MARKS:
+        end -= 1
+    opened = text.count("(", start, end) > text.count(")", start, end)
+    return start, end + (opened and text[end : end + 1] == ")")  # "at (2, 5)"
+
+
+@dataclass(frozen=True)
+class Ending:
+    """Where the answer of some sentences is to be looked for.
+
+    Attributes:
+        at: The sentence that announces it, or is marked as it; None where none is.
+        since: The first sentence that may be it where none is: what was said before was doubted
+            or taken back, or is thought.
+    """
+
+    at: int | None
+    since: int
+
+
+def ending(sentences: Sequence[str], roles: Sequence[Role]) -> Ending:
+    """Where the answer of a response is to be looked for.
+
+    Args:
+        sentences: Its sentences.
+        roles: Their roles.
+    """
+    marked = [n for n, role in enumerate(roles) if role == "answer" and _has_words(sentences[n])]
+    if marked:
+        first = marked[-1]
+        while first and roles[first - 1] == "answer":
+            first -= 1
+        announcing = [n for n in marked if n >= first and announces(sentences[n])]
+        return Ending((announcing or [first])[-1], first)
+    found = before = Ending(None, 0)
+    for n, (text, role) in enumerate(zip(sentences, roles, strict=True)):
+        if role == "thinking":
+            found = before = Ending(None, n + 1)
+        elif announces(text):
+            found = Ending(n, found.since)
+        elif found.at is None and _is_tentative(text):
+            found = Ending(None, n + 1)
+        elif retracts(text) or _doubting().match(text):
+            before = found if found.at is not None else before
+            found = Ending(None, n + 1)
+        elif found.at is None and before.at is not None and _assenting().match(text):
+            found = before
+    return found
+
+
+def is_cut_off(text: str, start: int, end: int) -> bool:
+    """Whether a sentence breaks off: it has no end, and what stands before it on its line has one.
+
+    Args:
+        text: The text.
+        start: The character at which the sentence begins.
+        end: The one after its last.
+    """
+    line = text[text.rfind("\n", 0, start) + 1 : start].rstrip()
+    return line.endswith(_ENDS) and not text[start:end].rstrip(_CLOSING).endswith(_ENDS)
+
+
+# What is taken back --------------------------------------------------------------------
+
+
+def retracts(text: str) -> bool:
+    """Whether a sentence takes back what was said before it, and says nothing else."""
+    return any(
+        not _WORDS.search(text, 0, start) and not _WORDS.search(text, end)
+        for start, end in _retractions(text)
+    )
+
+
+def infers(text: str) -> bool:
+    """Whether what takes back something draws on what precedes it, which stands: "A is left of B,
+    SO that was wrong".
+    """
+    return _inferring().match(text) is not None
+
+
+def refuses(text: str) -> bool:
+    """Whether a sentence says no, and nothing else."""
+    return " ".join(_WORDS.findall(text.lower())) in _cues()["refusal"]
+
+
+def judges(text: str) -> bool:
+    """Whether a sentence says yes or no, and nothing else."""
+    return " ".join(_WORDS.findall(_leading().sub("", text.lower()))) in _judgements()
+
+
+def broken(text: str) -> str:
+    """A text of the same length in which what takes back a clause is a line of its own: "A is left
+    of B - no, scratch that."
+    """
+    pieces: list[str] = []
+    last = 0
+    for start, end in _retractions(text):
+        before = start
+        while before > last and text[before - 1] in _PAUSES:
+            before -= 1
+        after = end
+        while after < len(text) and text[after] in _PAUSES:
+            after += 1
+        if 0 < before < start:
+            pieces += text[last:before], "\n".ljust(start - before)
+            last = start
+        if end < after < len(text):
+            pieces += text[last:end], "\n".ljust(after - end)
+            last = after
+    return "".join([*pieces, text[last:]])
+
+
+@dataclass(frozen=True)
+class Clauses:
+    """The clauses of a text, by what is taken back in it; each with its span.
+
+    Attributes:
+        standing: Those that stand.
+        taken: The last that is taken back; None where none is.
+        before: Whether what the text takes back is in the text before it.
+    """
+
+    standing: tuple[tuple[int, int], ...]
+    taken: tuple[int, int] | None
+    before: bool
+
+
+def clauses(text: str) -> Clauses:
+    """The clauses of a text, by what is taken back in it."""
+    if next(_retractions(text), None) is None:
+        return Clauses(((0, len(text)),), None, False)
+    standing: list[tuple[int, int]] = []
+    taken: tuple[int, int] | None = None
+    before = False
+    lines = broken(text)
+    edges = [0, *(found.end() for found in _BREAK.finditer(lines)), len(lines)]
+    for start, end in pairwise(edges):
+        if not retracts(lines[start:end]):
+            if _has_words(lines[start:end]):
+                standing.append((start, end))
+        elif standing:
+            taken = standing.pop()
+        elif taken is None:
+            before = True
+    return Clauses(tuple(standing), taken, before)
+
+
+def upheld(text: str) -> str:
+    """What of a text stands."""
+    return " ".join(text[start:end] for start, end in clauses(text).standing)
+
+
+def _retractions(text: str) -> Iterator[tuple[int, int]]:
+    """The spans of what takes back something, with the words that open and close it."""
+    last: tuple[int, int] | None = None
+    for found in _retraction().finditer(text):
+        phrase = " ".join(found.group().lower().split())
+        start = _opened(text, found.start(), phrase in _cues()["blunder"])
+        if start is None or (phrase in _cues()["refusal"] and not _interrupts(text, start)):
+            continue
+        end = found.end()
+        closed = _closing().match(text, end)
+        if closed is not None:
+            end = closed.end(1)
+        elif phrase not in (*_cues()["meant"], *_cues()["blunder"]):
+            continue
+        if last is not None and not _WORDS.search(text, last[1], start):
+            last = last[0], end
+            continue
+        if last is not None:
+            yield last
+        last = start, end
+    if last is not None:
+        yield last
+
+
+def _opened(text: str, place: int, subject: bool) -> int | None:
+    """Where the clause of a retraction begins; None where it is none.
+
+    Args:
+        text: The text.
+        place: Where its phrase begins.
+        subject: Whether it may have a subject.
+    """
+    window = max(0, place - _WINDOW)
+    before = text[window:place]
+    if subject:
+        owner = _SUBJECT.search(before)
+        if owner is not None and not _not_own().search(owner.group()):
+            place = window + owner.start()
+            before = text[window:place]
+    opening = _opening().search(before)
+    assert opening is not None  # it may be empty
+    start = window + opening.start(1)
+    pause = text[max(0, start - 4) : start].rstrip(" \t")
+    free = start == 0 or pause == "" or pause[-1] in _BREAKS or opening.group(1) != ""
+    return start if free else None
+
+
+def _interrupts(text: str, place: int) -> bool:
+    """Whether a sentence has a clause before a character: "A is left, no, right of B"."""
+    before = _SENTENCE.split(text[max(0, place - _WINDOW) : place].rsplit("\n", 1)[-1])[-1]
+    return len(_WORDS.findall(before)) >= _CLAUSE
+
+
+_MARKS = " \t\n:*_`\"'.,;$#{}()[]=\\"
+_ENDS = (".", "!", "?", "...", "\u2026")
+_CLOSING = " \t\n*_`\"')]}$\\\u201d"
+_PAUSES = " \t,;:\u2014\u2013-("
+_BREAKS = '.,;:!?\u2026\u2014\u2013-(\n"\u201d*)'
+_WINDOW = 60
+"""Characters before a phrase in which its clause begins."""
+_CLAUSE = 3
+"""The fewest words of a clause."""
+_WORDS = re.compile(r"[^\W_]+(?:'\w+)?")
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+")
+_BREAK = re.compile(r"(?<=[.!?;])[ \t]+|\n+")
+_SUBJECT = re.compile(r"(?:(?<=[.,;:!?\n\u2014\u2013] )|(?<=\n)|\A)(?:[\w']+ ){1,5}\Z")
+
+
+def _has_words(text: str) -> bool:
+    return any(map(str.isalnum, text))
+
+
+@cache
+def _cues() -> dict[str, frozenset[str]]:
+    """Roles of words (`cue/2`) to the words; those of `retraction` and `former` are `word/2`."""
+    rows = builtin().rows
+    found: dict[str, set[str]] = {}
+    named = [row for row in rows["word", 2] if row[0] in ("retraction", "former")]
+    for role, text in (*rows["cue", 2], *named):
+        found.setdefault(role, set()).add(text)
+    return {role: frozenset(texts) for role, texts in found.items()}
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """A regular expression in which the name of a role stands for its words."""
+    words = {role: _one_of(texts) for role, texts in _cues().items()}
+    return re.compile(pattern % words, re.IGNORECASE | re.MULTILINE)
+
+
+@cache
+def _announcement() -> re.Pattern[str]:
+    noun = r"\b(?:%(announcing)s)(?:[ ]\d{1,3})?\W{0,4}(?::|=|\bis\b|\bare\b)"
+    heading = r"^[^\w\n]{0,9}(?:%(announcing)s)[^\w\n]{0,9}$"
+    return _compiled(rf"{noun}|{heading}|(?<!\w)(?:%(announced)s)\b")
+
+
+@cache
+def _noun() -> re.Pattern[str]:
+    return _compiled(r"\b(?:%(announcing)s)\b")
+
+
+@cache
+def _linking() -> re.Pattern[str]:
+    return _compiled(r"[ :*]{0,4}(?:(?:%(link)s)\b[ :]{0,3})?(?:that\b|text\{)?")
+
+
+@cache
+def _judgements() -> frozenset[str]:
+    rows = builtin().rows
+    given = (row for key in ("label", "synonym") for row in rows[key, 2])
+    return frozenset(text for meaning, text in given if meaning in ("yes", "no"))
+
+
+@cache
+def _leading() -> re.Pattern[str]:
+    return _compiled(r"\A\W{0,9}(?:(?:%(contrary)s|%(conclusion)s)\b\W{1,3})?")
+
+
+@cache
+def _inferring() -> re.Pattern[str]:
+    return _compiled(r"\W{0,3}(?:%(clause)s|%(conclusion)s)\b")
+
+
+@cache
+def _supposing() -> re.Pattern[str]:
+    return _compiled(r"\b(?:%(supposing)s)\b")
+
+
+@cache
+def _doubting() -> re.Pattern[str]:
+    return _compiled(r"[^\w\n]{0,9}(?:(?:%(contrary)s)\W{1,3})?(?:%(doubt)s)\b")
+
+
+@cache
+def _assenting() -> re.Pattern[str]:
+    return _compiled(
+        r"[^\w\n]{0,9}(?:(?:%(opening)s|%(contrary)s)\W{1,3})?(?:%(assent)s)\b(?!\s+\w)"
+    )
+
+
+@cache
+def _retraction() -> re.Pattern[str]:
+    pause = r"[,;\u2014\u2013]"
+    return _compiled(
+        r"(?<!\w)(?:%(retraction)s|%(blunder)s|%(meant)s)(?!\w)"
+        rf"|(?<={pause} )(?:%(refusal)s)(?=\s?{pause})"
+    )
+
+
+@cache
+def _opening() -> re.Pattern[str]:
+    between = r"(?:\s?[,.\u2026:!\u2014\u2013-]{1,3}\s?|\s)"
+    return _compiled(rf"((?:\b(?:%(contrary)s|%(opening)s)\b{between})*)\Z")
+
+
+@cache
+def _closing() -> re.Pattern[str]:
+    return _compiled(
+        r"((?:,? (?:%(closing)s)\b)?)(?=\s{0,3}(?:\Z|[.,;:!?\n\u2026\u2014\u2013)*\"\u201d-]"
+        r"|\b(?:%(contrary)s|%(reason)s)\b))"
+    )
+
+
+@cache
+def _not_own() -> re.Pattern[str]:
+    """What is not the claim before: an answer of earlier, or a claim that is named."""
+    return _compiled(r"\b(?:%(former)s|%(announcing)s)\b|\bthat\s+\w|\bis\b")
