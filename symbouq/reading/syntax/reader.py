@@ -540,14 +540,22 @@ class SyntaxReader:
         """
         unread = set(sentence.says.rest)
         unread.update(n for n, word in enumerate(sentence.words) if word.open or word.vague)
+        here = {(s.trigger, s.placed, s.landmark) for s in sentence.says.statements}
+        # Without what it confirms of the question before it.
+        said = [
+            s
+            for s in said
+            if (s.statement.trigger, s.statement.placed, s.statement.landmark) in here
+        ]
         grouped_as = self.ontology.lexicon.grouped
         grouped = {s.statement.trigger for s in said if s.relation in grouped_as}
-        read = [
-            s.statement
+        spoken = [
+            s
             for s in said
             if s.statement.trigger in grouped
             or any(True for _ in self.mentions([s], things, offset, forces))
         ]
+        read = [s.statement for s in spoken]
         triggers = {s.trigger for s in read}
         ways = self.ontology.relations.component.keys()
         ends = {(s.placed, s.landmark) for s in read if ways >= set(s.relations)}
@@ -557,13 +565,14 @@ class SyntaxReader:
             located = stated.landmark in triggers
             if stated.trigger not in triggers and not joined and not located:
                 unread.add(stated.trigger)
-        words = [word.text.lower() for word in sentence.words]
+        phrases = sentence.says.phrases
         for trigger in triggers:  # "left of B and C", of which only B is known
-            heads = {n for s in read if s.trigger == trigger for n in (s.placed, s.landmark)}
-            known = {words[n] for n in heads if n != CONTEXT}
+            of = [s for s in spoken if s.statement.trigger == trigger]
+            known = {n for s in of for n in (s.placed, s.landmark)}
+            heads = {n for s in of for n in (s.statement.placed, s.statement.landmark)}
             for group in sentence.says.groups:
-                if not heads.isdisjoint(group):
-                    unread.update(n for n in group if words[n] not in known)
+                named = (n for n in group if phrases[n].names and not heads.isdisjoint(group))
+                unread.update(n for n in named if things.find(*sentence.named(n)) not in known)
         unread -= sentence.says.bare
         if self.confirms(sentence):
             unread -= {n for n, word in enumerate(sentence.words) if word.relations}
