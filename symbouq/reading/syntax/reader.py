@@ -160,14 +160,14 @@ class SyntaxReader:
             ReadingError: If a sentence of the scene has no end.
         """
         told = scene, question, reasoning, conclusion, response
-        groups = self._groups(told)
-        self._ahead(groups)
-        (_, spoken), (_, names) = groups[:2]
+        (_, spoken), *claimed = self._groups(told)
+        names = claimed[0][1]
 
         def scene_of(told: tuple[str, ...], asked: str) -> _Scene:
             return self._read_scene(told, asked, spoken)
 
         read, *_, lost = readable(scene_of, scene, question)
+        self._ahead(claimed)  # after the scene, without which nothing is decided in time
         failed: dict[str, str] = {}
         texts = self.claims_of(reasoning, conclusion, response)
         while True:
