@@ -246,9 +246,9 @@ def test_a_sentence_that_a_text_repeats_is_read_once(monkeypatch: pytest.MonkeyP
         return sound(self, *given, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Preparation, "words", words)
-    auditor = TraceAuditor("everyday")
     counts = []
     for times in (2, 300):
+        auditor = TraceAuditor("everyday")  # which remembers no scene
         read.clear()
         response = "K is above L. M is left of L. " * times
         record = {"id": "t", "scene": ["K is above L.", "L is above M."], "response": response}

@@ -110,7 +110,8 @@ class Piece(NamedTuple):
 
 
 _TERM = re.compile(
-    r"(?P<name>[A-Za-z][A-Za-z_]*)(?P<inverse>\^? ?\{?-1\}?|\u207b\u00b9)?(?: (?<=[A-Zi1] ))?"
+    r"(?<![A-Za-z])(?P<name>[A-Za-z][A-Za-z_]{0,40})"
+    r"(?P<inverse>\^? ?\{?-1\}?|\u207b\u00b9)?(?: (?<=[A-Zi1] ))?"
     r"\(\s*(?P<placed>\w+)\s*,\s*(?P<landmark>\w+)\s*\)"
 )
 """A relation written as a formula: "DC(x,y)", or "EC (x,y)", where a brace of LaTeX was."""
