@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from pydantic_core import from_json
 
 from symbouq.errors import RecordError
-
-_ESCAPE = re.compile(
-    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    rb"|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
-    re.DOTALL,
-)
-"""An escape of JSON; the group is half of a pair that stands alone."""
 
 
 def encodable(text: str) -> str:
@@ -60,30 +52,11 @@ def parse_record(
         RecordError: If the line is no JSON object of the record's shape.
     """
     try:
-        return make_record(kind, json_value(line, allow_inf_nan=False))
+        return make_record(kind, from_json(line, allow_inf_nan=False))
     except ValueError as error:
         raise RecordError(_not_json(line, error), file, number) from error
     except RecordError as error:
         raise RecordError(error.message, file, number) from error
-
-
-def json_value(encoded: bytes, allow_inf_nan: bool = True) -> Any:
-    """A JSON value whose texts are `encodable`.
-
-    Args:
-        encoded: The value, encoded.
-        allow_inf_nan: Whether it may have NaN and the infinities.
-
-    Raises:
-        ValueError: If it is no JSON.
-    """
-    try:
-        return from_json(encoded, allow_inf_nan=allow_inf_nan)
-    except ValueError:
-        mended = _ESCAPE.sub(lambda e: rb"\ufffd" if e.group(1) else e.group(), encoded)
-        if mended == encoded:
-            raise
-        return from_json(mended, allow_inf_nan=allow_inf_nan)
 
 
 def make_record(kind: type[AnyRecord], value: Any) -> AnyRecord:

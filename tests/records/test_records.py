@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from symbouq.records import Trace, json_schema, make_record, parse_record
+from symbouq.records import Trace, json_schema, make_record
 from symbouq.records.features import CLAIM_FEATURES, TRACE_FEATURES
 
 
@@ -39,11 +39,10 @@ def test_schema_documents_every_field_and_names_the_features() -> None:
         ("a backslash, \\ud800", "a backslash, \\ud800"),
     ],
 )
-def test_half_of_a_character_is_replaced_however_a_record_comes(written: str, kept: str) -> None:
+def test_half_of_a_character_is_replaced_in_fields_of_a_record(written: str, kept: str) -> None:
     fields = {"id": written, "scene": [written], "response": written, "answer_space": [written]}
-    line = json.dumps(fields).encode()
-    for trace in (parse_record(Trace, line), make_record(Trace, fields)):
-        assert [trace.id, trace.scene, trace.response, trace.answer_space] == [
-            *(kept, [kept], kept, [kept])
-        ]
-        json.loads(trace.model_dump_json())
+    trace = make_record(Trace, fields)
+    assert [trace.id, trace.scene, trace.response, trace.answer_space] == [
+        *(kept, [kept], kept, [kept])
+    ]
+    assert json.loads(trace.model_dump_json())["response"] == kept

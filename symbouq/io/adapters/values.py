@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any, TypeVar
 
+from pydantic_core import from_json
+
 from symbouq.errors import RecordError
-from symbouq.records.base import json_value
 
 _SHOWN = 8
 """Fields named when a record is described."""
@@ -23,7 +24,7 @@ def decoded(encoded: bytes | RecordError) -> Any:
     if isinstance(encoded, RecordError):
         raise encoded
     try:
-        return json_value(encoded.strip())
+        return from_json(encoded.strip())
     except ValueError as error:
         raise RecordError(f"not valid JSON: {error}") from error
 
