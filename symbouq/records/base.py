@@ -19,7 +19,7 @@ def encodable(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def _all_encodable(value: Any) -> Any:
+def all_encodable(value: Any) -> Any:
     """A text, or a list with texts, that is `encodable`; any other value as it is."""
     if isinstance(value, str):
         return encodable(value)
@@ -30,7 +30,7 @@ def _all_encodable(value: Any) -> Any:
 
 EncodableText = Annotated[str, AfterValidator(encodable)]
 """Text without lone surrogates."""
-EncodableLabels = Annotated[Any, AfterValidator(_all_encodable)]
+EncodableLabels = Annotated[Any, AfterValidator(all_encodable)]
 """A value of any kind, of which a text or a list of texts has no lone surrogates."""
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from symbouq.records.base import EncodableLabels, EncodableText, Record, encodable
+from symbouq.records.base import EncodableLabels, EncodableText, Record, all_encodable
 from symbouq.records.reading import ReadingsRecord, Stance
 
 ClaimType = Literal["reasoning", "conclusion"]
@@ -125,7 +125,7 @@ class Instance(Record):
 
     model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
 
-    id: Annotated[str, Field(min_length=1), AfterValidator(encodable)]
+    id: Annotated[str, Field(min_length=1), BeforeValidator(all_encodable)]
     """Identifies the record within its file."""
     scene: list[EncodableText] | EncodableText | None = None
     """The trusted description: a list of sentences, or one text that is split."""
