@@ -177,9 +177,10 @@ def announces(text: str) -> bool:
 
 
 def _is_tentative(text: str) -> bool:
-    """Whether a sentence speaks of an answer that it only asks for or supposes."""
-    asks = text.rstrip(_MARKS).endswith("?")
-    return _noun().search(text) is not None and (asks or supposes(text))
+    """Whether a sentence that announces no answer asks for one, or supposes one."""
+    if text.rstrip(_MARKS).endswith("?"):
+        return _noun().search(text) is not None
+    return (_announcement().search(text) or _hedged().search(text)) is not None
 
 
 def supposes(text: str) -> bool:
@@ -452,8 +453,14 @@ def _noun() -> re.Pattern[str]:
 
 
 @cache
+def _hedged() -> re.Pattern[str]:
+    return _compiled(r"\b(?:%(announcing)s)\s(?:%(supposing)s)\b")
+
+
+@cache
 def _linking() -> re.Pattern[str]:
-    return _compiled(r"[ :*]{0,4}(?:(?:%(link)s)\b[ :]{0,3})?(?:that\b|text\{)?")
+    marks = f"[{re.escape(_MARKS)}]{{0,9}}"
+    return _compiled(rf"{marks}(?:(?:%(link)s)\b{marks})?(?:that\b|text\{{)?")
 
 
 @cache

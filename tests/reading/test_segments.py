@@ -125,6 +125,7 @@ ENDINGS = {
     "The answer is right — oops, scratch that.": None,
     "If so, the answer is right.": None,
     "I am not sure that the answer is right.": None,
+    "P is left of Q.\nI could be very confident that left is the correct answer.\nleft": "left",
     "Q is left of R, so P is right of R. No.": None,
     "P is right of R. Hold on, I made a mistake.": None,
     "Suppose the answer is right. Then P is right of R.": None,
@@ -362,6 +363,8 @@ def test_what_is_announced() -> None:
     text = "So the final answer is: **left**."
     assert text[slice(*announced(text))] == "left"
     assert announced("left") == (0, 4)
+    text = "\\boxed{\\text{E}} \\quad \\boxed{\\text{SE}}"
+    assert text[slice(*announced(text))] == "SE"
 
 
 def test_json() -> None:
