@@ -44,11 +44,9 @@ def with_denials(ontology: Ontology) -> Ontology:
         for role in ROLES:
             readings[role, denial] = keys[denied]
 
-    def turned(table: dict[str, str]) -> dict[str, str]:
-        """A table of converses with those of the denials."""
-        pairs = ((denials[r], denials.get(s)) for r, s in table.items() if r in denials)
-        return table | {r: s for r, s in pairs if s is not None}
-
+    mirror = {
+        denials[r]: denials[s] for r, s in relations.mirror.items() if r in denials and s in denials
+    }
     wording = {
         denial: tuple(f"not {text}" for text in ontology.lexicon.wording.get(relation, (relation,)))
         for relation, denial in denials.items()
@@ -56,9 +54,7 @@ def with_denials(ontology: Ontology) -> Ontology:
     return replace(
         ontology,
         denials=denials,
-        relations=replace(
-            relations, converse=turned(relations.converse), mirror=turned(relations.mirror)
-        ),
+        relations=replace(relations, mirror={**relations.mirror, **mirror}),
         lexicon=replace(ontology.lexicon, wording={**ontology.lexicon.wording, **wording}),
         encoding=replace(
             encoding,

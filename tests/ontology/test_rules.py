@@ -51,7 +51,7 @@ LIBRARY = OntologyLibrary()
 
 PROGRAMS = (
     ("compile", "check"),
-    ("hulls", "refutation", "repair"),
+    ("hulls", "refutation", "denial", "repair"),
     ("premises",),
     ("events",),
     ("reading",),
@@ -175,7 +175,7 @@ def known_to(rules: list[ast.AST]) -> str:
 @pytest.mark.parametrize(
     ("name", "least"),
     [
-        ("compile", 230), ("check", 70), ("layout", 6), ("refutation", 9), ("closure", 35),
+        ("compile", 230), ("check", 70), ("layout", 6), ("refutation", 9), ("denial", 15), ("closure", 35),
         ("extent", 14), ("hull", 20), ("repair", 5), ("premises", 9), ("events", 400), ("reading", 500),
     ],
 )  # fmt: skip

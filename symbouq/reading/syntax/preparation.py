@@ -71,6 +71,7 @@ class Word:
         denied: Whether it is said in contrast to what holds: "rather than INSIDE".
         places: What it gives a place on: "row 3", "leftmost".
         amounts: By how much its relations hold; of the unit of a measure, how much that is.
+        left_out: What is named in contrast after it: "the heron, NOT THE STORK, stands there".
         vague: Whether a measure says by how much they hold, but not exactly: "about 3 m left of".
     """
 
@@ -86,6 +87,7 @@ class Word:
     places: Places = ()
     amounts: tuple[Amount, ...] = ()
     vague: bool = False
+    left_out: str = ""
 
     @property
     def open(self) -> bool:
@@ -504,7 +506,8 @@ class _Sentence:
 
     def _comments(self, word: Word) -> bool:
         """Whether a word says of what stands before it that it does not hold, or need not."""
-        return self._is(word.text.lower(), "comment")
+        text = word.text.lower()
+        return any(self._is(text, name) for name in ("comment", "falsity", "doubtful"))
 
     def _at(self, position: int) -> str:
         return self.lower[position] if 0 <= position < len(self.lower) else ""
@@ -1687,6 +1690,9 @@ def _without_asides(words: Sequence[Word], comments: Callable[[Word], bool]) -> 
         opening = 2 if texts[:2] == [",", "not"] else 3 if texts == [",", "and", "not"] else 0
         if opening:
             end = _aside(words, at + opening, _CONTRASTED, (",", "."), labels=True, sides=True)
+            if end and kept:
+                said = " ".join(word.text for word in words[at + 1 : end])
+                kept[-1] = replace(kept[-1], left_out=said)
             if end:
                 at = end + (words[end].text == ",")
                 continue

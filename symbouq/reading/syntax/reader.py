@@ -577,9 +577,9 @@ class SyntaxReader:
         if self.confirms(sentence):
             unread -= {n for n, word in enumerate(sentence.words) if word.relations}
         start = sentence.start - offset
-        return tuple(
-            (start + sentence.words[n].start, sentence.words[n].text) for n in sorted(unread)
-        )
+        words = [(word.start, word.text) for n, word in enumerate(sentence.words) if n in unread]
+        words += [(word.end, word.left_out) for word in sentence.words if word.left_out]
+        return tuple((start + at, text) for at, text in sorted(words))
 
     def unread(self, said: Sequence[Said], sentence: Sentence) -> str:
         """Why nothing is stated by a sentence that asserts something, if it speaks of a place."""
@@ -1224,8 +1224,10 @@ class _Claims:
             told = self._counted(discourse, sentences[0], said, -begin)
             if told is not None:
                 return told
-        stated = list(self._of.mentions(said, self._things, 0, ("asserted", "necessary")))
-        if not stated:
+        stated = list(self._of.mentions(said, self._things, 0, (ASSERTED, "necessary")))
+        if stated:  # with what cannot be
+            stated = list(self._of.mentions(said, self._things))
+        else:
             label = self._label(given)
             if label:
                 moved = [replace(m, span=(m.span[0] + begin, m.span[1] + begin)) for m in label]

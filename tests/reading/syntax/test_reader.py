@@ -122,7 +122,7 @@ STANCES = {
     "The lamp is above the desk.": ["supposed", "supposed", "asserted"],
     "It is above the chair if the lamp is below the desk.": ["supposed"],
     "left(lamp, desk) means:\n- The lamp is left of the desk.\nThe lamp is above the desk.": [
-        "asserted",
+        "quoted",
         "supposed",
         "asserted",
     ],
@@ -141,14 +141,12 @@ def test_stances(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "verdict", "reason"),
     [
-        ("left(chair, desk): the chair is on the left of the desk.", "entailed", ""),
-        ("left(chair, desk) means that the chair is right of the desk.", "unknown", "uncertain"),
+        ("left(chair, desk): the chair is on the left of the desk.", "unknown", "quoted"),
+        ("left(chair, desk) means that the chair is right of the desk.", "unknown", "quoted"),
         ("left(chair, lamp) means that the chair is left of the lamp.", "unknown", "quoted"),
     ],
 )
-def test_a_term_that_is_explained_restates_what_the_scene_relates(
-    text: str, verdict: str, reason: str
-) -> None:
+def test_what_explains_a_term_claims_nothing(text: str, verdict: str, reason: str) -> None:
     first = audited(response=f"{text} Answer: left")[0]
     assert (first.grounded_verdict, first.reason or "") == (verdict, reason)
 
@@ -357,7 +355,7 @@ def test_confidence_is_the_share_of_readings_that_are_right() -> None:
         assert abs(share - confidence) <= max(0.05, 2 * error), shares
 
 
-@pytest.mark.parametrize(("name", "right", "wrong"), [("developed", 77, 1), ("held", 66, 5)])
+@pytest.mark.parametrize(("name", "right", "wrong"), [("developed", 75, 0), ("held", 66, 4)])
 def test_answers_of_reworded_traces(name: str, right: int, wrong: int) -> None:
     """How many of 80 final verdicts are right, and determinate and wrong."""
     count: Counter[str] = Counter()
