@@ -1257,7 +1257,8 @@ class _Claims:
         return [m for m in stated if m.grounded or not answers]
 
     def _last_about(self, first: int, last: int) -> None:
-        """Without an announced answer, the last claim about the pair asked for is it.
+        """Without an announced answer, the claim that ends the response is it, where it is
+        about the pair asked for; what states nothing may follow it.
 
         Args:
             first: The first claim that may be.
@@ -1265,7 +1266,7 @@ class _Claims:
         """
         for n in range(last - 1, first - 1, -1):
             claim = self.made[n]
-            if claim.stance not in (ASSERTED, "necessary"):
+            if claim.stance not in (ASSERTED, "necessary") or not claim.relations:
                 continue
             pairs = [{m.subject, m.object} for m in claim.relations]
             if self._asked is not None and set(self._asked) in pairs:
@@ -1276,4 +1277,5 @@ class _Claims:
                     )
                 )
                 return
+            break
         self.made.append(Claim("conclusion", "", ()))
