@@ -376,7 +376,8 @@ class TraceReader(ABC, Generic[N]):
     ) -> list[Claim]:
         """Claims that are given one by one, the conclusion last."""
         known = len(names)
-        tokens = self.lexicon.tokens_of_each(steps)
+        # Those of the conclusion too: when time is over, what was read by then is kept.
+        *tokens, last = self.lexicon.tokens_of_each([*steps, conclusion])
         parts = [clauses(step) for step in steps]
         plain = [_within(said, part.standing) for said, part in zip(tokens, parts, strict=True)]
         read = self._chained("claim", steps, plain, names, known, faults)
@@ -398,7 +399,7 @@ class TraceReader(ABC, Generic[N]):
                 bearing.append(len(claims))
             claims.append(Claim("reasoning", step, stated))
         begin = clauses(conclusion).standing[-1:] or ((0, 0),)
-        given = _within(self.lexicon.tokens(conclusion), begin)
+        given = _within(last, begin)
         start = begin[0][0] + announced(conclusion[slice(*begin[0])])[0]
         given = [token for token in given if token.start >= start]
         return [*claims, self._answer(given, conclusion, 0, names, known, asked, faults)]

@@ -123,7 +123,7 @@ def test_reading_ends_at_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None
     ticks = itertools.count()
     monkeypatch.setattr(limits, "monotonic", lambda: next(ticks))
     reader = NamedReader(OntologyLibrary().ontology())
-    with limits.time_limit(10):
+    with limits.time_limit(15):
         text = reader.read(*arguments)
     (fault,) = text.faults
     number = int(fault.split()[1])
