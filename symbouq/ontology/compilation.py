@@ -13,6 +13,7 @@ from clingo import ast
 
 from symbouq.errors import OntologyError
 from symbouq.limits import COMPILING, LimitError, apart, meter
+from symbouq.ontology.denials import with_denials
 from symbouq.ontology.source import (
     PRIVATE,
     Place,
@@ -77,7 +78,7 @@ def solved_ontology(
                 derived = (f for f in solved.derived if (f.name, len(f.arguments)) == key)
                 more = (tuple(map(plain, fact.arguments)) for fact in derived)
                 tables[key] = [*source.rows[key], *more]
-    return Ontology.of(tables, profile, name, digest, solved.rules)
+    return with_denials(Ontology.of(tables, profile, name, digest, solved.rules))
 
 
 class FoundByRule(NamedTuple):

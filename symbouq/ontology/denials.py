@@ -6,12 +6,9 @@ Relations that the ontology gives a negation of their own (negation/2) have no o
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from symbouq.ontology.source import QUERIED, ROLES
-
-if TYPE_CHECKING:
-    from symbouq.ontology.tables import Ontology
+from symbouq.ontology.tables import Ontology
 
 _NOT = "not_"
 

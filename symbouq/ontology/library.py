@@ -12,6 +12,7 @@ from typing import Any
 from symbouq.errors import OntologyError
 from symbouq.limits import turn, untimed
 from symbouq.ontology.compilation import tables_of, within_limit
+from symbouq.ontology.denials import with_denials
 from symbouq.ontology.source import (
     Rows,
     Source,
@@ -145,7 +146,7 @@ class OntologyLibrary:
             if self._store is not None:
                 self._store.save(name, kept)
         tables = Tables(unlisted(kept["tables"]))
-        return Ontology.of(tables, profile, self.name, self._hash, kept["rules"])
+        return with_denials(Ontology.of(tables, profile, self.name, self._hash, kept["rules"]))
 
     def _made(self, profile: str, literal: bool) -> dict[str, Any]:
         """What is kept of a profile."""

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, TypeVar, get_type_hints
 
-from symbouq.ontology.denials import with_denials
 from symbouq.ontology.source import ROLES, Row, Signature, table_groups
 
 Triple = tuple[int, str, int]
@@ -459,7 +458,7 @@ class Ontology:
             rules: Rules that join the audit's.
         """
         events = (key for key, group in table_groups().items() if group == "events")
-        plain = cls(
+        return cls(
             profile=profile.replace("_", "-"),
             name=name,
             hash=digest,
@@ -476,7 +475,6 @@ class Ontology:
             events=Tables({key: tables[key] for key in events if key in tables}),
             tables=tables,
         )
-        return with_denials(plain)
 
     def knows(self, relation: str) -> bool:
         """Whether a relation is one of the profile, or the denial of one."""
