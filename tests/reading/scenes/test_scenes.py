@@ -75,12 +75,12 @@ def figures(rows: list[dict[str, Any]]) -> Figures:
 @pytest.mark.parametrize(
     ("file", "first", "end", "expected"),
     [
-        ("scenes", 0, 70, Figures(453, 115, 117, 2)),
+        ("scenes", 0, 70, Figures(453, 109, 111, 2)),
         ("scenes", 70, 80, Figures(67, 9, 10, 1)),
-        ("others", 0, 40, Figures(229, 51, 56, 5)),
-        ("fresh", 0, 34, Figures(181, 63, 65, 2)),
-        ("fresh", 34, 78, Figures(229, 68, 70, 2)),
-        ("traps", 0, 72, Figures(249, 57, 63, 6)),
+        ("others", 0, 40, Figures(229, 47, 51, 4)),
+        ("fresh", 0, 34, Figures(181, 60, 62, 2)),
+        ("fresh", 34, 78, Figures(229, 67, 69, 2)),
+        ("traps", 0, 72, Figures(249, 56, 60, 4)),
     ],
 )
 def test_verdicts(file: str, first: int, end: int, expected: Figures) -> None:
