@@ -1021,37 +1021,21 @@ TEMPLATES: tuple[Template, ...] = (
         "{x} is not {r} {y}.| {z} is {s} {w}.",
         steps=((that("-f"),), (that("g"),)),
     ),
-    _both(
-        "view, seen from behind",
-        "Seen from behind, {x} is {r} {y}.",
-        nothing,
-        that("o"),
-        scene=(nothing, that("f"), that("o")),
-        needs="sideways",
-    ),
-    _both(
-        "view, viewed from behind",
-        "{x} is {r} {y} when viewed from behind.",
-        nothing,
-        that("o"),
-        scene=(nothing, that("f"), that("o")),
-        needs="sideways",
-    ),
-    _both(
-        "view, from behind it",
-        "From behind {y}, {x} is {r} it.",
-        nothing,
-        that("o"),
-        scene=(nothing, that("f"), that("o")),
-        needs="sideways",
-    ),
-    _both(
-        "view, in the mirror",
-        "In the mirror, {x} is {r} {y}.",
-        nothing,
-        that("o"),
-        scene=(nothing, that("f"), that("o")),
-        needs="sideways",
+    *(
+        _both(
+            f"view, {name}",
+            text,
+            nothing,
+            that("o"),
+            scene=(nothing, that("f"), that("o")),
+            needs="sideways",
+        )
+        for name, text in (
+            ("seen from behind", "Seen from behind, {x} is {r} {y}."),
+            ("viewed from behind", "{x} is {r} {y} when viewed from behind."),
+            ("from behind it", "From behind {y}, {x} is {r} it."),
+            ("in the mirror", "In the mirror, {x} is {r} {y}."),
+        )
     ),
     _both(
         "doubt, cannot say",

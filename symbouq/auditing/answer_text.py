@@ -7,7 +7,7 @@ import unicodedata
 from functools import cache
 
 from symbouq.auditing.answer_words import cues
-from symbouq.reading.segments import ending, structured, supposes, undressed, upheld
+from symbouq.reading.segments import ending, segmented, structured, supposes, upheld
 
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|\n+")
 # What repeats beside what may be the same has a bound: long runs cost no more than short ones.
@@ -21,6 +21,7 @@ _ITEM = re.compile(
 )
 _REMARK = re.compile(r"\((?!\w{1,300}\))[^()\n]{0,300}\)")
 """What is said in brackets of one of several answers: "SW (if x is left of z)"."""
+_BRACKETS = re.compile(r"\([^()]{0,300}\)")
 _DASH = re.compile(r"[ \t]{1,9}-[ \t]{1,9}")
 _DASHED = re.compile(
     rf"(?:^|(?<=[:,])) {{0,9}}-[ \t]{{1,9}}[^-\n]{{1,30}}(?:{_DASH.pattern}[^-\n]{{1,30}})+$",
@@ -76,7 +77,7 @@ def answering_part(text: str, several: bool = False) -> str:
 
 
 def _answering_part(text: str) -> str:
-    response = undressed(text)
+    response = segmented(text)
     if response.marked is not None:
         return f"answer: {response.marked}"
     given = structured(response.said)
@@ -168,9 +169,8 @@ def _without_reason(text: str, several: bool) -> str:
     one may stand in brackets: "above (N) or to the left (W)".
     """
     inner = re.fullmatch(r"\s*\(([^()]*)\)\W*", text)
-    text = inner.group(1) if inner else text
-    if not inner:
-        text = _REMARK.sub(" ", text) if several else re.sub(r"\([^()]{0,300}\)", " ", text)
+    remark = _REMARK if several else _BRACKETS
+    text = inner.group(1) if inner else remark.sub(" ", text)
     grounds = _frame("grounds").match(text)  # "Since A and B are full, it is C"
     text = text[grounds.end() :] if grounds else text
     shorter = _frame("reason").sub("", text, count=1)

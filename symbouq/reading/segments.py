@@ -18,6 +18,7 @@ from itertools import pairwise
 from typing import Literal
 
 from symbouq.ontology.library import builtin
+from symbouq.reading.force import asks
 
 Role = Literal["step", "thinking", "answer"]
 """What a piece of a response is: an answer is never delivered in what is `thinking`, and what is
@@ -82,7 +83,7 @@ class Response:
         return "\n".join(piece for piece in pieces if piece.strip())
 
 
-def undressed(response: str) -> Response:
+def segmented(response: str) -> Response:
     """A response with its regions.
 
     What closes thinking that was not opened ends what is thought from the start, or from the
@@ -94,7 +95,7 @@ def undressed(response: str) -> Response:
     role: Role = "step"
     begin = last = 0
     for mark in _marks().finditer(response):
-        act, of = _dress()[mark.group().lower()]
+        act, of = _delimiters()[mark.group().lower()]
         if act == "close" and of == "thinking" != role:
             segments.clear()
             begin, role = 0, "thinking"
@@ -110,18 +111,18 @@ def undressed(response: str) -> Response:
 
 
 @cache
-def _dress() -> dict[str, tuple[str, Role]]:
+def _delimiters() -> dict[str, tuple[str, Role]]:
     """Marks in lower case to what they do (open, close, or stand alone) and their role."""
     rows = builtin().rows
-    found = {mark.lower(): ("alone", role) for role, mark in rows["dress", 2]}
-    found |= {closing.lower(): ("close", role) for role, _, closing in rows["dress", 3]}
-    found |= {opening.lower(): ("open", role) for role, opening, _ in rows["dress", 3]}
+    found = {mark.lower(): ("alone", role) for role, mark in rows["delimiter", 2]}
+    found |= {closing.lower(): ("close", role) for role, _, closing in rows["delimiter", 3]}
+    found |= {opening.lower(): ("open", role) for role, opening, _ in rows["delimiter", 3]}
     return found  # type: ignore[return-value]
 
 
 @cache
 def _marks() -> re.Pattern[str]:
-    return re.compile(_one_of(_dress()), re.IGNORECASE)
+    return re.compile(_one_of(_delimiters()), re.IGNORECASE)
 
 
 def _one_of(texts: Iterable[str]) -> str:
@@ -172,13 +173,14 @@ def _strings(value: object) -> Iterator[str]:
 def announces(text: str) -> bool:
     """Whether a sentence announces the answer: not where it asks, or only supposes one."""
     found = _announcement().search(text)
-    asks = text.rstrip(_MARKS).endswith("?")
-    return found is not None and not asks and not supposes(text[: found.start()])
+    if found is None or asks(text.rstrip(_MARKS)):
+        return False
+    return not supposes(text[: found.start()])
 
 
 def _is_tentative(text: str) -> bool:
     """Whether a sentence that announces no answer asks for one, or supposes one."""
-    if text.rstrip(_MARKS).endswith("?"):
+    if asks(text.rstrip(_MARKS)):
         return _noun().search(text) is not None
     return (_announcement().search(text) or _hedged().search(text)) is not None
 

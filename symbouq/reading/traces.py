@@ -33,8 +33,8 @@ from symbouq.reading.segments import (
     judges,
     refuses,
     retracts,
+    segmented,
     structured,
-    undressed,
 )
 
 _CONCLUSION = "the conclusion"
@@ -390,7 +390,7 @@ class TraceReader(ABC, Generic[N]):
                 taken = self._mentions(_within(said, [part.taken]), names, known)
             elif part.before or (refuses(step) and not asking):
                 taken = take_back(claims, bearing)
-            asking = step.rstrip().endswith("?")
+            asking = asks(step)
             if taken and not stated:
                 stated = self._corrected(_within(said, part.standing), names, known, taken)
             kinds = {token.kind for token in said}
@@ -464,20 +464,20 @@ class TraceReader(ABC, Generic[N]):
         announced as one (the last time), or a bare label at the end, or a response of
         one sentence; without one the conclusion is empty.
         """
-        dressed = undressed(response)
-        given_so = structured(dressed.said)
+        segments = segmented(response)
+        given_so = structured(segments.said)
         if given_so is not None:
             steps, given_answer = given_so
-            steps = [*self.split(dressed.thought), *steps]
+            steps = [*self.split(segments.thought), *steps]
             return self._given(steps, given_answer, names, asked, faults)
         known = len(names)
-        analysis = self.lexicon.analysed(broken(dressed.text))
+        analysis = self.lexicon.analysed(broken(segments.text))
         spans = [
             (*span, *self._trimmed(response, *analysis.stripped(*span)))
             for span in self.lexicon.sentences(analysis)
         ]
         spans = [span for span in spans if _has_words(response[span[2] : span[3]])]
-        roles = [dressed.role(span[2]) for span in spans]
+        roles = [segments.role(span[2]) for span in spans]
         answer = self._answer_span(analysis, spans, roles, names, asked, whether, faults)
         claims: list[Claim] = []
         antecedent: str | None = None

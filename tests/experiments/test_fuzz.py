@@ -14,26 +14,17 @@ SCRIPTS = Path(__file__).parents[2] / "experiments" / "benchmarks"
 
 
 @pytest.mark.slow
-def test_spoilt_records_crash_nothing() -> None:
+@pytest.mark.parametrize(
+    ("script", "amount", "of"),
+    [("fuzz.py", "300", "records"), ("fuzz_texts.py", "240", "texts")],
+)
+def test_nothing_is_an_internal_error(script: str, amount: str, of: str) -> None:
     done = subprocess.run(
-        [sys.executable, str(SCRIPTS / "fuzz.py"), "--records", "300", "--seed", "11"],
+        [sys.executable, str(SCRIPTS / script), f"--{of}", amount, "--seed", "11"],
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "300 records in " in done.stdout
-    assert "\n0 faults\n" in done.stdout
-
-
-@pytest.mark.slow
-def test_no_short_text_is_an_internal_error() -> None:
-    done = subprocess.run(
-        [sys.executable, str(SCRIPTS / "fuzz_texts.py"), "--texts", "240", "--seed", "11"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "240 texts in " in done.stdout
+    assert f"{amount} {of} in " in done.stdout
     assert "\n0 faults\n" in done.stdout

@@ -13,8 +13,8 @@ from symbouq.reading.segments import (
     broken,
     clauses,
     retracts,
+    segmented,
     structured,
-    undressed,
     upheld,
 )
 from symbouq.records import Trace
@@ -327,11 +327,11 @@ def test_a_list_with_conditions_is_a_set(text: str) -> None:
 
 def test_a_text_keeps_its_length() -> None:
     for text in (*DRESSES, *ENDINGS):
-        assert len(undressed(text).text) == len(broken(text)) == len(text)
+        assert len(segmented(text).text) == len(broken(text)) == len(text)
 
 
 def test_roles() -> None:
-    response = undressed("ab<think>cd</think>ef<answer>gh</answer>")
+    response = segmented("ab<think>cd</think>ef<answer>gh</answer>")
     assert [response.role(n) for n in (0, 9, 19, 29)] == ["step", "thinking", "step", "answer"]
     assert (response.thought, response.marked) == ("cd", "gh")
     assert response.said.split() == ["ab", "ef", "gh"]
@@ -376,6 +376,6 @@ def test_json() -> None:
 
 
 def test_marks_that_close_what_was_not_opened() -> None:
-    response = undressed("Answer: right</think>" * 2000 + "left")
+    response = segmented("Answer: right</think>" * 2000 + "left")
     assert [segment.role for segment in response.segments] == ["thinking", "step"]
     assert response.said == "left"

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.model.schema import reply_schema
-from symbouq.reading.segments import Role, undressed
+from symbouq.reading.segments import Role, segmented
 from symbouq.reading.syntax.cutting import english_tokenizer, spans
 from symbouq.records.reading import Reply, SentenceReading, ThingMention
 
@@ -113,10 +113,10 @@ class TraceTexts:
         if isinstance(scene, str):
             scene = sentences_of(scene)
         if conclusion is None:
-            dressed = undressed(response or "")
-            places = spans(english_tokenizer(), dressed.text)
-            claims = [dressed.text[start:end] for start, end in places]
-            roles = [dressed.role(start) for start, _ in places]
+            segments = segmented(response or "")
+            places = spans(english_tokenizer(), segments.text)
+            claims = [segments.text[start:end] for start, end in places]
+            roles = [segments.role(start) for start, _ in places]
             return cls(scene, sentences_of(question), claims, False, roles)
         return cls(scene, sentences_of(question), [*(reasoning or ()), conclusion], True)
 

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from symbouq.limits import LimitError, check_time, late
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.faults import SCENE_SENTENCE, InternalError, ReadingError, readable, reading
-from symbouq.reading.force import ASKED, SUPPOSED, forces_of, unmarked
+from symbouq.reading.force import ASKED, SUPPOSED, asks, forces_of, unmarked
 from symbouq.reading.lexicon import Lexicon
 from symbouq.reading.parsed import IN_PART, Count
 from symbouq.reading.segments import (
@@ -27,8 +27,8 @@ from symbouq.reading.segments import (
     judges,
     refuses,
     retracts,
+    segmented,
     structured,
-    undressed,
 )
 from symbouq.reading.syntax.cutting import ENDS
 from symbouq.reading.syntax.discourse import Discourse, reached
@@ -238,11 +238,11 @@ class SyntaxReader:
         """The texts of a trace's claims, however they are given."""
         if response is None:
             return _Texts(steps or (), conclusion or "", None)
-        dressed = undressed(response)
-        given = structured(dressed.said)
+        segments = segmented(response)
+        given = structured(segments.said)
         if given is None:
-            return _Texts([dressed.text], "", dressed)
-        return _Texts([*self.split(dressed.thought), *given[0]], given[1], None)
+            return _Texts([segments.text], "", segments)
+        return _Texts([*self.split(segments.thought), *given[0]], given[1], None)
 
     def _names(self, texts: Iterable[str]) -> frozenset[Name]:
         return self.sentences.preparation.names.of(texts)
@@ -788,7 +788,7 @@ class _Claims:
         for step, sentences in zip(steps, read, strict=True):
             if refuses(step) and not asking:
                 take_back(self.made, self._bearing)
-            asking = step.rstrip().endswith("?")
+            asking = asks(step)
             whole = _Reading([], ASSERTED)
             for part in self._standing(sentences):
                 if part.mentions and whole.mentions and COUNTED in (part.stance, whole.stance):

@@ -321,14 +321,11 @@ class Sentences:
 
     def _sentence(self, words: tuple[Word, ...] | str, row: _Row) -> Sentence:
         check_time()
-        says: Extracted | str = _NOTHING
         if isinstance(words, str):
-            says = words
-        elif words:
-            says = self._shapes[_shape(words), row.asked]
+            return _unread(row, words)
+        says = self._shapes[_shape(words), row.asked] if words else _NOTHING
         if isinstance(says, str):
-            return Sentence(row.sentence, row.start, (), _NOTHING, row.asked, fault=says)
-        assert not isinstance(words, str)
+            return _unread(row, says)
         says = self._cited(says, words, row.sentence)
         known = _known(words, says, row.names)
         time = self._time(row.sentence.lower())
@@ -449,6 +446,11 @@ class Sentences:
         batch = [(words, doc, asked) for ((_, asked), words), doc in zip(new, docs, strict=True)]
         for (key, _), says in zip(new, self._extraction.extracted(batch), strict=True):
             self._shapes[key] = says
+
+
+def _unread(row: _Row, fault: str) -> Sentence:
+    """A sentence that a fault keeps from being read."""
+    return Sentence(row.sentence, row.start, (), _NOTHING, row.asked, fault=fault)
 
 
 def _moved(tokens: Sequence[Piece]) -> tuple[Piece, ...]:
