@@ -11,6 +11,7 @@ import pickle
 import resource
 import select
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -44,6 +45,8 @@ _STUCK = 10 * COMPILING
 """Seconds after which a process counts as stuck that does what may take `COMPILING`."""
 
 _PR_SET_PDEATHSIG = 1
+
+_BEGIN = b"\0"
 
 _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
@@ -256,18 +259,23 @@ def apart(work: Callable[[], R]) -> R:
         Exception: What the work raises.
     """
     parent = os.getpid()
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        _work_alone(work, writer, parent)
-    os.close(writer)
-    try:
-        with os.fdopen(reader, "rb", buffering=0) as answers:
-            told = _all_of(answers.fileno())
-    finally:
-        with suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        child = os.fork()
+        if child == 0:
+            ours.close()
+            _work_alone(work, theirs, parent)
+        # Where a signal comes just here, nobody tells the child to begin, and it ends by itself.
+        try:
+            theirs.close()
+            ours.send(_BEGIN)
+            told = _all_of(ours)
+        except ConnectionError:  # it died before it began
+            told = b""
+        finally:
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
     if not told:
         raise LimitError(f"it takes more than {COMPILING} seconds, or 4 GB of memory")
     done, value = pickle.loads(told)
@@ -276,12 +284,12 @@ def apart(work: Callable[[], R]) -> R:
     return cast("R", value)
 
 
-def _all_of(reader: int) -> bytes:
+def _all_of(reader: socket.socket) -> bytes:
     """What a process writes until it ends; nothing if it is stuck."""
     end = monotonic() + _STUCK
     parts: list[bytes] = []
     while select.select([reader], [], [], max(0.0, end - monotonic()))[0]:
-        part = os.read(reader, 1 << 16)
+        part = reader.recv(1 << 16)
         if not part:
             return b"".join(parts)
         parts.append(part)
@@ -300,13 +308,15 @@ def end_with(parent: int) -> None:
         os._exit(1)
 
 
-def _work_alone(work: Callable[[], R], writer: int, parent: int) -> None:
-    """Does work in a process that was forked for it, says what comes of it, and ends."""
+def _work_alone(work: Callable[[], R], to_parent: socket.socket, parent: int) -> None:
+    """Does work, once told to, in a process forked for it, says what comes of it, and ends."""
     code = 1
     try:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
         end_with(parent)
+        if not to_parent.recv(len(_BEGIN)):
+            return
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_CPU, (COMPILING, COMPILING + 1))
         if sys.platform == "linux":
@@ -319,8 +329,7 @@ def _work_alone(work: Callable[[], R], writer: int, parent: int) -> None:
             return
         except Exception as error:
             told = pickle.dumps((False, error))
-        with os.fdopen(writer, "wb") as stream:
-            stream.write(told)
+        to_parent.sendall(told)
         code = 0
     finally:
         os._exit(code)

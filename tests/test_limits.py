@@ -225,14 +225,6 @@ def test_what_was_decided_stands_where_there_is_no_time_to_judge_the_answer(
 # Work in a process of its own ----------------------------------------------------------
 
 
-def _no_children() -> bool:
-    try:
-        os.waitpid(-1, os.WNOHANG)
-    except ChildProcessError:
-        return True
-    return False
-
-
 def _endless() -> None:
     while True:
         pass
@@ -267,20 +259,26 @@ def test_a_process_that_is_stuck_is_ended(monkeypatch: pytest.MonkeyPatch) -> No
         apart(signal.pause)
 
 
-def test_a_signal_ends_work_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signal_ends_work_apart() -> None:
     def end(*_: object) -> None:
         raise InterruptedError("ended")
 
     before = signal.signal(signal.SIGUSR1, end)
     parent = os.getpid()
+    reader, writer = os.pipe()
 
     def work() -> None:
+        os.write(writer, str(os.getpid()).encode())
         os.kill(parent, signal.SIGUSR1)
         _endless()
 
-    try:
-        with pytest.raises(InterruptedError):
-            apart(work)
-    finally:
-        signal.signal(signal.SIGUSR1, before)
-    assert _no_children()
+    with os.fdopen(reader) as pids:
+        try:
+            with pytest.raises(InterruptedError):
+                apart(work)
+        finally:
+            signal.signal(signal.SIGUSR1, before)
+            os.close(writer)
+        pid = int(pids.read())
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
