@@ -283,7 +283,7 @@ def infers(text: str) -> bool:
 
 def refuses(text: str) -> bool:
     """Whether a sentence says no, and nothing else."""
-    return " ".join(_WORDS.findall(text.lower())) in _cues()["refusal"]
+    return _refusing().fullmatch(text) is not None
 
 
 def judges(text: str) -> bool:
@@ -328,24 +328,61 @@ class Clauses:
     before: bool
 
 
-def clauses(text: str) -> Clauses:
-    """The clauses of a text, by what is taken back in it."""
-    if next(_retractions(text), None) is None:
-        return Clauses(((0, len(text)),), None, False)
+def clauses(text: str, refusing: bool = False) -> Clauses:
+    """The clauses of a text, by what is taken back in it.
+
+    Args:
+        text: The text.
+        refusing: Whether a "no" at its start takes back what precedes it, and does not answer, as
+            it does after a question.
+    """
+    ever = refusing
     standing: list[tuple[int, int]] = []
     taken: tuple[int, int] | None = None
     before = False
     lines = broken(text)
     edges = [0, *(found.end() for found in _BREAK.finditer(lines)), len(lines)]
     for start, end in pairwise(edges):
-        if not retracts(lines[start:end]):
-            if _has_words(lines[start:end]):
+        said = lines[start:end]
+        if not retracts(said) and not (refusing and refuses(said)):
+            if _has_words(said):
                 standing.append((start, end))
         elif standing:
             taken = standing.pop()
         elif taken is None:
             before = True
+        refusing = ever and not asks(said)
+    if taken is None and not before:
+        return Clauses(((0, len(text)),), None, False)
     return Clauses(tuple(standing), taken, before)
+
+
+def taken_back(texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+    """What texts that follow each other, the sentences of a scene, take back, and what takes it
+    back: spans of each.
+    """
+    joined = "\n".join(texts)
+    standing = [(0, 0), *clauses(joined, refusing=True).standing, (len(joined), len(joined))]
+    gone = [(end, start) for (_, end), (start, _) in pairwise(standing)]
+    found = []
+    begin = 0
+    for text in texts:
+        spans = ((max(0, s - begin), min(len(text), e - begin)) for s, e in gone)
+        found.append([(start, end) for start, end in spans if start < end])
+        begin += len(text) + 1
+    return found
+
+
+def unretracted(texts: Sequence[str]) -> list[str]:
+    """Texts that follow each other with spaces for what they take back, and for what takes it
+    back.
+    """
+    kept = []
+    for text, spans in zip(texts, taken_back(texts), strict=True):
+        for start, end in spans:
+            text = text[:start] + " " * (end - start) + text[end:]
+        kept.append(text)
+    return kept
 
 
 def upheld(text: str) -> str:
@@ -359,7 +396,11 @@ def _retractions(text: str) -> Iterator[tuple[int, int]]:
     for found in _retraction().finditer(text):
         phrase = " ".join(found.group().lower().split())
         start = _opened(text, found.start(), phrase in _cues()["blunder"])
-        if start is None or (phrase in _cues()["refusal"] and not _interrupts(text, start)):
+        if start is None:
+            continue
+        if phrase in _cues()["refusal"] and not _interrupted(text, start):
+            continue
+        if phrase in _cues()["replacing"] and _denying().search(_interrupted(text, start) or "no"):
             continue
         end = found.end()
         closed = _closing().match(text, end)
@@ -400,10 +441,13 @@ def _opened(text: str, place: int, subject: bool) -> int | None:
     return start if free else None
 
 
-def _interrupts(text: str, place: int) -> bool:
-    """Whether a sentence has a clause before a character: "A is left, no, right of B"."""
-    before = _SENTENCE.split(text[max(0, place - _WINDOW) : place].rsplit("\n", 1)[-1])[-1]
-    return len(_WORDS.findall(before)) >= _CLAUSE
+def _interrupted(text: str, place: int) -> str:
+    """The clause that a sentence has before a character: "A is left, no, right of B"; empty where
+    it has none.
+    """
+    before = text[max(0, place - _WINDOW) : place].rstrip(_PAUSES + "\n")
+    clause = _SENTENCE.split(before.rsplit("\n", 1)[-1])[-1]
+    return clause if len(_WORDS.findall(clause)) >= _CLAUSE else ""
 
 
 _MARKS = " \t\n:*_`\"'.,;$#{}()[]=\\"
@@ -421,16 +465,19 @@ _BREAK = re.compile(r"(?<=[.!?;])[ \t]+|\n+")
 _SUBJECT = re.compile(r"(?:(?<=[.,;:!?\n\u2014\u2013] )|(?<=\n)|\A)(?:[\w']+ ){1,5}\Z")
 
 
+_NAMED = ("retraction", "former", "negation", "denial")
+
+
 def _has_words(text: str) -> bool:
     return any(map(str.isalnum, text))
 
 
 @cache
 def _cues() -> dict[str, frozenset[str]]:
-    """Roles of words (`cue/2`) to the words; those of `retraction` and `former` are `word/2`."""
+    """Roles of words (`cue/2`) to the words; those of some are `word/2`."""
     rows = builtin().rows
     found: dict[str, set[str]] = {}
-    named = [row for row in rows["word", 2] if row[0] in ("retraction", "former")]
+    named = [row for row in rows["word", 2] if row[0] in _NAMED]
     for role, text in (*rows["cue", 2], *named):
         found.setdefault(role, set()).add(text)
     return {role: frozenset(texts) for role, texts in found.items()}
@@ -504,8 +551,18 @@ def _retraction() -> re.Pattern[str]:
     pause = r"[,;\u2014\u2013]"
     return _compiled(
         r"(?<!\w)(?:%(retraction)s|%(blunder)s|%(meant)s)(?!\w)"
-        rf"|(?<={pause} )(?:%(refusal)s)(?=\s?{pause})"
+        rf"|(?<={pause}\s)(?:%(refusal)s|%(replacing)s)(?=\s?{pause})"
     )
+
+
+@cache
+def _refusing() -> re.Pattern[str]:
+    return _compiled(r"\W*(?:(?:%(contrary)s|%(opening)s)\W+)*(?:%(refusal)s|%(replacing)s)\W*")
+
+
+@cache
+def _denying() -> re.Pattern[str]:
+    return _compiled(r"\b(?:%(negation)s|%(denial)s)(?!\w)|n't\b")
 
 
 @cache

@@ -35,6 +35,7 @@ from symbouq.reading.segments import (
     retracts,
     segmented,
     structured,
+    unretracted,
 )
 
 _CONCLUSION = "the conclusion"
@@ -303,7 +304,7 @@ class TraceReader(ABC, Generic[N]):
         Raises:
             ReadingError: If a sentence of the scene has no end.
         """
-        read, scene, question, lost = readable(self._read_scene, scene, question)
+        read, scene, question, lost = readable(self._read_scene, unretracted(scene), question)
         stated, spellings, asked = read
         faults: dict[str, str] = {}
         while True:
@@ -378,19 +379,18 @@ class TraceReader(ABC, Generic[N]):
         known = len(names)
         # Those of the conclusion too: when time is over, what was read by then is kept.
         *tokens, last = self.lexicon.tokens_of_each([*steps, conclusion])
-        parts = [clauses(step) for step in steps]
+        after = [False, *map(asks, steps)]
+        parts = [clauses(step, not asking) for step, asking in zip(steps, after, strict=False)]
         plain = [_within(said, part.standing) for said, part in zip(tokens, parts, strict=True)]
         read = self._chained("claim", steps, plain, names, known, faults)
         claims: list[Claim] = []
         bearing: list[int] = []
-        asking = False
         for step, said, part, stated in zip(steps, tokens, parts, read, strict=True):
             taken: Sequence[Mention] = ()
             if part.taken is not None:
                 taken = self._mentions(_within(said, [part.taken]), names, known)
-            elif part.before or (refuses(step) and not asking):
+            elif part.before:
                 taken = take_back(claims, bearing)
-            asking = asks(step)
             if taken and not stated:
                 stated = self._corrected(_within(said, part.standing), names, known, taken)
             kinds = {token.kind for token in said}

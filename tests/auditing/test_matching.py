@@ -203,7 +203,7 @@ ROLES = {
     *("open", "declined", "all", "noun", "link", "choosing", "conclusion", "clause", "reason"),
     *("confidence", "settled", "possible", "listing", "unsure"),
     *("announcing", "announced", "supposing", "opening", "closing", "contrary"),
-    *("doubt", "assent", "refusal", "blunder", "meant", "twofold", "reversing"),
+    *("doubt", "assent", "refusal", "replacing", "blunder", "meant", "twofold", "reversing"),
 }
 
 

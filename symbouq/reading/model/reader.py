@@ -15,7 +15,7 @@ from symbouq.reading.model.judging import (
     judged,
 )
 from symbouq.reading.parsed import IN_PART, SURE
-from symbouq.reading.segments import ending
+from symbouq.reading.segments import ending, unretracted
 from symbouq.reading.traces import ASSERTED, COUNTED, Claim, Mention, Question, Text, grouped
 from symbouq.records.reading import Reply
 
@@ -132,6 +132,7 @@ class _Reading:
         self._known = _mentioned(replies, ("S", "Q"))
         self._replies = [given[0] for given in replies]
         self._second = second
+        self._standing = unretracted(texts.scene)
         self._whole = True
         self.faults = [
             f"{_part(label)}: {_summed(sentence.faults)}"
@@ -150,7 +151,10 @@ class _Reading:
     # Scene and question ------------------------------------------------------------------
 
     def _scene_mentions(self, number: int) -> Iterator[Mention]:
-        """What a sentence of the scene surely states."""
+        """What a sentence of the scene surely states, unless the scene takes back some of it."""
+        if self._standing[number - 1] != self._texts.scene[number - 1]:
+            self._whole = False
+            return
         others = self._second.scene[number - 1] if self._second is not None else ()
         sentence = self._sentences[f"S{number}"]
         self._whole = self._whole and sentence.read and not sentence.in_part

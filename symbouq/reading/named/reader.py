@@ -12,6 +12,7 @@ from symbouq.reading.faults import SCENE_SENTENCE, reading
 from symbouq.reading.lexicon import Token, kind_at, text_at
 from symbouq.reading.named.grammar import Grammar, Item, Placement
 from symbouq.reading.named.mentions import Names, discover, follows_name, key_of, measured, runs
+from symbouq.reading.segments import unretracted
 from symbouq.reading.traces import (
     NAMED_BY_QUESTION,
     Mention,
@@ -45,7 +46,7 @@ class NamedReader(TraceReader[Names]):
             scene: The scene's sentences.
             question: The question, or a statement to be judged.
         """
-        stated, spellings, asked = self._read_scene(tuple(scene), question)
+        stated, spellings, asked = self._read_scene(tuple(unretracted(scene)), question)
         with reading("the question", question):
             tokens = self._without_question_words(self.lexicon.tokens(question))
             if tokens and tokens[-1].text == "?":

@@ -898,6 +898,8 @@ class _Facts:
                 inner += _of(child)
             if child.i > token.i or child.dep_ not in _MODIFIERS or _is_listed(child):
                 continue
+            if word.label and self._opens(child):
+                continue
             if (
                 self._words[child.i].category == "term"
                 or self._words[child.i + 1].category == "term"
@@ -935,6 +937,14 @@ class _Facts:
         named = (n for n in sorted(set(inner)) if any(c.isalnum() for c in self._words[n].text))
         words = tuple(named) or (token.i,)
         return Phrase(token.i, words, kind, _role(token), count, plural, rest)
+
+    def _opens(self, token: Token) -> bool:
+        """Whether a word before a name is none of its words: a number of an item, "(3) Area 1", or
+        a verb that opens its sentence, "Draw node A".
+        """
+        numbers = token.i + 1 < len(token.doc) and token.doc[token.i + 1].text == ")"
+        bids = self._in_class(token, "bidding") or self._in_class(token, "putting")
+        return numbers or (token.i == 0 and bids)
 
     def _order(self, doc: Doc) -> None:
         """What follows from the order of the words."""

@@ -29,6 +29,7 @@ from symbouq.reading.segments import (
     retracts,
     segmented,
     structured,
+    taken_back,
 )
 from symbouq.reading.syntax.cutting import ENDS
 from symbouq.reading.syntax.discourse import Discourse, reached
@@ -222,7 +223,7 @@ class SyntaxReader:
         those of scene and question, then those of the claims.
         """
         scene, question, steps, conclusion, response = told
-        given = [*scene, question]
+        given = [*map(broken, scene), question]
         names = self._names([*given, *(steps or ()), conclusion or "", response or ""])
         spoken = " ".join(given).lower()
         groups = [(tuple(given), frozenset(n for n in names if " ".join(n) in spoken))]
@@ -250,7 +251,7 @@ class SyntaxReader:
     def _scene(self, scene: tuple[str, ...], question: str, names: frozenset[Name]) -> _Scene:
         check_time()
         with reading("the scene", " ".join(scene)):
-            *read, asked = self.sentences.read([*scene, question], names)
+            *read, asked = self.sentences.read([*map(broken, scene), question], names)
         upright = not self._compass.isdisjoint(_WORD.findall(" ".join(scene).lower()))
         *read, asked = self.framed([*read, asked], upright)
         things = Things(
@@ -263,9 +264,11 @@ class SyntaxReader:
         discourse = Discourse(things, self.sentences, arrangement, motion)
         tables = Tables(self.ontology)
         spoken: list[list[Said]] = []
+        taken: Sequence[Said] = ()
         first: list[int] = []  # the sentence that speaks of a thing first
         worded: dict[tuple[int, int], set[tuple[str, str]]] = {}
         faults: list[str] = []
+        gone = taken_back(scene)
         for number, (text, sentences) in enumerate(zip(scene, read, strict=True), start=1):
             part = f"{SCENE_SENTENCE} {number}"
             check_time()
@@ -276,6 +279,10 @@ class SyntaxReader:
             with reading(part, text):
                 spoken.append([])
                 for sentence in sentences:
+                    if any(start <= sentence.start < end for start, end in gone[number - 1]):
+                        # What is put in its place may draw on its things.
+                        taken = self.said(discourse, sentence) or taken
+                        continue
                     row = discourse.tabled(sentence, tables)
                     if row is not None:
                         spoken[-1] += row
@@ -293,12 +300,19 @@ class SyntaxReader:
                         if step is not None:
                             spoken[-1].append(replace(step, landmark=place))
                     things.happenings += happened
-                    here = self._counted(discourse, sentence, self.said(discourse, sentence))
+                    here = self.said(discourse, sentence)
+                    corrected: Sequence[Said] = ()
+                    if taken and _lacks_subject(sentence):
+                        ends = taken[-1].placed, taken[-1].landmark
+                        pair = things.spellings[ends[0]], things.spellings[ends[1]]
+                        corrected = self.completed(discourse, sentence, pair, names)
+                    here = corrected or here
+                    here, taken = self._counted(discourse, sentence, here), ()
                     spoken[-1] += here
                     for said in here:
                         told = sentence.word_of(said.statement), said.relation
                         worded.setdefault((said.placed, said.landmark), set()).add(told)
-                    unread = () if happened else self.rest(sentence, here, things)
+                    unread = () if happened or corrected else self.rest(sentence, here, things)
                     if unread:
                         words = ", ".join(repr(word) for _, word in unread)
                         faults.append(f"{part}: not all is read, nothing is based on {words}")
@@ -457,6 +471,36 @@ class SyntaxReader:
                 confirmed = (replace(_confirmed(s, turned), span=span) for s in asked)
                 said = [*confirmed, *said]
         return said
+
+    def completed(
+        self,
+        discourse: Discourse,
+        sentence: Sentence,
+        taken: tuple[str, str],
+        names: frozenset[Name],
+    ) -> list[Said]:
+        """What words without a subject say of the one of what they correct: "..., no wait, right of
+        the box".
+
+        Args:
+            discourse: What was said before.
+            sentence: The words.
+            taken: What they correct was said of: what was placed, and its landmark.
+            names: Names that the trace repeats.
+        """
+        subject, landmark = taken
+        pronouns = self.ontology.lexicon.word.get("pronoun", ())
+        words = (
+            landmark if word.text.lower() in pronouns else word.text for word in sentence.words
+        )
+        (whole,) = self.sentences.read([" ".join([subject, "is", *words])], names)
+        span = sentence.start, sentence.start + len(sentence.text)
+        return [
+            replace(each, span=span)
+            for part in whole
+            for each in self.said(discourse, part)
+            if discourse.things.spellings[each.placed] == subject
+        ]
 
     def confirms(self, sentence: Sentence) -> bool:
         """Whether a sentence says that what was asked is so."""
@@ -634,6 +678,11 @@ def _opening(sentence: Sentence) -> list[str]:
     return _WORD.findall(sentence.text[unmarked(sentence.text) :].lower())[:3]
 
 
+def _lacks_subject(sentence: Sentence) -> bool:
+    """Whether what a sentence says of places, if anything, it says of nothing that it names."""
+    return all(statement.placed < 0 for statement in sentence.says.statements)
+
+
 def _is_term(sentence: Sentence) -> bool:
     """Whether a sentence is nothing but a formula, "TPP(x,z)": an item of a list."""
     words = [word for word in sentence.words if word.text[-1:].isalnum()]
@@ -644,7 +693,7 @@ def _answered(text: str) -> tuple[str, int]:
     """What a conclusion says, once it has announced the answer and taken back what it takes back;
     and where that begins.
     """
-    found = clauses(text)
+    found = clauses(text, refusing=not refuses(text))
     begin, stop = found.standing[-1] if found.standing else (len(text), len(text))
     begin, stop = (begin, stop) if found.taken or found.before else (0, len(text))
     start, end = announced(text[begin:stop])
@@ -784,11 +833,7 @@ class _Claims:
     def take(self, steps: Sequence[str], conclusion: str) -> None:
         """Claims that are given one by one, the conclusion last."""
         read = self._sentences("the claims", [broken(step) for step in steps])
-        asking = False
         for step, sentences in zip(steps, read, strict=True):
-            if refuses(step) and not asking:
-                take_back(self.made, self._bearing)
-            asking = asks(step)
             whole = _Reading([], ASSERTED)
             for part in self._standing(sentences):
                 if part.mentions and whole.mentions and COUNTED in (part.stance, whole.stance):
@@ -805,7 +850,8 @@ class _Claims:
         for n, sentence in enumerate(sentences):
             if not self._in_time(f"claim {len(self.made) + 1}"):
                 break
-            if retracts(sentence.text):
+            asking, self._asking = self._asking, sentence.asked
+            if retracts(sentence.text) or (refuses(sentence.text) and not asking):
                 if parts:
                     taken = parts.pop().mentions
                 elif n == 0:
@@ -1145,19 +1191,14 @@ class _Claims:
             sentence: The sentence.
             taken: The relations that were taken back.
         """
-        if read.mentions or not taken or sentence.asked:
+        own = read.mentions and not _lacks_subject(sentence)
+        if own or not taken or sentence.asked:
             return read
         pair = taken[-1].subject, taken[-1].object
         stated = list(self._of.label(sentence.text, self._things, pair))
         if not stated:
-            opening = f"{pair[0]} is "
-            (whole,) = self._sentences("the correction", [opening + sentence.text])
-            said = [each for part in whole for each in self._said(self._discourse, part)]
-            stated = [
-                replace(m, span=(max(0, m.span[0] - len(opening)), m.span[1] - len(opening)))
-                for m in self._of.mentions(said, self._things, 0, (ASSERTED,))
-                if m.subject == pair[0]
-            ]
+            said = self._of.completed(self._discourse, sentence, pair, self._names)
+            stated = list(self._of.mentions(said, self._things, 0, (ASSERTED,)))
         return replace(read, mentions=stated, stance=ASSERTED, reason="") if stated else read
 
     # Answers -------------------------------------------------------------------------
