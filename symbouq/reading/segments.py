@@ -203,6 +203,8 @@ def announced(text: str) -> tuple[int, int]:
         start += 1
     while start < end and text[end - 1] in _MARKS:
         end -= 1
+    if text.count('"', start, end) % 2:  # `"A is left of B", says Kim`
+        start = text.rfind('"', 0, start + 1) if text[start] != '"' else start
     opened = text.count("(", start, end) > text.count(")", start, end)
     return start, end + (opened and text[end : end + 1] == ")")  # "at (2, 5)"
 

@@ -119,8 +119,10 @@ _TERM = re.compile(
 """A relation written as a formula: "DC(x,y)", or "EC (x,y)", where a brace of LaTeX was."""
 
 
-_IDENTIFIER = re.compile(r"(?<![\w-])[^\W_]+(?:[_-]+[^\W_]+)+(?![\w-])")
-"""What is one name though its parts are joined: "bed_room_1", "server-rack-2"."""
+_IDENTIFIER = re.compile(
+    r"(?<![\w-])[^\W_]+(?:[_-]+[^\W_]+)+(?:\.[a-z]{2,4}(?!\w))?(?![\w-])"
+)
+"""What is one name though its parts are joined: "bed_room_1", "server-rack-2", "img_1.png"."""
 _NUMBERED = re.compile(
     r"(?<![\w-])([^\W\d_]{2,}) ?[(\[](\d{1,3}|[A-Za-z]|[a-z]+(?: [a-z]+)?)[)\]](?!\w)(?= ?(\w*))"
 )
@@ -292,7 +294,8 @@ class Preparation:
                 if len(words) == 1
             ),
         )
-        self._bounding = self._functions | self._classes.get("degree", frozenset())
+        unnamed = (self._classes.get(name, frozenset()) for name in ("degree", "doubtful"))
+        self._bounding = self._functions.union(*unnamed)
         numerals = ontology.lexicon.numeral.keys()
         ranked = frozenset().union(*(self._classes.get(name, ()) for name in _RANKED))
         self.names = Names(self._bounding, self._common, numerals, ranked)
@@ -414,6 +417,7 @@ _JOINED = {
     "succession": "met",
     "doubtful": "perhaps",
     "conditional": "if",
+    "exclusive": "only",
 }
 """Classes whose texts of several words are one word to the parser, and what it is shown."""
 
@@ -1464,6 +1468,7 @@ class _Sentence:
             return self._told_by(first, last)
         relations: list[str] = []
         amounts: list[Amount | None] = []
+        contrasted: list[_Item] = []
         choice = False
         denied = bool(self.made) and self.made[-1].text.lower() == "not"
         for part in _PART.finditer(compound.string, first, last):
@@ -1478,6 +1483,8 @@ class _Sentence:
             choice = choice or "O" in part.group(1)
             if "X" not in part.group(1) or not relations:
                 relations.append(self._joined(said))
+            elif self.of._converse.get(self._joined(said)) not in relations:  # not denied by them
+                contrasted += [*tied, *inner]
         joined = () if choice or _is_backward(amounts) else self._all_joined(relations)
         codes = compound.string[first:last]
         exact = any(
@@ -1528,6 +1535,7 @@ class _Sentence:
                 amounts=told,
                 vague=vague,
             )
+            self._leave_out(contrasted)
             return stop
         begin = first
         while compound.string[begin] in "ITDFM" and "S" in compound.string[begin:last]:
@@ -1555,7 +1563,14 @@ class _Sentence:
             amounts=told,
             vague=vague,
         )
+        self._leave_out(contrasted)
         return last
+
+    def _leave_out(self, items: Sequence[_Item]) -> None:
+        """Takes down that nothing is read of some items of the last word."""
+        if items:
+            said = " ".join(self.texts[items[0].first : items[-1].last + 1])
+            self.made[-1] = replace(self.made[-1], left_out=said)
 
     def _without_aside(self, compound: re.Match[str]) -> re.Match[str]:
         """A compound without what goes on to something else: "ON THE RIGHT, next to B" is on the
