@@ -82,12 +82,14 @@ def counted(data: Path, part: str) -> Counter[str]:
 
 @pytest.mark.slow
 def test_claims_about_compositions(data: Path) -> None:
-    """RCC-8 and cardinal directions: a possibility that is named is not said to hold."""
+    """RCC-8 and cardinal directions: a possibility that is named is not said to hold, and what
+    besides says "they occupy the same region", or "it does not touch its boundary", is not decided.
+    """
     count = counted(data, "qsr_composition")
     assert count["contradicted"] == count["contradicted rightly"], count
-    assert count["entailed rightly"] >= 0.85 * count["entailed"], count
+    assert count["entailed"] - count["entailed rightly"] <= 1, count
     assert count["others silent"] >= 0.95 * count["others"], count
-    assert count["claims read"] >= 0.48 * count["claims"], count
+    assert count["claims read"] >= 0.16 * count["claims"], count
 
 
 @pytest.mark.slow

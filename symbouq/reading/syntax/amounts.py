@@ -97,6 +97,7 @@ class Amounts:
     def counts(self, word: str) -> bool:
         """Whether a word in lower case is a number, or a part of one."""
         known = word in self._numerals or word in self._scales or word in self._noughts
+        known = known or (word[:1] in _SIGNS and word[1:] in self._numerals)
         return known or _FIGURES.fullmatch(word) is not None
 
     def scales(self, word: str) -> bool:
@@ -156,10 +157,10 @@ class Amounts:
         """The number that one word is."""
         if word in self._noughts:
             return Fraction(0)
-        if word in self._numerals:
-            return Fraction(self._numerals[word])
         sign = _SIGNS.get(word[:1], 1)
         plain = word[1:] if word[:1] in _SIGNS else word
+        if plain in self._numerals:
+            return sign * Fraction(self._numerals[plain])
         if len(plain) > _FEW_DIGITS:
             return None
         if any(map(str.isdecimal, plain)) and plain.isascii() and _PLAIN.fullmatch(plain):

@@ -238,7 +238,11 @@ class Discourse:
                     span = min(other.span[0], each.span[0]), max(other.span[1], each.span[1])
                     sure = other.sure and each.sure
                     found[n] = replace(
-                        self._amounts_of_both(other, each), relation=whole, span=span, sure=sure
+                        self._amounts_of_both(other, each),
+                        relation=whole,
+                        span=span,
+                        sure=sure,
+                        joined=other.joined | {each.statement.trigger},
                     )
                     break
             else:

@@ -119,14 +119,16 @@ _TERM = re.compile(
 """A relation written as a formula: "DC(x,y)", or "EC (x,y)", where a brace of LaTeX was."""
 
 
-_IDENTIFIER = re.compile(
-    r"(?<![\w-])[^\W_]+(?:[_-]+[^\W_]+)+(?:\.[a-z]{2,4}(?!\w))?(?![\w-])"
-)
+_IDENTIFIER = re.compile(r"(?<![\w-])[^\W_]+(?:[_-]+[^\W_]+)+(?:\.[a-z]{2,4}(?!\w))?(?![\w-])")
 """What is one name though its parts are joined: "bed_room_1", "server-rack-2", "img_1.png"."""
 _NUMBERED = re.compile(
     r"(?<![\w-])([^\W\d_]{2,}) ?[(\[](\d{1,3}|[A-Za-z]|[a-z]+(?: [a-z]+)?)[)\]](?!\w)(?= ?(\w*))"
 )
 """A noun with its number in brackets, or what tells it apart, "cube (2)", and the word after it."""
+
+
+_UNNAMED = ("article", "condition", "supposition", "doubtful", "inferring", "negation", "temporal")
+"""Classes of words that open a clause and no name."""
 
 
 class _Item(NamedTuple):
@@ -417,7 +419,7 @@ _JOINED = {
     "succession": "met",
     "doubtful": "perhaps",
     "conditional": "if",
-    "exclusive": "only",
+    "exclusive": "even",
 }
 """Classes whose texts of several words are one word to the parser, and what it is shown."""
 
@@ -1028,7 +1030,7 @@ class _Sentence:
             return self._named_item(at, end) if named else None
         after = self._at(end)
         lexical = self._is_function(self._at(at)) or self._at(at) in self.of._phrases
-        if end - at < 2 or not lexical or self._is(self._at(at), "article"):
+        if end - at < 2 or not lexical or any(self._is(self._at(at), name) for name in _UNNAMED):
             return None
         article = self._is(self._at(at - 1), "article")
         copula = self._is(after, "auxiliary") or self._is(after.removesuffix("s"), "copula")
@@ -1099,9 +1101,8 @@ class _Sentence:
             return at + 1 if self._is_letter(at) else 0
         if _CODED_NAME.fullmatch(text):
             return at + 1
-        if not text.isalpha() or (
-            self._is_function(self.lower[at]) and self.lower[at] not in self.heads
-        ):
+        bound = self._is_function(self.lower[at]) or self._is(self.lower[at], "doubtful")
+        if not text.isalpha() or (bound and self.lower[at] not in self.heads):
             return 0
         if self._is_move(self.lower[at]) or self._is(self.lower[at], "have"):
             return 0

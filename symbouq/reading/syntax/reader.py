@@ -268,9 +268,9 @@ class SyntaxReader:
         first: list[int] = []  # the sentence that speaks of a thing first
         worded: dict[tuple[int, int], set[tuple[str, str]]] = {}
         faults: list[str] = []
-        gone = taken_back(scene)
+        retracted = taken_back(scene)
         for number, (text, sentences) in enumerate(zip(scene, read, strict=True), start=1):
-            part = f"{SCENE_SENTENCE} {number}"
+            part, gone = f"{SCENE_SENTENCE} {number}", retracted[number - 1]
             check_time()
             for fault in (sentence.fault for sentence in sentences if sentence.fault):
                 raise InternalError(part, fault, text)
@@ -279,7 +279,7 @@ class SyntaxReader:
             with reading(part, text):
                 spoken.append([])
                 for sentence in sentences:
-                    if any(start <= sentence.start < end for start, end in gone[number - 1]):
+                    if _within(sentence.start, gone):
                         # What is put in its place may draw on its things.
                         taken = self.said(discourse, sentence) or taken
                         continue
@@ -300,18 +300,19 @@ class SyntaxReader:
                         if step is not None:
                             spoken[-1].append(replace(step, landmark=place))
                     things.happenings += happened
-                    here = self.said(discourse, sentence)
+                    told = self.said(discourse, sentence)
                     corrected: Sequence[Said] = ()
                     if taken and _lacks_subject(sentence):
                         ends = taken[-1].placed, taken[-1].landmark
-                        pair = things.spellings[ends[0]], things.spellings[ends[1]]
-                        corrected = self.completed(discourse, sentence, pair, names)
-                    here = corrected or here
-                    here, taken = self._counted(discourse, sentence, here), ()
+                        of = things.spellings[ends[0]], things.spellings[ends[1]]
+                        corrected = self.completed(discourse, sentence, of, names)
+                    taken = ()
+                    told = [s for s in corrected or told if not _within(s.span[0], gone)]
+                    here = self._counted(discourse, sentence, told)
                     spoken[-1] += here
                     for said in here:
-                        told = sentence.word_of(said.statement), said.relation
-                        worded.setdefault((said.placed, said.landmark), set()).add(told)
+                        wording = sentence.word_of(said.statement), said.relation
+                        worded.setdefault((said.placed, said.landmark), set()).add(wording)
                     unread = () if happened or corrected else self.rest(sentence, here, things)
                     if unread:
                         words = ", ".join(repr(word) for _, word in unread)
@@ -351,12 +352,15 @@ class SyntaxReader:
             *(arrangement, motion, upright, worded),
         )
 
-    @staticmethod
-    def _counted(discourse: Discourse, sentence: Sentence, said: Sequence[Said]) -> Sequence[Said]:
+    def _counted(
+        self, discourse: Discourse, sentence: Sentence, said: Sequence[Said]
+    ) -> Sequence[Said]:
         """What a sentence of a scene says, with each relation denied that it says holds of none:
         "none of the cups is in A". Where it says of how many it holds otherwise, nobody knows of
-        which.
+        which; what need not be, or is not known, is not said.
         """
+        if self.has(sentence, "unnecessary") or self.has(sentence, "undetermined"):
+            return []
         if not sentence.says.counts or sentence.asked:
             return said
         counted = discourse.counted(sentence, {})
@@ -502,6 +506,11 @@ class SyntaxReader:
             if discourse.things.spellings[each.placed] == subject
         ]
 
+    def has(self, sentence: Sentence, name: str) -> bool:
+        """Whether a sentence has a text of a class."""
+        text = sentence.text.lower()
+        return any(words in text for words in self.ontology.wording.lexeme.get(name, ()))
+
     def confirms(self, sentence: Sentence) -> bool:
         """Whether a sentence says that what was asked is so."""
         return self._opens(sentence) in self._affirming
@@ -599,15 +608,10 @@ class SyntaxReader:
             if s.statement.trigger in grouped
             or any(True for _ in self.mentions([s], things, offset, forces))
         ]
-        read = [s.statement for s in spoken]
-        triggers = {s.trigger for s in read}
-        ways = self.ontology.relations.component.keys()
-        ends = {(s.placed, s.landmark) for s in read if ways >= set(s.relations)}
+        triggers = {n for s in spoken for n in (s.statement.trigger, *s.joined)}
         for stated in sentence.says.statements:
-            # "above B and to the left", "on the third FLOOR"
-            joined = ways >= set(stated.relations) and (stated.placed, stated.landmark) in ends
-            located = stated.landmark in triggers
-            if stated.trigger not in triggers and not joined and not located:
+            located = stated.landmark in triggers  # "on the third FLOOR"
+            if stated.trigger not in triggers and not located:
                 unread.add(stated.trigger)
         phrases = sentence.says.phrases
         for trigger in triggers:  # "left of B and C", of which only B is known
@@ -683,6 +687,11 @@ def _lacks_subject(sentence: Sentence) -> bool:
     return all(statement.placed < 0 for statement in sentence.says.statements)
 
 
+def _within(place: int, spans: Iterable[tuple[int, int]]) -> bool:
+    """Whether a character is in one of some spans."""
+    return any(start <= place < end for start, end in spans)
+
+
 def _is_term(sentence: Sentence) -> bool:
     """Whether a sentence is nothing but a formula, "TPP(x,z)": an item of a list."""
     words = [word for word in sentence.words if word.text[-1:].isalnum()]
@@ -708,6 +717,12 @@ def _plainly(said: Said) -> Said:
 def _cited(said: Said) -> Said:
     """The same as what explains a term, and says nothing of the scene."""
     force = "doubted" if said.statement.force in (*_STATED, "glossed") else said.statement.force
+    return replace(said, statement=replace(said.statement, force=force))
+
+
+def _restated(said: Said) -> Said:
+    """The same as asserted where it explains a term."""
+    force = ASSERTED if said.statement.force == "glossed" else said.statement.force
     return replace(said, statement=replace(said.statement, force=force))
 
 
@@ -796,6 +811,11 @@ class _Claims:
         self._motion = scene.motion
         self._upright = scene.upright
         self._worded = scene.worded
+        self._given = {
+            (mention.subject, mention.relation, mention.object)
+            for mentions in scene.stated
+            for mention in mentions
+        }
         carried = of.ontology.wording.carried
         self._contents = of.held(scene, of.sentences.containing)
         self._holders: dict[int, list[int]] = {}
@@ -940,16 +960,18 @@ class _Claims:
         first = _opening(sentence)[:1]
         glosses = not set(first).isdisjoint(meaning) or self._defines(_opening(sentence))
         glosses = self._glossed and glosses
-        self._glossed = glosses or any(each.statement.force == "glossed" for each in said)
-        self._glossed = self._glossed or self._has(sentence, "equivalence")
-        if glosses or any(each.statement.force == "glossed" for each in said):
+        glosses = glosses or any(each.statement.force == "glossed" for each in said)
+        if glosses and self._restates(sentence, said):
+            glosses, said = False, [_restated(each) for each in said]
+        self._glossed = glosses or self._of.has(sentence, "equivalence")
+        if glosses:
             said = [_cited(each) for each in said]
         # What follows a condition in its paragraph may hold under it alone.
         self._conditional = self._conditional and not _PARAGRAPH.search(gap)
-        self._example = self._example and not self._has(sentence, "generality")
+        self._example = self._example and not self._of.has(sentence, "generality")
         if self._conditional or self._example:
             said = [_unsure(each) for each in said]
-        self._example = self._example or self._has(sentence, "example")
+        self._example = self._example or self._of.has(sentence, "example")
         # What is listed as possible may be tested, and refused, later.
         if self._numbered or unmarked(sentence.text):
             said = [_unsure(s) if s.statement.force == "possible" else s for s in said]
@@ -986,6 +1008,15 @@ class _Claims:
         rest = self._of.rest(sentence, said, self._things, offset) if stance == ASSERTED else ()
         return _Reading([], stance, self._of.unread(said, sentence), rest=rest)
 
+    def _restates(self, sentence: Sentence, said: Sequence[Said]) -> bool:
+        """Whether each formula that a sentence explains is a fact of the scene: "TPP(x,y) means
+        that x is in y".
+        """
+        terms = [s for s in said if sentence.words[s.statement.trigger].category == "term"]
+        mentions = self._of.mentions([_restated(term) for term in terms], self._things)
+        told = {(m.subject, m.relation, m.object) for m in mentions}
+        return bool(told) and told <= self._given
+
     def _bids(self, sentence: Sentence, said: Said) -> bool:
         """Whether a sentence tells somebody to bring about what it says, and no way to go."""
         if said.statement.trigger in sentence.says.bare:
@@ -1012,11 +1043,11 @@ class _Claims:
         """
         told = [s.statement for s in said]
         one = len({s.trigger for s in told}) == 1
-        if one and not sentence.asked and self._has(sentence, "unnecessary"):
+        if one and not sentence.asked and self._of.has(sentence, "unnecessary"):
             return self._all_of([_plainly(each) for each in said], offset, "unnecessary")
         if sentence.asked or any(s.force in ("asked", *_MODAL) for s in told):
             return None
-        if one and self._has(sentence, "undetermined"):
+        if one and self._of.has(sentence, "undetermined"):
             plain = [_plainly(each) for each in said]
             return self._all_of(plain, offset, "undetermined")
         if any(s.force == "supposed" for s in told):
@@ -1050,11 +1081,6 @@ class _Claims:
         before = [s for s in said if s.span[0] < start]
         modal = any(s.statement.force in _MODAL for s in before)
         return before if modal else list(said)
-
-    def _has(self, sentence: Sentence, name: str) -> bool:
-        """Whether a sentence has a text of a class."""
-        text = sentence.text.lower()
-        return any(words in text for words in self._of.ontology.wording.lexeme.get(name, ()))
 
     def _has_word(self, sentence: Sentence, name: str) -> bool:
         """Whether a sentence has a word of a class."""

@@ -29,6 +29,7 @@ class Said:
         sure: Whether anything is based on it.
         offset: Axis to how much further the thing placed is than its landmark.
         unit: The unit of the offset.
+        joined: The words that say the rest of the relation: "above B and TO THE LEFT of it".
     """
 
     placed: int
@@ -39,6 +40,7 @@ class Said:
     sure: bool = True
     offset: Offset = ()
     unit: str = ""
+    joined: frozenset[int] = frozenset()
 
     def displaced(self, turned: Mapping[int, int], ontology: Ontology) -> Said:
         """What this says of things, said of others that are where they were: of the places that
