@@ -23,6 +23,7 @@ _PLAIN = re.compile(r"(?:\d+|\d{1,3}(?:,\d{3})+)?(?:(?<=\d)\.|\.\d+)?(?:(?<=\d)e
 _RATIO = re.compile(r"\d+/[1-9]\d*")
 _MIXED = re.compile(rf"(\d*)([{_VULGAR}])")
 _POWERS = {"\u00b2": 2, "\u00b3": 3}
+_TIMES = ("x", "\u00d7", "*")
 _SIGNS = {"-": -1, "\u2212": -1, "+": 1}
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
 """Classes of words to how many times what stands before them they are."""
@@ -127,6 +128,9 @@ class Amounts:
             case [Fraction() as base, None, Fraction() as power] if words[1] == "^":
                 small = power.denominator == 1 and abs(power) <= _LARGEST_POWER and base
                 return base ** int(power) if small and abs(base) <= _LARGEST_POWER + 1 else None
+            case [Fraction() as times, None, Fraction(), None, Fraction()] if words[1] in _TIMES:
+                power = self._value(words[2:])
+                return None if power is None else times * power  # "9 x 10^3"
         return self._in_words(words)
 
     def _in_words(self, words: Sequence[str]) -> Fraction | None:

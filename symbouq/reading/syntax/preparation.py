@@ -1102,6 +1102,8 @@ class _Sentence:
         if _CODED_NAME.fullmatch(text):
             return at + 1
         bound = self._is_function(self.lower[at]) or self._is(self.lower[at], "doubtful")
+        verb = self.lower[at].removesuffix("ing")
+        bound = bound or self._is(verb, "facing") or self._is(f"{verb}e", "facing")
         if not text.isalpha() or (bound and self.lower[at] not in self.heads):
             return 0
         if self._is_move(self.lower[at]) or self._is(self.lower[at], "have"):
@@ -1772,8 +1774,9 @@ def _turned(words: Sequence[Word]) -> list[Word]:
     if texts[:1] not in (["not"], ["neither"]) or "but" not in texts:
         return list(words)
     but = texts.index("but")
-    if not any(w.category for w in words[1:but]) or not any(w.category for w in words[but:]):
-        return list(words)
+    placed = words[but - 1].category or any(w.category == "preposition" for w in words[1:but])
+    if not placed or not any(w.category for w in words[but:]):
+        return list(words)  # "not the front desk but ..."
     made: list[Word] = []
     for n, word in enumerate(words[:but]):
         if n == 0 or (texts[n] in ("not", "nor") and texts[n - 1] in (",", "and")):
