@@ -51,7 +51,7 @@ from symbouq.limits import check_time
 from symbouq.ontology.library import builtin
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import shortened
-from symbouq.reading.segments import refuses
+from symbouq.reading.segments import judges, refuses
 
 Kind = Literal["single", "set", "sequence"]
 """Whether an answer is one label, several in any order, or several in order."""
@@ -130,6 +130,9 @@ def delivered(text: str, space: AnswerSpace | Iterable[str], question: str = "")
         return None
     if not any(map(str.isalnum, text)):
         return None
+    words = [word for word in text.split() if any(map(str.isalnum, word))]
+    if all(map(judges, words)):
+        text = words[-1]  # "Yes ... no."
     if matcher.space.kind == "set":
         lines = [line for line in text.splitlines() if line.strip()]
         bare = list(takewhile(_is_bare, (matcher.events(_ITEM.sub("", n)) for n in lines)))

@@ -299,6 +299,8 @@ def test_a_question_that_asks_whether_is_answered_no() -> None:
         ("yes? no.", ("yes", "no"), "no"),
         ("Yes? No.", ("yes", "no"), "no"),
         ("Is it? Yes.", ("yes", "no"), "yes"),
+        ("Yes... no.", ("yes", "no"), "no"),
+        ("No - yes!", ("yes", "no"), "yes"),
     ],
 )
 def test_spellings(text: str, labels: tuple[str, ...], expected: str) -> None:

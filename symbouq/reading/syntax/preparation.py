@@ -1102,8 +1102,9 @@ class _Sentence:
         if _CODED_NAME.fullmatch(text):
             return at + 1
         bound = self._is_function(self.lower[at]) or self._is(self.lower[at], "doubtful")
-        verb = self.lower[at].removesuffix("ing")
-        bound = bound or self._is(verb, "facing") or self._is(f"{verb}e", "facing")
+        verb, ending = self.lower[at][:-3], self.lower[at][-3:]
+        faces = self._is(verb, "facing") or self._is(f"{verb}e", "facing")
+        bound = bound or (faces and ending == "ing")
         if not text.isalpha() or (bound and self.lower[at] not in self.heads):
             return 0
         if self._is_move(self.lower[at]) or self._is(self.lower[at], "have"):

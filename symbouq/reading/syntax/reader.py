@@ -452,7 +452,8 @@ class SyntaxReader:
             before = sentence.words[first] if first >= 0 else None
             after = sentence.words[head + 1].text.lower() if head + 1 < len(sentence.words) else ""
             landmark = before is not None and (
-                before.category in ("reference", "preposition") or before.text.lower() == "of"
+                before.category in ("reference", "preposition")
+                or before.text.lower() in ("of", "from")
             )
             if not order and landmark and after in ("is", "are", ",", "does"):
                 order.append(-1)  # "Relative to B, where is A?"
@@ -721,9 +722,12 @@ def _cited(said: Said) -> Said:
 
 
 def _restated(said: Said) -> Said:
-    """The same as asserted where it explains a term."""
-    force = ASSERTED if said.statement.force == "glossed" else said.statement.force
-    return replace(said, statement=replace(said.statement, force=force))
+    """The same where it explains a term that the scene states: asserted, though not so surely that
+    it could contradict anything.
+    """
+    if said.statement.force != "glossed":
+        return said
+    return replace(said, statement=replace(said.statement, force=ASSERTED, unsure=True))
 
 
 def _unsure(said: Said) -> Said:

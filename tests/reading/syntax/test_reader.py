@@ -141,12 +141,12 @@ def test_stances(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "verdict", "reason"),
     [
-        ("left(chair, desk): the chair is on the left of the desk.", "unknown", "quoted"),
-        ("left(chair, desk) means that the chair is right of the desk.", "unknown", "quoted"),
+        ("left(chair, desk): the chair is on the left of the desk.", "entailed", ""),
+        ("left(chair, desk) means that the chair is right of the desk.", "unknown", "uncertain"),
         ("left(chair, lamp) means that the chair is left of the lamp.", "unknown", "quoted"),
     ],
 )
-def test_what_explains_a_term_claims_nothing(text: str, verdict: str, reason: str) -> None:
+def test_what_explains_a_term_claims_what_the_scene_states(text: str, verdict: str, reason: str) -> None:
     first = audited(response=f"{text} Answer: left")[0]
     assert (first.grounded_verdict, first.reason or "") == (verdict, reason)
 
