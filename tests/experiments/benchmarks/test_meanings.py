@@ -205,16 +205,10 @@ def false(sentences: int, seed: int) -> str:
     return "\n".join(json.dumps(each, ensure_ascii=False) for each in wrong)
 
 
-# Strict, so that the marks go with the last false verdict.
-unmended = pytest.mark.xfail(strict=True, reason="mostly: what a scene takes back still counts")
-
-
-@unmended
 def test_no_verdict_is_false() -> None:
     assert not false(150, seed=7)
 
 
-@unmended
 @pytest.mark.slow
 def test_no_verdict_is_false_among_many() -> None:
     assert not false(3000, seed=11)

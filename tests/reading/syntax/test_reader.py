@@ -146,7 +146,9 @@ def test_stances(text: str) -> None:
         ("left(chair, lamp) means that the chair is left of the lamp.", "unknown", "quoted"),
     ],
 )
-def test_what_explains_a_term_claims_what_the_scene_states(text: str, verdict: str, reason: str) -> None:
+def test_what_explains_a_term_claims_what_the_scene_states(
+    text: str, verdict: str, reason: str
+) -> None:
     first = audited(response=f"{text} Answer: left")[0]
     assert (first.grounded_verdict, first.reason or "") == (verdict, reason)
 
