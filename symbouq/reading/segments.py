@@ -347,6 +347,8 @@ def clauses(text: str, refusing: bool = False) -> Clauses:
     for start, end in pairwise(edges):
         said = lines[start:end]
         if not retracts(said) and not (refusing and refuses(said)):
+            if refusing and standing and _correcting().match(said):
+                taken = standing.pop()
             if _has_words(said):
                 standing.append((start, end))
         elif standing:
@@ -560,6 +562,11 @@ def _retraction() -> re.Pattern[str]:
 @cache
 def _refusing() -> re.Pattern[str]:
     return _compiled(r"\W*(?:(?:%(contrary)s|%(opening)s)\W+)*(?:%(refusal)s|%(replacing)s)\W*")
+
+
+@cache
+def _correcting() -> re.Pattern[str]:
+    return _compiled(r"\s*(?:%(refusal)s),\s")
 
 
 @cache

@@ -15,6 +15,7 @@ from symbouq.reading.segments import (
     retracts,
     segmented,
     structured,
+    unretracted,
     upheld,
 )
 from symbouq.records import Trace
@@ -346,6 +347,40 @@ def test_clauses_of_a_text() -> None:
     assert found.taken is not None and text[slice(*found.taken)].strip(" ,") == "Q is above R"
     assert upheld("Left. Scratch that. Right.").strip() == "Right."
     assert clauses("Wait, no. Below.").before
+
+
+RETRACTED = {
+    ("The cup is left of B.", "No."): ["", ""],
+    ("The cup is left of B.", "Actually, it is not.", "D is on E."): ["", "", "D is on E."],
+    ("The cup is left of B; rather, it is above B.",): ["it is above B."],
+    ("The cup is left of B;", "rather, it is above B."): ["", "it is above B."],
+    ("The cup is not left of B; rather, it is above B.",): [
+        "The cup is not left of B; rather, it is above B."
+    ],
+    ("D is on E. The cup is left of B (correction: above it).",): ["D is on E.", "above it)."],
+    ("D is on E.", "Is it? No.", "The cup is left of B."): [
+        "D is on E.", "Is it? No.", "The cup is left of B."
+    ],
+}  # fmt: skip
+"""Sentences of a scene to what they leave of themselves."""
+
+
+@pytest.mark.parametrize("texts", RETRACTED)
+def test_what_a_scene_takes_back(texts: tuple[str, ...]) -> None:
+    left = unretracted(texts)
+    assert [*map(len, left)] == [*map(len, texts)]
+    words = " ".join(" ".join(left).split())
+    assert words == " ".join(text for text in RETRACTED[texts] if text)
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize("scene", ["P is left of Q. No.", "P is left of Q. No, right of Q."])
+def test_a_scene_without_what_it_takes_back(reader: str, scene: str) -> None:
+    record = {"id": "t", "scene": scene, "question": "", **READERS[reader]}
+    record |= {"reasoning": [], "conclusion": "P is left of Q."}
+    verdict = auditor().audited(Trace.model_validate(record))["claims"][-1]["verdict"]
+    right = "contradicted" if "right" in scene and reader == "parsed" else "unknown"
+    assert verdict == right
 
 
 @pytest.mark.parametrize(

@@ -129,8 +129,8 @@ class Amounts:
                 small = power.denominator == 1 and abs(power) <= _LARGEST_POWER and base
                 return base ** int(power) if small and abs(base) <= _LARGEST_POWER + 1 else None
             case [Fraction() as times, None, Fraction(), None, Fraction()] if words[1] in _TIMES:
-                power = self._value(words[2:])
-                return None if power is None else times * power  # "9 x 10^3"
+                factor = self._value(words[2:])
+                return None if factor is None else times * factor  # "9 x 10^3"
         return self._in_words(words)
 
     def _in_words(self, words: Sequence[str]) -> Fraction | None:

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from symbouq.limits import LimitError, check_time, late
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.faults import SCENE_SENTENCE, InternalError, ReadingError, readable, reading
-from symbouq.reading.force import ASKED, SUPPOSED, asks, forces_of, unmarked
+from symbouq.reading.force import ASKED, SUPPOSED, forces_of, unmarked
 from symbouq.reading.lexicon import Lexicon
 from symbouq.reading.parsed import IN_PART, Count
 from symbouq.reading.segments import (
@@ -615,9 +615,11 @@ class SyntaxReader:
             if stated.trigger not in triggers and not located:
                 unread.add(stated.trigger)
         phrases = sentence.says.phrases
+        terms = {n for n, word in enumerate(sentence.words) if word.category == "term"}
         for trigger in triggers:  # "left of B and C", of which only B is known
             of = [s for s in spoken if s.statement.trigger == trigger]
-            known = {n for s in of for n in (s.placed, s.landmark)}
+            named_so = (s for s in spoken if s.statement.trigger in {trigger, *terms})
+            known = {n for s in named_so for n in (s.placed, s.landmark)}
             heads = {n for s in of for n in (s.statement.placed, s.statement.landmark)}
             for group in sentence.says.groups:
                 named = (n for n in group if phrases[n].names and not heads.isdisjoint(group))
@@ -815,11 +817,10 @@ class _Claims:
         self._motion = scene.motion
         self._upright = scene.upright
         self._worded = scene.worded
-        self._given = {
-            (mention.subject, mention.relation, mention.object)
-            for mentions in scene.stated
-            for mention in mentions
-        }
+        given = [mention for mentions in scene.stated for mention in mentions]
+        converse = of.ontology.relations.converse
+        self._given = {(m.subject, m.relation, m.object) for m in given}
+        self._given |= {(m.object, converse.get(m.relation, ""), m.subject) for m in given}
         carried = of.ontology.wording.carried
         self._contents = of.held(scene, of.sentences.containing)
         self._holders: dict[int, list[int]] = {}
@@ -963,13 +964,15 @@ class _Claims:
         meaning = self._of.ontology.wording.lexeme.get("meaning", ())
         first = _opening(sentence)[:1]
         glosses = not set(first).isdisjoint(meaning) or self._defines(_opening(sentence))
-        glosses = self._glossed and glosses
-        glosses = glosses or any(each.statement.force == "glossed" for each in said)
+        chained = self._glossed and glosses
+        glosses = chained or any(each.statement.force == "glossed" for each in said)
         if glosses and self._restates(sentence, said):
-            glosses, said = False, [_restated(each) for each in said]
+            chained = glosses = False
+            said = [_restated(each) for each in said]
         self._glossed = glosses or self._of.has(sentence, "equivalence")
-        if glosses:
-            said = [_cited(each) for each in said]
+        if glosses:  # "x must be in z, which means TPP(x,z)" says the first
+            explained = (chained or s.statement.force == "glossed" for s in said)
+            said = [_cited(s) if cites else s for s, cites in zip(said, explained, strict=True)]
         # What follows a condition in its paragraph may hold under it alone.
         self._conditional = self._conditional and not _PARAGRAPH.search(gap)
         self._example = self._example and not self._of.has(sentence, "generality")
@@ -1017,7 +1020,7 @@ class _Claims:
         that x is in y".
         """
         terms = [s for s in said if sentence.words[s.statement.trigger].category == "term"]
-        mentions = self._of.mentions([_restated(term) for term in terms], self._things)
+        mentions = self._of.mentions(map(_restated, terms), self._things)
         told = {(m.subject, m.relation, m.object) for m in mentions}
         return bool(told) and told <= self._given
 

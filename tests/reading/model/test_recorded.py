@@ -93,11 +93,11 @@ def figures(reader: str, looked: bool) -> Figures:
 @pytest.mark.parametrize(
     ("reader", "looked", "expected"),
     [
-        ("parser", True, Figures(196, 98, 98, 0)),
-        ("parser", False, Figures(192, 58, 58, 0)),
+        ("parser", True, Figures(196, 97, 97, 0)),
+        ("parser", False, Figures(192, 57, 57, 0)),
         ("model", True, Figures(196, 177, 177, 0)),
         ("model", False, Figures(192, 168, 168, 0)),
-        ("both", True, Figures(196, 176, 176, 0)),
+        ("both", True, Figures(196, 177, 177, 0)),
         ("both", False, Figures(192, 162, 162, 0)),
     ],
 )
