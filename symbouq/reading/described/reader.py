@@ -227,7 +227,9 @@ class DescribedReader(TraceReader[Discourse]):
                 True,
             )
             for token in tokens
-            if token.kind == "relation" and token.entry is not None
+            if token.kind == "relation"
+            and token.entry is not None
+            and token.entry.relation not in self.ontology.lexicon.grouped  # "between" them
         )
 
 

@@ -233,6 +233,7 @@ def test_a_mistake_in_an_earlier_answer_takes_nothing_back() -> None:
         ("Answer: left or right", []),
         ("Answer: The red star is below the circle.", ["below"]),
         ("Answer: purple", []),
+        ('I chose "left" as the relation between the red star and the circle.', ["left"]),
     ],
 )
 def test_conclusion(text: str, relations: list[str]) -> None:
