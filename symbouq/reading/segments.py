@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -367,11 +367,13 @@ def taken_back(texts: Sequence[str]) -> list[list[tuple[int, int]]]:
     """
     joined = "\n".join(texts)
     standing = [(0, 0), *clauses(joined, refusing=True).standing, (len(joined), len(joined))]
-    gone = [(end, start) for (_, end), (start, _) in pairwise(standing)]
+    gone = [(end, start) for (_, end), (start, _) in pairwise(standing) if end < start]
+    ends = [end for _, end in gone]
     found = []
     begin = 0
     for text in texts:
-        spans = ((max(0, s - begin), min(len(text), e - begin)) for s, e in gone)
+        first, last = bisect_right(ends, begin), bisect_left(ends, begin + len(text))
+        spans = ((max(0, s - begin), min(len(text), e - begin)) for s, e in gone[first : last + 1])
         found.append([(start, end) for start, end in spans if start < end])
         begin += len(text) + 1
     return found
@@ -383,9 +385,11 @@ def unretracted(texts: Sequence[str]) -> list[str]:
     """
     kept = []
     for text, spans in zip(texts, taken_back(texts), strict=True):
-        for start, end in spans:
-            text = text[:start] + " " * (end - start) + text[end:]
-        kept.append(text)
+        edges = [(0, 0), *spans, (len(text), len(text))]
+        pieces = (
+            text[last:start] + " " * (end - start) for (_, last), (start, end) in pairwise(edges)
+        )
+        kept.append("".join(pieces))
     return kept
 
 
