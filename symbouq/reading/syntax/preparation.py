@@ -127,7 +127,10 @@ _NUMBERED = re.compile(
 """A noun with its number in brackets, or what tells it apart, "cube (2)", and the word after it."""
 
 
-_UNNAMED = ("article", "condition", "supposition", "doubtful", "inferring", "negation", "temporal")
+_UNNAMED = (
+    *("article", "condition", "supposition", "doubtful", "inferring", "negation", "temporal"),
+    "putting",
+)
 """Classes of words that open a clause and no name."""
 
 
