@@ -125,7 +125,7 @@ _WATCHED = {
     "lexicon": ("clock", "grouped", "label", "relation_label", "loosely", "of_container"),
     "messages": ("message", "reason"),
     "wording": (
-        *("bound_as", "denied_as", "partly_as", "understood_as"),
+        *("through_as", "denied_as", "partly_as", "understood_as"),
         *(
             "within_as",
             "exactly_as",

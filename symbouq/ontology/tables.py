@@ -268,7 +268,7 @@ class Wording:
         lexeme: Class of words that express no relation by themselves to its words.
         denied_as: Relation to what is meant where it is denied.
         partly_as: Relation to that of a thing of which a part has it.
-        bound_as: Relation to that of a thing of which the boundary has it.
+        through_as: Kind of part and a relation by such a part to the one between the things.
         understood_as: Relation to the one that its words say where the profile has not itself.
         central: Relations to a thing of what is in its middle.
         bounding: Relations to a boundary of a thing of what is on that side within it.
@@ -304,7 +304,7 @@ class Wording:
     lexeme: Annotated[dict[str, frozenset[str]], _classes]
     denied_as: Annotated[dict[str, str], _mapping]
     partly_as: Annotated[dict[str, str], _mapping]
-    bound_as: Annotated[dict[str, str], _mapping]
+    through_as: Annotated[dict[tuple[str, str], str], _by_pair]
     understood_as: Annotated[dict[str, str], _mapping]
     within_as: Annotated[dict[str, tuple[str, ...]], _mappings]
     central: Annotated[frozenset[str], _members]

@@ -48,7 +48,14 @@ MEREOLOGY = {
     "interior_part": mask("ntpp"),
     "interior_whole": mask("ntppi"),
 }
+CONTACT = {
+    "meets_boundary": ALL & ~mask("dc", "ntpp"),
+    "boundary_met_by": ALL & ~mask("dc", "ntppi"),
+    "boundaries_meet": ALL & ~mask("dc", "ntpp", "ntppi"),
+    "not_overlap": mask("dc", "ec"),
+}
 REGIONS = {name: mask(name) for name in BASE} | MEREOLOGY
+RCC8 = REGIONS | CONTACT
 
 
 def base_of_cells(a: int, b: int) -> int:
@@ -394,16 +401,16 @@ class Tiles(Reading):
 class Regions(Reading):
     """Regions and how they are connected, nothing else."""
 
-    names = tuple(REGIONS)
+    names = tuple(RCC8)
 
     def feasible(self, scene: Sequence[Relation], claims: Sequence[Relation] = ()) -> bool:
-        said = [(u, REGIONS[name], v) for u, name, v in (*scene, *claims)]
+        said = [(u, RCC8[name], v) for u, name, v in (*scene, *claims)]
         return algebraic_closure(said) is not None
 
     def entails(
         self, scene: Sequence[Relation], claims: Sequence[Relation], relation: Relation
     ) -> bool:
-        return _no_alternative(self, scene, claims, relation, REGIONS[relation[1]])
+        return _no_alternative(self, scene, claims, relation, RCC8[relation[1]])
 
 
 BLOCK_MEANINGS = REGIONS | {
@@ -741,7 +748,7 @@ def true_of_cells(regions: Sequence[int]) -> set[Relation]:
     return {
         (u, name, v)
         for u, v in _pairs(len(regions))
-        for name, label in REGIONS.items()
+        for name, label in RCC8.items()
         if label >> base_of_cells(regions[u], regions[v]) & 1
     }
 

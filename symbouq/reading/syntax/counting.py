@@ -104,7 +104,7 @@ class Counting:
         if len(heads) == 1:
             return self._several_of(sentence, heads[0])
         each = [self._meant(sentence, head, CONTEXT) for head in heads]
-        return tuple(thing for of in each for thing in of) if all(each) else ()
+        return tuple({thing: None for of in each for thing in of}) if all(each) else ()
 
     def _several_of(self, sentence: Sentence, head: int) -> tuple[int, ...]:
         """The things of which a noun phrase names the kind: "the three cups", "cup"."""
@@ -130,6 +130,9 @@ class Counting:
         number = self._amounts.number(words[at])
         if number is None:
             return total, total
+        everyone = bool(at) and words[at - 1] in self._classes.get("totality", ())
+        if number >= total and not everyone:
+            return None  # nobody says "two of the cups" of two: not all are known
         before = " ".join(words[max(0, at - 2) : at])
         if before in self._classes.get("at_least", ()):
             return number, total

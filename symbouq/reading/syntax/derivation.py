@@ -29,7 +29,7 @@ _STEPS = {
     "denied": "denied",
     "force": "force",
     "partial": "of a part",
-    "bounded": "of the boundary",
+    "via": "by its boundary or interior",
     "unsure": "unsure",
 }
 """Predicates of the reading rules to what they say of a trigger, their first argument."""

@@ -248,7 +248,7 @@ class Extraction:
             r for r in ontology.wording.understood_as if ontology.understood(r) in self._symmetric
         }
         self._partly = ontology.wording.partly_as
-        self._bound = ontology.wording.bound_as
+        self._through = ontology.wording.through_as
         self._excludes = ontology.relations.excludes
         self._joins = ontology.relations.join
         self.ordinals = ontology.lexicon.ordinal
@@ -313,7 +313,9 @@ class Extraction:
 
         negative = {row[0].number for row in rows("negative", 1)}
         partial = {row[0].number for row in rows("partial", 1)}
-        bounded = {row[0].number for row in rows("bounded", 1)}
+        through: dict[int, list[str]] = {}
+        for trigger, kind in rows("via", 2):
+            through.setdefault(trigger.number, []).append(str(kind))
         unsure = {row[0].number for row in rows("unsure", 1)}
         turned = {row[0].number for row in rows("denies_again", 1)}
         frame = {row[0].number: str(row[1]) for row in rows("frame", 2)}
@@ -329,8 +331,8 @@ class Extraction:
                 relations = batch[number].relations[t]
                 if t in partial and t not in negative:
                     relations = tuple(self._partly.get(r, "") for r in relations)
-                if t in bounded:
-                    relations = tuple(self._bound.get(r, "") for r in relations)
+                for part in through.get(t, ()):
+                    relations = tuple(self._through.get((part, r), "") for r in relations)
                 denied = (t in negative) != (name == "again" and t in turned)
                 forces = force.get(t, ())
                 base = number * STRIDE
@@ -898,7 +900,7 @@ class _Facts:
                 inner += _of(child)
             if child.i > token.i or child.dep_ not in _MODIFIERS or _is_listed(child):
                 continue
-            if word.label and self._opens(child):
+            if (word.label or token.dep_ == "poss") and self._opens(child):
                 continue
             if (
                 self._words[child.i].category == "term"
@@ -919,7 +921,8 @@ class _Facts:
                 owner = self._words[child.i]
                 names = self._of._classes.get("" if owner.label else owner.text.lower(), ())
                 if not {"possessive", "article", "pointing"} & set(names):
-                    inner += [n for n in pieces if token.doc[n].dep_ != "det"]
+                    told = (token.doc[n] for n in pieces if token.doc[n].dep_ != "det")
+                    inner += [t.i for t in told if child.dep_ != "poss" or not self._opens(t)]
         kind = "name" if word.label or token.pos_ == "PROPN" else "definite"
         if articles & {"a", "an", "another", "some", "any"}:
             kind = "indefinite"
@@ -940,7 +943,7 @@ class _Facts:
 
     def _opens(self, token: Token) -> bool:
         """Whether a word before a name is none of its words: a number of an item, "(3) Area 1", or
-        a verb that opens its sentence, "Draw node A".
+        a verb that opens its sentence, "Draw node A", "Put Anna's desk".
         """
         numbers = token.i + 1 < len(token.doc) and token.doc[token.i + 1].text == ")"
         bids = self._in_class(token, "bidding") or self._in_class(token, "putting")

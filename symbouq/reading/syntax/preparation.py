@@ -114,7 +114,7 @@ class Piece(NamedTuple):
 _TERM = re.compile(
     r"(?<![A-Za-z])(?P<name>[A-Za-z][A-Za-z_]{0,40})"
     r"(?P<inverse>\^? ?\{?-1\}?|\u207b\u00b9)?(?: (?<=[A-Zi1] ))?"
-    r"\(\s*(?P<placed>\w+)\s*,\s*(?P<landmark>\w+)\s*\)"
+    r"\(\s*(?:[Tt]he )?(?P<placed>\w+)\s*,\s*(?:the )?(?P<landmark>\w+)\s*\)"
 )
 """A relation written as a formula: "DC(x,y)", or "EC (x,y)", where a brace of LaTeX was."""
 
@@ -361,7 +361,7 @@ class Preparation:
         known = self._functions.issuperset(map(str.lower, parts)) or self._named(name.group())
         if "_" in name.group():
             return not known
-        return len(parts) > 2 and parts[0].isalpha() and parts[-1][0].isdecimal()
+        return len(parts) > 1 and parts[0].isalpha() and parts[-1][0].isdecimal()
 
     def numbered(self, tokens: Sequence[Piece]) -> Iterator[tuple[str, str, bool]]:
         """The nouns of a sentence that have numbers in brackets, "cube (2)": the noun and the
@@ -545,6 +545,8 @@ class _Sentence:
         if hour is not None:
             return hour
         end, phrase = self._measure_end(at), self._phrase(at)
+        if phrase is not None and self._bounds_measure(phrase):
+            return phrase._replace(code="Z", relation="", category="")
         if end > at and (phrase is None or phrase.last < end):  # "zero points in common"
             return _Item("M", at, end - 1)
         after_side = bool(self.items) and self.items[-1].code == "S"
@@ -843,6 +845,8 @@ class _Sentence:
         amounts, word = self.of.amounts, self._at(at)
         before, after = self._at(at - 1), self._at(at + 1)
         if self._is(word, "and"):
+            if self._at(first - 1) == "between" and self._counts(at + 1):
+                return True
             halved = self._is(after, "half") or self._is(self._at(at + 2), "half")
             return (amounts.scales(before) and self._counts(at + 1)) or halved
         if not (amounts.counts(before) and at + 1 < len(self.lower) and amounts.counts(after)):
@@ -863,10 +867,21 @@ class _Sentence:
         noun = singular_of(self._at(end))
         thing = any(self._is(noun, name) for name in ("slot", "container", "component"))
         told = any(self._is(self._at(at - 1), name) for name in ("standing", "possessing"))
-        follows = self._phrase(end + 1)
-        placed = follows is not None and follows.relation in self.of.directions
-        placed = placed or self._code_at(end + 1) in tuple("FT")
-        return thing and told and not placed  # "there are three shelves IN the pantry"
+        return thing and told and not self._directs(end + 1)  # "three shelves IN the pantry"
+
+    def _directs(self, at: int) -> bool:
+        """Whether a direction begins here: what stands before it tells how far."""
+        phrase = self._phrase(at)
+        told = phrase is not None and phrase.relation in self.of.directions
+        return told or self._code_at(at) in tuple("FT")
+
+    def _bounds_measure(self, phrase: _Item) -> bool:
+        """Whether an expression bounds the measure after it: "just UNDER four m above it", "BETWEEN
+        2 and 4 m above it".
+        """
+        first = phrase.last + 1
+        end = self._measure_end(first) if self._is(self._at(phrase.last), "inexact") else first
+        return end > first and self._directs(end)
 
     def _forms(self, at: int, end: int) -> bool:
         """Whether what may be a measure says how several things stand: "in A ROW above B"."""
@@ -1016,9 +1031,9 @@ class _Sentence:
 
     def _titled(self, at: int) -> _Item | None:
         """A proper name that has a word of an expression, "the FAR Field", "NORTH End", or that
-        stands after what it is a name of, "the star VEGA".
+        stands after what it is a name of, "the star VEGA", "the ferry ALBA".
         """
-        first = at + self._is(self._at(at), "naming")
+        first = at + self._precedes_name(at)
         end = first
         while (
             end < len(self.texts)
@@ -1045,6 +1060,28 @@ class _Sentence:
             return self._named_item(at, end) if article or tied else None
         placed = copula and end + 1 < len(self.texts) and self._places_at(end + 1)
         return self._named_item(at, end) if placed else None
+
+    def _precedes_name(self, at: int) -> bool:
+        """Whether a word tells what the name after it is of, as an apposition does: of unknown
+        nouns only where no clause may begin with the name, "the cup ANNA bought".
+        """
+        if self._is(self._at(at), "naming"):
+            return True
+        if not (self.texts[at].islower() and len(self.texts[at]) > 2 and self._is_content(at)):
+            return False
+        if not self._is(self._at(at - 1), "article") or not self._named_at(at + 1):
+            return False
+        end = at + 1
+        while self._named_at(end):
+            end += 1
+        opened = at == 2 and self._phrase(0) is not None  # "In the drawing Alba is above it"
+        after = self._at(end)
+        joins = after in ("", ".") or self._code_at(end) in tuple(",CO")
+        joins = joins or self._phrase(end) is not None or self._is(after, "auxiliary")
+        return not opened and (joins or self._is(after.removesuffix("s"), "copula"))
+
+    def _named_at(self, at: int) -> bool:
+        return at < len(self.texts) and self._is_capital(at) and self._is_content(at)
 
     def _places_at(self, at: int) -> bool:
         """Whether a place is said from a position on."""
@@ -1112,6 +1149,10 @@ class _Sentence:
             return 0
         if self._is_move(self.lower[at]) or self._is(self.lower[at], "have"):
             return 0
+        follows = self._at(at + 2)
+        bids = any(self._is(self.lower[at], name) for name in ("bidding", "putting"))
+        if not at and bids and not (self._is_verb(follows) or self._is(follows, "auxiliary")):
+            return 0  # "Put B to the right of H", but "Set 3 is right of H"
         if not after[-1:].isdecimal() and not self._opens_label(at):
             return 0
         lettered = after.isalpha() and len(after) == 1 and self._is(self.lower[at], "lettered")
@@ -1120,7 +1161,6 @@ class _Sentence:
         occasional = self._is(self.lower[at], "occasion")  # "on Monday I"
         if after == "I" and (occasional or (self.texts[at].islower() and not lettered)):
             return 0
-        follows = self._at(at + 2)
         measured = follows in self.of._units and self.lower[at] not in self.heads
         if measured or follows == "o'clock" or self.lower[at] in self.of._citing:
             return 0
@@ -1150,7 +1190,7 @@ class _Sentence:
         axis = self._at(at + 2) if after == "-" else after
         if text.islower() and self._is(axis, "axial"):
             return False
-        if text.islower() and (text in "aist" or self._at(at - 1) in ("'", "\u2019")):
+        if text.islower() and (text in "ai" or self._at(at - 1) in ("'", "\u2019")):
             return False
         if text == "I":
             placing = self._is_verb(after) or self._is(after.removesuffix("s"), "copula")

@@ -622,7 +622,8 @@ class SyntaxReader:
             known = {n for s in named_so for n in (s.placed, s.landmark)}
             heads = {n for s in of for n in (s.statement.placed, s.statement.landmark)}
             for group in sentence.says.groups:
-                named = (n for n in group if phrases[n].names and not heads.isdisjoint(group))
+                others = () if heads.isdisjoint(group) else set(group) - heads
+                named = (n for n in others if phrases[n].names)
                 unread.update(n for n in named if things.find(*sentence.named(n)) not in known)
         unread -= sentence.says.bare
         if self.confirms(sentence):
