@@ -135,7 +135,7 @@ def delivered(text: str, space: AnswerSpace | Iterable[str], question: str = "")
         text = words[-1]  # "Yes ... no."
     if matcher.space.kind == "set":
         lines = [line for line in text.splitlines() if line.strip()]
-        bare = list(takewhile(_is_bare, (matcher.events(_ITEM.sub("", n)) for n in lines)))
+        bare = list(takewhile(_is_bare, (matcher.events(_unlisted(n)) for n in lines)))
         if 1 < len(lines) == len(bare):
             return matcher.labels(text, list(chain.from_iterable(bare)), question)
     *earlier, last = answering_sentences(text, matcher.space.kind == "set") or ("",)
@@ -150,6 +150,13 @@ def delivered(text: str, space: AnswerSpace | Iterable[str], question: str = "")
         events = matcher.events(closing)
         return matcher.labels(closing, events, question) if matcher.leads(events) else None
     return found
+
+
+def _unlisted(line: str) -> str:
+    """A line without the mark of a list before it."""
+    line = line.lstrip()
+    mark = _ITEM.match(line)
+    return line if mark is None else line[mark.end() :]
 
 
 def agrees(labels: Delivered, answer: Any, kind: Kind) -> bool:
@@ -247,7 +254,7 @@ class _Event(NamedTuple):
 
 
 _WORD = _Event("word")
-_ITEM = re.compile(r"\s*(?:[-*\u2022]|\(?\d{1,3}[.)])[ \t]+")
+_ITEM = re.compile(r"(?:[-*\u2022]|\(?\d{1,3}[.)])[ \t]+")
 """The mark of a list's item."""
 _APART = 3
 """The most words that may be written as one."""

@@ -124,15 +124,20 @@ class Counting:
         return things if len(things) > 1 else ()
 
     def _count(self, words: Sequence[str], at: int, total: int) -> Count | None:
-        """How many of some number a word says hold, at least and at most."""
+        """How many of some number a word says hold, at least and at most; None where not all that
+        it counts among seem to be known: nobody says "two of the cups" of two.
+        """
         if words[at] in self._none:
             return 0, 0
         number = self._amounts.number(words[at])
-        if number is None:
-            return total, total
         everyone = bool(at) and words[at - 1] in self._classes.get("totality", ())
-        if number >= total and not everyone:
-            return None  # nobody says "two of the cups" of two: not all are known
+        if number is None or (everyone and number == total):
+            return total, total
+        count = self._counted_as(words, at, number, total)
+        return count if count[0] < total else None
+
+    def _counted_as(self, words: Sequence[str], at: int, number: int, total: int) -> Count:
+        """What a number says with the words before it."""
         before = " ".join(words[max(0, at - 2) : at])
         if before in self._classes.get("at_least", ()):
             return number, total
