@@ -18,6 +18,9 @@ _BIDDING = ("bidding", "putting", "transfer")
 """Classes of verbs by which somebody is told to change, or to hold, what lies where."""
 _BULLET = re.compile(r"\s*(?:[-*#>•+]+\s+)*(?:\(?\d+[.):]\s+)?")
 _WORD = re.compile(r"[^\W_]+(?:[-'\u2019][^\W_]+)*")
+_OPTION = re.compile(r"(?<!\S)\(?([A-H])[).:]\s+")
+_HEADING = 3
+"""Most words between a question and its options: "Your options are:"."""
 _BREAK = re.compile(r"[;:.!?()\[\]\n\u2013\u2014]")
 
 Span = tuple[int, int]
@@ -33,6 +36,20 @@ def asks(text: str, end: int | None = None, start: int = 0) -> bool:
     """
     end = len(text.rstrip()) if end is None else end
     return "?" in text[max(start, end - 2) : end]
+
+
+def offered(text: str) -> range:
+    """From the first of the lettered options after a question to the words of the last: "Which is
+    true? A) ... B) ..."; an empty range where a text has none.
+    """
+    marks: list[re.Match[str]] = []
+    for mark in _OPTION.finditer(text):
+        if mark[1] == "A":
+            question, _, between = text[: mark.start()].rpartition("?")
+            marks = [mark] if question and len(between.split()) <= _HEADING else []
+        elif marks and ord(mark[1]) == ord(marks[-1][1]) + 1:
+            marks.append(mark)
+    return range(marks[0].start(), marks[-1].end() + 1) if len(marks) > 1 else range(0)
 
 
 def unmarked(text: str) -> int:

@@ -1210,6 +1210,16 @@ class _Sentence:
     def _is_move(self, word: str) -> bool:
         return self._is(word, "arriving") or self._is(word, "motion")
 
+    def _is_under_way(self, position: int) -> bool:
+        """Whether a verb of motion stands before a position, and no other verb between."""
+        for item in reversed(self.items[:position]):
+            if self._moves(item):
+                return True
+            word = self.lower[item.last]
+            if self._is_verb(word) or self._is(word, "auxiliary"):
+                return False
+        return False
+
     def _moves(self, item: _Item) -> bool:
         """Whether an item is a verb of motion."""
         return any(self._is(stem, "motion") for stem in stems(self.lower[item.last]))
@@ -1551,8 +1561,8 @@ class _Sentence:
                 link = None  # "walks up to B"
             elif self._is_move(self._at(self.items[compound.end() - 1].last + 1)):
                 link = None  # "walk north to reach B"
-            elif first and self._moves(self.items[first - 1]):
-                link = None  # "the path climbs north to B"
+            elif self._is_under_way(first):
+                link = None  # "the path climbs north to B", "they walked from A straight east to B"
             elif amounts and compound.string[last - 1] == "S":
                 link = None  # "from A it is 3 m west to B"
         prepositional = compound.string[last - 1] == "P"

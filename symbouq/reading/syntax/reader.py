@@ -770,15 +770,6 @@ class _Reading:
     count: Count | None = None
     rest: tuple[tuple[int, str], ...] = ()
 
-    def joined(self, part: _Reading) -> _Reading:
-        """The same with a further sentence of its claim: what is asserted goes before the rest."""
-        rest = self.rest + part.rest
-        if not self.mentions or (part.mentions and part.stance == ASSERTED != self.stance):
-            return replace(part, rest=rest)
-        further = part.mentions if part.stance == self.stance else []
-        mentions = [*self.mentions, *further]
-        return replace(self, mentions=mentions, reason=part.reason, rest=rest)
-
     def claim(self, kind: str, text: str) -> Claim:
         """The claim that it makes of a text."""
         stance = self.stance
@@ -787,6 +778,25 @@ class _Reading:
         rest = tuple(word for _, word in self.rest) if self.mentions else ()
         reason = IN_PART if rest else self.reason
         return Claim(kind, text, tuple(self.mentions), stance, reason, self.count, rest)
+
+
+def _together(parts: Sequence[_Reading]) -> _Reading:
+    """What the sentences of one claim assert together; what must be is asserted beside what is, and
+    nothing is where their stances differ otherwise.
+    """
+    stated = [part for part in parts if part.mentions]
+    stances = {part.stance for part in stated}
+    if not stances:
+        return parts[-1] if parts else _Reading([], ASSERTED)
+    if len(stances) > 1 and not stances <= {ASSERTED, "necessary"}:
+        return _Reading([], ASSERTED, IN_PART)
+    if len(stated) > 1 and COUNTED in stances:
+        return _Reading([], ASSERTED, IN_PART)
+    rest = tuple(word for part in parts for word in part.rest)
+    mentions = [mention for part in stated for mention in part.mentions]
+    stance = ASSERTED if ASSERTED in stances else stated[0].stance
+    reason = next((part.reason for part in parts if part.reason), "")
+    return replace(stated[0], mentions=mentions, stance=stance, reason=reason, rest=rest)
 
 
 class _Claims:
@@ -860,13 +870,7 @@ class _Claims:
         """Claims that are given one by one, the conclusion last."""
         read = self._sentences("the claims", [broken(step) for step in steps])
         for step, sentences in zip(steps, read, strict=True):
-            whole = _Reading([], ASSERTED)
-            for part in self._standing(sentences):
-                if part.mentions and whole.mentions and COUNTED in (part.stance, whole.stance):
-                    whole = _Reading([], ASSERTED, IN_PART)
-                    break
-                whole = whole.joined(part)
-            self._add("reasoning", step, whole)
+            self._add("reasoning", step, _together(self._standing(sentences)))
         self._conclude(conclusion)
 
     def _standing(self, sentences: Sequence[Sentence]) -> list[_Reading]:

@@ -14,7 +14,7 @@ from symbouq.limits import check_time
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import LONGEST_SENTENCE
 from symbouq.reading.faults import because_of
-from symbouq.reading.force import asks
+from symbouq.reading.force import asks, offered
 from symbouq.reading.syntax.cutting import ENDS, pieces, spans
 from symbouq.reading.syntax.extraction import (
     CONTEXT,
@@ -272,12 +272,14 @@ class Sentences:
         for texts, names in groups:
             cut = [list(pieces(self.pipeline.nlp.tokenizer, text)) for text in texts]
             heads = self._heads([tokens for sentences in cut for tokens in sentences])
+            options, before = offered("\n".join(texts)), 0
             for text, sentences in zip(texts, cut, strict=True):
                 for tokens in sentences:
                     check_time()
                     start, end = tokens[0].start, tokens[-1].start + len(tokens[-1].text)
-                    asked = asks(text, end, start)
+                    asked = asks(text, end, start) or before + start in options
                     yield _Row(number, text[start:end], start, _moved(tokens), asked, heads, names)
+                before += len(text) + 1
                 number += 1
 
     def _shown(self, rows: Sequence[_Row], ways: Sequence[str]) -> list[list[Sentence]]:
