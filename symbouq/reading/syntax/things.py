@@ -90,11 +90,11 @@ class Things:
         if key[-1] == _OWNER:  # "Anna's", where there is one thing that is hers
             owned = {thing for other, thing in self._of.items() if other[: len(key)] == key}
             return owned.pop() if len(owned) == 1 else None
-        alike = {
-            self._of[other]
-            for other in self._by_head.get(_head(head), ())
-            if self._is_alike(_folded(key), _folded(other), proper)
-        }
+        fits: dict[int, bool] = {}
+        for other in self._by_head.get(_head(head), ()):
+            like = self._is_alike(_folded(key), _folded(other), proper)
+            fits[self._of[other]] = fits.get(self._of[other], True) and like
+        alike = {thing for thing, like in fits.items() if like}  # by all that it is called
         if not alike and proper:  # "Save" for the Save button
             alike = {self._of[other] for other in self._of if _opens(key, other)}
         alike = alike or self._answered(key)
@@ -288,7 +288,21 @@ class Things:
     def thing(self, words: Sequence[str], head: str, proper: bool = False) -> int:
         """The thing that a noun phrase means, which may be new."""
         found = self.find(words, head, proper)
-        return self._new(words, head) if found is None else found
+        if found is None:
+            return self._new(words, head)
+        self._tell_more(found, _key(self._named(words)), head)
+        return found
+
+    def _tell_more(self, thing: int, key: tuple[str, ...], head: str) -> None:
+        """Keeps what a further name tells of a thing: a lamp that is called the tall lamp is not
+        the brass lamp.
+        """
+        names = self._by_head.get(_head(head), ())
+        if key not in self._of and any(
+            self._of[other] == thing and set(other) < set(key) for other in names
+        ):
+            self._of[key] = thing
+            self._by_head[_head(head)] = (*names, key)
 
     def _is_alike(self, given: tuple[str, ...], known: tuple[str, ...], proper: bool) -> bool:
         """Whether two names of one head may mean the same thing: one has all words of the other,
