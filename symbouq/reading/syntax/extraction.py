@@ -333,7 +333,7 @@ class Extraction:
                     relations = tuple(self._partly.get(r, "") for r in relations)
                 for part in through.get(t, ()):
                     relations = tuple(self._through.get((part, r), "") for r in relations)
-                denied = (t in negative) != (name == "again" and t in turned)
+                denied = t in (turned if name == "again" else negative)
                 forces = force.get(t, ())
                 base = number * STRIDE
                 placed, landmark = (n if n == CONTEXT else n - base for n in (m, k))
