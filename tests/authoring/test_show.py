@@ -38,7 +38,6 @@ def test_sheet_of_a_region_relation() -> None:
     found = sheet(OntologyLibrary(), "ntpp", "rcc8")
     assert found.readings == {}
     assert found.follows == (
-        "boundary_met_by",
         "connected",
         "interior_part",
         "overlapping",

@@ -49,8 +49,6 @@ MEREOLOGY = {
     "interior_whole": mask("ntppi"),
 }
 CONTACT = {
-    "meets_boundary": ALL & ~mask("dc", "ntpp"),
-    "boundary_met_by": ALL & ~mask("dc", "ntppi"),
     "boundaries_meet": ALL & ~mask("dc", "ntpp", "ntppi"),
     "not_overlap": mask("dc", "ec"),
 }
