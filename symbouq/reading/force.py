@@ -19,8 +19,8 @@ _BIDDING = ("bidding", "putting", "transfer")
 _BULLET = re.compile(r"\s*(?:[-*#>•+]+\s+)*(?:\(?\d+[.):]\s+)?")
 _WORD = re.compile(r"[^\W_]+(?:[-'\u2019][^\W_]+)*")
 _OPTION = re.compile(r"(?<!\S)\(?([A-H])[).:]\s+")
-_HEADING = 3
-"""Most words between a question and its options: "Your options are:"."""
+_HEADING = 30
+"""Most characters between a question and its options: "Your options are:"."""
 _BREAK = re.compile(r"[;:.!?()\[\]\n\u2013\u2014]")
 
 Span = tuple[int, int]
@@ -45,8 +45,8 @@ def offered(text: str) -> range:
     marks: list[re.Match[str]] = []
     for mark in _OPTION.finditer(text):
         if mark[1] == "A":
-            question, _, between = text[: mark.start()].rpartition("?")
-            marks = [mark] if question and len(between.split()) <= _HEADING else []
+            question = text.rfind("?", max(0, mark.start() - _HEADING), mark.start())
+            marks = [mark] if question >= 0 else []
         elif marks and ord(mark[1]) == ord(marks[-1][1]) + 1:
             marks.append(mark)
     return range(marks[0].start(), marks[-1].end() + 1) if len(marks) > 1 else range(0)

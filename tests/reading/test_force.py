@@ -12,7 +12,7 @@ from helpers.reference_regions import READINGS, Relation
 
 import symbouq
 from symbouq.ontology.library import OntologyLibrary
-from symbouq.reading.force import asks, forces_of
+from symbouq.reading.force import asks, forces_of, offered
 from symbouq.records import Trace, make_record
 
 FORCES = forces_of(OntologyLibrary().ontology("everyday"))
@@ -191,3 +191,11 @@ def test_no_verdict_is_at_odds_with_the_worlds_of_the_scene(profile: str, reader
         assert found[stance, "entailed"] and found[stance, "contradicted"], stance
     for stance in ("supposed", "asked", "bidden"):
         assert not found[stance, "entailed"] + found[stance, "contradicted"]
+
+
+def test_the_options_of_a_question() -> None:
+    text = "Which is true? A) It is left. B) It is right. It is above."
+    assert [text[n:] for n in (offered(text)[0], offered(text)[-1])] == [text[15:], text[33:]]
+    assert not offered("Is it left? It is. A) The cup is here. C) The jug is there.")
+    assert not offered("A) It is left. B) It is right.")
+    assert len(offered("Which? " + "A) x " * 20_000)) == 0
