@@ -445,7 +445,7 @@ def _used_rows(
     by_pair = {
         "at_least": relations,
         "at_most": relations,
-        **{name: looked_up[name] for name in ("join", "sense")},
+        **{name: looked_up[name] for name in ("join", "sense", "through_as")},
     }
 
     by_last_pair = {"blurred": getattr(ontology.wording.blurred, "used", ())}

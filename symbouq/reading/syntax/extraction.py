@@ -331,7 +331,7 @@ class Extraction:
                 relations = batch[number].relations[t]
                 if t in partial and t not in negative:
                     relations = tuple(self._partly.get(r, "") for r in relations)
-                for part in through.get(t, ()):
+                for part in sorted(through.get(t, ())):
                     relations = tuple(self._through.get((part, r), "") for r in relations)
                 denied = t in (turned if name == "again" else negative)
                 forces = force.get(t, ())
