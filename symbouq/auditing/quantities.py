@@ -8,12 +8,18 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from symbouq.ontology.measures import LARGEST, Measure, common_unit, with_measures
+from symbouq.ontology.measures import EXACT, LARGEST, Measure, Shift, common_unit, with_measures
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.parsed import IN_PART, ParsedTrace, Stated
 
 Record = Mapping[str, Any]
 """A relation in the shape of `symbouq.records.RelationRecord`."""
+
+_FINEST = 8
+"""The fewest steps of the layout in the common unit."""
+_ROOM = 2
+"""How many steps a relation takes up at most: one between its things, one that a thing is long."""
+_COMPARED = {"<": "less than", "<=": "at most", ">": "more than", ">=": "at least", EXACT: ""}
 
 
 def quantified(ontology: Ontology, parsed: ParsedTrace) -> tuple[Ontology, ParsedTrace]:
@@ -62,12 +68,14 @@ def measured(
     """
     measures = _comparable(ontology, [r for r in (*scene, *claimed) if r.get("offset")])
     unit = common_unit(measures.values())
-    if any(abs(value) > LARGEST * unit for m in measures.values() for _, value in m.offset):
+    steps = _FINEST + _ROOM * len(scene)
+    largest = max((abs(s.value) for m in measures.values() for s in m.offset), default=0)
+    if largest * steps * (len(scene) + 1) > LARGEST * unit:
         measures = {}
     if not measures:
         return ontology, {}
     names = {record: measure.name for record, measure in measures.items()}
-    return with_measures(ontology, frozenset(measures.values()), unit), names
+    return with_measures(ontology, frozenset(measures.values()), unit, steps), names
 
 
 def _comparable(ontology: Ontology, records: Sequence[Record]) -> dict[int, Measure]:
@@ -89,20 +97,27 @@ def _comparable(ontology: Ontology, records: Sequence[Record]) -> dict[int, Meas
     for record in records:
         kind, parts = converted(record.get("unit") or first)
         if kind == chosen:
-            values = sorted(_values(record["offset"]))
-            offset = tuple((axis, value * parts) for axis, value in values)
+            shifts = sorted(_shifts(record["offset"]))
+            offset = tuple(shift._replace(value=shift.value * parts) for shift in shifts)
             found[id(record)] = Measure(record["relation"], offset, amount_text(record))
     return found
 
 
-def _values(offset: Mapping[str, Any]) -> Iterator[tuple[str, Fraction]]:
-    for axis, value in offset.items():
-        yield axis, Fraction(str(value))
+def _shifts(offset: Mapping[str, Any]) -> Iterator[Shift]:
+    for axis, told in offset.items():
+        bounds = told if isinstance(told, Mapping) else {EXACT: told}
+        for sense, value in bounds.items():
+            yield Shift(axis, Fraction(str(value)), sense)
 
 
 def amount_text(record: Record) -> str:
-    """The amounts of a relation record as text: "3 m", "(3, -4) cells"; empty without any."""
-    offset = record.get("offset") or {}
-    values = [f"{value:g}" for _, value in sorted(offset.items())]
-    told = values[0].lstrip("-") if len(values) == 1 else f"({', '.join(values)})"
-    return f"{told} {record.get('unit') or ''}".strip() if values else ""
+    """The amounts of a relation record as text: "3 m", "(3, -4) cells", "more than 3 m"; empty
+    without any.
+    """
+    shifts = sorted(_shifts(record.get("offset") or {}))
+    alone = len({shift.axis for shift in shifts}) == 1
+    # Of one axis alone the relation tells which way it goes.
+    values = sorted(shift.turned() if alone and shift.value < 0 else shift for shift in shifts)
+    texts = [f"{_COMPARED[sense]} {float(value):g}".strip() for _, value, sense in values]
+    told = " and ".join(texts) if alone else f"({', '.join(texts)})"
+    return f"{told} {record.get('unit') or ''}".strip() if shifts else ""

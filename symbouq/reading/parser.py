@@ -10,6 +10,7 @@ import clingo
 
 from symbouq.errors import RecordError
 from symbouq.limits import turn, untimed
+from symbouq.ontology.measures import EXACT
 from symbouq.ontology.source import Place
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import left_out, shortened
@@ -360,10 +361,13 @@ def _amounts(mention: Mention) -> dict[str, Any]:
     """The amounts of a relation as fields of its record; none where it has none."""
     if not mention.offset:
         return {}
-    offset = {
-        axis: int(value) if value.denominator == 1 else float(value)
-        for axis, value in mention.offset
-    }
+    offset: dict[str, Any] = {}
+    for axis, value, sense in mention.offset:
+        number = int(value) if value.denominator == 1 else float(value)
+        if sense == EXACT:
+            offset[axis] = number
+        else:
+            offset.setdefault(axis, {})[sense] = number
     return {"offset": offset, **({"unit": mention.unit} if mention.unit else {})}
 
 

@@ -10,6 +10,7 @@ from symbouq.records.base import EncodableLabels, EncodableText, Record, all_enc
 from symbouq.records.reading import ReadingsRecord, Stance
 
 ClaimType = Literal["reasoning", "conclusion"]
+Bound = Literal["<", "<=", ">", ">="]
 ClaimStance = Stance | Literal["unnecessary", "undetermined", "counted"]
 
 
@@ -24,8 +25,9 @@ class RelationRecord(Record):
     """The relation's canonical name."""
     object: EncodableText
     """The thing that it is placed by."""
-    offset: dict[str, int | float] | None = None
-    """By how much, exactly: axis (x to the right, y upwards) to subject minus object."""
+    offset: dict[str, int | float | dict[Bound, int | float]] | None = None
+    """By how much: axis (x to the right, y upwards) to subject minus object, `{"x": -3}`; or to
+    bounds of that, `{"x": {"<": -3}}`, with <, <=, > or >=."""
     unit: str | None = None
     """The unit of `offset`, one of the profile's; absent where the text has none."""
     sentence: Annotated[int, Field(ge=1)] | None = None

@@ -130,7 +130,16 @@ wording(stacked_on, 1, "stacked on").
 """
 
 
-@pytest.mark.parametrize("profile", ["nine-way", "unit-grid", "half-plane", "everyday", "spartun"])
+@pytest.mark.parametrize(
+    "profile",
+    [
+        "nine-way",
+        *(
+            pytest.param(p, marks=pytest.mark.slow)
+            for p in ("unit-grid", "half-plane", "everyday", "spartun")
+        ),
+    ],
+)
 @pytest.mark.parametrize(
     "said",
     [

@@ -5,13 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 from symbouq.ontology.library import builtin
-from symbouq.ontology.measures import Measure, common_unit, with_measures
+from symbouq.ontology.measures import Measure, Shift, common_unit, with_measures
 
 
 def test_the_common_unit_is_the_largest_that_divides_all() -> None:
     measures = [
-        Measure("left", (("x", Fraction(-3, 2)), ("y", Fraction(0))), ""),
-        Measure("above", (("y", Fraction(2)),), ""),
+        Measure("left", (Shift("x", Fraction(-3, 2)), Shift("y", Fraction(0))), ""),
+        Measure("above", (Shift("y", Fraction(2)),), ""),
     ]
     assert common_unit(measures) == Fraction(1, 2)
     assert common_unit([]) == 1
@@ -19,8 +19,8 @@ def test_the_common_unit_is_the_largest_that_divides_all() -> None:
 
 def test_an_extended_ontology_has_them_and_their_converses() -> None:
     ontology = builtin().ontology("everyday")
-    measure = Measure("left", (("x", Fraction(-3)),), "3 m")
-    extended = with_measures(ontology, frozenset([measure]), Fraction(1))
+    measure = Measure("left", (Shift("x", Fraction(-3)),), "3 m")
+    extended = with_measures(ontology, frozenset([measure]), Fraction(1), 8)
     other = measure.mirrored("right").name
     assert extended.relations.mirror[measure.name] == other
     assert extended.lexicon.wording[measure.name][0] == "3 m to the left of"

@@ -276,7 +276,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=[ascii(text[:9] + text[-3:]) for text in HOSTILE])
-@pytest.mark.parametrize("dataset", ["", "stepgame"])
+@pytest.mark.parametrize("dataset", ["", pytest.param("stepgame", marks=pytest.mark.slow)])
 def test_runs_of_one_token_are_read_and_state_nothing(text: str, dataset: str) -> None:
     record = {"id": "t", "scene": ["K is above L."], "question": "Where is K?", "response": text}
     record |= {"answer_space": ["left", "right", "above"], "dataset": dataset or None}
@@ -285,7 +285,7 @@ def test_runs_of_one_token_are_read_and_state_nothing(text: str, dataset: str) -
     assert not any("internal error" in fault for fault in audit["faults"])
 
 
-@pytest.mark.parametrize("depth", [10, 400, 700, 1_000, 50_000])
+@pytest.mark.parametrize("depth", [10, 700, 1_000, 8_000])
 @pytest.mark.parametrize("nest", ["[", '{"a": ', '{"answer": [', "[{"])
 def test_answers_that_nest_deep_are_texts_like_others(depth: int, nest: str) -> None:
     close = {"[": "]", "{": "}"}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from symbouq.ontology.measures import Offset
+from symbouq.ontology.measures import EXACT, Offset, Shift
 from symbouq.ontology.tables import Ontology
 
 _FEW_DIGITS = 12
@@ -28,6 +28,11 @@ _SIGNS = {"-": -1, "\u2212": -1, "+": 1}
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
 """Classes of words to how many times what stands before them they are."""
 _LARGEST_POWER = 9
+_BEFORE = {"more_than": ">", "at_least": ">=", "fewer_than": "<", "at_most": "<="}
+"""Classes of words to how what is told compares with the number after them."""
+_AFTER = {"or_more": ">=", "or_less": "<="}
+"""The same of words after it."""
+_RANGE = re.compile(r"(?<=\d)([-\u2013\u2014])(?=\d)")
 
 
 class Amount(NamedTuple):
@@ -37,11 +42,13 @@ class Amount(NamedTuple):
         relation: The direction that it is said of; empty where none is beside it.
         value: How many units.
         unit: The unit.
+        sense: How it compares with that: `=`, `<`, `<=`, `>` or `>=`.
     """
 
     relation: str
     value: Fraction
     unit: str
+    sense: str = EXACT
 
 
 class Amounts:
@@ -61,22 +68,78 @@ class Amounts:
         self._numerals = ontology.lexicon.numeral
         lexeme = ontology.wording.lexeme
         self._inexact = lexeme.get("inexact", frozenset())
+        self._between = lexeme.get("between", frozenset())
+        self._degrees = lexeme.get("degree", frozenset())
+        self._upto = lexeme.get("up_to", frozenset())
+        self._before, self._after = (
+            {tuple(t.split()): sense for name, sense in of.items() for t in lexeme.get(name, ())}
+            for of in (_BEFORE, _AFTER)
+        )
         self._halves = lexeme.get("half", frozenset())
         self._minus = lexeme.get("minus", frozenset())
         self._noughts = lexeme.get("nought", frozenset())
         self._and = lexeme.get("and", frozenset())
         self._scales = {t: n for name, n in _SCALES.items() for t in lexeme.get(name, ())}
         self._component = ontology.relations.component
-        self._exact = frozenset(ontology.wording.exactly_as.values())
+        self._exact_as = frozenset(ontology.wording.exactly_as.values())
         sides = (self._component.get(side, {}) for side in ontology.wording.clockwise)
         self.plane = sorted({axis for signs in sides for axis, sign in signs.items() if sign})
 
-    def of(self, words: Sequence[str], before: str) -> Amount | None:
-        """What a measure says exactly: "3 m", "half a metre", "1 m 50 cm"; None where it does not.
+    def of(self, words: Sequence[str], before: Sequence[str]) -> tuple[Amount, ...]:
+        """What a measure says: "3 m", "1 m 50 cm"; with bounds, "more than 3 m", "between 3 and
+        5 m"; nothing where that is not exact, "about 3 m".
 
         Args:
             words: Its words, in lower case.
-            before: The word before it.
+            before: The words before it.
+        """
+        between = bool(before) and before[-1] in self._between
+        length = self.limited(words[-2:])
+        exact = None if between else self._exact(words[:-length] if length else words)
+        if exact is None:
+            return self._range(words, self._and if between else self._upto)
+        sense = self._after[tuple(words[-length:])] if length else self.sense(before)
+        inexact = sense is None or (sense == EXACT and before and before[-1] in self._inexact)
+        return () if inexact else (exact._replace(sense=sense),)
+
+    def limited(self, words: Sequence[str]) -> int:
+        """How many words at the end of a measure say that it is a bound: "3 m OR MORE"."""
+        return len(words) if tuple(words) in self._after else 0
+
+    def sense(self, before: Sequence[str]) -> str | None:
+        """How what is told compares with a number, by the words before it: "at least 3"; None where
+        that is not clear, "just under 3".
+        """
+        for length in range(3, 0, -1):  # the longest tell most: "no more than"
+            sense = self._before.get(tuple(before[-length:]))
+            if sense is not None:
+                rest = before[:-length]
+                degrees = {" ".join(rest[-1:]), " ".join(rest[-2:])}
+                return sense if self._degrees.isdisjoint(degrees) else None
+        return EXACT
+
+    def _range(self, words: Sequence[str], joins: Container[str]) -> tuple[Amount, ...]:
+        """From and to what a measure goes, "3 to 5 m", "3 m to 5 m"; nothing where it is no
+        range.
+        """
+        words = [part for word in words for part in _RANGE.split(word)]
+        for n, word in enumerate(words):
+            if word in joins:
+                told = words[:n]
+                low = self._exact(
+                    told if told[-1:] and told[-1] in self._units else told + words[-1:]
+                )
+                high = self._exact(words[n + 1 :])
+                if low is None or high is None:
+                    continue
+                factor = self.factor(low.unit, high.unit)
+                rising = factor is not None and low.value * factor < high.value
+                return (low._replace(sense=">="), high._replace(sense="<=")) if rising else ()
+        return ()
+
+    def _exact(self, words: Sequence[str]) -> Amount | None:
+        """What a measure says exactly: "3 m", "half a metre", "1 m 50 cm"; None where it does
+        not.
         """
         total, unit = Fraction(0), ""
         counted: list[str] = []
@@ -92,8 +155,7 @@ class Amounts:
                 return None
             total += value * factor
             unit, counted = unit or word, []
-        exact = unit and not counted and before not in self._inexact
-        return Amount("", total, unit) if exact else None
+        return Amount("", total, unit) if unit and not counted else None
 
     def counts(self, word: str) -> bool:
         """Whether a word in lower case is a number, or a part of one."""
@@ -198,21 +260,26 @@ class Amounts:
             relation: A direction.
             amounts: Amounts, each of it or of a direction that it is made of.
         """
-        found: dict[str, Fraction] = {}
+        found: list[Shift] = []
         first = ""
         for amount in amounts:
             way = self.axis(amount.relation)
             first = first or amount.unit
             factor = self.factor(amount.unit, first)
-            if way is None or factor is None or way[0] in found:
+            if way is None or factor is None:
                 return (), ""
-            if self._component.get(relation, {}).get(way[0]) != way[1]:
+            axis, sign = way
+            shift = Shift(axis, amount.value * factor, amount.sense)
+            shift = shift if sign > 0 else shift.turned()
+            told = {EXACT, shift.sense} & {s.sense for s in found if s.axis == axis}
+            if told or self._component.get(relation, {}).get(axis) != sign:
                 return (), ""
-            found[way[0]] = way[1] * amount.value * factor
-        if relation in self._exact and found:
-            for axis in self.plane:  # "3 m due west" is level
-                found.setdefault(axis, Fraction(0))
-        return tuple(sorted(found.items())), first
+            found.append(shift)
+        if relation in self._exact_as and found:
+            # "3 m due west" is level
+            level = set(self.plane) - {shift.axis for shift in found}
+            found += (Shift(axis, Fraction(0)) for axis in level)
+        return tuple(sorted(found)), first
 
     def factor(self, unit: str, other: str) -> Fraction | None:
         """How many of another unit one is; None where they do not convert."""

@@ -138,14 +138,16 @@ class Counting:
 
     def _counted_as(self, words: Sequence[str], at: int, number: int, total: int) -> Count:
         """What a number says with the words before it."""
-        before = " ".join(words[max(0, at - 2) : at])
-        if before in self._classes.get("at_least", ()):
-            return number, total
-        if before in self._classes.get("at_most", ()):
-            return 0, number
-        if before in self._classes.get("more_than", ()):
-            return number + 1, total
-        if before in self._classes.get("fewer_than", ()):
-            return 0, number - 1
+        match self._amounts.sense(words[:at]):
+            case ">=":
+                return number, total
+            case ">":
+                return number + 1, total
+            case "<=":
+                return 0, number
+            case "<":
+                return 0, number - 1
+            case None:
+                return 0, total
         exact = bool(at) and words[at - 1] in self._classes.get("exactness", ())
         return number, number if exact else total

@@ -252,9 +252,9 @@ class Discourse:
     def _amounts_of_both(self, one: Said, other: Said) -> Said:
         """The first of two directions of a pair that are said as one, with the amounts of both."""
         factor = self._amounts.factor(other.unit, one.unit) if one.offset else Fraction(1)
-        if factor is None or {a for a, _ in one.offset} & {a for a, _ in other.offset}:
+        if factor is None or {s.axis for s in one.offset} & {s.axis for s in other.offset}:
             return replace(one, offset=(), unit="")
-        further = tuple((axis, value * factor) for axis, value in other.offset)
+        further = (shift._replace(value=shift.value * factor) for shift in other.offset)
         return replace(one, offset=(*one.offset, *further), unit=one.unit or other.unit)
 
     def _said(self, sentence: Sentence) -> Iterator[Said]:

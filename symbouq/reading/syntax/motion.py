@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from symbouq.ontology.measures import Offset
+from symbouq.ontology.measures import Offset, Shift
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.syntax.amounts import Amount, Amounts
 
@@ -142,10 +142,11 @@ class Motion:
         told.
         """
         found, unit = self._amounts.offset(relation, amounts)
-        axes = dict(found)
-        if not axes or not axes.keys() <= set(self._plane):
+        axes = {shift.axis for shift in found}
+        if not axes or not axes <= set(self._plane):
             return (), ""
         signs = self._component.get(relation, {})
         if any(signs.get(axis) and axis not in axes for axis in self._plane):
             return (), ""
-        return tuple((axis, axes.get(axis, Fraction(0))) for axis in self._plane), unit
+        level = (Shift(axis, Fraction(0)) for axis in self._plane if axis not in axes)
+        return tuple(sorted((*found, *level))), unit

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from symbouq.ontology.measures import Offset
+from symbouq.ontology.measures import Offset, Shift
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.syntax.amounts import Amounts
 
@@ -427,7 +427,7 @@ class Arrangement:
         """By how much a thing is further than another, by the differences of their places; nothing
         where places are not at even distances, or their units do not go together.
         """
-        found: dict[str, Fraction] = {}
+        found: list[Shift] = []
         units: dict[str, None] = {}
         if not self._wording.unit:
             return (), ""
@@ -439,7 +439,7 @@ class Arrangement:
             axis = self._amounts.axis(self._scale[scale])
             if axis is None:
                 continue
-            found[axis[0]] = Fraction(axis[1] * difference)
+            found.append(Shift(axis[0], Fraction(axis[1] * difference)))
             units["" if unit == _ANY else unit] = None
         alike = len({self._amounts.factor(unit, next(iter(units))) for unit in units}) == 1
-        return (tuple(found.items()), next(iter(units))) if alike else ((), "")
+        return (tuple(found), next(iter(units))) if alike else ((), "")

@@ -818,7 +818,8 @@ class _Sentence:
         then = end + 1 + joined
         other = self._count_end(then)
         alike = self.of.amounts.factor(self._at(end), self._at(other)) is not None
-        return other + 1 if other > then and alike else end + 1  # "3 m 50 cm", "3 m to 4 m"
+        end = other + 1 if other > then and alike else end + 1  # "3 m 50 cm", "3 m to 4 m"
+        return end + self.of.amounts.limited(self.lower[end : end + 2])
 
     def _count_end(self, at: int) -> int:
         """The end of the words that count from a position, "two hundred", "minus 3", "3 to 5"; the
@@ -887,10 +888,10 @@ class _Sentence:
         """Whether what may be a measure says how several things stand: "in A ROW above B"."""
         return self._is(self._at(at - 1), "within") and self._is(self._at(end), "collective")
 
-    def _amount(self, item: _Item) -> Amount | None:
-        """How much a measure is."""
+    def _amounts(self, item: _Item) -> tuple[Amount, ...]:
+        """How much a measure is; nothing where that is not exact."""
         words = self.lower[item.first : item.last + 1]
-        return self.of.amounts.of(words, self._at(item.first - 1))
+        return self.of.amounts.of(words, self.lower[: item.first])
 
     def _counts(self, at: int) -> bool:
         word = self.lower[at]
@@ -1494,10 +1495,10 @@ class _Sentence:
 
     def _each(self, item: _Item, measure: bool = False, counts: bool = False) -> None:
         """Adds the words of an item one by one; the amount of a measure that counts to its unit."""
-        amount = self._amount(item) if counts else None
-        amount = None if _is_backward([amount]) else amount
+        told = self._amounts(item) if counts else ()
+        told = () if _is_backward(told) else told
         for n in range(item.first, item.last + 1):
-            amounts = (amount,) if amount is not None and n == item.last else ()
+            amounts = told if n == item.last else ()
             text, (start, end) = self.texts[n], self.spans[n]
             places = self.of.positions.single.get(text.lower(), ())
             shown = _EXTREME if text.lower().endswith("most") and places else text
@@ -1505,16 +1506,15 @@ class _Sentence:
                 Word(text, shown, start, end, measure=measure, places=places, amounts=amounts)
             )
 
-    def _amounts_in(self, items: Sequence[_Item]) -> Iterator[Amount | None]:
-        """The amounts of the directions among some items; None for one that is not exact."""
-        amount: Amount | None = None
-        measured = False
+    def _amounts_in(self, items: Sequence[_Item]) -> Iterator[tuple[Amount, ...]]:
+        """The amounts of the directions among some items; nothing for one that is not exact."""
+        amounts: tuple[Amount, ...] | None = None
         for item in items:
             if item.code == "M":
-                amount, measured = self._amount(item), True
-            elif item.code in "SP" and measured:
-                yield amount and amount._replace(relation=item.relation)
-                measured = False
+                amounts = self._amounts(item)
+            elif item.code in "SP" and amounts is not None:
+                yield tuple(amount._replace(relation=item.relation) for amount in amounts)
+                amounts = None
 
     def _compound(self, compound: re.Match[str]) -> int:
         """Adds a compound expression as one word, and returns the position after it."""
@@ -1524,7 +1524,7 @@ class _Sentence:
         if elliptic and compound.string[last - 1] != "P":
             return self._told_by(first, last)
         relations: list[str] = []
-        amounts: list[Amount | None] = []
+        measured: list[tuple[Amount, ...]] = []
         contrasted: list[_Item] = []
         choice = False
         denied = bool(self.made) and self.made[-1].text.lower() == "not"
@@ -1536,21 +1536,23 @@ class _Sentence:
                 self.made.pop()
                 denied = False
             said = [item.relation for item in inner if item.code in "SP"]
-            amounts += self._amounts_in(inner)
+            measured += self._amounts_in(inner)
             choice = choice or "O" in part.group(1)
             if "X" not in part.group(1) or not relations:
                 relations.append(self._joined(said))
             elif self.of._converse.get(self._joined(said)) not in relations:  # not denied by them
                 contrasted += [*tied, *inner]
+        amounts = tuple(amount for each in measured for amount in each)
         joined = () if choice or _is_backward(amounts) else self._all_joined(relations)
         codes = compound.string[first:last]
         exact = any(
-            code == "F" and self._is(" ".join(self.lower[item.first : item.last + 1]), "exact")
-            for code, item in zip(codes, self.items[first:last], strict=True)
+            code == "F"
+            and self._is(" ".join(self.lower[item.first : item.last + 1]), "exact")
+            and then != "M"  # "exactly 3 m above" may be to a side as well
+            for code, then, item in zip(codes, codes[1:] + " ", self.items[first:last], strict=True)
         )
-        exact_amounts = tuple(amount for amount in amounts if amount is not None)
-        vague = len(exact_amounts) < len(amounts)
-        told = () if choice or vague else exact_amounts
+        vague = not all(measured)
+        told = () if choice or vague else amounts
         # Without units amounts are no more than directions, but for bounds.
         measures = (n for n, code in zip(self.items[first:last], codes, strict=True) if code == "M")
         bounded = any(self._is(self._at(item.first - 1), "inexact") for item in measures)
@@ -1563,7 +1565,7 @@ class _Sentence:
                 link = None  # "walk north to reach B"
             elif self._is_under_way(first):
                 link = None  # "the path climbs north to B", "they walked from A straight east to B"
-            elif amounts and compound.string[last - 1] == "S":
+            elif measured and compound.string[last - 1] == "S":
                 link = None  # "from A it is 3 m west to B"
         prepositional = compound.string[last - 1] == "P"
         if prepositional or link:
@@ -1726,9 +1728,9 @@ class _Sentence:
         return tuple(found)
 
 
-def _is_backward(amounts: Iterable[Amount | None]) -> bool:
+def _is_backward(amounts: Iterable[Amount]) -> bool:
     """Whether an amount is none at all, or one of the other direction: "minus 3 m to the right"."""
-    return any(amount is not None and amount.value <= 0 for amount in amounts)
+    return any(amount.value <= 0 for amount in amounts)
 
 
 def stems(word: str) -> set[str]:

@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 
 from symbouq.ontology.library import builtin
+from symbouq.ontology.measures import Shift
 from symbouq.reading.syntax.amounts import Amount, Amounts
 from symbouq.reading.syntax.motion import Motion
 
@@ -44,7 +45,7 @@ def test_nobody_knows_where_it_goes() -> None:
 def test_a_step_is_level_on_the_other_axis() -> None:
     steps = (Amount("left", Fraction(3), "cells"),)
     assert Motion(ONTOLOGY, AMOUNTS).offset("left", steps) == (
-        (("x", Fraction(-3)), ("y", Fraction(0))),
+        (Shift("x", Fraction(-3)), Shift("y", Fraction(0))),
         "cells",
     )
     assert Motion(ONTOLOGY, AMOUNTS).offset("upper_left", steps) == ((), "")
