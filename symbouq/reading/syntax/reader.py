@@ -594,12 +594,6 @@ class SyntaxReader:
         """
         unread = set(sentence.says.rest)
         unread.update(n for n, word in enumerate(sentence.words) if word.open or word.vague)
-        if self.sentences.preparation.amounts.measures:
-            unread.update(
-                s.statement.trigger
-                for s in said
-                if sentence.words[s.statement.trigger].amounts and not s.offset
-            )
         here = {(s.trigger, s.placed, s.landmark) for s in sentence.says.statements}
         # Without what it confirms of the question before it.
         said = [
@@ -607,6 +601,12 @@ class SyntaxReader:
             for s in said
             if (s.statement.trigger, s.statement.placed, s.statement.landmark) in here
         ]
+        if self.sentences.preparation.amounts.measures:
+            unread.update(
+                s.statement.trigger
+                for s in said
+                if sentence.words[s.statement.trigger].amounts and not s.offset
+            )
         grouped_as = self.ontology.lexicon.grouped
         grouped = {s.statement.trigger for s in said if s.relation in grouped_as}
         spoken = [
