@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from symbouq.auditing.answer_words import cues
-from symbouq.reading.segments import ending, segmented, structured, supposes, upheld
+from symbouq.reading.segments import Role, answering, segmented, structured, supposes, upheld
 
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|\n+")
 # What repeats beside what may be the same has a bound: long runs cost no more than short ones.
@@ -45,7 +46,7 @@ _PLAINER = {ord(k): v for k, v in zip("‘’“”‐‑−", "''\"\"---", stri
 
 _FRAMES = {
     "announced": r"\b(?:%(noun)s)\b(?:\s+(?!(?:%(link)s)\b)[\w'()\"-]{1,99}){0,9}?"
-    r"\s*(?:\d{1,9}\s*)?(?:\b(?:%(link)s)\b(?!\s+(?:%(settled)s)\b)\s*:?|[:=])|\bI\s+(?:%(choosing)s)\b(?:\s+that\b)?",
+    r"\s*(?:\d{1,9}\s*)?(?:\b(?:%(link)s)\b(?!\s+(?:%(settled)s)\b)\s*:?|[:=]|\s[-\u2013\u2014]\s)|\bI\s+(?:%(choosing)s)\b(?:\s+that\b)?",
     "concluded": r"(?:\b(?:%(conclusion)s)\b|(?:^|[.,;]\s+)(?:%(clause)s)\b)[,:]?\s*",
     "reason": r"(?s)\s{0,3}(?:[,;]|\s[-\u2013\u2014])?\s{0,3}\b(?:%(reason)s)\b.*"
     r"|\s[-\u2013\u2014]\s.*",
@@ -64,19 +65,22 @@ def _frame(name: str) -> re.Pattern[str]:
     return re.compile(_FRAMES[name] % words, re.IGNORECASE)
 
 
-def answering_part(text: str, several: bool = False) -> str:
+def answering_part(
+    text: str, is_label: Callable[[str], bool] = lambda _: False, several: bool = False
+) -> str:
     """What of a response may answer: what is marked as the answer, the answer of one in JSON, or
     what is said and stands, questions apart; empty where that is nothing.
 
     Args:
         text: The response.
+        is_label: Whether a sentence is a label of an answer, and nothing else.
         several: Whether an answer may have several labels, each with a remark in brackets.
     """
-    part = _answering_part(text)
+    part = _answering_part(text, is_label)
     return _REMARK.sub(" ", part) if several else part
 
 
-def _answering_part(text: str) -> str:
+def _answering_part(text: str, is_label: Callable[[str], bool]) -> str:
     response = segmented(text)
     if response.marked is not None:
         return f"answer: {response.marked}"
@@ -85,7 +89,8 @@ def _answering_part(text: str) -> str:
         return f"answer: {given[1]}" if given[1] else ""
     pieces = _BREAK.split(upheld(response.said))  # sentences, and what is between them
     sentences = pieces[::2]
-    since = ending(sentences, ["step"] * len(sentences)).since
+    roles: Sequence[Role] = ["step"] * len(sentences)
+    since = answering(sentences, roles, False, lambda n: is_label(sentences[n])).since
     kept = ""
     for n in range(since, len(sentences)):
         more = any(re.search(r"\w", piece) for piece in sentences[n + 1 : n + 3])

@@ -51,7 +51,7 @@ from symbouq.limits import check_time
 from symbouq.ontology.library import builtin
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import shortened
-from symbouq.reading.segments import judges, refuses
+from symbouq.reading.segments import gist, judges, refuses
 
 Kind = Literal["single", "set", "sequence"]
 """Whether an answer is one label, several in any order, or several in order."""
@@ -125,7 +125,7 @@ def delivered(text: str, space: AnswerSpace | Iterable[str], question: str = "")
     """
     text = shortened(text)
     matcher = _matcher(space if isinstance(space, AnswerSpace) else space_of(space))
-    text = answering_part(text, matcher.space.kind == "set")
+    text = answering_part(text, matcher.is_label, matcher.space.kind == "set")
     if not matcher.judged and refuses(closing_sentence(text)):
         return None
     if not any(map(str.isalnum, text)):
@@ -142,7 +142,9 @@ def delivered(text: str, space: AnswerSpace | Iterable[str], question: str = "")
     for sentence in earlier:
         events = matcher.events(sentence)
         if _is_bare(events) or matcher.leads(events):
-            return matcher.labels(sentence, events, question)
+            found = matcher.labels(sentence, events, question)
+            if found is not None or not last:
+                return found
     found = matcher.labels(last, matcher.events(last), question)
     if found is None:
         # "..., so A is above B. No, it is not left of it."
@@ -394,6 +396,10 @@ class _Matcher:
         found = list(self._scanned(tokens, strict=False))
         return found if _is_bare(found) else list(self._scanned(tokens, strict=True))
 
+    def is_label(self, sentence: str) -> bool:
+        """Whether what a sentence says is a label, and nothing else."""
+        return _is_bare(self.events(sentence[slice(*gist(sentence))]))
+
     def _counts(self, word: str) -> bool:
         """Whether a word bears on the answer; articles, numbers and adverbs do where a form has
         them.
@@ -547,15 +553,22 @@ class _Matcher:
         """Whether a sentence places the second thing asked about by the first."""
         if self.space.name != "directions":
             return False
-        kinds = "|".join(map(re.escape, words_of("kind")))
-        asked = re.findall(rf"\b(?:{kinds})\s+([A-Z]\w*|\w)\b", question)
-        if len(asked) != 2 or asked[0] == asked[1]:
+        asked = [word.casefold() for word in tokenized(question) if self._names(word)]
+        said = tokenized(sentence)
+        named = [n for n, word in enumerate(said) if word.casefold() in asked]
+        if len(named) != 2 or len({said[n].casefold() for n in named}) != 2:
             return False
-        places = [[m.start() for m in re.finditer(rf"\b{name}\b", sentence)] for name in asked]
-        if not all(places) or places[1][0] >= places[0][0]:
+        first, second = (asked.index(said[n].casefold()) for n in named)
+        between = " ".join(said[named[0] + 1 : named[1]])
+        return first > second and any(event.role == "label" for event in self.events(between))
+
+    def _names(self, word: str) -> bool:
+        """Whether a word of a question may name a thing."""
+        if word in cues()["article"]:  # "A" may be one
             return False
-        between = sentence[places[1][0] + len(asked[1]) : places[0][0]]
-        return any(event.role == "label" for event in self.events(between))
+        word = word.casefold()
+        told = word in self._known or word in words_of("kind") or word in cues()["noun"]
+        return word.isalnum() and not told
 
     def _chosen(self, named: Sequence[str]) -> Delivered:
         """The answer that names these labels; None where it names too many."""

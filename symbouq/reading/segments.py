@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -209,6 +209,19 @@ def announced(text: str) -> tuple[int, int]:
     return start, end + (opened and text[end : end + 1] == ")")  # "at (2, 5)"
 
 
+def gist(text: str) -> tuple[int, int]:
+    """Where what an answer says stands in it: without what announces or draws it, what it is not
+    ("not right BUT LEFT, not above") and the reasons for it.
+    """
+    start, end = announced(text)
+    for pattern in (_drawing(), _contrasting()):
+        found = pattern.match(text, start, end)
+        start = found.end() if found else start
+    said = _WORDS.search(text, start, end)
+    aside = _aside().search(text, said.end(), end) if said else None
+    return start, aside.start() if aside else end
+
+
 @dataclass(frozen=True)
 class Ending:
     """Where the answer of some sentences is to be looked for.
@@ -223,8 +236,37 @@ class Ending:
     since: int
 
 
+def answering(
+    sentences: Sequence[str],
+    roles: Sequence[Role],
+    asks_whether: bool,
+    is_label: Callable[[int], bool],
+) -> Ending:
+    """Where the answer of a response is: in the sentence that announces it or is marked as it, else
+    in the last, if that says yes or no where it is asked, or is a bare label, or all that is said.
+
+    Args:
+        sentences: Its sentences.
+        roles: Their roles.
+        asks_whether: Whether the question is to be answered yes or no.
+        is_label: Whether a sentence is a label of an answer, and nothing else.
+    """
+    found, last = ending(sentences, roles), len(sentences) - 1
+    if found.at is not None or last < 0:
+        return found
+    if last < found.since:
+        put_right = roles[last] != "thinking" and _doubting().match(sentences[last])
+        return Ending(last, last) if put_right and is_label(last) else found
+    only = all(role == "thinking" for role in roles[:-1])
+    if (asks_whether and judges(sentences[last])) or is_label(last) or only:
+        return Ending(last, found.since)
+    first = roles.index("step") if "step" in roles else last
+    brief = len(_WORDS.findall(sentences[first], *gist(sentences[first]))) <= _LABEL
+    return Ending(first, first) if brief and found.since <= first and is_label(first) else found
+
+
 def ending(sentences: Sequence[str], roles: Sequence[Role]) -> Ending:
-    """Where the answer of a response is to be looked for.
+    """Where the answer of a response is to be looked for: in what is marked as it, or announced.
 
     Args:
         sentences: Its sentences.
@@ -465,6 +507,8 @@ _PAUSES = " \t,;:\u2014\u2013-("
 _BREAKS = '.,;:!?\u2026\u2014\u2013-(\n"\u201d*)'
 _WINDOW = 60
 """Characters before a phrase in which its clause begins."""
+_LABEL = 4
+"""The most words of a label that heads an answer."""
 _CLAUSE = 3
 """The fewest words of a clause."""
 _WORDS = re.compile(r"[^\W_]+(?:'\w+)?")
@@ -499,9 +543,12 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 @cache
 def _announcement() -> re.Pattern[str]:
-    noun = r"\b(?:%(announcing)s)(?:[ ]\d{1,3})?\W{0,4}(?::|=|\bis\b|\bare\b)"
+    noun = (
+        r"\b(?:%(announcing)s)(?:[ ]\d{1,3})?\W{0,4}(?::|=|(?<=\s)[-\u2013\u2014]\s|\bis\b|\bare\b)"
+    )
     heading = r"^[^\w\n]{0,9}(?:%(announcing)s)[^\w\n]{0,9}$"
-    return _compiled(rf"{noun}|{heading}|(?<!\w)(?:%(announced)s)\b")
+    choosing = r"\bI\s(?:%(choosing)s)\b(?:\sthat\b)?"
+    return _compiled(rf"{noun}|{heading}|{choosing}|(?<!\w)(?:%(announced)s)\b")
 
 
 @cache
@@ -535,6 +582,27 @@ def _leading() -> re.Pattern[str]:
 @cache
 def _inferring() -> re.Pattern[str]:
     return _compiled(r"\W{0,3}(?:%(clause)s|%(conclusion)s)\b")
+
+
+@cache
+def _drawing() -> re.Pattern[str]:
+    """What draws an answer, "So, therefore, it is ", and the letter of an option."""
+    drawn = r"(?:%(conclusion)s|%(clause)s|%(contrary)s|%(doubt)s|%(opening)s)\b\W{0,9}"
+    option = r"\(?[a-h](?:[.):]\s+|\)\s*)"
+    return _compiled(rf"\W{{0,9}}(?:{drawn}(?:that\b\s*)?){{0,4}}(?:it(?:\sis|'s)\s+|{option})?")
+
+
+@cache
+def _contrasting() -> re.Pattern[str]:
+    return _compiled(r"\W{0,9}(?:%(denial)s)\s[^.,;!?\n]{1,40}[, ]\s?but\s(?:it\sis\s)?")
+
+
+@cache
+def _aside() -> re.Pattern[str]:
+    """What an answer is not, and the reasons for it."""
+    return _compiled(
+        r"\s{0,3}(?:[,;(]|\s[-\u2013\u2014]\s)?\s{0,3}\b(?:%(reason)s|%(denial)s)\b|\s\((?=\S{1,40}\s)"
+    )
 
 
 @cache

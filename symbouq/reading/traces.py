@@ -21,16 +21,17 @@ from symbouq.ontology.words import AUXILIARY
 from symbouq.reading.bounds import LONGEST_SENTENCE
 from symbouq.reading.faults import ReadingError, readable, reading
 from symbouq.reading.force import SUPPOSED, asks
-from symbouq.reading.lexicon import Analysis, Lexicon, Token, kind_at
+from symbouq.reading.lexicon import Lexicon, Token, kind_at
 from symbouq.reading.parsed import Count, Events
 from symbouq.reading.segments import (
-    Role,
     announced,
+    announces,
+    answering,
     broken,
     clauses,
-    ending,
+    gist,
     infers,
-    judges,
+    is_cut_off,
     refuses,
     retracts,
     segmented,
@@ -447,8 +448,8 @@ class TraceReader(ABC, Generic[N]):
         with reading(_CONCLUSION, text):
             mentions = self._mentions(tokens, names, known)
             if not mentions and asked is not None:
-                mentions = self._label(tokens, names, asked)
-        return Claim("conclusion", text, _shifted(mentions, offset))
+                mentions = self._label(_gist_of(tokens, text, offset), names, asked)
+        return Claim("conclusion", text, shifted(mentions, offset))
 
     # Responses -----------------------------------------------------------------------
 
@@ -478,7 +479,20 @@ class TraceReader(ABC, Generic[N]):
         ]
         spans = [span for span in spans if _has_words(response[span[2] : span[3]])]
         roles = [segments.role(span[2]) for span in spans]
-        answer = self._answer_span(analysis, spans, roles, names, asked, whether, faults)
+        texts = [analysis.text[start:end] for _, _, start, end in spans]
+
+        def is_label(n: int) -> bool:
+            first, last, start, _ = spans[n]
+            items = self.lexicon.itemized(analysis, first, last)
+            return self._is_answer(items, texts[n], start, names, asked, faults)
+
+        found = answering(texts, roles, whether, is_label)
+        answer = found.at
+        if answer == len(spans) - 1 >= 0 and not announces(texts[answer]) and not is_label(answer):
+            # All that is said: where that draws a conclusion, it is more than the answer.
+            kinds = self.lexicon.kinds(analysis, *spans[answer][:2])
+            answer = None if {"inference", "reason"} & kinds and roles[answer] == "step" else answer
+        since = cut = 0
         claims: list[Claim] = []
         antecedent: str | None = None
         supposing = False
@@ -488,6 +502,8 @@ class TraceReader(ABC, Generic[N]):
         taken: tuple[Mention, ...] = ()
         answered = 0
         for n, (first, last, start, end) in enumerate(spans):
+            since = len(claims) if n == found.since else since
+            cut = len(claims)
             if n == answer:
                 tokens = self.lexicon.itemized(analysis, first, last)
                 begin = start + announced(response[start:end])[0]
@@ -559,9 +575,13 @@ class TraceReader(ABC, Generic[N]):
                         bearing.append(len(claims))
                     conditional = conditional or "condition" in unsaid
                     stance = SUPPOSED if conditional and not read else ASSERTED
-                    claims.append(Claim("reasoning", text, _shifted(read, begin), stance))
+                    claims.append(Claim("reasoning", text, shifted(read, begin), stance))
             taken = ()
-        return [*claims, conclusion]
+        if answer is not None:
+            return [*claims, conclusion]
+        since = since if found.since < len(spans) else len(claims)
+        whole = not spans or not is_cut_off(analysis.text, *spans[-1][2:])
+        return concluded(claims, since, len(claims) if whole else cut, asked)
 
     def _asks_whether(self, question: str) -> bool:
         """Whether a question is to be answered yes or no, by the word that it opens with."""
@@ -584,39 +604,21 @@ class TraceReader(ABC, Generic[N]):
             return False
         return not any(item.text == "?" for item in items[-2:])
 
-    def _answer_span(
+    def _is_answer(
         self,
-        analysis: Analysis,
-        spans: Sequence[tuple[int, int, int, int]],
-        roles: Sequence[Role],
+        tokens: Sequence[Token],
+        text: str,
+        start: int,
         names: N,
         asked: tuple[str, str] | None,
-        whether: bool,
         faults: dict[str, str],
-    ) -> int | None:
-        """Which sentence delivers the answer: the one that announces it, else a bare label at
-        the end, else the only sentence.
-        """
-        texts = [analysis.text[start:end] for _, _, start, end in spans]
-        found = ending(texts, roles)
-        if found.at is not None:
-            return found.at
-        last = len(spans) - 1
-        if last < found.since:
-            return None
-        tokens = self.lexicon.itemized(analysis, *spans[last][:2])
-        if whether and judges(texts[last]):
-            return last
-        if all(role == "thinking" for role in roles[:-1]):
-            silent = not any(token.kind in ("inference", "reason") for token in tokens)
-            return last if silent else None
-        if asked is not None:
-            part, text = "the last sentence as an answer", texts[last]
-            if len(tokens) <= LONGEST_SENTENCE and part not in faults:
-                with reading(part, text):
-                    if self._is_label(tokens, names, asked):
-                        return last
-        return None
+    ) -> bool:
+        """Whether a sentence is a label of the pair asked for, and nothing else."""
+        part = "the last sentence as an answer"
+        if asked is None or len(tokens) > LONGEST_SENTENCE or part in faults:
+            return False
+        with reading(part, text):
+            return self._is_label(_gist_of(tokens, text, start), names, asked)
 
     def _is_label(self, tokens: Sequence[Token], names: N, asked: tuple[str, str]) -> bool:
         """Whether a sentence is an answer label and nothing else."""
@@ -685,6 +687,43 @@ def take_back(
     return relations
 
 
+def is_about(mention: Mention, asked: tuple[str, str] | None) -> bool:
+    """Whether a relation is one of the pair that a question asks about."""
+    return {mention.subject, mention.object} == set(asked or ())
+
+
+def of_known(stated: Sequence[Mention], asked: tuple[str, str] | None) -> tuple[Mention, ...]:
+    """What an answer states; only of things that scene or question name, where it states something
+    of the pair asked about: "“Upper left” fits, so A is upper left of B".
+    """
+    answers = any(is_about(m, asked) for m in stated)
+    return tuple(m for m in stated if m.grounded or not answers)
+
+
+def concluded(
+    claims: Sequence[Claim], first: int, last: int, asked: tuple[str, str] | None
+) -> list[Claim]:
+    """Claims of a response that announces no answer, with their conclusion at the end: the claim
+    that ends it, where that is about the pair asked for; what states nothing may follow it.
+
+    Args:
+        claims: The claims.
+        first: The first that may be the conclusion.
+        last: The first after it that may not.
+        asked: The pair.
+    """
+    for n in range(last - 1, first - 1, -1):
+        claim = claims[n]
+        if claim.stance not in (ASSERTED, "necessary") or not claim.relations:
+            continue
+        if not any(is_about(mention, asked) for mention in claim.relations):
+            break
+        relations = of_known(claim.relations, asked)
+        conclusion = replace(claim, type="conclusion", relations=relations, stance=ASSERTED)
+        return [*claims[:n], *claims[n + 1 :], conclusion]
+    return [*claims, Claim("conclusion", "", ())]
+
+
 def _continues(tokens: Sequence[Token]) -> bool:
     """Whether an answer goes on in the next line: a list with a comma at its end."""
     visible = (token.text for token in reversed(tokens) if token.text not in ("\n", '"'))
@@ -699,7 +738,15 @@ def _without_reasons(tokens: list[Token]) -> list[Token]:
     return tokens
 
 
-def _shifted(mentions: Sequence[Mention], offset: int) -> tuple[Mention, ...]:
+def _gist_of(tokens: Sequence[Token], text: str, offset: int) -> list[Token]:
+    """The tokens of what an answer says, whose text begins at an offset."""
+    begin = tokens[0].start - offset if tokens else 0
+    start, end = gist(text[begin:])
+    return _within(tokens, [(offset + begin + start, offset + begin + end)])
+
+
+def shifted(mentions: Sequence[Mention], offset: int) -> tuple[Mention, ...]:
+    """Relations with an offset taken off their spans."""
     if not offset:
         return tuple(mentions)
     return tuple(replace(m, span=(m.span[0] - offset, m.span[1] - offset)) for m in mentions)

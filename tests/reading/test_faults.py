@@ -112,6 +112,7 @@ MENDED = [
     ("rcc8", "Across from x_1 is the left."),
     ("cdc", "The columns run from the left."),
     ("event", "Across from the box is the right."),
+    ("nine-way", "The cup is at the back and Box 14 is at the front."),
 ]
 
 

@@ -16,7 +16,16 @@ from symbouq.reading.model.judging import (
 )
 from symbouq.reading.parsed import IN_PART, SURE
 from symbouq.reading.segments import ending, unretracted
-from symbouq.reading.traces import ASSERTED, COUNTED, Claim, Mention, Question, Text, grouped
+from symbouq.reading.traces import (
+    ASSERTED,
+    COUNTED,
+    Claim,
+    Mention,
+    Question,
+    Text,
+    concluded,
+    grouped,
+)
 from symbouq.records.reading import Reply
 
 _DOUBTING = 0.95
@@ -206,8 +215,7 @@ class _Reading:
         count = len(self._texts.claims)
         labels = [f"C{n}" for n in range(1, count + 1)]
         since = ending(self._texts.claims, self._texts.roles).since if self._texts.roles else 0
-        last = labels[since:]
-        answer = next((r.answer for r in reversed(self._replies) if r.answer in last), "")
+        answer = next((r.answer for r in reversed(self._replies) if r.answer in labels[since:]), "")
         if self._texts.concluded:
             answer = f"C{count}"
         others = list(self._second.claims) if self._second is not None else []
@@ -216,16 +224,9 @@ class _Reading:
             label: self._claim(label, other) for label, other in zip(labels, others, strict=False)
         }
         if answer:
-            concluded = replace(made.pop(answer), type="conclusion")
-        else:
-            concluded = Claim("conclusion", "", ())
-            for label in reversed(last):
-                claim = made[label]
-                pairs = [{m.subject, m.object} for m in claim.relations]
-                if asked is not None and claim.stance == ASSERTED and set(asked) in pairs:
-                    concluded = replace(made.pop(label), type="conclusion")
-                    break
-        return [*made.values(), concluded]
+            conclusion = replace(made.pop(answer), type="conclusion")
+            return [*made.values(), conclusion]
+        return concluded([*made.values()], since, count, asked)
 
     def _claim(self, label: str, other: Claim) -> Claim:
         """A claim: what it states in one stance, or why it states nothing."""

@@ -391,7 +391,8 @@ class Arrangement:
     ) -> Compared | None:
         sides = dict.fromkeys(level, 0)
         for scale, place in places.items():
-            if self._scale.get(scale) and scale in others and place.fits(others[scale]):
+            known = self._scale.get(scale) in self._relations.converse  # not every profile has depth
+            if known and scale in others and place.fits(others[scale]):
                 sides[scale] = place.number - others[scale].number
         found: set[str] = set()
         for scale, difference in sides.items():

@@ -15,16 +15,14 @@ from symbouq.reading.force import ASKED, SUPPOSED, forces_of, unmarked
 from symbouq.reading.lexicon import Lexicon
 from symbouq.reading.parsed import IN_PART, Count
 from symbouq.reading.segments import (
-    Ending,
     Response,
-    Role,
     announced,
+    answering,
     broken,
     clauses,
-    ending,
+    gist,
     infers,
     is_cut_off,
-    judges,
     refuses,
     retracts,
     segmented,
@@ -51,7 +49,11 @@ from symbouq.reading.traces import (
     Question,
     Text,
     Told,
+    concluded,
     grouped,
+    is_about,
+    of_known,
+    shifted,
     take_back,
 )
 
@@ -902,8 +904,9 @@ class _Claims:
         text = broken(response.text)
         (sentences,) = self._sentences("the response", [text])
         roles = [response.role(sentence.start) for sentence in sentences]
-        found = ending([sentence.text for sentence in sentences], roles)
-        delivered = self._delivered(sentences, self._answer(sentences, roles, found))
+        texts = [sentence.text for sentence in sentences]
+        found = answering(texts, roles, self._asks_whether, lambda n: self._is_label(sentences[n]))
+        delivered = self._delivered(sentences, found.at)
         since = cut = 0
         for n, sentence in enumerate(sentences):
             since = len(self.made) if n == found.since else since
@@ -922,7 +925,8 @@ class _Claims:
             stop = begin + len(sentences[-1].text) if sentences else 0
             whole = not is_cut_off(text, begin, stop)
             since = since if found.since < len(sentences) else len(self.made)
-            self._last_about(since, len(self.made) if whole else cut)
+            end = len(self.made) if whole else cut
+            self.made = concluded(self.made, since, end, self._asked)
 
     def _sentences(self, part: str, texts: Sequence[str]) -> list[list[Sentence]]:
         """The sentences of each of some texts; none of any, with a fault, where that fails."""
@@ -1247,25 +1251,13 @@ class _Claims:
 
     # Answers -------------------------------------------------------------------------
 
-    def _answer(
-        self, sentences: Sequence[Sentence], roles: Sequence[Role], found: Ending
-    ) -> int | None:
-        """Which sentence delivers the answer: the one that announces it, else the last, if it is a
-        label, or says yes or no where that is asked, else the only one.
-        """
-        last = len(sentences) - 1
-        if found.at is not None or last < found.since:
-            return found.at
-        if self._asks_whether and judges(sentences[last].text):
-            return last
-        if all(role == "thinking" for role in roles[:-1]):
-            return last
+    def _is_label(self, sentence: Sentence) -> bool:
+        """Whether a sentence is a label of the pair asked for, and nothing else."""
         part = "the last sentence as an answer"
-        if not sentences[last].says.statements and part not in self._failed:
-            with reading(part, sentences[last].text):
-                if self._label(sentences[last].text):
-                    return last
-        return None
+        if sentence.says.statements or part in self._failed:
+            return False
+        with reading(part, sentence.text):
+            return bool(self._label(sentence.text))
 
     def _delivered(self, sentences: Sequence[Sentence], answer: int | None) -> list[int]:
         """The sentences that the answer takes up: with what follows a heading."""
@@ -1312,16 +1304,15 @@ class _Claims:
         stated = list(self._of.mentions(said, self._things, 0, (ASSERTED, "necessary")))
         if stated:  # with what cannot be
             stated = list(self._of.mentions(said, self._things))
-        else:
-            label = self._label(given)
-            if label:
-                moved = [replace(m, span=(m.span[0] + begin, m.span[1] + begin)) for m in label]
-                return _Reading(moved, ASSERTED)
+        label: Sequence[Mention] = ()
+        if not any(is_about(m, self._asked) for m in stated):
+            label = shifted(self._label(given), -begin)
+        if label and not stated:
+            return _Reading([*label], ASSERTED)
         for modal in ("impossible", "possible"):
             if not stated:
                 stance, stated = modal, list(self._of.mentions(said, self._things, 0, (modal,)))
-        stated = self._of_known(stated)
-        moved = [replace(m, span=(m.span[0] + begin, m.span[1] + begin)) for m in stated]
+        moved = [*label, *shifted(of_known(stated, self._asked), -begin)]
         forces = _STATED if stance == ASSERTED else (stance,)
         rest = tuple(
             word
@@ -1332,35 +1323,7 @@ class _Claims:
 
     def _label(self, text: str) -> tuple[Mention, ...]:
         """What a bare label states of the pair asked for; nothing where none is."""
-        return () if self._asked is None else self._of.label(text, self._things, self._asked)
-
-    def _of_known(self, stated: Sequence[Mention]) -> list[Mention]:
-        """What an answer states; only of things that scene or question name, where it states
-        something of the pair asked about: "“Upper left” fits, so A is upper left of B".
-        """
-        answers = any({m.subject, m.object} == set(self._asked or ()) for m in stated)
-        return [m for m in stated if m.grounded or not answers]
-
-    def _last_about(self, first: int, last: int) -> None:
-        """Without an announced answer, the claim that ends the response is it, where it is
-        about the pair asked for; what states nothing may follow it.
-
-        Args:
-            first: The first claim that may be.
-            last: The first after it that may not.
-        """
-        for n in range(last - 1, first - 1, -1):
-            claim = self.made[n]
-            if claim.stance not in (ASSERTED, "necessary") or not claim.relations:
-                continue
-            pairs = [{m.subject, m.object} for m in claim.relations]
-            if self._asked is not None and set(self._asked) in pairs:
-                relations = tuple(self._of_known(claim.relations))
-                self.made.append(
-                    replace(
-                        self.made.pop(n), type="conclusion", relations=relations, stance=ASSERTED
-                    )
-                )
-                return
-            break
-        self.made.append(Claim("conclusion", "", ()))
+        if self._asked is None:
+            return ()
+        start, end = gist(text)
+        return shifted(self._of.label(text[start:end], self._things, self._asked), -start)
