@@ -543,9 +543,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 @cache
 def _announcement() -> re.Pattern[str]:
-    noun = (
-        r"\b(?:%(announcing)s)(?:[ ]\d{1,3})?\W{0,4}(?::|=|(?<=\s)[-\u2013\u2014]\s|\bis\b|\bare\b)"
-    )
+    link = r"(?::|=|(?<=\s)[-\u2013\u2014]\s|\b(?:is|are|would be|must be)\b)"
+    noun = rf"\b(?:%(announcing)s)(?:[ ]\d{{1,3}})?\W{{0,4}}{link}"
     heading = r"^[^\w\n]{0,9}(?:%(announcing)s)[^\w\n]{0,9}$"
     choosing = r"\bI\s(?:%(choosing)s)\b(?:\sthat\b)?"
     return _compiled(rf"{noun}|{heading}|{choosing}|(?<!\w)(?:%(announced)s)\b")

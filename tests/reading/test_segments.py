@@ -25,6 +25,8 @@ QUESTION = "What is the relation of P to R?"
 LABELS = ["left", "right", "above", "below", "upper-left", "upper-right", "lower-left"]
 READERS = {"templated": {"dataset": "stepgame"}, "parsed": {}}
 
+MIRRORED = {"left": "right", "right": "left"}
+
 Stated = list[tuple[str, str, str]]
 
 
@@ -132,6 +134,86 @@ ENDINGS = {
     "Suppose the answer is right. Then P is right of R.": None,
     "": None,
     "I have no idea.": None,
+    "Therefore, left.": "left",
+    "P is left of Q. Therefore, left.": "left",
+    "I selected left.": "left",
+    "I choose left.": "left",
+    "My answer is left.": "left",
+    "So the answer would be left.": "left",
+    "It's left.": "left",
+    "P is on the left of R.": "left",
+    "Final answer: left.": "left",
+    "FINAL ANSWER: LEFT": "left",
+    "The final answer is: left": "left",
+    "Answer - left": "left",
+    "answer = left": "left",
+    "Ans: left": "left",
+    "A: left": "left",
+    "Conclusion: left": "left",
+    "Result: left": "left",
+    '{"result": "left"}': "left",
+    '{"prediction": "left"}': "left",
+    '{"label": "left"}': "left",
+    '{"relation": "left"}': "left",
+    "The relation is left.": "left",
+    "The relation of P to R is left.": "left",
+    "The relation between P and R is: left.": "left",
+    "R is to the right of P.": "left",
+    "P is left of Q and Q is left of R, so P is left of R.": "left",
+    "Hence P is left of R.": "left",
+    "Thus: left": "left",
+    "Overall, P is left of R.": "left",
+    "In conclusion, P is to the left of R.": "left",
+    "In short, left.": "left",
+    "To sum up, P is left of R.": "left",
+    "So, P -> left -> R. Answer: left": "left",
+    "Left, because Q is between them.": "left",
+    "The answer is left, because Q is left of R.": "left",
+    "Since Q is left of R, the answer is left.": "left",
+    'The answer is "left".': "left",
+    "The answer is 'left'.": "left",
+    "The answer is **left**.": "left",
+    "The answer is (left).": "left",
+    "The answer is: **Left**": "left",
+    "Answer: left (P is left of R)": "left",
+    "Answer: left, not right.": "left",
+    "Answer: not right but left.": "left",
+    "It is not right. It is left.": "left",
+    "The correct option is left.": "left",
+    "The correct relation is left.": "left",
+    "Correct answer: left": "left",
+    "We conclude that P is left of R.": "left",
+    "I conclude: left.": "left",
+    "We get left.": "left",
+    "P must be left of R.": "left",
+    "This means P is left of R.": "left",
+    "Which gives us left.": "left",
+    "✅ Answer: left": "left",
+    "> Answer: left": "left",
+    "- Answer: left": "left",
+    "1. Answer: left": "left",
+    "**Answer:** **left**": "left",
+    "__Answer__: left": "left",
+    "Answer: `left`": "left",
+    "Answer: left\n\nConfidence: 90%": "left",
+    "Answer: left\nExplanation: Q is left of R.": "left",
+    "left\n\nExplanation: Q is left of R.": "left",
+    "The answer is left. Let me know if you need more help!": "left",
+    "I cannot determine the answer.": None,
+    "The answer cannot be determined.": None,
+    "Answer: unknown": None,
+    "Answer:": None,
+    "N/A": None,
+    "The answer is either left or right.": None,
+    "It could be left or right.": None,
+    "Answer: left or right": None,
+    "Not left.": None,
+    "The answer is not right.": None,
+    "Answer: I don't know.": None,
+    "The answer is left. No, right. No, left.": "left",
+    "Right. Wait, left.": "left",
+    "Right! Just kidding, left.": "left",
+    "First I thought right, but the answer is left.": "left",
 }
 
 PARSED = {
@@ -148,10 +230,13 @@ PARSED = {
 
 
 def answered(reader: str, text: str) -> str | None:
+    """What the conclusion says of P and R."""
     *_, (kind, stated) = claims(reader, text)
     assert kind == "conclusion"
-    assert {(s, o) for s, _, o in stated} <= {("P", "R")}
-    return stated[0][1] if stated else None
+    found = [
+        r if (s, o) == ("P", "R") else MIRRORED[r] for s, r, o in stated if {s, o} == {"P", "R"}
+    ]
+    return found[0] if found else None
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -171,8 +256,7 @@ SUPPOSED = "Suppose the answer is right. Then P is right of R."  # for a reader 
 @pytest.mark.parametrize("text", [text for text in (*DRESSES, *ENDINGS) if text != SUPPOSED])
 def test_the_label_that_a_response_delivers(text: str) -> None:
     wanted = {**DRESSES, **ENDINGS}[text]
-    found = delivered(text, LABELS, QUESTION)
-    assert found in ((wanted,), None) if wanted else found is None or len(found) == 0, text
+    assert delivered(text, LABELS, QUESTION) == ((wanted,) if wanted else None)
 
 
 # The kinds of all claims but the conclusion, the relations of those that state something.

@@ -391,7 +391,8 @@ class Arrangement:
     ) -> Compared | None:
         sides = dict.fromkeys(level, 0)
         for scale, place in places.items():
-            known = self._scale.get(scale) in self._relations.converse  # not every profile has depth
+            # Not every profile has depth.
+            known = self._scale.get(scale) in self._relations.converse
             if known and scale in others and place.fits(others[scale]):
                 sides[scale] = place.number - others[scale].number
         found: set[str] = set()

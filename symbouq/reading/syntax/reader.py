@@ -1254,7 +1254,8 @@ class _Claims:
     def _is_label(self, sentence: Sentence) -> bool:
         """Whether a sentence is a label of the pair asked for, and nothing else."""
         part = "the last sentence as an answer"
-        if sentence.says.statements or part in self._failed:
+        relates = any(statement.landmark != CONTEXT for statement in sentence.says.statements)
+        if relates or part in self._failed:
             return False
         with reading(part, sentence.text):
             return bool(self._label(sentence.text))
