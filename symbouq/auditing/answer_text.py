@@ -8,7 +8,16 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from symbouq.auditing.answer_words import cues
-from symbouq.reading.segments import Role, answering, segmented, structured, supposes, upheld
+from symbouq.reading.segments import (
+    Role,
+    announced,
+    announces,
+    answering,
+    segmented,
+    structured,
+    supposes,
+    upheld,
+)
 
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|\n+")
 # What repeats beside what may be the same has a bound: long runs cost no more than short ones.
@@ -76,11 +85,11 @@ def answering_part(
         is_label: Whether a sentence is a label of an answer, and nothing else.
         several: Whether an answer may have several labels, each with a remark in brackets.
     """
-    part = _answering_part(text, is_label)
+    part = _answering_part(text, is_label, several)
     return _REMARK.sub(" ", part) if several else part
 
 
-def _answering_part(text: str, is_label: Callable[[str], bool]) -> str:
+def _answering_part(text: str, is_label: Callable[[str], bool], several: bool) -> str:
     response = segmented(text)
     if response.marked is not None:
         return f"answer: {response.marked}"
@@ -90,9 +99,15 @@ def _answering_part(text: str, is_label: Callable[[str], bool]) -> str:
     pieces = _BREAK.split(upheld(response.said))  # sentences, and what is between them
     sentences = pieces[::2]
     roles: Sequence[Role] = ["step"] * len(sentences)
-    since = answering(sentences, roles, False, lambda n: is_label(sentences[n])).since
+    found = answering(sentences, roles, False, lambda n: is_label(sentences[n]))
+    if found.at is not None and not several:
+        answer = sentences[found.at]
+        said = answer[announced(answer)[0] :]
+        if announces(answer) and any(map(str.isalnum, said)):
+            return f"answer: {said}"
+    first = found.since if several or found.at is None else found.at
     kept = ""
-    for n in range(since, len(sentences)):
+    for n in range(first, len(sentences)):
         more = any(re.search(r"\w", piece) for piece in sentences[n + 1 : n + 3])
         if not (more and sentences[n].rstrip(_CLOSING).endswith("?")):
             kept += sentences[n]

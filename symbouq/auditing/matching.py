@@ -51,7 +51,7 @@ from symbouq.limits import check_time
 from symbouq.ontology.library import builtin
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import shortened
-from symbouq.reading.segments import gist, judges, refuses
+from symbouq.reading.segments import chosen, gist, judges, refuses
 
 Kind = Literal["single", "set", "sequence"]
 """Whether an answer is one label, several in any order, or several in order."""
@@ -125,7 +125,12 @@ def delivered(text: str, space: AnswerSpace | Iterable[str], question: str = "")
     """
     text = shortened(text)
     matcher = _matcher(space if isinstance(space, AnswerSpace) else space_of(space))
-    text = answering_part(text, matcher.is_label, matcher.space.kind == "set")
+    listings = question, text
+
+    def is_label(sentence: str) -> bool:
+        return matcher.is_label(sentence) or chosen(sentence, *listings) != ""
+
+    text = answering_part(text, is_label, matcher.space.kind == "set")
     if not matcher.judged and refuses(closing_sentence(text)):
         return None
     if not any(map(str.isalnum, text)):
@@ -146,6 +151,9 @@ def delivered(text: str, space: AnswerSpace | Iterable[str], question: str = "")
             if found is not None or not last:
                 return found
     found = matcher.labels(last, matcher.events(last), question)
+    option = chosen(last, *listings) if found is None else ""
+    if option:
+        return matcher.labels(option, matcher.events(option), question)
     if found is None:
         # "..., so A is above B. No, it is not left of it."
         closing = closing_sentence(text)

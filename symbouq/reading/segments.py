@@ -90,6 +90,7 @@ def segmented(response: str) -> Response:
     region before; what is opened and not closed goes on to the end, or to where an answer or a
     further channel begins.
     """
+    response = _untagged(response)
     segments: list[Segment] = []
     text: list[str] = []
     role: Role = "step"
@@ -108,6 +109,21 @@ def segmented(response: str) -> Response:
             role = "step"
     segments.append(Segment(begin, len(response), role))
     return Response("".join([*text, response[last:]]), tuple(segments))
+
+
+def _untagged(text: str) -> str:
+    """A text of the same length without the tags of HTML and the like, those with a role apart."""
+    if "</" not in text:
+        return text
+    closed = {found[2].lower() for found in _TAG.finditer(text) if found[1]} | {"br", "hr"}
+
+    def spaces(found: re.Match[str]) -> str:
+        name, mark = found[2].lower(), found.group()
+        if name not in closed or mark.lower() in _delimiters():
+            return mark
+        return "\n".ljust(len(mark)) if name in _LINES else " " * len(mark)
+
+    return _TAG.sub(spaces, text)
 
 
 @cache
@@ -203,8 +219,10 @@ def announced(text: str) -> tuple[int, int]:
         start += 1
     while start < end and text[end - 1] in _MARKS:
         end -= 1
-    if text.count('"', start, end) % 2:  # `"A is left of B", says Kim`
-        start = text.rfind('"', 0, start + 1) if text[start] != '"' else start
+    if text.count('"', start, end) % 2 and text[end : end + 1] == '"':  # `still "left"`
+        end += 1
+    elif text.count('"', start, end) % 2 and text[start] != '"':  # `"A is left of B", says Kim`
+        start = text.rfind('"', 0, start + 1)
     opened = text.count("(", start, end) > text.count(")", start, end)
     return start, end + (opened and text[end : end + 1] == ")")  # "at (2, 5)"
 
@@ -220,6 +238,18 @@ def gist(text: str) -> tuple[int, int]:
     said = _WORDS.search(text, start, end)
     aside = _aside().search(text, said.end(), end) if said else None
     return start, aside.start() if aside else end
+
+
+def chosen(text: str, *listings: str) -> str:
+    """What an answer says that is no more than the letter of an option, "(b)", by the texts that
+    list the options; empty where it says something else.
+    """
+    letter = _OPTION.fullmatch(text[slice(*gist(text))])
+    for listing in listings if letter else ():
+        for option in _OPTIONS.finditer(listing):
+            if option[1].lower() == letter[1].lower():
+                return option[2].strip(_MARKS)
+    return ""
 
 
 @dataclass(frozen=True)
@@ -262,7 +292,8 @@ def answering(
         return Ending(last, found.since)
     first = roles.index("step") if "step" in roles else last
     brief = len(_WORDS.findall(sentences[first], *gist(sentences[first]))) <= _LABEL
-    return Ending(first, first) if brief and found.since <= first and is_label(first) else found
+    heads = brief and found.since <= first and not asks(sentences[first].rstrip(_MARKS))
+    return Ending(first, first) if heads and is_label(first) else found
 
 
 def ending(sentences: Sequence[str], roles: Sequence[Role]) -> Ending:
@@ -514,6 +545,15 @@ _CLAUSE = 3
 _WORDS = re.compile(r"[^\W_]+(?:'\w+)?")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+")
 _BREAK = re.compile(r"(?<=[.!?;])[ \t]+|\n+")
+_OPTION = re.compile(r"(?:option |choice )?\(?([a-h])[).]?", re.IGNORECASE)
+_OPTIONS = re.compile(
+    r"(?:(?<=[\n\s,;?:(])|\A)\(?([a-h])[.):][ \t]+([^\n;]{1,80}?)"
+    r"(?=[ \t]*(?:[,;]?[ \t]+(?:or )?\(?[a-h][.):][ \t]|[;\n?]|\Z))",
+    re.IGNORECASE,
+)
+_TAG = re.compile(r"<(/?)([a-z][\w-]{0,30})(?:\s[^<>\n]{0,200})?/?>", re.IGNORECASE)
+_LINES = frozenset(("p", "br", "li", "div", "tr", "ul", "ol", "hr", "h1", "h2", "h3"))
+"""Tags that stand between lines."""
 _SUBJECT = re.compile(r"(?:(?<=[.,;:!?\n\u2014\u2013] )|(?<=\n)|\A)(?:[\w']+ ){1,5}\Z")
 
 
@@ -544,7 +584,9 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 @cache
 def _announcement() -> re.Pattern[str]:
     link = r"(?::|=|(?<=\s)[-\u2013\u2014]\s|\b(?:is|are|would be|must be)\b)"
-    noun = rf"\b(?:%(announcing)s)(?:[ ]\d{{1,3}})?\W{{0,4}}{link}"
+    # "The answer, as far as I can tell, is left."
+    between = r"(?:,(?!\s(?:%(supposing)s)\b)[^,.:\n]{1,40},)?"
+    noun = rf"\b(?:%(announcing)s)(?:[ ]\d{{1,3}})?{between}\W{{0,4}}{link}"
     heading = r"^[^\w\n]{0,9}(?:%(announcing)s)[^\w\n]{0,9}$"
     choosing = r"\bI\s(?:%(choosing)s)\b(?:\sthat\b)?"
     return _compiled(rf"{noun}|{heading}|{choosing}|(?<!\w)(?:%(announced)s)\b")
@@ -586,7 +628,7 @@ def _inferring() -> re.Pattern[str]:
 @cache
 def _drawing() -> re.Pattern[str]:
     """What draws an answer, "So, therefore, it is ", and the letter of an option."""
-    drawn = r"(?:%(conclusion)s|%(clause)s|%(contrary)s|%(doubt)s|%(opening)s)\b\W{0,9}"
+    drawn = r"(?:%(conclusion)s|%(clause)s|%(contrary)s|%(doubt)s|%(opening)s|%(adverb)s)\b\W{0,9}"
     option = r"\(?[a-h](?:[.):]\s+|\)\s*)"
     return _compiled(rf"\W{{0,9}}(?:{drawn}(?:that\b\s*)?){{0,4}}(?:it(?:\sis|'s)\s+|{option})?")
 

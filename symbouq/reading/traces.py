@@ -703,8 +703,8 @@ def of_known(stated: Sequence[Mention], asked: tuple[str, str] | None) -> tuple[
 def concluded(
     claims: Sequence[Claim], first: int, last: int, asked: tuple[str, str] | None
 ) -> list[Claim]:
-    """Claims of a response that announces no answer, with their conclusion at the end: the last
-    that is about the pair asked for.
+    """Claims of a response that announces no answer, with their conclusion at the end: the claim
+    that ends it, where that is about the pair asked for; what states nothing may follow it.
 
     Args:
         claims: The claims.
@@ -714,11 +714,13 @@ def concluded(
     """
     for n in range(last - 1, first - 1, -1):
         claim = claims[n]
-        told = claim.stance in (ASSERTED, "necessary")
-        if told and any(is_about(mention, asked) for mention in claim.relations):
-            relations = of_known(claim.relations, asked)
-            conclusion = replace(claim, type="conclusion", relations=relations, stance=ASSERTED)
-            return [*claims[:n], *claims[n + 1 :], conclusion]
+        if claim.stance not in (ASSERTED, "necessary") or not claim.relations:
+            continue
+        if not any(is_about(mention, asked) for mention in claim.relations):
+            break
+        relations = of_known(claim.relations, asked)
+        conclusion = replace(claim, type="conclusion", relations=relations, stance=ASSERTED)
+        return [*claims[:n], *claims[n + 1 :], conclusion]
     return [*claims, Claim("conclusion", "", ())]
 
 

@@ -202,7 +202,7 @@ ROLES = {
     *("denial", "determiner", "hedge", "choice", "pause", "stop", "filler", "other", "article"),
     *("open", "declined", "all", "noun", "link", "choosing", "conclusion", "clause", "reason"),
     *("confidence", "settled", "possible", "listing", "unsure"),
-    *("announcing", "announced", "supposing", "opening", "closing", "contrary"),
+    *("adverb", "announcing", "announced", "supposing", "opening", "closing", "contrary"),
     *("doubt", "assent", "refusal", "replacing", "blunder", "meant", "twofold", "reversing"),
 }
 

@@ -102,7 +102,21 @@ DRESSES = {
     "P is left of Q.\n\nLeft": "left",
 }
 
+DRESSES |= {
+    "<p>The chain is clear.</p><p>The answer is <b>left</b>.</p>": "left",
+    "<div>P is left of Q.</div>\n<strong>Answer:</strong> left<br/>": "left",
+    "<result><answer>left</answer></result>": "left",
+    '<reply lang="en">\nThe answer is left.\n</reply>': "left",
+    '{"thought": "P is left of Q.", "relation": "left"}': "left",
+}
+
 ENDINGS = {
+    "The answer, as far as I can see, is left.": "left",
+    "The best answer is still 'left'.": "left",
+    'It is not stated, but the best answer is still "left".': "left",
+    "Left? No. Above? No. I'd go with left.": "left",
+    "Right? Is that so?": None,
+    "I am changing my answer to left.": "left",
     "The answer is right. No, wait. The answer is left.": "left",
     "The answer is right. Actually, no, the answer is left.": "left",
     "Answer: right\nNo, wait.\nAnswer: left": "left",
@@ -248,6 +262,30 @@ def test_the_answer_of_a_response(reader: str, text: str) -> None:
 @pytest.mark.parametrize("text", PARSED)
 def test_the_last_claim_about_the_pair_is_the_answer(text: str) -> None:
     assert answered("parsed", text) == PARSED[text]
+
+
+OPTIONS = "A) left B) right C) above"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("B", "right"),
+        ("(b)", "right"),
+        ("The answer is B.", "right"),
+        ("Answer: (A)", "left"),
+        ("So the correct choice is C.", "above"),
+        ("Therefore, option B.", "right"),
+        ("The answer is D.", None),
+    ],
+)
+def test_an_option_is_what_its_letter_stands_for(text: str, wanted: str | None) -> None:
+    question = f"{QUESTION} {OPTIONS}"
+    *_, (kind, stated) = claims("parsed", text, question)
+    assert (kind, [r for _, r, _ in stated]) == ("conclusion", [wanted] if wanted else [])
+    assert delivered(text, LABELS, question) == ((wanted,) if wanted else None)
+    listed = "Options:\n(a) left\n(b) right\n(c) above\n\n"
+    assert delivered(listed + text, LABELS, QUESTION) == ((wanted,) if wanted else None)
 
 
 SUPPOSED = "Suppose the answer is right. Then P is right of R."  # for a reader to see

@@ -19,6 +19,7 @@ from symbouq.reading.segments import (
     announced,
     answering,
     broken,
+    chosen,
     clauses,
     gist,
     infers,
@@ -176,7 +177,8 @@ class SyntaxReader:
         while True:
             things = read.things.copy()
             things.known = len(things)
-            claims = _Claims(self, things, read, names, failed)
+            listings = question, response or ""
+            claims = _Claims(self, things, read, names, failed, listings)
             try:
                 if texts.response is not None:
                     claims.segment(texts.response)
@@ -816,6 +818,7 @@ class _Claims:
         scene: The scene, with its question.
         names: Names that the trace repeats.
         failed: The claims that internal errors keep from being read, with messages.
+        listings: The texts that may list options.
 
     Attributes:
         made: The claims so far.
@@ -829,8 +832,10 @@ class _Claims:
         scene: _Scene,
         names: frozenset[Name],
         failed: Mapping[str, str],
+        listings: Sequence[str],
     ) -> None:
         self._of = of
+        self._listings = listings
         self._failed = failed
         self._arrangement = scene.arrangement
         self._motion = scene.motion
@@ -1327,4 +1332,8 @@ class _Claims:
         if self._asked is None:
             return ()
         start, end = gist(text)
+        option = chosen(text, *self._listings)
+        if option:
+            found = self._of.label(option, self._things, self._asked)
+            return tuple(replace(mention, span=(start, end)) for mention in found)
         return shifted(self._of.label(text[start:end], self._things, self._asked), -start)

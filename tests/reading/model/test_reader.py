@@ -203,14 +203,18 @@ def test_the_question_is_read() -> None:
     assert [(m.subject, m.relation, m.object) for m in question.states] == [("cup", "left", "jug")]
 
 
-def response(answer: str, asks: list[str]) -> list[Claim]:
+def response(answer: str, asks: list[str], second: str = "jug left pan") -> list[Claim]:
     texts = TraceTexts.of(
-        [], "Where is cup by jug?", None, None, "The word cup jug. The word jug pan. The word tin."
+        [],
+        "Where is cup by jug?",
+        None,
+        None,
+        "The word cup jug. The word jug pan cup. The word tin.",
     )
     given = reply(
         sentence("Q1", texts.question[0]),
         sentence("C1", texts.claims[0], "cup left jug"),
-        sentence("C2", texts.claims[1], "jug left pan"),
+        sentence("C2", texts.claims[1], second),
         sentence("C3", texts.claims[2]),
         asks=asks,
         answer=answer,
@@ -222,12 +226,13 @@ def test_the_sentence_that_delivers_the_answer_is_the_conclusion() -> None:
     claims = response("C1", ["t1", "t2"])
     assert [c.type for c in claims] == ["reasoning", "reasoning", "conclusion"]
     assert stated(claims[-1]) == [("cup", "left", "jug")]
-    assert claims[0].text == "The word jug pan."
+    assert claims[0].text == "The word jug pan cup."
 
 
-def test_without_one_it_is_the_last_claim_about_the_pair_or_empty() -> None:
-    claims = response("", ["t1", "t2"])
-    assert len(claims) == 3 and stated(claims[-1]) == [("cup", "left", "jug")]
+def test_without_one_it_is_the_last_claim_if_about_the_pair_or_empty() -> None:
+    claims = response("", ["t1", "t2"], second="jug above cup")
+    assert len(claims) == 3 and stated(claims[-1]) == [("jug", "above", "cup")]
+    assert response("", ["t1", "t2"])[-1] == Claim("conclusion", "", ())
     assert response("", [])[-1] == Claim("conclusion", "", ())
 
 
