@@ -430,6 +430,9 @@ class _Matcher:
                     break
             else:
                 event, size = _WORD, 1
+            own = self._event(words[place : place + 1])
+            if own is not None and own.spelled and own.labels == event.labels:
+                event = own  # "SE of z"
             before, place = place, place + size
             if size == 1:
                 event = self._single(event, tokens, before, last > before, strict)

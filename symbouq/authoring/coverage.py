@@ -1,20 +1,18 @@
 """Rules and facts that no test fires: `symbouq rules test --coverage`.
 
-A rule fires where its body can hold in a program that a test makes. A fact fires where
-such a rule uses it, where a table row that a test uses is derived from it, or, for what
-the parser and the messages read, where a test's text or message has it.
+A rule fires where its body can hold in a program that a test makes. A fact fires where such a rule
+uses it or what is derived from it, or where the tests have all that it names: its relations in what
+they state or claim, its words in their texts and messages.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import clingo
 from clingo import ast
@@ -25,9 +23,7 @@ from symbouq.logic.programs import Program, observed_program, recorded
 from symbouq.ontology.compilation import compiling_program, solved_tables
 from symbouq.ontology.library import OntologyLibrary
 from symbouq.ontology.source import (
-    ASSERTED,
     PRIVATE,
-    QUERIED,
     Place,
     Signature,
     Source,
@@ -42,11 +38,9 @@ from symbouq.ontology.source import (
 )
 from symbouq.ontology.specs import Spec
 from symbouq.ontology.tables import Ontology
-from symbouq.ontology.words import ASKED, BY_TEXT, MEASURES, OPENING, PARTICIPLE, WAYS
 
 if TYPE_CHECKING:
-    from symbouq.reading.lexicon import Token  # which loads spaCy
-    from symbouq.reading.parsed import ParsedTrace
+    pass
 
 
 @dataclass(frozen=True)
@@ -81,111 +75,6 @@ _PROGRAMS = ("compile", "hulls", "refutation", "repair", "premises", "events")
 """Rule files that, with what they include, hold every rule that decides."""
 
 
-class _Watched(dict[Any, Any]):
-    """A table that knows which of its keys were looked up."""
-
-    def __init__(self, table: dict[Any, Any]) -> None:
-        super().__init__(table)
-        self.used: set[Any] = set()
-
-    def __getitem__(self, key: Any) -> Any:
-        self.used.add(key)
-        return super().__getitem__(key)
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        self.used.add(key)
-        return super().get(key, default)
-
-
-class _WatchedSet(frozenset[Any]):
-    """A set that knows which of its members were asked for."""
-
-    used: set[Any]
-
-    def __new__(cls, members: Iterable[Any]) -> _WatchedSet:
-        made = super().__new__(cls, members)
-        made.used = set()
-        return made
-
-    def __contains__(self, member: object) -> bool:
-        is_member = super().__contains__(member)
-        if is_member:
-            self.used.add(member)
-        return is_member
-
-
-class _Understood(str):
-    """A relation that no text states, told from a stated one of the same name by its type."""
-
-    __slots__ = ()
-
-
-_WATCHED = {
-    "relations": ("mirror", "converse", "join", "negation", "sort"),
-    "lexicon": ("clock", "grouped", "label", "relation_label", "loosely", "of_container"),
-    "messages": ("message", "reason"),
-    "wording": (
-        *("through_as", "denied_as", "partly_as", "understood_as"),
-        *(
-            "within_as",
-            "exactly_as",
-            "levels",
-            "upright_as",
-            "sense",
-            "metric",
-            "clockwise",
-            "quarters",
-            "person",
-        ),
-    ),
-}
-"""Groups to their tables that are read by key."""
-
-_MEMBERS = ("carried", "bounding", "central", "shares_place", "tall", "blurred")
-"""Tables of the wording that are asked for their members."""
-
-
-class _WatchedLibrary(OntologyLibrary):
-    """An ontology whose tables are watched."""
-
-    def _compile(self, profile: str, literal: bool) -> Ontology:
-        ontology = super()._compile(profile, literal)
-        covers = {kind: _WatchedSet(kinds) for kind, kinds in ontology.lexicon.covers.items()}
-
-        def watched(group: str, **others: Any) -> Any:
-            tables = getattr(ontology, group)
-            by_key = {name: _Watched(getattr(tables, name)) for name in _WATCHED[group]}
-            return dataclasses.replace(tables, **by_key, **others)
-
-        return dataclasses.replace(
-            ontology,
-            relations=watched("relations"),
-            lexicon=watched(
-                "lexicon",
-                covers=covers,
-                container=_WatchedSet(ontology.lexicon.container),
-                vague=_WatchedSet(ontology.lexicon.vague),
-                situated=_Understood(ontology.lexicon.situated),
-            ),
-            messages=watched("messages"),
-            wording=watched(
-                "wording",
-                **{name: _WatchedSet(getattr(ontology.wording, name)) for name in _MEMBERS},
-                part_as=_Understood(ontology.wording.part_as),
-                distinct=_Understood(ontology.wording.distinct),
-            ),
-        )
-
-
-class _ReadTest(NamedTuple):
-    """A test with all that its profile's parser reads in it."""
-
-    spec: Spec
-    ontology: Ontology
-    parsed: ParsedTrace
-    tokens: list[Token]
-
-
 def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], Coverage]:
     """Runs tests and collects the rules and facts that they fire.
 
@@ -195,32 +84,29 @@ def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], C
         OntologyError: If the ontology cannot be used.
         SpecError: If a test cannot be run.
     """
-    library = _WatchedLibrary(folder)
+    library = OntologyLibrary(folder)
     auditor = TraceAuditor(ontology=library)
     with recorded() as programs:
         outcomes = list(run(specs, auditor))
     source = library.source
     fired, used = _observed(source, set(programs))
-    tests = [_read(auditor, spec) for spec in specs]
-    facts: set[clingo.Symbol] = set()
-    for ontology in dict.fromkeys(test.ontology for test in tests):
+    told = _told(specs, outcomes)
+    facts = {fact for fact in source.facts if told.has(fact)}
+    for ontology, relations in _stated(auditor, specs).items():
         selected = ontology.profile.replace("-", "_")
         why, spots = _provenance(source, selected)
         fired |= spots
         ready = [f for f in source.facts if (f.name, len(f.arguments)) in source.ready]
         rows = [*solved_tables(source, selected, library.name).rows, *ready]
-        here = [test for test in tests if test.ontology is ontology]
-        # A noun is read, or not, whatever else of its kind is spoken of.
-        leaves = _leaves(_used_rows(ontology, rows, here, used), why)
-        facts |= {fact for fact in leaves if fact.name != "noun"}
+        facts |= _leaves(_used_rows(rows, relations, used), why)
         facts.add(clingo.Function("profile", [clingo.Function(selected)]))
-    facts |= _stated_facts_used(source, tests, outcomes, facts)
     own = Path(folder).resolve() if folder is not None else None
-    of_answers = declared("of_answers")  # which no test here reads
+    decisive = _names_in([*_rule_files(), *(rule.statement for rule in source.rules)])
+    named = {plain(fact.arguments[0]) for fact in source.facts if fact.name == "family"}
     items = [
         Item(place, f"{fact}.", fact in facts)
         for fact, place in source.facts.items()
-        if fact.name not in of_answers
+        if _is_testable(fact, named, decisive)
     ]
     items += [
         Item(place_of(rule), str(rule), _spot(rule) in fired)
@@ -230,17 +116,99 @@ def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], C
     return outcomes, Coverage(tuple(sorted(counted, key=lambda item: (item.place, item.text))))
 
 
-def _read(auditor: TraceAuditor, spec: Spec) -> _ReadTest:
-    """A test, parsed; its tokens are those of all its texts."""
-    trace = spec.trace()
-    parser = auditor.parser_for(trace)
-    tokens: list[Token] = []
-    if spec.in_words:
-        reader = parser.reader
-        # Claims and statements about events are read by words of their own.
-        for lexicon in filter(None, (reader.lexicon, getattr(reader, "words", None))):
-            tokens += [token for text in _texts(spec) for token in lexicon.tokens(text)]
-    return _ReadTest(spec, parser.ontology, parser.parse(trace), tokens)
+def _is_testable(
+    fact: clingo.Symbol, relations: Collection[str], decisive: Collection[str]
+) -> bool:
+    """Whether tests can have what a fact names: its words, or the relations that a rule reads.
+
+    Args:
+        fact: The fact.
+        relations: The relations of all profiles.
+        decisive: The names of predicates that rules read.
+    """
+    if fact.name in declared("of_answers") or fact.name in _UNREAD:
+        return False
+    related = any(plain(argument) in relations for argument in fact.arguments)
+    return _has_words(fact) or (related and fact.name in decisive)
+
+
+_UNREAD = ("label", "guidance", "grows", "message")
+"""What no test reads, or brings about for sure: labels of answers, what language models are told,
+what is said of a verdict.
+"""
+
+
+def _has_words(fact: clingo.Symbol) -> bool:
+    return any(argument.type is _STRING for argument in fact.arguments)
+
+
+def _names_in(trees: Iterable[ast.AST]) -> set[str]:
+    """The names of all atoms and functions in the bodies of some rules."""
+    return {name for tree in trees for part in tree.body for name in _NAME.findall(str(part))}
+
+
+_NAME = re.compile(r"([a-z]\w*)\(")
+
+
+def _stated(auditor: TraceAuditor, specs: Sequence[Spec]) -> dict[Ontology, set[str]]:
+    """Profiles of tests to the relations that these state or claim."""
+    found: dict[Ontology, set[str]] = defaultdict(set)
+    for spec in specs:
+        trace = spec.trace()
+        parser = auditor.parser_for(trace)
+        parsed = parser.parse(trace)
+        relations = found[parser.ontology]
+        relations |= {stated.triple[1] for _, stated in parsed.scene}
+        relations |= {s.triple[1] for claim in parsed.claims for s in claim.relations}
+        relations |= {r.replace("-", "_") for pair in spec.pairs for r in pair.relations}
+        if parsed.events is not None:  # whose relations are those that its words name
+            phrases = parser.ontology.lexicon.phrase.items()
+            relations |= {r for text, r in phrases if any(text in t.lower() for t in _texts(spec))}
+    return found
+
+
+class _Told(NamedTuple):
+    """What tests and their messages have.
+
+    Attributes:
+        texts: The words of each text and message, in lower case.
+        prose: All of them, with spaces around each word.
+        options: The values of the tests' options, in lower case.
+    """
+
+    texts: tuple[frozenset[str], ...]
+    prose: str
+    options: frozenset[str]
+
+    def has(self, fact: clingo.Symbol) -> bool:
+        """Whether they have a text of a fact; False of a fact without texts."""
+        texts = [argument.string.lower() for argument in fact.arguments if argument.type is _STRING]
+        if fact.name == "verb" or "verb" in map(str, fact.arguments):
+            return any(map(self._has_verb, texts))
+        return any(text in self.options or self._has(text) for text in texts)
+
+    def _has(self, text: str) -> bool:
+        """Whether they have a text, the first word inflected or not; the pieces of a template."""
+        return all(_fits(piece, self.prose) for piece in _FIELD.split(text) if piece.strip())
+
+    def _has_verb(self, text: str) -> bool:
+        """Whether one of them has the words of a verb, that in any form, with others between."""
+        first, *rest = text.split()
+        of_verb = (words for words in self.texts if words.issuperset(rest))
+        return any(word[:2] == first[:2] for words in of_verb for word in words)
+
+
+_FIELD = re.compile(r"\{\w*\}")
+_STRING = clingo.SymbolType.String
+
+
+def _told(specs: Sequence[Spec], outcomes: Sequence[Outcome]) -> _Told:
+    written = [text for spec in specs for text in _texts(spec)]
+    messages = [message for outcome in outcomes for message in outcome.messages]
+    texts = [_WORD.findall(text.lower()) for text in (*written, *messages)]
+    options = {str(value).lower() for spec in specs for value in spec.options.values()}
+    prose = " ".join(word for text in texts for word in text)
+    return _Told(tuple(map(frozenset, texts)), f" {prose} ", frozenset(options))
 
 
 def _rule_files(*names: str) -> Iterator[ast.AST]:
@@ -379,106 +347,24 @@ _NAMES = {
 
 
 def _used_rows(
-    ontology: Ontology,
-    rows: Iterable[clingo.Symbol],
-    tests: Sequence[_ReadTest],
-    used: Collection[clingo.Symbol],
+    rows: Iterable[clingo.Symbol], relations: Collection[str], used: Collection[clingo.Symbol]
 ) -> Iterator[clingo.Symbol]:
     """The table rows of a profile that its tests use.
 
     Args:
-        ontology: The profile's tables, watched.
         rows: All its rows.
-        tests: The tests of the profile.
+        relations: The relations that tests of the profile state or claim.
         used: Atoms that fired rules of the traces' programs have in their bodies.
     """
-    scene = [stated.triple[1] for test in tests for _, stated in test.parsed.scene]
-    queried = {s.triple[1] for t in tests for claim in t.parsed.claims for s in claim.relations}
-    queried |= {r.replace("-", "_") for t in tests for pair in t.spec.pairs for r in pair.relations}
-    relations = {(ASSERTED, r) for r in scene} | {(QUERIED, r) for r in queried}
-    tokens = [token for test in tests for token in test.tokens]
-    lexical = {
-        (token.entry.relation, _spelled(token.text))
-        for token in tokens
-        if token.entry is not None and token.kind == "relation"
-    }
-    claimed = {*scene, *queried, *((r for r, _ in lexical) if ontology.eventful else ())}
-    led_to = {str(atom.arguments[0]) for atom in used if atom.name.startswith("held_at_")}
-    looked_up: dict[str, set[Any]] = {
-        name: getattr(getattr(ontology, group), name).used
-        for group, names in _WATCHED.items()
-        for name in names
-    }
-    accompanied = any(token.kind == "with" for token in tokens)
-    always = {
-        "state_updates": True,
-        "eventful": True,
-        **dict.fromkeys(("describes", "coherent"), any(test.spec.in_words for test in tests)),
-        **dict.fromkeys(_PROMPTED, any(test.spec.reads for test in tests)),
-    }
-    understood = {relation for relation in scene if isinstance(relation, _Understood)}
-    by_first: dict[str, Collection[str]] = {
-        "part_as": understood,
-        **dict.fromkeys(("relational", "needs", "bars", "displacement"), claimed),
-        **dict.fromkeys(("held_at_least", "held_at_most"), led_to),
-        "container": getattr(ontology.lexicon.container, "used", ()),
-        **{name: getattr(getattr(ontology.wording, name), "used", ()) for name in _MEMBERS},
-        **{
-            name: looked_up[name]
-            for name in (
-                *("mirror", "converse", "negation", "sort", "grouped", "of_container"),
-                *_WATCHED["wording"],
-            )
-        },
-    }
-    by_second: dict[str, Collection[str]] = {
-        "situated": understood,
-        "distinct": understood,
-        "loosely": looked_up["loosely"],
-        "within_as": looked_up["within_as"],
-        "person": looked_up["person"],
-        "exactly_as": looked_up["exactly_as"],
-        "levels": looked_up["levels"],
-        "upright_as": looked_up["upright_as"],
-        "vague": getattr(ontology.lexicon.vague, "used", ()),
-    }
-    by_pair = {
-        "at_least": relations,
-        "at_most": relations,
-        **{name: looked_up[name] for name in ("join", "sense", "through_as")},
-    }
-
-    by_last_pair = {"blurred": getattr(ontology.wording.blurred, "used", ())}
-
-    def is_used(predicate: str, *keys: str) -> bool:
-        return (
-            always.get(predicate, False)
-            or keys[:2] in by_pair.get(predicate, ())
-            or keys[1:] in by_last_pair.get(predicate, ())
-            or any(key in by_first.get(predicate, ()) for key in keys[:1])
-            or any(key in by_second.get(predicate, ()) for key in keys[1:2])
-            or (predicate == "clock" and int(keys[0]) in looked_up["clock"])
-            or (
-                predicate == "label"
-                and len(keys) == 3
-                and keys[2].lower() in looked_up["relation_label"]
-            )
-            or (
-                predicate == "covers"
-                and keys[1] in getattr(ontology.lexicon.covers.get(keys[0]), "used", ())
-            )
-        )
-
+    rows = [*rows]
+    known = {plain(row.arguments[0]) for row in rows if row.name == "family"}
     for row in rows:
-        keys = tuple(map(plain, row.arguments))
-        if row.name == "family" and keys[0] in claimed:
-            yield clingo.Function("available", row.arguments[:1])
-        if is_used(row.name, *keys):
+        of = known.intersection(map(plain, row.arguments))
+        if of and of <= set(relations) and not _has_words(row):
             yield row
-        elif (row.name == "phrase" and (keys[0], _spelled(keys[1])) in lexical) or (
-            row.name == "having" and accompanied
-        ):
             yield clingo.Function("has", [row])
+            if row.name == "family":
+                yield clingo.Function("available", row.arguments[:1])
     for atom in used:
         key = public(atom)
         if key in vocabulary() and atom.name.startswith(PRIVATE):
@@ -490,143 +376,22 @@ def _used_rows(
             yield clingo.Function("has", [clingo.Function(name, atom.arguments)])
 
 
-_PROMPTED = ("guidance", "grows")
-"""What language models are told, with the tests that say what sentences read as for examples."""
-
-_UNPROVOKED = {"timed_out"}
-"""Messages that no test can bring about: tests have no time limit."""
-
-
-def _stated_facts_used(
-    source: Source,
-    tests: Sequence[_ReadTest],
-    outcomes: Sequence[Outcome],
-    fired: Collection[clingo.Symbol],
-) -> set[clingo.Symbol]:
-    """The facts that no rule carries to where they are used: those of language and messages that
-    the tests' texts and messages have, those that choose the profile, and the axes in use.
-    """
-    tokens = [token for test in tests for token in test.tokens]
-    entries = [(token.kind, token.entry, _spelled(token.text)) for token in tokens if token.entry]
-    items = defaultdict(set)
-    for kind, _, text in entries:
-        items[kind].add(text)
-    named = {text for _, _, text in entries}
-    meant = {name for _, entry, _ in entries for name in (entry.relation, *entry.verbs)}
-    texts = {_spelled(token.text) for token in tokens}
-    finite = {
-        _spelled(token.text)
-        for test in tests
-        if test.ontology.describes
-        for token in test.tokens
-        if token.entry is not None and token.entry.finite
-    }
-    questions = [t.spec.options.get("question", "") for t in tests if t.spec.in_words]
-    asked = {word.strip("?.,:") for question in questions for word in question.lower().split()}
-    written = [text for test in tests if test.spec.in_words for text in _texts(test.spec)]
-    messages = [message for outcome in outcomes for message in outcome.messages]
-    prose = " ".join([*written, *messages]).lower()
-    words = f" {' '.join(_WORD.findall(prose))} "
-    texts_of_words = [set(_WORD.findall(text.lower())) for text in written]
-    labels, message_codes, reason_codes = (
-        {key for test in tests for key in table(test.ontology).used}
-        for table in (
-            attrgetter("lexicon.label"),
-            attrgetter("messages.message"),
-            attrgetter("messages.reason"),
-        )
-    )
-    options = [test.spec.options for test in tests]
-    by_first = {
-        **dict.fromkeys(("verb", "posture", "opaque"), meant),
-        **dict.fromkeys(("returning", "betweenness", "divided"), meant),
-        "message": message_codes | _UNPROVOKED,
-        "reason": reason_codes | _UNPROVOKED,
-        "axis": {str(fact.arguments[1]) for fact in fired if fact.name == "component"},
-    }
-    by_first_spelled = {"place": items["relation"], "adjacent": items["relation"], "finite": finite}
-    by_last_spelled = {
-        **dict.fromkeys(("way", "compared", "times", "inflected"), named),
-        "attribute": items["attribute"],
-    }
-    told = defaultdict(list)
-    for fact in source.facts:
-        if fact.name == "scaled":
-            told[plain(fact.arguments[0])].append(plain(fact.arguments[-1]))
-    by_default = any({"profile", "dataset"}.isdisjoint(some) for some in options)
-
-    def is_word_used(kind: str, text: str) -> bool:
-        return (
-            _spelled(text) in items[kind]
-            or (kind in ASKED and text.lower() in asked)
-            or (kind in (*BY_TEXT, PARTICIPLE) and _spelled(text) in named)
-            or (kind in (*OPENING, *WAYS, *MEASURES) and _spelled(text) in texts)
-        )
-
-    def is_used(predicate: str, *arguments: str) -> bool:
-        first, last = (arguments[0], arguments[-1]) if arguments else ("", "")
-        match predicate, len(arguments):
-            case "word", _:
-                return is_word_used(first, arguments[1])
-            case "noun", _:
-                return not items["noun"].isdisjoint(map(_spelled, arguments[1:]))
-            case "wording", _:
-                return arguments[2].lower() in prose
-            case "expression", _ if arguments[1] == "verb":
-                return any(_holds(last, text) for text in texts_of_words)
-            case "expression" | "lexeme" | "phrase_of" | "unit" | "axis_of", _:
-                return _is_in(last, words)
-            case (("numeral" | "ordinal"), _):
-                return _is_in(last, words)
-            case "scaled" | "level", _:
-                return _fits(last, words)
-            case "crosses" | "region" | "scale", _:
-                return any(_fits(text, words) for text in told[first])
-            case "label", 2:
-                return last.lower() in labels
-            case "dataset" | "texts", _:
-                return any(some.get("dataset", "").lower() == first.lower() for some in options)
-            case ("default_profile", _) | ("extends", 1):
-                return by_default
-        return (
-            first in by_first.get(predicate, ())
-            or _spelled(first) in by_first_spelled.get(predicate, ())
-            or _spelled(last) in by_last_spelled.get(predicate, ())
-        )
-
-    return {fact for fact in source.facts if is_used(fact.name, *map(plain, fact.arguments))}
-
-
-def _is_in(entry: str, words: str) -> bool:
-    """Whether a text has an entry, the first word of which may be inflected."""
-    first, *rest = _WORD.findall(entry.lower())
-    stem = first.removesuffix("e").removesuffix("y")
-    tail = "".join(f" {word}" for word in rest)
-    forms = {first, *(stem + ending for ending in _ENDINGS)}
-    return any(f" {form}{tail} " in words for form in forms)
-
-
 def _fits(entry: str, words: str) -> bool:
-    """Whether a text has words for a place, with any number."""
-    parts = (
-        r"-? ?\w+" if word in ("#", "_", "*") else re.escape(word) for word in _WORD.findall(entry)
-    )
+    """Whether words have those of an entry, the first inflected or not, "#" for any number."""
+    first, *rest = _WORD.findall(entry.lower()) or [""]
+    if f" {' '.join([first, *rest])} " in words:
+        return True
+    stem = re.escape(first.removesuffix("e").removesuffix("y"))
+    inflected = rf"(?:{re.escape(first)}|{stem}(?:s|es|ies|ed|ied|ing))"
+    parts = [_NUMBER if first in _ANY else inflected]
+    parts += [_NUMBER if word in _ANY else re.escape(word) for word in rest]
     return re.search(rf" {' '.join(parts)}(?!\w)", words) is not None
 
 
-def _holds(entry: str, words: set[str]) -> bool:
-    """Whether a text has the words of a verb's expression, the verb in any of its forms."""
-    first, *rest = entry.split()
-    return words >= set(rest) and any(word[:2] == first[:2] for word in words)
-
-
+_NUMBER = r"-? ?\w+"
+_ANY = ("#", "_", "*")
 _WORD = re.compile(r"\w[\w'-]*|[^\w\s]+")
-_ENDINGS = ("s", "es", "ies", "ed", "ied", "ing")
 
 
 def _texts(spec: Spec) -> list[str]:
     return [*spec.scene, *(claim.text for claim in spec.claims), spec.options.get("question", "")]
-
-
-def _spelled(text: str) -> str:
-    return text.lower().replace("-", " ")

@@ -448,7 +448,10 @@ class TraceReader(ABC, Generic[N]):
         with reading(_CONCLUSION, text):
             mentions = self._mentions(tokens, names, known)
             if not mentions and asked is not None:
-                mentions = self._label(_gist_of(tokens, text, offset), names, asked)
+                gist_tokens = _gist_of(tokens, text, offset)
+                mentions = self._label(tokens, names, asked) or self._label(
+                    gist_tokens, names, asked
+                )
         return Claim("conclusion", text, shifted(mentions, offset))
 
     # Responses -----------------------------------------------------------------------
