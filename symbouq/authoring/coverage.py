@@ -96,8 +96,7 @@ def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], C
         selected = ontology.profile.replace("-", "_")
         why, spots = _provenance(source, selected)
         fired |= spots
-        ready = [f for f in source.facts if (f.name, len(f.arguments)) in source.ready]
-        rows = [*solved_tables(source, selected, library.name).rows, *ready]
+        rows = [*solved_tables(source, selected, library.name).rows, *source.facts]
         facts |= _leaves(_used_rows(rows, relations, used), why)
         facts.add(clingo.Function("profile", [clingo.Function(selected)]))
     own = Path(folder).resolve() if folder is not None else None

@@ -244,14 +244,7 @@ class TraceParser:
         """
         if instance.readings is not None:
             return self._model_reading(instance).question
-        with untimed():
-            from symbouq.reading.named.reader import NamedReader
-            from symbouq.reading.syntax.reader import SyntaxReader
-
-        reader = self.reader_for(instance)
-        if not isinstance(reader, NamedReader | SyntaxReader):
-            raise RecordError(f"{self._kind(instance.dataset)} text has questions of another kind")
-        return reader.question(self.sentences(instance), instance.question)
+        return self.reader_for(instance).question(self.sentences(instance), instance.question)
 
     @turn()
     def derivations(self, trace: Trace, facts: Mapping[clingo.Symbol, Place]) -> list[Derivation]:

@@ -245,11 +245,11 @@ def chosen(text: str, *listings: str) -> str:
     list the options; empty where it says something else.
     """
     letter = _OPTION.fullmatch(text[slice(*gist(text))])
-    for listing in listings if letter else ():
-        for option in _OPTIONS.finditer(listing):
-            if option[1].lower() == letter[1].lower():
-                return option[2].strip(_MARKS)
-    return ""
+    if letter is None:
+        return ""
+    options = (option for listing in listings for option in _OPTIONS.finditer(listing))
+    meant = (o[2].strip(_MARKS) for o in options if o[1].lower() == letter[1].lower())
+    return next(meant, "")
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Generic, Protocol, Self, TypeVar
 
+from symbouq.errors import RecordError
 from symbouq.limits import LimitError, check_time, late
 from symbouq.ontology.measures import Offset
 from symbouq.ontology.tables import Ontology
@@ -228,6 +229,18 @@ class TraceReader(ABC, Generic[N]):
         """A bare label (`upper-left`, "above and to the right") as relations of the pair
         that the question asks for.
         """
+
+    def question(self, scene: Sequence[str], question: str) -> Question:
+        """Reads a question about a scene: what it asks about, and what it states.
+
+        Args:
+            scene: The scene's sentences.
+            question: The question, or a statement to be judged.
+
+        Raises:
+            RecordError: If texts that this reader reads have questions of another kind.
+        """
+        raise RecordError("described text has questions of another kind")
 
     def _head(self, tokens: Sequence[Token], names: N) -> None:
         """Takes note of a heading: what follows is about the things that it names."""

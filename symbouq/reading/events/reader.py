@@ -13,13 +13,25 @@ from symbouq.reading.clauses import Clause, Clauses
 from symbouq.reading.events.grammar import Sentence
 from symbouq.reading.events.words import EventLexicon
 from symbouq.reading.faults import SCENE_SENTENCE, InternalError, reading
-from symbouq.reading.named.reader import NamedReader
+from symbouq.reading.lexicon import Token
 from symbouq.reading.parsed import Events
-from symbouq.reading.traces import ASSERTED, Claim, Mention, Text
+from symbouq.reading.segments import unretracted
+from symbouq.reading.traces import ASSERTED, Claim, Mention, Question, Scene, Text, TraceReader
 from symbouq.records import ClauseRecord
 
 
-class EventReader(NamedReader):
+class _Things:
+    """The things of a text about events: its clauses have them."""
+
+    def copy(self) -> _Things:
+        """The same."""
+        return self
+
+    def __len__(self) -> int:
+        return 0
+
+
+class EventReader(TraceReader[_Things]):
     """Reads what happens where.
 
     Args:
@@ -30,6 +42,38 @@ class EventReader(NamedReader):
         super().__init__(ontology)
         self.words = EventLexicon(ontology)
         self._read = lru_cache(maxsize=1000)(self._parsed)
+
+    def question(self, scene: Sequence[str], question: str) -> Question:
+        """Reads a statement to be judged about a scene."""
+
+        def stated(text: str) -> tuple[Mention, ...]:
+            return self._relations(self.clauses(text), text, ())
+
+        return Question(tuple(map(stated, unretracted(scene))), None, stated(question))
+
+    def _scene(self, scene: tuple[str, ...], question: str) -> Scene[_Things]:
+        things = _Things()
+        for number, text in enumerate(scene, start=1):
+            part = f"{SCENE_SENTENCE} {number}"
+            with reading(part, text):
+                tokens = self.lexicon.tokens(text)
+            self._readable(part, text, tokens, things)
+        return ((),) * len(scene), things, None
+
+    def _mentions(
+        self,
+        tokens: Sequence[Token],
+        names: _Things,
+        known: int,
+        antecedent: str | None = None,
+    ) -> tuple[Mention, ...]:
+        text = " ".join(token.text for token in tokens)
+        return self._relations(self.clauses(self.claimed(text)), text, ())
+
+    def _label(
+        self, tokens: Sequence[Token], names: _Things, asked: tuple[str, str]
+    ) -> tuple[Mention, ...]:
+        return ()
 
     def clauses(self, sentence: str, meaning: str = "") -> tuple[Clause, ...]:
         """The clauses of a sentence; none if it cannot be parsed.

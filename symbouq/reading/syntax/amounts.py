@@ -99,8 +99,9 @@ class Amounts:
         if exact is None:
             return self._range(words, self._and if between else self._upto)
         sense = self._after[tuple(words[-length:])] if length else self.sense(before)
-        inexact = sense is None or (sense == EXACT and before and before[-1] in self._inexact)
-        return () if inexact else (exact._replace(sense=sense),)
+        if sense is None or (sense == EXACT and before and before[-1] in self._inexact):
+            return ()
+        return (exact._replace(sense=sense),)
 
     def limited(self, words: Sequence[str]) -> int:
         """How many words at the end of a measure say that it is a bound: "3 m OR MORE"."""
