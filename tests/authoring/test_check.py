@@ -108,7 +108,11 @@ MISTAKES: list[tuple[str, list[tuple[int, str]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), MISTAKES)
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    # Each compiles an ontology: most of them with the slow tests.
+    [pytest.param(*row, marks=pytest.mark.slow if n % 3 else ()) for n, row in enumerate(MISTAKES)],
+)
 def test_findings(tmp_path: Path, text: str, expected: list[tuple[int, str]]) -> None:
     found = findings(tmp_path, text)
     assert sorted(set(found)) == expected

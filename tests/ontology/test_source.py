@@ -106,8 +106,8 @@ def test_what_is_refused(tmp_path: Path, text: str, line: int, words: str) -> No
     "text",
     [
         'phrase(near, "#include"). % #include "x".\n%* #include "y". %* nested *% *%',
-        'phrase(near, "a \\"quoted\\" %* word").',
-        "clock((1; 2), near). clock(3..4, near).",
+        pytest.param('phrase(near, "a \\"quoted\\" %* word").', marks=pytest.mark.slow),
+        pytest.param("clock((1; 2), near). clock(3..4, near).", marks=pytest.mark.slow),
         'number(0) :- axis(x).\nnumber(N + 1) :- number(N), N < 5.\nphrase(near, "by") :- number(5).',
     ],
 )

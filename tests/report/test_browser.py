@@ -25,6 +25,7 @@ Keys = pytest.importorskip("selenium.webdriver.common.keys").Keys
 Wait = pytest.importorskip("selenium.webdriver.support.wait").WebDriverWait
 Actions = pytest.importorskip("selenium.webdriver.common.action_chains").ActionChains
 
+pytestmark = pytest.mark.slow
 EXAMPLES = Path(__file__).parents[2] / "examples" / "traces.jsonl"
 WIDER = "const root = document.documentElement; return root.scrollWidth > root.clientWidth"
 AXE = "axe-core@4.10.3"

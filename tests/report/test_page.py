@@ -25,6 +25,7 @@ def block(text: str, mark: str) -> list[Any]:
     return [json.loads(part) for part in found]
 
 
+@pytest.mark.slow
 def test_page_holds_rows_and_sheets(tmp_path: Path) -> None:
     text = written(tmp_path / "r.html", list(traces(120)))
     (data,) = block(text, 'id="data"')

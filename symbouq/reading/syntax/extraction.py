@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations, pairwise
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import clingo
 
@@ -292,174 +293,149 @@ class Extraction:
         facts = [fact for of_sentence in batch for fact in of_sentence.facts]
         control.add("base", [], reading_slices().beside(facts) + "".join(facts))
         ground(control, complaints, "reading")
-        return self._statements(control, batch)
+        atoms = _decoded(control, len(batch))
+        return [self._said(atoms[n], facts, n * STRIDE) for n, facts in enumerate(batch)]
 
     def facts(self, words: Sequence[Word], doc: Doc, asked: bool) -> list[str]:
         """A sentence as facts for `rules/reading.lp`, its tokens numbered from 0."""
         return _Facts(self, 0, words, doc, asked).facts
 
-    def _statements(self, control: clingo.Control, batch: Sequence[_Facts]) -> list[Extracted]:
-        atoms = control.symbolic_atoms
+    def _said(self, atoms: Atoms, facts: _Facts, base: int) -> Extracted:
+        """What one sentence says.
 
-        def rows(name: str, arity: int) -> Iterator[list[clingo.Symbol]]:
-            for atom in atoms.by_signature(name, arity):
-                if not atom.is_fact:
-                    raise OntologyError(
-                        f"{name}/{arity} of the reading rules depends on its own negation or "
-                        "aggregate, so that grounding does not decide it",
-                        "rules/reading.lp",
-                    )
-                yield atom.symbol.arguments
+        Args:
+            atoms: What the rules derive of it.
+            facts: The sentence.
+            base: The number of its first token.
+        """
+        phrases = facts.phrases
 
-        negative = {row[0].number for row in rows("negative", 1)}
-        partial = {row[0].number for row in rows("partial", 1)}
-        through: dict[int, list[str]] = {}
-        for trigger, kind in rows("via", 2):
-            through.setdefault(trigger.number, []).append(str(kind))
-        unsure = {row[0].number for row in rows("unsure", 1)}
-        turned = {row[0].number for row in rows("denies_again", 1)}
-        frame = {row[0].number: str(row[1]) for row in rows("frame", 2)}
-        until = {row[0].number for row in rows("until", 1)}
-        force: dict[int, set[str]] = {}
-        for trigger, kind in rows("force", 2):
-            force.setdefault(trigger.number, set()).add(str(kind))
-        found: list[dict[tuple[int, int, int, bool], Statement]] = [{} for _ in batch]
+        def of(name: str, *heads: int) -> list[tuple[Any, ...]]:
+            """The rows of a predicate whose arguments at some positions are noun phrases."""
+            return [row for row in atoms[name] if all(row[n] in phrases for n in heads)]
+
+        ends: dict[int, dict[str, int]] = {}
+        for trigger, word, end in of("counts"):
+            ends.setdefault(trigger, {})[end] = word
+        for trigger, head in of("other_end", 1):
+            ends.setdefault(trigger, {})["other"] = head
+        amended = {(at, False): what for at, what in of("understood")}
+        amended |= {(at, True): what for at, what in of("instead")}
+        seen_by = {(*row, True) for row in of("seen_by")} | {
+            (*row, False) for row in of("seen_for")
+        }
+        return Extracted(
+            statements=self._statements(atoms, facts, base),
+            phrases=phrases,
+            places=tuple(sorted({Place(*row) for row in of("place", 0)})),
+            aliases=tuple(sorted(of("alias", 0, 1))),
+            moves=frozenset(moved for (moved,) in of("moves", 0)),
+            groups=_groups(_linked(of("also", 0, 1))),
+            members=_linked(of("member", 0, 1)),
+            parts=_linked(of("belongs", 0, 1)),
+            swaps=_linked(of("swaps", 0, 1)),
+            steps=tuple(sorted((Step(*row) for row in of("step", 0)), key=attrgetter("told"))),
+            counts=tuple(
+                Counted(t, found.get("placed"), found.get("landmark"), found.get("other"))
+                for t, found in sorted(ends.items())
+            ),
+            among=_linked(of("among", 1)),
+            held_by=_linked(of("held_by", 1)),
+            extremes=tuple(sorted(of("extreme", 1, 2))),
+            seen_by=tuple(sorted(seen_by)),
+            amended=tuple((at, what, instead) for (at, instead), what in sorted(amended.items())),
+            sequences=tuple(sorted(of("sequence"))),
+            rest=frozenset(word for (word,) in of("rest")),
+            bare=frozenset(word for (word,) in of("bare")),
+        )
+
+    def _statements(self, atoms: Atoms, facts: _Facts, base: int) -> tuple[Statement, ...]:
+        """What one sentence states, as `_said` takes it."""
+        negative, partial, unsure, turned, until = (
+            {trigger for (trigger,) in atoms[name]}
+            for name in ("negative", "partial", "unsure", "denies_again", "until")
+        )
+        frame: dict[int, str] = dict(atoms["frame"])
+        through, forces = _linked(atoms["via"]), _linked(atoms["force"])
+        found: dict[tuple[int, int, int, bool], Statement] = {}
         for name in ("says", "again"):
-            for row in rows(name, 4):
-                t, m, k, cost = (argument.number for argument in row)
-                number = t // STRIDE
-                relations = batch[number].relations[t]
+            for t, placed, landmark, cost in atoms[name]:
+                if not {placed, landmark} <= {CONTEXT, *facts.phrases}:
+                    continue  # the rules took for a thing what is none
+                relations = facts.relations[base + t]
                 if t in partial and t not in negative:
                     relations = tuple(self._partly.get(r, "") for r in relations)
-                for part in sorted(through.get(t, ())):
+                for part in through.get(t, ()):
                     relations = tuple(self._through.get((part, r), "") for r in relations)
                 denied = t in (turned if name == "again" else negative)
-                forces = force.get(t, ())
-                base = number * STRIDE
-                placed, landmark = (n if n == CONTEXT else n - base for n in (m, k))
-                if not {placed, landmark} <= {CONTEXT, *batch[number].phrases}:
-                    continue  # the rules took for a thing what is none
-                said = next((f for f in _FORCES if f in forces), "asserted")
-                modal = next((f for f in _MODAL if f in forces), "") if said == "asked" else ""
-                found[number][t - base, placed, landmark, denied] = Statement(
-                    *(t - base, placed, landmark, relations, cost, denied, said, t in unsure),
+                told = forces.get(t, ())
+                said = next((force for force in _FORCES if force in told), "asserted")
+                modal = next((f for f in _MODAL if f in told), "") if said == "asked" else ""
+                found[t, placed, landmark, denied] = Statement(
+                    *(t, placed, landmark, relations, cost, denied, said, t in unsure),
                     modal,
                     frame.get(t, ""),
                     t in until,
                 )
-        places: list[set[Place]] = [set() for _ in batch]
-        for row in rows("place", 4):
-            number, placed = divmod(row[0].number, STRIDE)
-            if placed in batch[number].phrases:
-                told = row[3].number % STRIDE
-                places[number].add(Place(placed, str(row[1]), row[2].number, told))
-        aliases: list[set[tuple[int, int]]] = [set() for _ in batch]
-        for called, head in rows("alias", 2):
-            number, phrase = divmod(called.number, STRIDE)
-            pair = phrase, head.number % STRIDE
-            if batch[number].phrases.keys() >= set(pair):
-                aliases[number].add(pair)
-        moves: list[set[int]] = [set() for _ in batch]
-        for (moved,) in rows("moves", 1):
-            number, phrase = divmod(moved.number, STRIDE)
-            if phrase in batch[number].phrases:
-                moves[number].add(phrase)
-        steps: list[set[Step]] = [set() for _ in batch]
-        for mover, teller, kind in rows("step", 3):
-            number, phrase = divmod(mover.number, STRIDE)
-            if phrase in batch[number].phrases:
-                steps[number].add(Step(phrase, teller.number % STRIDE, str(kind)))
-        ends: list[dict[int, dict[str, int]]] = [{} for _ in batch]
-        for trigger, word, end in rows("counts", 3):
-            number, t = divmod(trigger.number, STRIDE)
-            ends[number].setdefault(t, {})[str(end)] = word.number % STRIDE
-        for trigger, head in rows("other_end", 2):
-            number, t = divmod(trigger.number, STRIDE)
-            if head.number % STRIDE in batch[number].phrases:
-                ends[number].setdefault(t, {})["other"] = head.number % STRIDE
-        extremes: list[set[tuple[int, int, int]]] = [set() for _ in batch]
-        for word, first, among_them in rows("extreme", 3):
-            number, w = divmod(word.number, STRIDE)
-            heads = first.number % STRIDE, among_them.number % STRIDE
-            if batch[number].phrases.keys() >= set(heads):
-                extremes[number].add((w, *heads))
-        seen_by: list[set[tuple[int, bool]]] = [set() for _ in batch]
-        for name, surely in (("seen_by", True), ("seen_for", False)):
-            for (viewer,) in rows(name, 1):
-                number, position = divmod(viewer.number, STRIDE)
-                seen_by[number].add((position, surely))
-        amended: list[dict[tuple[int, bool], int | str]] = [{} for _ in batch]
-        for name, instead in (("understood", False), ("instead", True)):
-            for before, what in rows(name, 2):
-                number, position = divmod(before.number, STRIDE)
-                as_text = what.type is clingo.SymbolType.String
-                amended[number][position, instead] = (
-                    what.string if as_text else what.number % STRIDE
+        return tuple(sorted(found.values(), key=attrgetter(*_ORDER)))
+
+
+_SHOWN = {
+    **dict.fromkeys(("says", "again"), "tttn"),
+    **dict.fromkeys(("negative", "partial", "unsure", "denies_again", "until", "moves"), "t"),
+    **dict.fromkeys(("seen_by", "seen_for", "rest", "bare"), "t"),
+    **dict.fromkeys(("via", "force", "frame", "understood", "instead"), "ts"),
+    **dict.fromkeys(("alias", "also", "member", "belongs", "swaps"), "tt"),
+    **dict.fromkeys(("other_end", "among", "held_by"), "tt"),
+    **dict.fromkeys(("step", "counts"), "tts"),
+    "extreme": "ttt",
+    "sequence": "ttts",
+    "place": "tsnt",
+}
+"""What `rules/reading.lp` shows: predicates to what their arguments are, the first a token of the
+sentence: a token, a symbol or text (or a token in its place), or a number.
+"""
+
+Atoms = Mapping[str, Sequence[tuple[Any, ...]]]
+"""What the rules show of one sentence: predicate to the arguments of its atoms, tokens numbered
+from 0.
+"""
+
+
+def _decoded(control: clingo.Control, count: int) -> Sequence[Atoms]:
+    """What a grounded program shows of each of some sentences.
+
+    Raises:
+        OntologyError: If the rules leave open whether some of it holds.
+    """
+    found: list[dict[str, list[tuple[Any, ...]]]] = [defaultdict(list) for _ in range(count)]
+    for name, kinds in _SHOWN.items():
+        for atom in control.symbolic_atoms.by_signature(name, len(kinds)):
+            if not atom.is_fact:
+                raise OntologyError(
+                    f"{name}/{len(kinds)} of the reading rules depends on its own negation or "
+                    "aggregate, so that grounding does not decide it",
+                    "rules/reading.lp",
                 )
-        sequences: list[set[tuple[int, int, int, str]]] = [set() for _ in batch]
-        for *tokens, side in rows("sequence", 4):
-            number = tokens[0].number // STRIDE
-            noun, at, edge = (token.number % STRIDE for token in tokens)
-            sequences[number].add((noun, at, edge, str(side)))
-        rest, bare = (self._words(batch, rows(name, 1)) for name in ("rest", "bare"))
-        among = self._linked(batch, rows("among", 2), words=True)
-        held_by = self._linked(batch, rows("held_by", 2), words=True)
-        groups = self._linked(batch, rows("also", 2))
-        members = self._linked(batch, rows("member", 2))
-        parts = self._linked(batch, rows("belongs", 2))
-        swaps = self._linked(batch, rows("swaps", 2))
-        return [
-            Extracted(
-                tuple(sorted(found[n].values(), key=attrgetter(*_ORDER))),
-                facts.phrases,
-                tuple(sorted(places[n])),
-                tuple(sorted(aliases[n])),
-                frozenset(moves[n]),
-                _groups(groups[n]),
-                _sorted(members[n]),
-                _sorted(parts[n]),
-                _sorted(swaps[n]),
-                tuple(sorted(steps[n], key=attrgetter("told"))),
-                tuple(
-                    Counted(t, of.get("placed"), of.get("landmark"), of.get("other"))
-                    for t, of in sorted(ends[n].items())
-                ),
-                _sorted(among[n]),
-                _sorted(held_by[n]),
-                tuple(sorted(extremes[n])),
-                tuple(sorted(seen_by[n])),
-                tuple((at, what, instead) for (at, instead), what in sorted(amended[n].items())),
-                tuple(sorted(sequences[n])),
-                frozenset(rest[n]),
-                frozenset(bare[n]),
-            )
-            for n, facts in enumerate(batch)
-        ]
+            arguments = atom.symbol.arguments
+            row = tuple(map(_value, kinds, arguments))
+            found[arguments[0].number // STRIDE][name].append(row)
+    return found
 
-    @staticmethod
-    def _words(batch: Sequence[_Facts], rows: Iterable[list[clingo.Symbol]]) -> list[set[int]]:
-        """Some words of each sentence."""
-        found: list[set[int]] = [set() for _ in batch]
-        for (word,) in rows:
-            number, position = divmod(word.number, STRIDE)
-            found[number].add(position)
-        return found
 
-    @staticmethod
-    def _linked(
-        batch: Sequence[_Facts], rows: Iterable[list[clingo.Symbol]], words: bool = False
-    ) -> list[dict[int, set[int]]]:
-        """The noun phrases of each sentence, or some of its words, to the noun phrases that they
-        are linked to.
-        """
-        found: list[dict[int, set[int]]] = [{} for _ in batch]
-        for first, second in rows:
-            number, head = divmod(first.number, STRIDE)
-            other = second.number % STRIDE
-            linked = {other} if words else {head, other}
-            if batch[number].phrases.keys() >= linked:
-                found[number].setdefault(head, set()).add(other)
-        return found
+def _value(kind: str, argument: clingo.Symbol) -> int | str:
+    if argument.type is clingo.SymbolType.Number:
+        number = argument.number
+        return number if kind == "n" or number < 0 else number % STRIDE
+    return argument.string if argument.type is clingo.SymbolType.String else str(argument)
+
+
+def _linked(rows: Iterable[tuple[Any, ...]]) -> dict[Any, tuple[Any, ...]]:
+    """First arguments to the second ones, in order."""
+    found: dict[Any, set[Any]] = defaultdict(set)
+    for first, second in rows:
+        found[first].add(second)
+    return {first: tuple(sorted(seconds)) for first, seconds in found.items()}
 
 
 class _Facts:
@@ -1037,10 +1013,6 @@ def reading_slices() -> Slices:
     """The parts of `rules/reading.lp`: few of its rules concern the words of one sentence."""
     rules = reading_rules()
     return Slices(rules, Store("slices", rules))
-
-
-def _sorted(linked: Mapping[int, Iterable[int]]) -> dict[int, tuple[int, ...]]:
-    return {head: tuple(sorted(others)) for head, others in linked.items()}
 
 
 def _parts(names: Sequence[str], below: Mapping[str, Token]) -> list[Token]:

@@ -228,7 +228,7 @@ _WORDS = [
 
 
 @given(st.lists(st.sampled_from(_WORDS), max_size=40))
-@settings(max_examples=400)
+@settings(max_examples=100)
 def test_any_jumble_of_known_words_is_audited(words: list[str]) -> None:
     text = " ".join(words)
     result = symbouq.audit([text], text, "What is the relation of A to B?")

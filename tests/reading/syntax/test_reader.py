@@ -372,7 +372,7 @@ def test_answers_of_reworded_traces(name: str, right: int, wrong: int) -> None:
     assert count["wrong"] <= wrong, count
 
 
-@pytest.mark.parametrize("half", [0, 1])
+@pytest.mark.parametrize("half", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_everyday_scenes(half: int) -> None:
     """Scenes with claims as people and models write them. The rows at even places may be looked at;
     of the others the totals alone.
