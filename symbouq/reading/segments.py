@@ -284,16 +284,20 @@ def answering(
     found, last = ending(sentences, roles), len(sentences) - 1
     if found.at is not None or last < 0:
         return found
+
+    def is_brief(n: int) -> bool:
+        words = _WORDS.findall(sentences[n], *gist(sentences[n]))
+        return len(words) <= _LABEL and is_label(n)
+
     if last < found.since:
         put_right = roles[last] != "thinking" and _doubting().match(sentences[last])
-        return Ending(last, last) if put_right and is_label(last) else found
+        return Ending(last, last) if put_right and is_brief(last) else found
     only = all(role == "thinking" for role in roles[:-1])
     if (asks_whether and judges(sentences[last])) or is_label(last) or only:
         return Ending(last, found.since)
     first = roles.index("step") if "step" in roles else last
-    brief = len(_WORDS.findall(sentences[first], *gist(sentences[first]))) <= _LABEL
-    heads = brief and found.since <= first and not asks(sentences[first].rstrip(_MARKS))
-    return Ending(first, first) if heads and is_label(first) else found
+    heads = found.since <= first and not asks(sentences[first].rstrip(_MARKS))
+    return Ending(first, first) if heads and is_brief(first) else found
 
 
 def ending(sentences: Sequence[str], roles: Sequence[Role]) -> Ending:

@@ -116,6 +116,7 @@ ENDINGS = {
     'It is not stated, but the best answer is still "left".': "left",
     "Left? No. Above? No. I'd go with left.": "left",
     "Right? Is that so?": None,
+    "Right. Hold on, P is left of the": None,
     "I am changing my answer to left.": "left",
     "The answer is right. No, wait. The answer is left.": "left",
     "The answer is right. Actually, no, the answer is left.": "left",
