@@ -330,6 +330,8 @@ class TraceReader(ABC, Generic[N]):
                 else:
                     claims = self._given(reasoning or (), conclusion or "", names, asked, faults)
             except ReadingError as error:
+                if error.part in faults:
+                    raise
                 # Again without it: it may have left the things half changed.
                 faults[error.part] = str(error)
                 continue

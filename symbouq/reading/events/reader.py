@@ -68,7 +68,10 @@ class EventReader(TraceReader[_Things]):
         antecedent: str | None = None,
     ) -> tuple[Mention, ...]:
         text = " ".join(token.text for token in tokens)
-        return self._relations(self.clauses(self.claimed(text)), text, ())
+        try:
+            return self._relations(self.clauses(self.claimed(text)), text, ())
+        except InternalError:  # which `_completed` tells
+            return ()
 
     def _label(
         self, tokens: Sequence[Token], names: _Things, asked: tuple[str, str]

@@ -810,7 +810,9 @@ class _Sentence:
         if self._counts_things(at, end) or self._forms(at, end):
             return at
         onward = self._is(self._at(end + 1), "onward") or self._is(self._at(end + 1), "backward")
-        if self.lower[at] in _SINGULAR_UNITS and not onward and self._phrase(end + 1) is None:
+        bounded = self._is(self._at(at - 1), "inexact") or self._at(at - 1) == "by"
+        alone = not (onward or bounded) and self._phrase(end + 1) is None
+        if self.lower[at] in _SINGULAR_UNITS and alone:
             follows = self._code(end + 1) if end + 1 < len(self.lower) else None
             if follows is None or follows.code not in "FIT":
                 return at  # "a block" may be a thing

@@ -185,6 +185,8 @@ class SyntaxReader:
                 else:
                     claims.take(texts.texts, texts.conclusion)
             except InternalError as error:
+                if error.part in failed:
+                    raise
                 # Again without it: it may have left the things half changed.
                 failed[error.part] = str(error)
                 continue
