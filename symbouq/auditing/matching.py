@@ -6,10 +6,10 @@ labels that an answer may have go in, labels or None come out. None is what refu
 its options open, or names nothing; an empty result is an answer too where the space has
 sets ("no block").
 
-- The answer is what follows the last "answer is", "answer:", "I chose" or box; else what
-  follows the last "therefore" or "so"; else the first sentence where it holds nothing but
-  labels; else the last one. Lines with a confidence and bracketed remarks do not count,
-  and reasons ("because ...") end it.
+- The answer is where `symbouq.reading.segments.answering` finds it; else what follows the last
+  "therefore" or "so"; else the first sentence where it holds nothing but labels; else the last
+  one. Lines with a confidence and bracketed remarks do not count, and reasons ("because ...")
+  end it.
 - A label goes by its own spelling and by all that the ontology calls it: the phrases of its
   relation, or the words for its meaning (`ontology/labels.lp`). Case, punctuation, markup,
   articles and hyphens do not matter.

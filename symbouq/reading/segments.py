@@ -222,7 +222,8 @@ def announced(text: str) -> tuple[int, int]:
     if text.count('"', start, end) % 2 and text[end : end + 1] == '"':  # `still "left"`
         end += 1
     elif text.count('"', start, end) % 2 and text[start] != '"':  # `"A is left of B", says Kim`
-        start = text.rfind('"', 0, start + 1)
+        quote = text.rfind('"', 0, start)
+        start = quote if quote >= 0 else start
     opened = text.count("(", start, end) > text.count(")", start, end)
     return start, end + (opened and text[end : end + 1] == ")")  # "at (2, 5)"
 
@@ -587,7 +588,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 @cache
 def _announcement() -> re.Pattern[str]:
-    link = r"(?::|=|(?<=\s)[-\u2013\u2014]\s|\b(?:is|are|would be|must be)\b)"
+    verb = r"\b(?:is|are|would be|must be)\b(?!\s(?:%(settled)s)\b)"  # "the answer is confirmed"
+    link = rf"(?::|=|(?<=\s)[-\u2013\u2014]\s|{verb})"
     # "The answer, as far as I can tell, is left."
     between = r"(?:,(?!\s(?:%(supposing)s)\b)[^,.:\n]{1,40},)?"
     noun = rf"\b(?:%(announcing)s)(?:[ ]\d{{1,3}})?{between}\W{{0,4}}{link}"

@@ -118,6 +118,8 @@ ENDINGS = {
     "Right? Is that so?": None,
     "Right. Hold on, P is left of the": None,
     "I am changing my answer to left.": "left",
+    "The answer is left. This answer is correct.": "left",
+    "The answer is left. The answer is confirmed by both facts.": "left",
     "The answer is right. No, wait. The answer is left.": "left",
     "The answer is right. Actually, no, the answer is left.": "left",
     "Answer: right\nNo, wait.\nAnswer: left": "left",
