@@ -20,7 +20,7 @@ from pathlib import Path
 
 from common import gold, rows
 
-from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.answers import answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.errors import RecordError
 from symbouq.records import Instance

@@ -34,10 +34,8 @@ from typing import Any
 
 from common import auroc, gold, rows
 
-from symbouq.auditing.answering.answer import Answer
-from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.answers import Answer, agrees, answer, delivered, space_of
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.auditing.matching import agrees, delivered, space_of
 from symbouq.auditing.summary import Summary
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.described.reader import DescribedReader
@@ -195,10 +193,10 @@ def relations(data: Path, files: Iterable[str]) -> None:
                 continue
             seen.add(key)
             instance = Instance.model_validate(row)
-            reader = auditor.parser_for(instance).reader
+            reader = auditor.parser_for(instance).reader_for(instance)
             assert isinstance(reader, DescribedReader)
-            discourse, stated, _ = reader.asked(row["scene"], row["question"])
-            found = [s for statements in stated for s in statements]
+            discourse = reader.question(row["scene"], row["question"]).things
+            found = [s for statements in reader.statements(row["scene"]) for s in statements]
             match = story_matches if "story_triplets" in row["meta"] else phrase_matches
             right, read, recalled, wanted = match(reader, row, found, discourse)
             counts.update(right=right, read=read, recalled=recalled, wanted=wanted)

@@ -28,8 +28,8 @@ from typing import Any
 import torch
 from common import rows
 
+from symbouq.auditing.answers import labels_named
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.auditing.matching import labels_named
 from symbouq.evidence.contract import Structured
 from symbouq.evidence.generation.engine import Options
 from symbouq.evidence.generation.prompts import user_message

@@ -32,7 +32,7 @@ import numpy as np
 from common import gold, rows
 from described_table import first_answer
 
-from symbouq.auditing.matching import agrees, delivered, space_of
+from symbouq.auditing.answers import agrees, delivered, space_of
 from symbouq.metrics import auroc, brier, ece, paired_bootstrap
 from symbouq.records import Trace
 from symbouq.reliability.labels import answer_spaces, gold_of, label_of

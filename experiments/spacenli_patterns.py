@@ -35,7 +35,7 @@ from typing import Any
 
 from common import rows
 
-from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.answers import answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.ontology.library import OntologyLibrary
 from symbouq.ontology.tables import Ontology

@@ -37,7 +37,7 @@ from common import rows
 from numpy.typing import NDArray
 from reliability_table import spartqa, stepgame
 
-from symbouq.auditing.matching import delivered, space_of
+from symbouq.auditing.answers import delivered, space_of
 from symbouq.errors import RecordError
 from symbouq.metrics import auroc, paired_bootstrap
 from symbouq.records import Trace

@@ -25,9 +25,9 @@ from itertools import repeat
 from statistics import fmean
 from typing import Any
 
+from symbouq.auditing.answers import labels_named
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.correctness import answer_label
-from symbouq.auditing.matching import labels_named
 from symbouq.auditing.verdicts import Verdict
 from symbouq.errors import RecordError, SymboUQError
 from symbouq.evidence.contract import Structured

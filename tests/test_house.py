@@ -22,10 +22,10 @@ MODULES = {
 TESTS = {str(file.relative_to(ROOT / "tests")) for file in (ROOT / "tests").rglob("test_*.py")}
 
 TESTED_ELSEWHERE = {
-    "auditing/answering/test_answering.py": """
-        auditing/answering/answer auditing/answering/described auditing/answering/judge
-        auditing/answering/named auditing/answering/questions""",
-    "auditing/test_matching.py": "auditing/answer_text auditing/answer_words",
+    "auditing/answers/test_answering.py": """
+        auditing/answers/answer auditing/answers/described auditing/answers/scene
+        auditing/answers/named auditing/answers/questions""",
+    "auditing/answers/test_matching.py": "auditing/answers/text auditing/answers/words",
     "auditing/test_relations.py": "auditing/verdicts logic/programs logic/scene",
     "auditing/test_stepgame.py": "auditing/counterfactual",
     "authoring/test_show.py": "authoring/reference",

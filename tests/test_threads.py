@@ -13,7 +13,7 @@ import pytest
 
 import symbouq
 from symbouq import api
-from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.answers import answer
 from symbouq.auditing.explain import explanation_of
 from symbouq.ontology import library
 from symbouq.ontology.library import OntologyLibrary

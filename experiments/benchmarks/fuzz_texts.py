@@ -26,7 +26,7 @@ from typing import Any
 
 from fuzz import profiles
 
-from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.answers import answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.errors import RecordError, SymboUQError
 from symbouq.io.pool import Pool

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from symbouq.auditing.answer_words import asking_possible
 from symbouq.auditing.verdicts import Verdict
 from symbouq.logic.programs import Atom
 from symbouq.logic.worlds import worlds_of_context
+from symbouq.ontology.library import builtin
 from symbouq.ontology.source import QUERIED
 from symbouq.ontology.tables import Ontology, Triple
 
@@ -58,7 +58,7 @@ def judge_alternatives(
     exclusive = _excludes_itself(ontology, members)
     if not named.issubset(possible) or (exclusive and len(possible) > len(named)):
         return Alternatives(Verdict.CONTRADICTED, possible)
-    exhaustive = ontology.profile in asking_possible() or named.issubset(
+    exhaustive = ontology.profile in builtin().asking_possible or named.issubset(
         ontology.relations.displacement
     )
     return Alternatives(Verdict.ENTAILED if exclusive and exhaustive else Verdict.UNKNOWN)

@@ -14,8 +14,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from symbouq.auditing.answers.delivery import asks_what_is_possible, judge_answer, with_alternatives
 from symbouq.auditing.coherence import coherent
-from symbouq.auditing.delivery import asks_what_is_possible, judge_answer, with_alternatives
 from symbouq.auditing.description import describe
 from symbouq.auditing.presumptions import presume
 from symbouq.auditing.quantities import quantified
@@ -28,6 +28,7 @@ from symbouq.ontology.tables import Ontology, Triple
 from symbouq.reading.faults import InternalError, reading
 from symbouq.reading.parsed import IN_PART, SURE, ParsedClaim, ParsedTrace
 from symbouq.reading.parser import TraceParser
+from symbouq.reading.syntax.pipeline import PipelineError
 from symbouq.records import SCHEMA_VERSION, Context, Instance, Trace
 
 
@@ -118,7 +119,7 @@ class TraceAuditor:
         parsed = parser.parse(trace)
         try:
             with reading("what is said to be possible", ""):
-                return with_alternatives(parser, trace, parsed)
+                return with_alternatives(parser.ontology, trace, parsed)
         except LimitError:  # what was read stands
             return parsed
         except InternalError as error:
@@ -162,16 +163,18 @@ class TraceAuditor:
         parser = self.parser_for(trace)
         ontology = parser.ontology
         parsed = self.parsed(trace)
-        cases = asks_what_is_possible(parser, trace)
+        cases = asks_what_is_possible(trace)
         if trace.structured:
             result = decide(ontology, parsed, cases)
         else:
             parsed, result = coherent(ontology, parsed, partial(decide, ontology, cases=cases))
         try:
             with reading("the answer", trace.conclusion or trace.response or ""):
-                parsed, result = judge_answer(parser, trace, parsed, result)
+                parsed, result = judge_answer(ontology, trace, parsed, result)
         except LimitError:  # what was decided stands
             result.timed_out = True
+        except PipelineError:  # of a trace in relations, the question is all that is read
+            pass
         except InternalError as error:
             parsed = _with_fault(parsed, error)
         try:

@@ -1,6 +1,6 @@
 """Whether the delivered answer is the right one, by deterministic matching.
 
-No model is asked: the labels that a text commits to (`symbouq.auditing.matching`) are
+No model is asked: the labels that a text commits to (`symbouq.auditing.answers.matching`) are
 compared with the benchmark's answer. Steps are not labelled.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast, get_args
 
-from symbouq.auditing.matching import (
+from symbouq.auditing.answers import (
     AnswerSpace,
     Delivered,
     Kind,

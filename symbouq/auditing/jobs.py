@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
-from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.answers import answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.summary import Summaries, Summary
 from symbouq.io.stream import Work

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from symbouq.auditing.matching import delivered, space_of
+from symbouq.auditing.answers import delivered, space_of
 from symbouq.records.generated import Record, is_structured
 
 

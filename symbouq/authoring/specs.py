@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from xml.etree import ElementTree
 
-from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.answers import answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.errors import SymboUQError
 from symbouq.limits import untimed
@@ -114,7 +114,7 @@ def _run_readings(outcome: Outcome, auditor: TraceAuditor, trace: Trace) -> None
     spec = outcome.spec
     parser = auditor.parser_for(trace)
     found = parser.parse(trace)
-    expected = parser.model_reader.read(*as_claims(spec)).text
+    expected = parser.model_reader.read(*as_claims(spec))
     for sentence, claim, wanted in zip(spec.reads, found.claims, expected.claims, strict=False):
         read = {
             _said(claim.stance, found.names, parser.ontology, s.triple) for s in claim.relations

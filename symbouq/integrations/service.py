@@ -18,7 +18,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, Field
 
 from symbouq.api import worlds_between
-from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.answers import answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.explain import explanation_of
 from symbouq.errors import SymboUQError, internal

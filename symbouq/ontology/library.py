@@ -97,6 +97,11 @@ class OntologyLibrary:
         self.profiles = sorted(profiles, key=lambda profile: (profile != self._default, profile))
 
     @cached_property
+    def asking_possible(self) -> frozenset[str]:
+        """Profiles whose questions ask which relations can hold."""
+        return frozenset(profile for (profile,) in self.rows["asks_possible", 1])
+
+    @cached_property
     def source(self) -> Source:
         """The statements, which an ontology that was compiled before is used without.
 

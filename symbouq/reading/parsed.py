@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from symbouq.ontology.tables import Triple
@@ -14,6 +15,9 @@ SURE = 0.75
 IN_PART = "in-part"
 """The reason of a claim that says more than what was read of it."""
 
+
+ASSERTED = "asserted"
+"""The stance of what is simply said."""
 
 Count = tuple[int, int]
 """How many of some relations hold, at least and at most."""
@@ -67,6 +71,27 @@ class Events:
 
 
 @dataclass(frozen=True)
+class Question:
+    """A question about a scene, read.
+
+    Attributes:
+        text: The question, or a statement to be judged.
+        pair: The pair that it asks about, subject and object, if it names two things.
+        states: What it states or asks to be confirmed, "Is A left of B?", as relations of names.
+        stance: The stance of that: whether it asks if something holds, can hold or has to.
+    """
+
+    text: str
+    pair: tuple[str, str] | None = None
+    states: tuple[tuple[str, str, str], ...] = ()
+    stance: str = ASSERTED
+
+
+def _unasked() -> Question:
+    return Question("")
+
+
+@dataclass(frozen=True)
 class ParsedTrace:
     """A trace whose things are slots.
 
@@ -78,6 +103,9 @@ class ParsedTrace:
         events: The same as clauses about events, where the profile reads them.
         complete: Whether all that the scene says of places is read: where its reader cannot tell,
             whether something is stated by every sentence of it.
+        lost: The messages on sentences of the scene, or on the question, that could not be read.
+        question: Reads the question when it is called first. Raises `PipelineError` where no
+            pipeline is installed and only the question is text, and `InternalError`.
     """
 
     names: tuple[str, ...]
@@ -86,17 +114,22 @@ class ParsedTrace:
     faults: tuple[str, ...] = ()
     events: Events | None = None
     complete: bool = True
+    lost: tuple[str, ...] = ()
+    question: Callable[[], Question] = field(default=_unasked, compare=False)
 
 
 class Slots:
     """Numbers of things, given in order of appearance.
 
+    Args:
+        names: Names that have one, in order.
+
     Attributes:
         of: Name to number, from 0.
     """
 
-    def __init__(self) -> None:
-        self.of: dict[str, int] = {}
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self.of: dict[str, int] = {name: number for number, name in enumerate(names)}
 
     def __getitem__(self, name: str) -> int:
         return self.of.setdefault(name, len(self.of))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import clingo
@@ -15,16 +16,16 @@ from symbouq.ontology.source import Place
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import left_out, shortened
 from symbouq.reading.clauses import Clauses
-from symbouq.reading.parsed import ParsedClaim, ParsedTrace, Slots, Stated
+from symbouq.reading.parsed import ParsedClaim, ParsedTrace, Question, Slots, Stated
 from symbouq.reading.structured import structured_trace
 from symbouq.records import ClauseRecord, Instance, Trace
 
 if TYPE_CHECKING:  # spaCy loads only where there is text to parse
     from symbouq.reading.model.dialogue import TraceTexts
-    from symbouq.reading.model.reader import ModelReader, ModelReading
+    from symbouq.reading.model.reader import ModelReader
     from symbouq.reading.syntax.derivation import Derivation
     from symbouq.reading.syntax.reader import SyntaxReader
-    from symbouq.reading.traces import Mention, Question, Text, Told, TraceReader
+    from symbouq.reading.traces import Mention, Text, Told, TraceReader
 
 
 class TraceParser:
@@ -46,7 +47,6 @@ class TraceParser:
         self._own = own or ontology
         self._readers: dict[tuple[str | None, str], TraceReader[Any] | SyntaxReader] = {}
         self._by_model: ModelReader | None = None
-        self._last: tuple[Instance, ModelReading] | None = None
 
     @turn()
     def reader_for(self, instance: Instance) -> TraceReader[Any] | SyntaxReader:
@@ -56,10 +56,6 @@ class TraceParser:
             PipelineError: If it is open text, and no trained English pipeline is installed.
         """
         return self._reader_of(instance.dataset)
-
-    def described(self, instance: Instance) -> bool:
-        """Whether an instance's text describes its things."""
-        return self._kind(instance.dataset) == "described"
 
     def _kind(self, dataset: str | None) -> str:
         """How texts are read: as their data set has it, else as the profile has it."""
@@ -125,11 +121,6 @@ class TraceParser:
         name, version = (pipeline.name, pipeline.version) if pipeline else ("", "")
         return {"pipeline": name, "version": version, **by_model}
 
-    @property
-    def reader(self) -> TraceReader[Any] | SyntaxReader:
-        """The reader of texts of no data set."""
-        return self._reader_of(None)
-
     @turn()
     def sentences(self, instance: Instance) -> list[str]:
         """The scene's sentences; none where it is given in relations alone."""
@@ -164,27 +155,47 @@ class TraceParser:
         return scene, instance.question, instance.reasoning or (), conclusion, None
 
     @turn()
-    def parse(self, trace: Trace) -> ParsedTrace:
-        """The trace's relations, read from its text or taken as they are given.
+    def parse(self, instance: Instance) -> ParsedTrace:
+        """The relations of a trace, or of a scene with a question, read from its text or taken as
+        they are given.
 
         Raises:
             RecordError: If a given relation is not in the profile, or the scene cannot be read.
         """
-        if trace.structured:
-            return structured_trace(self.ontology, trace)
-        if trace.readings is not None:
-            return _parsed(self._model_reading(trace).text)
-        text = self._parsed_text(trace, self._told(trace))
-        given = {"the conclusion": trace.conclusion}
-        if trace.conclusion is None:
-            given = {"the response": trace.response}
-        cut = tuple(fault for part in given.items() if (fault := left_out(*part)))
-        return _parsed(replace(text, faults=(*text.faults, *cut)))
+        if instance.scene_relations is not None:
+            return structured_trace(self.ontology, instance, cache(partial(self._asked, instance)))
+        if instance.readings is not None:
+            return _parsed(self._by_replies(instance))
+        text = self._parsed_text(instance, self._told(instance))
+        if isinstance(instance, Trace):
+            part = ("the conclusion", instance.conclusion)
+            if instance.conclusion is None:
+                part = ("the response", instance.response)
+            cut = left_out(*part)
+            text = replace(text, faults=(*text.faults, *((cut,) if cut else ())))
+        return _parsed(text)
+
+    @turn()
+    def _asked(self, instance: Instance) -> Question:
+        """The question of an instance whose scene is given in relations."""
+        if instance.readings is not None:
+            return self._by_replies(instance).question()
+        with untimed():  # spaCy loads with the readers
+            from symbouq.reading.described.reader import DescribedReader
+
+            reader = self.reader_for(instance)
+        if isinstance(reader, DescribedReader):
+            scene = [
+                (r.sentence or n, (r.subject, self.ontology.canonical(r.relation), r.object))
+                for n, r in enumerate(instance.scene_relations or (), start=1)
+            ]
+            return reader.question_about(scene, instance.question)
+        return reader.question(self.sentences(instance), instance.question)
 
     def _parsed_text(self, instance: Instance, told: Told) -> Text:
         """Texts of an instance, read by the reader that parses or matches them."""
         text = self.reader_for(instance).read(*told)
-        if self._own is not self.ontology and self.described(instance):
+        if self._own is not self.ontology and self._kind(instance.dataset) == "described":
             from symbouq.reading.transfer import transferred
 
             text = transferred(text, self.ontology)
@@ -217,34 +228,17 @@ class TraceParser:
             trace.response if trace else None,
         )
 
-    def _model_reading(self, instance: Instance) -> ModelReading:
-        """An instance as a language model reads it. Its question and its claims are asked for one
-        after the other, so the last one is remembered.
+    def _by_replies(self, instance: Instance) -> Text:
+        """An instance as a language model reads it.
 
         Raises:
             RecordError: If its readings are of another text.
         """
-        if self._last is not None and self._last[0] is instance:
-            return self._last[1]
         given = instance.readings
         assert given is not None  # whoever calls has looked
         texts = self.texts(instance)
         second = self._parsed_text(instance, _cut(texts)) if given.second_opinion else None
-        read = self.model_reader.read(texts, given.replies, second, given.alone)
-        self._last = instance, read
-        return read
-
-    @turn()
-    def question(self, instance: Instance) -> Question:
-        """What an instance's question asks.
-
-        Raises:
-            PipelineError: If its text is to be parsed, and there is no pipeline.
-            RecordError: If it cannot be read.
-        """
-        if instance.readings is not None:
-            return self._model_reading(instance).question
-        return self.reader_for(instance).question(self.sentences(instance), instance.question)
+        return self.model_reader.read(texts, given.replies, second, given.alone)
 
     @turn()
     def derivations(self, trace: Trace, facts: Mapping[clingo.Symbol, Place]) -> list[Derivation]:
@@ -347,7 +341,16 @@ def _parsed(text: Text) -> ParsedTrace:
         for number, claim in enumerate(text.claims, start=1)
     )
     complete = all(text.scene) if text.whole is None else text.whole
-    return ParsedTrace(tuple(slots.of), scene, claims, text.faults, text.events, complete)
+    return ParsedTrace(
+        tuple(slots.of),
+        scene,
+        claims,
+        text.faults,
+        text.events,
+        complete,
+        text.lost,
+        cache(text.question),
+    )
 
 
 def _amounts(mention: Mention) -> dict[str, Any]:

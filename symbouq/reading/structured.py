@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from symbouq.errors import RecordError
 from symbouq.limits import untimed
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.clauses import Clauses
-from symbouq.reading.parsed import Count, Events, ParsedClaim, ParsedTrace, Slots, Stated
+from symbouq.reading.parsed import (
+    Count,
+    Events,
+    ParsedClaim,
+    ParsedTrace,
+    Question,
+    Slots,
+    Stated,
+)
 from symbouq.records import ClaimRecord, ClauseRecord, Instance, RelationRecord, Trace
 
 
-def structured_trace(ontology: Ontology, trace: Trace) -> ParsedTrace:
+def structured_trace(
+    ontology: Ontology, trace: Instance, question: Callable[[], Question]
+) -> ParsedTrace:
     """A trace that brings its relations.
 
     Args:
         ontology: The tables of the profile.
-        trace: The trace.
+        trace: The trace, or a question about a scene.
+        question: Reads its question.
 
     Raises:
         RecordError: If a relation is not in the profile, or sentences are numbered in part.
@@ -64,7 +76,7 @@ def structured_trace(ontology: Ontology, trace: Trace) -> ParsedTrace:
         (r.sentence or n, stated(r, f"scene_relations.{n}", r.sentence))
         for n, r in enumerate(relations, start=1)
     )
-    given = trace.claims or []
+    given = (trace.claims or []) if isinstance(trace, Trace) else []
     claims = tuple(
         ParsedClaim(
             "conclusion" if number == len(given) else claim.type,
@@ -81,8 +93,10 @@ def structured_trace(ontology: Ontology, trace: Trace) -> ParsedTrace:
         for number, claim in enumerate(given, start=1)
     )
     events = structured_events(ontology, trace)
-    faults = tuple(trace.faults)
-    return ParsedTrace(tuple(slots.of), scene, claims, faults, events, trace.complete)
+    parsed = ParsedTrace(tuple(slots.of), scene, claims, events=events, question=question)
+    if not isinstance(trace, Trace):
+        return parsed
+    return replace(parsed, faults=tuple(trace.faults), complete=trace.complete)
 
 
 def _count(claim: ClaimRecord, number: int) -> Count | None:

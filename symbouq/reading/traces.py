@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import Generic, Protocol, Self, TypeVar
 
-from symbouq.errors import RecordError
 from symbouq.limits import LimitError, check_time, late
 from symbouq.ontology.measures import Offset
 from symbouq.ontology.tables import Ontology
@@ -23,7 +22,7 @@ from symbouq.reading.bounds import LONGEST_SENTENCE
 from symbouq.reading.faults import ReadingError, readable, reading
 from symbouq.reading.force import SUPPOSED, asks
 from symbouq.reading.lexicon import Lexicon, Token, kind_at
-from symbouq.reading.parsed import Count, Events
+from symbouq.reading.parsed import ASSERTED, Count, Events, Question
 from symbouq.reading.segments import (
     announced,
     announces,
@@ -108,8 +107,7 @@ def grouped(ontology: Ontology, group: Sequence[Mention]) -> Iterator[Mention]:
 NAMED_BY_QUESTION = 0.8
 """Confidence of a bare label, whose things are those of the question."""
 
-ASSERTED, QUOTED, RETRACTED = "asserted", "quoted", "retracted"
-COUNTED = "counted"
+QUOTED, RETRACTED, COUNTED = "quoted", "retracted", "counted"
 
 
 @dataclass(frozen=True)
@@ -145,6 +143,8 @@ class Text:
             each; a claim among them states nothing.
         events: The same as clauses, where the profile reads events.
         whole: Whether all that the scene says of places is read; None where a reader cannot tell.
+        lost: The faults of scene and question.
+        question: Reads the question.
     """
 
     scene: tuple[tuple[Mention, ...], ...]
@@ -153,23 +153,13 @@ class Text:
     faults: tuple[str, ...] = ()
     events: Events | None = None
     whole: bool | None = None
+    lost: tuple[str, ...] = ()
+    question: Callable[[], Question] = field(default=lambda: Question(""), compare=False)
 
 
-@dataclass(frozen=True)
-class Question:
-    """A question, read.
-
-    Attributes:
-        scene: What each scene sentence states.
-        pair: The pair that it asks about, subject and object, if it names two things.
-        states: What it states or asks to be confirmed: "Is A left of B?".
-        stance: The stance of that: whether it asks if something holds, can hold or has to.
-    """
-
-    scene: tuple[tuple[Mention, ...], ...]
-    pair: tuple[str, str] | None
-    states: tuple[Mention, ...]
-    stance: str = ASSERTED
+def triples(mentions: Iterable[Mention]) -> tuple[tuple[str, str, str], ...]:
+    """Relations without what else is known of them: subject, relation and object of each."""
+    return tuple((m.subject, m.relation, m.object) for m in mentions)
 
 
 class Things(Protocol):
@@ -230,17 +220,14 @@ class TraceReader(ABC, Generic[N]):
         that the question asks for.
         """
 
+    @abstractmethod
     def question(self, scene: Sequence[str], question: str) -> Question:
-        """Reads a question about a scene: what it asks about, and what it states.
+        """Reads a question about a scene.
 
         Args:
             scene: The scene's sentences.
             question: The question, or a statement to be judged.
-
-        Raises:
-            RecordError: If texts that this reader reads have questions of another kind.
         """
-        raise RecordError("described text has questions of another kind")
 
     def _head(self, tokens: Sequence[Token], names: N) -> None:
         """Takes note of a heading: what follows is about the things that it names."""
@@ -339,7 +326,14 @@ class TraceReader(ABC, Generic[N]):
                 faults[_TIME] = "the claims: not read, the time limit was reached"
                 claims = [Claim("reasoning", step, ()) for step in reasoning or ()]
                 claims.append(Claim("conclusion", conclusion or "", ()))
-            text = Text(stated, tuple(claims), asked, (*lost, *faults.values()))
+            text = Text(
+                stated,
+                tuple(claims),
+                asked,
+                (*lost, *faults.values()),
+                lost=tuple(lost),
+                question=partial(self.question, scene, question),
+            )
             return self._completed(text, scene, question)
 
     def _completed(self, text: Text, scene: Sequence[str], question: str) -> Text:

@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import TypeVar
 
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.traces import ASSERTED, Claim, Mention, Text
+from symbouq.reading.parsed import ASSERTED
+from symbouq.reading.traces import Claim, Mention, Text
 
 T = TypeVar("T", bound=Hashable)
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from symbouq.auditing.answering.answer import Answer
-from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.answers import Answer, Delivered, answer, delivered, space_of
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.auditing.matching import Delivered, delivered, space_of
 from symbouq.errors import RecordError
 from symbouq.records import Instance, Trace
 

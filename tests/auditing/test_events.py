@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symbouq.auditing import events as entailment
-from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.answers import answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.events import _EventAudit, audit_events
 from symbouq.auditing.verdicts import Premise, Verdict

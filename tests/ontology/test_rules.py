@@ -14,7 +14,7 @@ import pytest
 from clingo import ast
 from clingodl import ClingoDLTheory
 
-from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.answers import answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.errors import OntologyError
 from symbouq.logic import programs as logic

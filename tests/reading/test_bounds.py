@@ -9,8 +9,9 @@ import pytest
 import spacy
 
 from symbouq import limits
+from symbouq.auditing.answers import delivered
+from symbouq.auditing.answers.matching import _Matcher
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.auditing.matching import _Matcher, delivered
 from symbouq.limits import LimitError, time_limit
 from symbouq.ontology.library import OntologyLibrary
 from symbouq.reading import bounds

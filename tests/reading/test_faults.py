@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from symbouq.auditing import auditor as auditing
-from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.answers import answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.limits import LimitError, time_limit
 from symbouq.reading.faults import InternalError, ReadingError, readable, reading

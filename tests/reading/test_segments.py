@@ -6,8 +6,8 @@ from functools import cache
 
 import pytest
 
+from symbouq.auditing.answers import delivered
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.auditing.matching import delivered
 from symbouq.reading.segments import (
     announced,
     broken,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from helpers.labelled_traces import SPACE, trace
 
-from symbouq.auditing.answering.answer import Answer
+from symbouq.auditing.answers import Answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.errors import RecordError
 from symbouq.records import Trace

@@ -10,7 +10,7 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from symbouq.auditing.matching import space_of
+from symbouq.auditing.answers import space_of
 from symbouq.errors import RecordError, SymboUQError
 from symbouq.evidence.contract import FREE_FORM, STRUCTURED
 from symbouq.records import Instance
@@ -29,7 +29,7 @@ _TASKS = {
     "moves": "Which way leads there?",
     "choice": "Choose the answer by the scene.",
 }
-"""The task of each answer space, as `symbouq.auditing.matching` names them."""
+"""The task of each answer space, as `symbouq.auditing.answers` names them."""
 
 _CHOICE = {
     "single": "Conclude with one of: {}.",

@@ -14,8 +14,8 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from symbouq.auditing.answers import delivered, space_of
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.auditing.matching import delivered, space_of
 from symbouq.auditing.relations import audit_relations
 from symbouq.auditing.verdicts import Verdict
 from symbouq.errors import SymboUQError, missing_extra

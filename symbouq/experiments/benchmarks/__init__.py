@@ -4,7 +4,7 @@
 an answer into labels. No benchmark text is part of the project.
 """
 
-from symbouq.auditing.matching import AnswerSpace, agrees, delivered, space_of
+from symbouq.auditing.answers import AnswerSpace, agrees, delivered, space_of
 from symbouq.experiments.benchmarks.catalog import BENCHMARKS, Benchmark, Reduction
 from symbouq.experiments.benchmarks.importing import Imported, import_benchmark
 from symbouq.experiments.benchmarks.items import BenchmarkError, Item

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from symbouq.auditing.matching import Kind, labels_named
+from symbouq.auditing.answers import Kind, labels_named
 from symbouq.experiments.benchmarks.items import Item
 
 

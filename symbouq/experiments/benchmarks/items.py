@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from symbouq.auditing.matching import Kind, space_of
+from symbouq.auditing.answers import Kind, space_of
 from symbouq.errors import SymboUQError
 
 Scene = str | list[str]
@@ -55,7 +55,7 @@ class Item:
 
     @property
     def space(self) -> str:
-        """The name of the answer space, as `symbouq.auditing.matching` has it."""
+        """The name of the answer space, as `symbouq.auditing.answers` has it."""
         return space_of(self.labels).name
 
     @property

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
-from symbouq.auditing.matching import Kind, labels_named, space_of
+from symbouq.auditing.answers import Kind, labels_named, space_of
 from symbouq.errors import RecordError, internal
 from symbouq.experiments.benchmarks.catalog import BENCHMARKS, LAYOUTS, Benchmark, Layout
 from symbouq.experiments.benchmarks.files import hub_rows, rows_of, split_named, suffix, text_of

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from symbouq.ontology.tables import Ontology
@@ -13,6 +13,7 @@ from symbouq.reading.described.referents import Discourse, Statement
 from symbouq.reading.described.syntax import DEFINITE, DEMONSTRATIVE, Grammar, Parse, Phrase
 from symbouq.reading.faults import SCENE_SENTENCE, reading
 from symbouq.reading.lexicon import Token
+from symbouq.reading.parsed import Question
 from symbouq.reading.traces import NAMED_BY_QUESTION, Mention, Scene, TraceReader
 
 _Stated = tuple[tuple[Parse, list[Statement]], ...]
@@ -24,6 +25,24 @@ _VOID = frozenset(
 """Kinds of words with which a sentence states nothing."""
 _UNLABELLED = _VOID | {"negation"}
 """Kinds of words with which a text is no label."""
+
+
+@dataclass(frozen=True)
+class DescribedQuestion(Question):
+    """A question about described things.
+
+    Attributes:
+        query: What it asks.
+        things: The things of the scene, by their numbers.
+        scene: What the scene says of them, each with the number of its sentence.
+        phrase: Reads a text that is one noun phrase, such as an answer that names a thing; None
+            where it is none.
+    """
+
+    query: queries.Query = field(kw_only=True)
+    things: Discourse = field(kw_only=True)
+    scene: Sequence[tuple[int, tuple[int, str, int]]] = field(kw_only=True)
+    phrase: Callable[[str], Phrase | None] = field(kw_only=True)
 
 
 class DescribedReader(TraceReader[Discourse]):
@@ -40,37 +59,55 @@ class DescribedReader(TraceReader[Discourse]):
 
     # Scenes and questions --------------------------------------------------------------
 
-    def asked(
-        self, scene: Sequence[str], question: str
-    ) -> tuple[Discourse, tuple[tuple[Statement, ...], ...], queries.Query]:
-        """A question about a scene: the things, the statements of each sentence, and the
-        query.
+    def question(self, scene: Sequence[str], question: str) -> DescribedQuestion:
+        """Reads a question about a scene, with the scene's things."""
+        _, discourse = self._taken(tuple(scene))
+        said = [
+            (number, (s.subject, s.relation, s.object))
+            for number, found in enumerate(self.statements(scene), start=1)
+            for s in found
+        ]
+        return self._asking(question, discourse.copy(), said)
+
+    def statements(self, scene: Sequence[str]) -> list[list[Statement]]:
+        """What each sentence of a scene states, about the numbered things of its question."""
+        stated, _ = self._taken(tuple(scene))
+        return [[s for _, found in text for s in found] for text in stated]
+
+    def question_about(
+        self, scene: Sequence[tuple[int, tuple[str, str, str]]], question: str
+    ) -> DescribedQuestion:
+        """Reads a question about a scene that is given in relations.
 
         Args:
-            scene: The scene's sentences.
+            scene: The relations, each with its number; a thing is called by its description.
             question: The question.
         """
-        stated, discourse = self._taken(tuple(scene))
-        query = self._query(question, discourse)
-        said = tuple(tuple(s for _, found in text for s in found) for text in stated)
-        return discourse.copy(), said, query
-
-    def asked_of(
-        self, relations: Sequence[tuple[int, tuple[str, str, str]]], question: str
-    ) -> tuple[Discourse, list[tuple[int, str, int]], queries.Query]:
-        """The same where the scene is given in relations between things, each called by its
-        description.
-        """
         discourse = Discourse(self.ontology)
-        names = {name: None for _, (u, _, v) in relations for name in (u, v)}
+        names = {name: None for _, (u, _, v) in scene for name in (u, v)}
         numbers = {name: discourse.titled(name, self.phrase(name, frozenset())) for name in names}
-        triples = [(numbers[u], r, numbers[v]) for _, (u, r, v) in relations]
-        discourse.record(triples)
+        said = [(n, (numbers[u], r, numbers[v])) for n, (u, r, v) in scene]
+        discourse.record([triple for _, triple in said])
+        return self._asking(question, discourse, said)
+
+    def _asking(
+        self,
+        question: str,
+        discourse: Discourse,
+        scene: Sequence[tuple[int, tuple[int, str, int]]],
+    ) -> DescribedQuestion:
         query = self._query(question, discourse)
-        return discourse, triples, query
+        return DescribedQuestion(
+            question,
+            self._pair(query, discourse),
+            query=query,
+            things=discourse,
+            scene=scene,
+            phrase=lambda text: self.phrase(text, discourse.names),
+        )
 
     def phrase(self, text: str, names: frozenset[str]) -> Phrase | None:
-        """A text that is one noun phrase, such as an answer that names a thing.
+        """A text that is one noun phrase, such as an answer that names a thing; None else.
 
         Args:
             text: The text.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from symbouq.errors import RecordError
@@ -14,9 +14,8 @@ from symbouq.reading.events.grammar import Sentence
 from symbouq.reading.events.words import EventLexicon
 from symbouq.reading.faults import SCENE_SENTENCE, InternalError, reading
 from symbouq.reading.lexicon import Token
-from symbouq.reading.parsed import Events
-from symbouq.reading.segments import unretracted
-from symbouq.reading.traces import ASSERTED, Claim, Mention, Question, Scene, Text, TraceReader
+from symbouq.reading.parsed import ASSERTED, Events, Question
+from symbouq.reading.traces import Claim, Mention, Scene, Text, TraceReader, triples
 from symbouq.records import ClauseRecord
 
 
@@ -31,6 +30,22 @@ class _Things:
         return 0
 
 
+@dataclass(frozen=True)
+class EventQuestion(Question):
+    """A statement about events that is to be judged.
+
+    Attributes:
+        clauses: What it says.
+        verbs: The verbs that one which the lexicon lacks may be taken for.
+        reread: Reads the sentences of the scene, and the statement, with such verbs taken for one
+            of these; None where the scene has no sentences.
+    """
+
+    clauses: Clauses = ()
+    verbs: Sequence[str] = ()
+    reread: Callable[[str], tuple[Sequence[Clauses], Clauses]] | None = None
+
+
 class EventReader(TraceReader[_Things]):
     """Reads what happens where.
 
@@ -43,13 +58,20 @@ class EventReader(TraceReader[_Things]):
         self.words = EventLexicon(ontology)
         self._read = lru_cache(maxsize=1000)(self._parsed)
 
-    def question(self, scene: Sequence[str], question: str) -> Question:
+    def question(self, scene: Sequence[str], question: str) -> EventQuestion:
         """Reads a statement to be judged about a scene."""
 
-        def stated(text: str) -> tuple[Mention, ...]:
-            return self._relations(self.clauses(text), text, ())
+        def reread(verb: str) -> tuple[Sequence[Clauses], Clauses]:
+            return [self.clauses(text, verb) for text in scene], self.clauses(question, verb)
 
-        return Question(tuple(map(stated, unretracted(scene))), None, stated(question))
+        clauses = self.clauses(question)
+        return EventQuestion(
+            question,
+            states=triples(self._relations(clauses, question, ())),
+            clauses=clauses,
+            verbs=self.words.meanings,
+            reread=reread if scene else None,
+        )
 
     def _scene(self, scene: tuple[str, ...], question: str) -> Scene[_Things]:
         things = _Things()

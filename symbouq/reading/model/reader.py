@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from symbouq.errors import RecordError
 from symbouq.ontology.tables import Ontology
@@ -14,18 +14,9 @@ from symbouq.reading.model.judging import (
     JudgedRelation,
     judged,
 )
-from symbouq.reading.parsed import IN_PART, SURE
+from symbouq.reading.parsed import ASSERTED, IN_PART, SURE, Question
 from symbouq.reading.segments import ending, unretracted
-from symbouq.reading.traces import (
-    ASSERTED,
-    COUNTED,
-    Claim,
-    Mention,
-    Question,
-    Text,
-    concluded,
-    grouped,
-)
+from symbouq.reading.traces import COUNTED, Claim, Mention, Text, concluded, grouped, triples
 from symbouq.records.reading import Reply
 
 _DOUBTING = 0.95
@@ -43,19 +34,6 @@ _OPPOSITE = {
 """What is said of a relation by denying it in some stance."""
 _NONE = (0, 0)
 """How many of the relations that are denied hold."""
-
-
-@dataclass(frozen=True)
-class ModelReading:
-    """A trace as a language model reads it.
-
-    Attributes:
-        text: Scene and claims.
-        question: What the question asks.
-    """
-
-    text: Text
-    question: Question
 
 
 class ModelReader:
@@ -84,7 +62,7 @@ class ModelReader:
         replies: Sequence[Sequence[Reply]],
         second: Text | None = None,
         alone: bool = False,
-    ) -> ModelReading:
+    ) -> Text:
         """A trace, read.
 
         Args:
@@ -149,13 +127,21 @@ class _Reading:
             if sentence.faults
         ]
 
-    def whole(self) -> ModelReading:
+    def whole(self) -> Text:
         """The trace."""
         scene = tuple(tuple(self._scene_mentions(n)) for n in range(1, len(self._texts.scene) + 1))
         asked = self._asked()
         claims = self._claims(asked)
-        text = Text(scene, tuple(claims), asked, tuple(self.faults), None, self._whole)
-        return ModelReading(text, self._question(scene, asked))
+        question = self._question(asked)
+        return Text(
+            scene,
+            tuple(claims),
+            asked,
+            tuple(self.faults),
+            None,
+            self._whole,
+            question=lambda: question,
+        )
 
     # Scene and question ------------------------------------------------------------------
 
@@ -193,9 +179,7 @@ class _Reading:
                 return pair[0], pair[1]
         return None
 
-    def _question(
-        self, scene: tuple[tuple[Mention, ...], ...], asked: tuple[str, str] | None
-    ) -> Question:
+    def _question(self, asked: tuple[str, str] | None) -> Question:
         states: list[Mention] = []
         stances: set[str] = set()
         for number in range(1, len(self._texts.question) + 1):
@@ -206,7 +190,7 @@ class _Reading:
                     stances.update({relation.stance}.intersection(_MODAL))
                     states += self._mentions(relation, holds)
         stance = stances.pop() if len(stances) == 1 else ASSERTED
-        return Question(scene, asked, tuple(states), stance)
+        return Question(" ".join(self._texts.question), asked, triples(states), stance)
 
     # Claims ------------------------------------------------------------------------------
 

@@ -12,14 +12,15 @@ from symbouq.reading.faults import SCENE_SENTENCE, reading
 from symbouq.reading.lexicon import Token, kind_at, text_at
 from symbouq.reading.named.grammar import Grammar, Item, Placement
 from symbouq.reading.named.mentions import Names, discover, follows_name, key_of, measured, runs
+from symbouq.reading.parsed import Question
 from symbouq.reading.segments import unretracted
 from symbouq.reading.traces import (
     NAMED_BY_QUESTION,
     Mention,
-    Question,
     Scene,
     TraceReader,
     too_long,
+    triples,
 )
 
 _STOPS = frozenset((".", "!", ";", "\n"))
@@ -46,7 +47,7 @@ class NamedReader(TraceReader[Names]):
             scene: The scene's sentences.
             question: The question, or a statement to be judged.
         """
-        stated, spellings, asked = self._read_scene(tuple(unretracted(scene)), question)
+        _, spellings, asked = self._read_scene(tuple(unretracted(scene)), question)
         with reading("the question", question):
             tokens = self._without_question_words(self.lexicon.tokens(question))
             if tokens and tokens[-1].text == "?":
@@ -54,7 +55,8 @@ class NamedReader(TraceReader[Names]):
                 verbs = [n for n, token in enumerate(tokens) if token.kind == "copula"]
                 tokens = [t for n, t in enumerate(tokens[:-1]) if verbs[:1] != [n] or n > 1]
             names = spellings.copy()
-            return Question(stated, asked, self._mentions(tokens, names, len(names)))
+            states = self._mentions(tokens, names, len(names))
+            return Question(question, asked, triples(states))
 
     def _scene(self, scene: tuple[str, ...], question: str) -> Scene[Names]:
         with reading("the scene", " ".join(scene)):

@@ -13,7 +13,7 @@ from symbouq.ontology.tables import Ontology
 from symbouq.reading.faults import SCENE_SENTENCE, InternalError, ReadingError, readable, reading
 from symbouq.reading.force import ASKED, SUPPOSED, forces_of, unmarked
 from symbouq.reading.lexicon import Lexicon
-from symbouq.reading.parsed import IN_PART, Count
+from symbouq.reading.parsed import ASSERTED, IN_PART, Count, Question
 from symbouq.reading.segments import (
     Response,
     announced,
@@ -41,13 +41,11 @@ from symbouq.reading.syntax.sentences import Group, Sentence, Sentences
 from symbouq.reading.syntax.tables import Tables
 from symbouq.reading.syntax.things import Things
 from symbouq.reading.traces import (
-    ASSERTED,
     COUNTED,
     NAMED_BY_QUESTION,
     QUOTED,
     Claim,
     Mention,
-    Question,
     Text,
     Told,
     concluded,
@@ -56,6 +54,7 @@ from symbouq.reading.traces import (
     of_known,
     shifted,
     take_back,
+    triples,
 )
 
 CONFIDENCE = {
@@ -96,9 +95,7 @@ class _Scene:
     stated: tuple[tuple[Mention, ...], ...]
     faults: tuple[str, ...]
     things: Things
-    asked: tuple[str, str] | None
-    states: tuple[Mention, ...]
-    stance: str
+    question: Question
     arrangement: Arrangement
     motion: Motion
     upright: bool
@@ -144,11 +141,8 @@ class SyntaxReader:
         return [scene[start:end] for start, end in self.sentences.cut(scene)]
 
     def question(self, scene: Sequence[str], question: str) -> Question:
-        """Reads a question about a scene: what it asks about, and what it asks to be
-        confirmed.
-        """
-        read = self._read_scene(tuple(scene), question, self._names([*scene, question]))
-        return Question(read.stated, read.asked, read.states, read.stance)
+        """Reads a question about a scene, as `symbouq.reading.traces.TraceReader.question` does."""
+        return self._read_scene(tuple(scene), question, self._names([*scene, question])).question
 
     def read(
         self,
@@ -171,6 +165,10 @@ class SyntaxReader:
             return self._read_scene(told, asked, spoken)
 
         read, *_, lost = readable(scene_of, scene, question)
+
+        def asks() -> Question:
+            return read.question
+
         self._ahead(claimed)  # after the scene, without which nothing is decided in time
         failed: dict[str, str] = {}
         texts = self.claims_of(reasoning, conclusion, response)
@@ -192,7 +190,8 @@ class SyntaxReader:
                 continue
             faults = (*lost, *read.faults, *failed.values(), *claims.faults)
             whole = all(read.stated) and not (lost or read.faults)
-            return Text(read.stated, tuple(claims.made), read.asked, faults, None, whole)
+            pair, made = read.question.pair, tuple(claims.made)
+            return Text(read.stated, made, pair, faults, None, whole, tuple(lost), asks)
 
     def held(self, scene: _Scene, relations: Collection[str]) -> dict[int, list[int]]:
         """Things to what a scene says is in them, or on them, by some relations."""
@@ -352,9 +351,9 @@ class SyntaxReader:
             tuple(replace(m, grounded=True) for m in mentions) for mentions in stated
         )
         stance = (modals.pop() if len(modals) == 1 else "") or ASSERTED
-        states_there = tuple(self.mentions(states, things))
+        asks = Question(question, about, triples(self.mentions(states, things)), stance)
         return _Scene(
-            *(stated_things, tuple(faults), things, about, states_there, stance),
+            *(stated_things, tuple(faults), things, asks),
             *(arrangement, motion, upright, worded),
         )
 
@@ -855,8 +854,8 @@ class _Claims:
                 self._holders.setdefault(thing, []).append(holder)
         self._names = names
         self._things = things
-        self._asked = scene.asked
-        self._asks_whether = bool(scene.states)
+        self._asked = scene.question.pair
+        self._asks_whether = bool(scene.question.states)
         self._discourse = self._opened()
         self._supposed: frozenset[str] = frozenset()
         self._glossed = False

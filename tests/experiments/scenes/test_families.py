@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.answers import answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.evidence.contract import Structured
 from symbouq.experiments.scenes.families import FAMILIES, problems

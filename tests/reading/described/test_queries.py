@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from helpers.described_reading import SPARTUN, parse, phrase, predicate, short
 
-from symbouq.auditing.answering.answer import Answer
-from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.answers import Answer, answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.reading.described.queries import Query, Scene, Value, all_of, any_of, parsed
 from symbouq.reading.described.referents import Discourse

@@ -284,10 +284,10 @@ def test_a_scene_is_not_changed_by_what_is_said_of_it() -> None:
 
 def test_questions_about_things_that_records_relate() -> None:
     relations = [(1, ("red star", "above", "circle")), (2, ("circle", "above", "block K"))]
-    discourse, stated, query = SPARTUN.asked_of(relations, "Is the red star above block K?")
-    assert stated == [(0, "above", 1), (1, "above", 2)]
-    assert [thing.kind for thing in discourse.things] == ["star", "circle", "block"]
-    assert query.clause is not None
+    asked = SPARTUN.question_about(relations, "Is the red star above block K?")
+    assert asked.scene == [(1, (0, "above", 1)), (2, (1, "above", 2))]
+    assert [thing.kind for thing in asked.things.things] == ["star", "circle", "block"]
+    assert asked.query.clause is not None
 
 
 def test_full_stops_within_a_text_end_sentences() -> None:

@@ -8,7 +8,7 @@ from symbouq.errors import RecordError
 from symbouq.ontology.library import OntologyLibrary
 from symbouq.reading.model.dialogue import TraceTexts
 from symbouq.reading.model.judging import CONFIRMED, DOUBTED, ONCE
-from symbouq.reading.model.reader import ModelReader, ModelReading
+from symbouq.reading.model.reader import ModelReader
 from symbouq.reading.traces import Claim, Mention, Text
 from symbouq.records import Reply
 
@@ -51,7 +51,7 @@ def claim(text: str, *said: str, unexpressed: Any = ()) -> Claim:
     """A claim, as it is read."""
     texts = TraceTexts.of([], "", [text], "")
     given = reply(sentence("C1", text, *said, unexpressed=unexpressed), sentence("C2", ""))
-    return READER.read(texts, [given]).text.claims[0]
+    return READER.read(texts, [given]).claims[0]
 
 
 def stated(some: Claim) -> list[tuple[str, str, str]]:
@@ -167,7 +167,7 @@ def test_between_places_a_thing_by_one_that_spans_both() -> None:
     ]
 
 
-def scene(*said: str, samples: int = 1) -> ModelReading:
+def scene(*said: str, samples: int = 1) -> Text:
     texts = TraceTexts.of(["The word cup jug pan"], "")
     return READER.read(texts, [reply(sentence("S1", texts.scene[0], *said)) * samples])
 
@@ -185,22 +185,22 @@ def scene(*said: str, samples: int = 1) -> ModelReading:
     ],
 )
 def test_a_scene_states_what_surely_holds(said: str, relation: str | None) -> None:
-    (read,) = scene(said).text.scene
+    (read,) = scene(said).scene
     assert [m.relation for m in read] == ([relation] if relation else [])
 
 
 def test_what_a_scene_does_not_surely_state_is_left_out_and_named() -> None:
     found = scene("cup left jug", "cup right jug", "cup above pan")
-    assert [m.relation for m in found.text.scene[0]] == ["above"]
-    assert len(found.text.faults) == 2 and found.text.faults[0].startswith("scene sentence 1: ")
+    assert [m.relation for m in found.scene[0]] == ["above"]
+    assert len(found.faults) == 2 and found.faults[0].startswith("scene sentence 1: ")
 
 
 def test_the_question_is_read() -> None:
     texts = TraceTexts.of(["The word cup jug"], "Could cup be left of jug?")
     asked = reply(sentence("Q1", texts.question[0], "possible cup left jug"), asks=["t1", "t2"])
-    question = READER.read(texts, [reply(sentence("S1", texts.scene[0])), asked]).question
+    question = READER.read(texts, [reply(sentence("S1", texts.scene[0])), asked]).question()
     assert (question.pair, question.stance) == (("cup", "jug"), "possible")
-    assert [(m.subject, m.relation, m.object) for m in question.states] == [("cup", "left", "jug")]
+    assert question.states == (("cup", "left", "jug"),)
 
 
 def response(answer: str, asks: list[str], second: str = "jug left pan") -> list[Claim]:
@@ -219,7 +219,7 @@ def response(answer: str, asks: list[str], second: str = "jug left pan") -> list
         asks=asks,
         answer=answer,
     )
-    return list(READER.read(texts, [given]).text.claims)
+    return list(READER.read(texts, [given]).claims)
 
 
 def test_the_sentence_that_delivers_the_answer_is_the_conclusion() -> None:
@@ -258,7 +258,7 @@ def test_another_reader_confirms_or_doubts(
     second = Text(
         (), (Claim("reasoning", texts.claims[0], (mention,)), Claim("conclusion", "", ())), None
     )
-    (first, _) = READER.read(texts, [given], second).text.claims
+    (first, _) = READER.read(texts, [given], second).claims
     assert [m.confidence for m in first.relations] == [confidence]
 
 
@@ -285,16 +285,16 @@ def test_another_reader_confirms_or_doubts_a_denial(
     stance, count = ("counted", (0, 0)) if denied else ("asserted", None)
     read = Claim("reasoning", texts.claims[0], (mention,), stance, "", count)
     second = Text((), (read, Claim("conclusion", "", ())), None)
-    (first, _) = READER.read(texts, [given], second).text.claims
+    (first, _) = READER.read(texts, [given], second).claims
     assert [m.confidence for m in first.relations] == [confidence]
 
 
 def test_a_denial_in_a_scene_that_no_relation_says_is_named() -> None:
     found = scene("denied cup left jug", "cup above pan")
-    assert [m.relation for m in found.text.scene[0]] == ["above"]
-    assert found.text.whole is False
-    assert [fault.split(":")[0] for fault in found.text.faults] == ["scene sentence 1"]
-    assert "denied" in found.text.faults[0]
+    assert [m.relation for m in found.scene[0]] == ["above"]
+    assert found.whole is False
+    assert [fault.split(":")[0] for fault in found.faults] == ["scene sentence 1"]
+    assert "denied" in found.faults[0]
 
 
 @pytest.mark.parametrize("count", [0, 2])
@@ -312,7 +312,7 @@ def test_sentences_that_were_read_alone_are_one_trace() -> None:
         reply(sentence("C1", texts.claims[0], "jug right cup")),
         reply(sentence("C1", texts.claims[1])),
     ]
-    read = READER.read(texts, given, alone=True).text
+    read = READER.read(texts, given, alone=True)
     assert [(m.subject, m.relation, m.object) for m in read.scene[0]] == [("cup", "left", "jug")]
     assert stated(read.claims[0]) == [("jug", "right", "cup")]
     assert read.claims[0].relations[0].grounded

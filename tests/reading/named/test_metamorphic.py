@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import symbouq
 from symbouq.api import TraceAuditor
-from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.answers import answer
 from symbouq.reading.described.reader import DescribedReader
 from symbouq.reading.described.syntax import BARE, DEFINITE, Grammar, Naming
 from symbouq.reading.events.reader import EventReader
@@ -342,9 +342,10 @@ def bound_by_nothing(row: Row, texts: list[str], before: list[str]) -> bool:
     """Whether sentences speak only of what they name or describe for good: a block by a
     name that was given before, or a thing as which just one was described.
     """
-    reader = _auditor().parser_for(Instance.model_validate(row)).reader
+    instance = Instance.model_validate(row)
+    reader = _auditor().parser_for(instance).reader_for(instance)
     assert isinstance(reader, DescribedReader)
-    discourse = reader.asked(before, "")[0]
+    discourse = reader.question(before, "").things
     for text in texts:
         parse = Grammar(reader.ontology).parse(reader.lexicon.tokens(text), discourse.names)
         for clause in parse.clauses:
@@ -411,7 +412,8 @@ def turned(text: str) -> str:
 
 def unordered(row: Row) -> bool:
     """Whether no premise goes back to another, and no two are of what happened."""
-    reader = _auditor().parser_for(Instance.model_validate(row)).reader
+    instance = Instance.model_validate(row)
+    reader = _auditor().parser_for(instance).reader_for(instance)
     assert isinstance(reader, EventReader)
     clauses = [clause for text in row["scene"] for clause in reader.clauses(text)]
     bound = any(re.search(r"\b(it|he|she|they|back|then|later)\b", text) for text in row["scene"])

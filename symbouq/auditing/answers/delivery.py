@@ -3,7 +3,7 @@
 Most answers state a relation and are audited like any other claim. An answer that names
 several relations that are possible, says yes or no, picks a thing, or says that nothing can be
 determined states none: it is compared with the answer that the scene gives
-(`symbouq.auditing.answering`).
+(`symbouq.auditing.answers`).
 """
 
 from __future__ import annotations
@@ -11,43 +11,36 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING
 
-from symbouq.auditing.answer_words import cues, meaning_of, relation_named, tokenized
-from symbouq.auditing.answering.answer import Answer
-from symbouq.auditing.answering.questions import answered
-from symbouq.auditing.matching import AnswerSpace, delivered, space_of
+from symbouq.auditing.answers.answer import Answer
+from symbouq.auditing.answers.matching import AnswerSpace, delivered, space_of
+from symbouq.auditing.answers.questions import answered
+from symbouq.auditing.answers.words import cues, meaning_of, relation_named, tokenized
 from symbouq.auditing.verdicts import ClaimResult, Premise, TraceResult, Verdict
 from symbouq.errors import RecordError
-from symbouq.limits import untimed
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.parsed import ParsedTrace, Stated
-from symbouq.reading.parser import TraceParser
-from symbouq.reading.syntax.pipeline import PipelineError
+from symbouq.reading.parsed import ASSERTED, ParsedTrace, Stated
 from symbouq.records import Trace
-
-if TYPE_CHECKING:
-    from symbouq.reading.traces import Question
 
 _OF_RELATIONS = ("directions", "relations")
 """Spaces whose labels are relations of the pair asked about, which state what they name."""
 
 
-def asks_what_is_possible(parser: TraceParser, trace: Trace) -> bool:
+def asks_what_is_possible(trace: Trace) -> bool:
     """Whether a trace's question is which relations are possible, by its answer space."""
-    space = _space(parser, trace) if trace.answer_space else None
+    space = _given_space(trace)
     return space is not None and space.name == "composition"
 
 
-def with_alternatives(parser: TraceParser, trace: Trace, parsed: ParsedTrace) -> ParsedTrace:
+def with_alternatives(ontology: Ontology, trace: Trace, parsed: ParsedTrace) -> ParsedTrace:
     """A trace with what its reasoning says to be all that is open for the pair asked about: "so
     the possible relations between x and z are DC and EC". What is said of other things, under a
     condition, or of a part of the matter, is left as it was read.
 
     Args:
-        parser: The parser of the trace's profile.
+        ontology: The tables of the profile.
         trace: The trace, with its `answer_space`.
         parsed: Its relations.
     """
@@ -55,23 +48,18 @@ def with_alternatives(parser: TraceParser, trace: Trace, parsed: ParsedTrace) ->
     given = trace.structured or trace.readings is not None
     if given or not any(_possible().search(claim.text) for claim in steps):
         return parsed
-    space, question = _space(parser, trace), _question(parser, trace)
-    if question is None:
-        return parsed
-    asked = question().pair
+    space, asked = _given_space(trace), parsed.question().pair
     pair = [parsed.names.index(name) for name in asked or () if name in parsed.names]
     if asked is None or len(pair) != len(asked):
         return parsed
     if space is None or space.name != "composition":
-        space = _possible_relations(parser)
+        space = _possible_relations(ontology)
     claims = list(parsed.claims)
     for number, claim in enumerate(parsed.claims[:-1]):
         if claim.relations or claim.stance not in ("asserted", "quoted"):
             continue
-        labels = _said_possible(
-            parser.ontology, claim.text, space, trace.question, parsed.names, asked
-        )
-        relations = [relation_named(parser.ontology, label) for label in labels]
+        labels = _said_possible(ontology, claim.text, space, trace.question, parsed.names, asked)
+        relations = [relation_named(ontology, label) for label in labels]
         if relations and None not in relations:
             stated = tuple(_stated(asked, pair, r, number + 1) for r in relations if r)
             claims[number] = replace(claim, relations=stated, stance="alternatives", reason="")
@@ -150,12 +138,12 @@ def _stated(asked: tuple[str, str], pair: Sequence[int], relation: str, number: 
 
 
 def judge_answer(
-    parser: TraceParser, trace: Trace, parsed: ParsedTrace, result: TraceResult
+    ontology: Ontology, trace: Trace, parsed: ParsedTrace, result: TraceResult
 ) -> tuple[ParsedTrace, TraceResult]:
     """A trace with its conclusion judged as an answer, if it is one that states no relation.
 
     Args:
-        parser: The parser of the trace's profile.
+        ontology: The tables of the profile.
         trace: The trace, with its `answer_space`.
         parsed: Its relations.
         result: The findings on them.
@@ -164,8 +152,8 @@ def judge_answer(
         LimitError: If a surrounding `time_limit` is over.
     """
     text = trace.conclusion if trace.response is None else trace.response
-    several = _set_of_possible(parser, trace, text or "")
-    space = several[0] if several else _space(parser, trace)
+    several = _set_of_possible(ontology, trace, parsed, text or "")
+    space = several[0] if several else _space(ontology, trace, parsed)
     if parsed.events is not None or not parsed.claims or space is None:
         return parsed, result
     *claims, last = parsed.claims
@@ -178,18 +166,14 @@ def judge_answer(
     declined = [*map(meaning_of, labels)] == ["open"]
     # Without an announcement, the last claim about the pair is the conclusion: not where the
     # response ends by saying that nothing is settled, or says yes or no to what may be.
-    final = trace.answer_space is None and (declined or _asks_what_may_be(parser, trace))
+    final = trace.answer_space is None and (declined or _asks_what_may_be(trace, parsed))
     stands = bool(last.relations) and not possible and not final
     if stands or (space.name in _OF_RELATIONS and not declined):
         return parsed, result
     try:
-        found = answered(parser, trace, space.labels)
-    except RecordError:  # the profile has no meaning for a label
+        found = answered(ontology, parsed, space.labels)
+    except RecordError:  # a label means nothing in the profile
         return parsed, result
-    except PipelineError:
-        if not trace.structured:
-            raise
-        return parsed, result  # whose question cannot be read
     judged = _judged(labels, found, possible)
     opened = [*map(meaning_of, found.answer)] == ["open"]
     inference = not _INFERENCE.isdisjoint(map(meaning_of, labels))
@@ -215,7 +199,7 @@ _YES_NO = ("yes", "no", "cannot be determined")
 """What a question may be answered that asks whether something holds, where no space is given."""
 
 
-def _usual_labels(parser: TraceParser, trace: Trace) -> Sequence[str] | None:
+def _usual_labels(ontology: Ontology, trace: Trace, parsed: ParsedTrace) -> Sequence[str] | None:
     """The labels that answer a question without an answer space: yes and no, or the directions of
     the profile, and that it cannot be determined. None where the question asks for something
     else, or the answer says neither yes nor no nor that.
@@ -223,25 +207,18 @@ def _usual_labels(parser: TraceParser, trace: Trace) -> Sequence[str] | None:
     text = trace.conclusion if trace.response is None else trace.response
     if not trace.question or not text:
         return None
-    # A trace in relations has no reader yet, and text of other readers needs no more of a look.
-    if not trace.structured and _question(parser, trace) is None:
-        return None
     if delivered(text, _YES_NO, trace.question) is None:
         return None
-    question = _question(parser, trace)
-    if question is None:
-        return None
-    asked = question()
+    asked = parsed.question()
     if asked.states:
         return _YES_NO
-    directions = parser.ontology.relations.displacement
+    directions = ontology.relations.displacement
     return (*directions, _YES_NO[-1]) if asked.pair is not None and directions else None
 
 
-def _asks_what_may_be(parser: TraceParser, trace: Trace) -> bool:
+def _asks_what_may_be(trace: Trace, parsed: ParsedTrace) -> bool:
     """Whether a question asks what can be, or has to be: "Could A be left of B?"."""
-    question = None if trace.structured else _question(parser, trace)
-    return question is not None and question().stance != "asserted"
+    return not trace.structured and parsed.question().stance != ASSERTED
 
 
 @cache
@@ -255,55 +232,38 @@ def _possible() -> re.Pattern[str]:
 
 
 def _set_of_possible(
-    parser: TraceParser, trace: Trace, text: str
+    ontology: Ontology, trace: Trace, parsed: ParsedTrace, text: str
 ) -> tuple[AnswerSpace, str] | None:
     """The directions of the profile, and the last sentence of an answer, if without an answer space
     it says which of them are possible: "so the possible relations are left and upper left".
     """
     last = re.split(r"(?<=[.!?])\s+|\n+", text[-_LONGEST:].rstrip())[-1]
     said = _possible().search(last)
-    if trace.answer_space is not None or said is None:
+    if trace.answer_space is not None or said is None or trace.structured:
         return None
-    question = None if trace.structured else _question(parser, trace)
-    if question is None or question().pair is None:
-        return None
-    space = _possible_relations(parser)
-    return (space, said.group()) if space.labels else None
+    space = _possible_relations(ontology)
+    asks = space.labels and parsed.question().pair is not None
+    return (space, said.group()) if asks else None
 
 
-def _possible_relations(parser: TraceParser) -> AnswerSpace:
+def _possible_relations(ontology: Ontology) -> AnswerSpace:
     """The relations of which some can be possible, where no answer space lists them: a profile's
     directions, or all of its relations where it has none.
     """
-    relations = parser.ontology.relations
+    relations = ontology.relations
     return AnswerSpace("composition", (*(relations.displacement or relations.family),), "set")
 
 
-def _question(parser: TraceParser, trace: Trace) -> Callable[[], Question] | None:
-    """What reads a trace's question, by itself: a language model, or the reader of parsed
-    sentences; None where another one reads the trace, and without a pipeline, which a trace in
-    relations does not need.
-    """
-    if trace.readings is not None:
-        return partial(parser.question, trace)
-    with untimed():  # spaCy loads with the reader
-        from symbouq.reading.syntax.reader import SyntaxReader
-
-        try:
-            reader = parser.reader_for(trace)
-        except PipelineError:
-            return None
-    if not isinstance(reader, SyntaxReader):
-        return None
-    return partial(reader.question, [], trace.question)
+def _space(ontology: Ontology, trace: Trace, parsed: ParsedTrace) -> AnswerSpace | None:
+    if trace.answer_space is not None:
+        return _given_space(trace)
+    labels = _usual_labels(ontology, trace, parsed)
+    return replace(space_of(labels, dataset=trace.dataset or ""), given=False) if labels else None
 
 
-def _space(parser: TraceParser, trace: Trace) -> AnswerSpace | None:
+def _given_space(trace: Trace) -> AnswerSpace | None:
+    """The answer space that a trace brings, if it is one."""
     labels = trace.answer_space
-    if labels is None:
-        labels = _usual_labels(parser, trace)
-        space = space_of(labels, dataset=trace.dataset or "") if labels else None
-        return replace(space, given=False) if space else None
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
         return None
     return space_of(labels, dataset=trace.dataset or "") if labels else None

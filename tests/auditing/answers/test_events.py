@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 import symbouq
-from symbouq.auditing.answering.answer import Answer
-from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.answers import Answer, answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.records import Instance
 

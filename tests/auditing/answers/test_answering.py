@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from symbouq.auditing.answering.questions import answer
+from symbouq.auditing.answers import answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.jobs import answering
 from symbouq.errors import RecordError

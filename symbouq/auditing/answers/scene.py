@@ -1,15 +1,13 @@
-"""The judge of an answer: claims about one scene, audited against it alone."""
+"""Claims about one scene, audited against it alone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from symbouq.auditing.answering.answer import Answer, Labels
+from symbouq.auditing.answers.answer import Answer, Labels
 from symbouq.auditing.relations import audit_relations
 from symbouq.auditing.verdicts import TraceResult
-from symbouq.errors import RecordError
 from symbouq.ontology.tables import Ontology, Triple
-from symbouq.records import Instance
 
 
 class SceneJudge:
@@ -57,23 +55,3 @@ class SceneJudge:
         if "satisfiable" in labels.meanings:
             return labels.consistency(scene.feasible, premises)
         return None if scene.feasible else Answer("inconsistent", premises=premises)
-
-
-def stated_relations(
-    ontology: Ontology, instance: Instance
-) -> list[tuple[int, tuple[str, str, str]]] | None:
-    """The relations that an instance brings, with the sentences that they are from; None where
-    its scene is text.
-
-    Raises:
-        RecordError: If the profile has no such relation.
-    """
-    if instance.scene_relations is None:
-        return None
-    try:
-        return [
-            (r.sentence or n, (r.subject, ontology.canonical(r.relation), r.object))
-            for n, r in enumerate(instance.scene_relations, start=1)
-        ]
-    except KeyError as error:
-        raise RecordError(error.args[0]) from error

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from symbouq.auditing.answer_text import answering_sentences
-from symbouq.auditing.answer_words import cues, meanings
-from symbouq.auditing.matching import AnswerSpace, agrees, delivered, space_of
+from symbouq.auditing.answers import AnswerSpace, agrees, delivered, space_of
+from symbouq.auditing.answers.text import answering_sentences
+from symbouq.auditing.answers.words import cues, meanings
 from symbouq.experiments.benchmarks import BENCHMARKS
 
 NINE = BENCHMARKS["stepgame"].spaces["direction"]

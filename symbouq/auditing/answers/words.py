@@ -100,9 +100,3 @@ def meaning_of(label: str) -> str | None:
     text = plain(label)
     first = meanings().get(text.split()[0]) if text else None
     return meanings().get(text) or (first if first in ("both", "none") else None)
-
-
-@cache
-def asking_possible() -> frozenset[str]:
-    """Profiles whose questions ask which relations can hold."""
-    return frozenset(profile for (profile,) in builtin().rows["asks_possible", 1])

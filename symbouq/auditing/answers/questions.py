@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from symbouq.auditing.answer_words import relation_named
-from symbouq.auditing.answering.answer import Answer, Labels
+from symbouq.auditing.answers.answer import Answer, Labels
+from symbouq.auditing.answers.words import relation_named
 from symbouq.errors import RecordError
 from symbouq.limits import turn, untimed
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.faults import InternalError
+from symbouq.reading.parsed import ParsedTrace
 from symbouq.reading.parser import TraceParser
 from symbouq.records import Instance
 
@@ -39,31 +40,40 @@ def answer(parsers: Parsers, instance: Instance) -> Answer:
         RecordError: If there is no answer space, or it has labels that mean nothing in
             the profile.
     """
-    return answered(parsers.parser_for(instance), instance, _space(instance))
+    space, parser = _space(instance), parsers.parser_for(instance)
+    return answered(parser.ontology, parser.parse(instance), space)
 
 
 @turn()
-def answered(parser: TraceParser, instance: Instance, space: Sequence[str]) -> Answer:
-    """The answer to a question about a scene, among some labels.
+def answered(ontology: Ontology, parsed: ParsedTrace, space: Sequence[str]) -> Answer:
+    """The answer to the question of a trace, among some labels.
+
+    Args:
+        ontology: The tables of the profile.
+        parsed: The trace.
+        space: The labels.
 
     Raises:
         RecordError: If a label means nothing in the profile.
     """
-    ontology = parser.ontology
-    described = parser.described(instance)
-    labels = _labels(ontology, space, described)
+    if parsed.lost:  # an answer needs all of the scene
+        return Answer("unread", faults=[parsed.lost[0]])
     with untimed():  # spaCy loads with the readers
-        from symbouq.auditing.answering.described import answer_described
-        from symbouq.auditing.answering.events import answer_events
-        from symbouq.auditing.answering.named import answer_named
+        from symbouq.auditing.answers.described import answer_described
+        from symbouq.auditing.answers.events import answer_events
+        from symbouq.auditing.answers.named import answer_named
+        from symbouq.reading.described.reader import DescribedQuestion
+        from symbouq.reading.events.reader import EventQuestion
 
     try:
-        if ontology.eventful and (instance.scene_relations is None or instance.scene_events):
-            return answer_events(parser, instance, labels)
-        if described:
-            return answer_described(parser, instance, labels)
-        return answer_named(parser, instance, labels)
-    except InternalError as error:  # an answer needs all of the scene
+        question = parsed.question()
+        labels = _labels(ontology, space, isinstance(question, DescribedQuestion))
+        if isinstance(question, DescribedQuestion):
+            return answer_described(ontology, question, labels)
+        if isinstance(question, EventQuestion) and parsed.events is not None:
+            return answer_events(ontology, parsed.events.scene, question, labels)
+        return answer_named(ontology, parsed, question, labels)
+    except InternalError as error:
         return Answer("unread", faults=[str(error)])
 
 

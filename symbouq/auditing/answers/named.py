@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from symbouq.auditing.answer_words import cues
-from symbouq.auditing.answering.answer import TRUTH, Answer, Labels
-from symbouq.auditing.answering.judge import SceneJudge, stated_relations
+from symbouq.auditing.answers.answer import TRUTH, Answer, Labels
+from symbouq.auditing.answers.scene import SceneJudge
+from symbouq.auditing.answers.words import cues
 from symbouq.logic.worlds import worlds
-from symbouq.reading.parsed import Slots
-from symbouq.reading.parser import TraceParser
-from symbouq.records import Instance
+from symbouq.ontology.tables import Ontology
+from symbouq.reading.parsed import ParsedTrace, Question, Slots
 
 
 def _named_in(names: Iterable[str], text: str) -> set[str]:
@@ -33,25 +32,19 @@ def _beyond(stance: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})\b(?! not\b)", re.IGNORECASE)
 
 
-def answer_named(parser: TraceParser, instance: Instance, labels: Labels) -> Answer:
+def answer_named(
+    ontology: Ontology, parsed: ParsedTrace, question: Question, labels: Labels
+) -> Answer:
     """The answer to a question about things with names: their relation, or yes and no.
 
     Args:
-        parser: The parser of the profile.
-        instance: Scene and question.
+        ontology: The tables of the profile.
+        parsed: The scene.
+        question: The question.
         labels: The labels of the answer space.
     """
-    ontology = parser.ontology
-    question = parser.question(instance)
-    stated = stated_relations(ontology, instance)
-    if stated is None:
-        stated = [
-            (n, (m.subject, m.relation, m.object))
-            for n, mentions in enumerate(question.scene, start=1)
-            for m in mentions
-        ]
-    slots = Slots()
-    scene = [(n, (slots[u], r, slots[v])) for n, (u, r, v) in stated]
+    slots = Slots(parsed.names)
+    scene = [(n, stated.triple) for n, stated in parsed.scene]
     judge = SceneJudge(ontology, scene)
     settled = judge.answer(labels)
     if settled is not None:
@@ -72,10 +65,11 @@ def answer_named(parser: TraceParser, instance: Instance, labels: Labels) -> Ans
         return labels.settled(
             truths, lambda: judge.premises((pair[0], r, pair[1]) for r in certain)
         )
-    claim = [(slots[m.subject], m.relation, slots[m.object]) for m in question.states]
-    spoken = {name for m in question.states for name in (m.subject, m.object)}
-    left_out = _named_in([name for _, (u, _, v) in stated for name in (u, v)], instance.question)
-    if not claim or left_out - spoken or _beyond(question.stance).search(instance.question):
+    claim = [(slots[u], r, slots[v]) for u, r, v in question.states]
+    spoken = {name for u, _, v in question.states for name in (u, v)}
+    told = {parsed.names[slot] for _, (u, _, v) in scene for slot in (u, v)}
+    left_out = _named_in(told, question.text)
+    if not claim or left_out - spoken or _beyond(question.stance).search(question.text):
         return Answer("unread")
     (result,) = judge.audit(claim, question.stance).claims
     return labels.judged(TRUTH.get(result.grounded), lambda: list(map(str, result.premises)))

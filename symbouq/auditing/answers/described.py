@@ -7,84 +7,62 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from symbouq.auditing.answering.answer import Answer, Labels
-from symbouq.auditing.answering.judge import SceneJudge, stated_relations
+from symbouq.auditing.answers.answer import Answer, Labels
+from symbouq.auditing.answers.scene import SceneJudge
 from symbouq.logic.worlds import decided
 from symbouq.ontology.tables import Ontology, Triple
 from symbouq.reading.described.queries import Query, Scene, Value, all_of, any_of
-from symbouq.reading.described.reader import DescribedReader
-from symbouq.reading.described.referents import Discourse
-from symbouq.reading.parser import TraceParser
+from symbouq.reading.described.reader import DescribedQuestion
 from symbouq.reading.transfer import together
-from symbouq.records import Instance
 
 T = TypeVar("T")
 
 
-def answer_described(parser: TraceParser, instance: Instance, labels: Labels) -> Answer:
+def answer_described(ontology: Ontology, question: DescribedQuestion, labels: Labels) -> Answer:
     """The answer to a question about described things.
 
     Args:
-        parser: The parser of the profile.
-        instance: Scene and question.
+        ontology: The tables of the profile.
+        question: Question and scene.
         labels: The labels of the answer space.
     """
-    reader, ontology = parser.reader_for(instance), parser.ontology
-    assert isinstance(reader, DescribedReader)
-    stated = stated_relations(ontology, instance)
-    if stated is not None:
-        discourse, triples, query = reader.asked_of(stated, instance.question)
-        scene = [(n, triple) for (n, _), triple in zip(stated, triples, strict=True)]
-    else:
-        discourse, statements, query = reader.asked(parser.sentences(instance), instance.question)
-        scene = [
-            (n, triple)
-            for n, sentence in enumerate(statements, start=1)
-            for triple, _ in together(
-                [(s.subject, s.relation, s.object) for s in sentence], ontology
-            )
-        ]
+    sentences: dict[int, list[Triple]] = {}
+    for number, triple in question.scene:
+        sentences.setdefault(number, []).append(triple)
+    scene = [(n, triple) for n, said in sentences.items() for triple, _ in together(said, ontology)]
     judge = SceneJudge(ontology, scene)
     settled = judge.answer(labels)
     if settled is not None:
         return settled
-    triples = [triple for _, triple in scene]
-    return _Questioner(reader, ontology, discourse, triples, judge).answer(query, labels)
+    return _Questioner(ontology, question, [t for _, t in scene], judge).answer(labels)
 
 
 class _Questioner:
     """Answers questions about one scene.
 
     Args:
-        reader: Reads what answers name.
         ontology: The tables of the profile.
-        discourse: The things of the scene.
+        question: The question, with the things of the scene.
         triples: What the scene states of them; it does not contradict itself.
         judge: Audits a claim about the scene, for its premises.
     """
 
     def __init__(
         self,
-        reader: DescribedReader,
         ontology: Ontology,
-        discourse: Discourse,
+        question: DescribedQuestion,
         triples: Sequence[Triple],
         judge: SceneJudge,
     ) -> None:
-        self._reader = reader
         self._ontology = ontology
-        self._discourse = discourse
+        self._question = question
         self._triples = triples
         self._judge = judge
         self._known: dict[Triple, bool | None] = {}
 
-    def answer(self, query: Query, labels: Labels) -> Answer:
-        """The answer to a question.
-
-        Args:
-            query: What it asks.
-            labels: The labels of the answer space.
-        """
+    def answer(self, labels: Labels) -> Answer:
+        """The answer among some labels."""
+        query = self._question.query
         if labels.relations:
             return self._related(query, labels)
         if labels.things:
@@ -109,7 +87,7 @@ class _Questioner:
             return self._known.get(triple)
 
         while True:
-            found = question(Scene(self._discourse, holds))
+            found = question(Scene(self._question.things, holds))
             if not missing:
                 return found
             settled = decided(self._ontology, self._triples, sorted(missing))
@@ -154,8 +132,7 @@ class _Questioner:
         """Which things of those offered, or of all, the predicates hold for."""
         if not query.predicates:
             return Answer("unread")
-        names = self._discourse.names
-        phrases = {label: self._reader.phrase(label, names) for label in labels.things}
+        phrases = {label: self._question.phrase(label) for label in labels.things}
         if None in phrases.values():
             return Answer("unread")
 

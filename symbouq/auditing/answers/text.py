@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from symbouq.auditing.answer_words import cues
+from symbouq.auditing.answers.words import cues
 from symbouq.reading.segments import (
     Role,
     announced,

@@ -28,14 +28,13 @@ from functools import cache, lru_cache
 from itertools import chain, takewhile
 from typing import Any, Literal, NamedTuple
 
-from symbouq.auditing.answer_text import (
+from symbouq.auditing.answers.text import (
     answering_part,
     answering_sentences,
     closing_sentence,
 )
-from symbouq.auditing.answer_words import (
+from symbouq.auditing.answers.words import (
     Words,
-    asking_possible,
     cues,
     form,
     implications,
@@ -202,7 +201,7 @@ def _relations(labels: Sequence[str], dataset: str) -> tuple[Ontology | None, di
     chosen = None
     if 2 * sum(plain(label) in senses() for label in labels) >= len(labels):
         default, *others = library.profiles
-        others.sort(key=lambda profile: profile not in asking_possible())
+        others.sort(key=lambda profile: profile not in library.asking_possible)
         for profile in dict.fromkeys((library.profile_of(dataset), default, *others)):
             ontology = library.ontology(profile)
             named = {relation_named(ontology, label): label for label in reversed(labels)}
@@ -229,7 +228,7 @@ def _usual(labels: tuple[str, ...], dataset: str) -> tuple[str, Kind]:
         return ("moves", "sequence") if steps and set(relations.values()) == steps else _BLOCKS
     if ontology is None:
         return _BLOCKS if letters and labels else ("choice", "single")
-    if ontology.profile in asking_possible():
+    if ontology.profile in builtin().asking_possible:
         return "composition", "set"
     diagonal = any(
         ontology.relations.displacement.get(relation) == 2 for relation in relations.values()

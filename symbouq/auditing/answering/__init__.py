@@ -1,1 +1,0 @@
-"""Questions answered from their scene."""
