@@ -39,7 +39,7 @@ from delivered_sets import Delivery, calculus_of, with_definitions
 from stepgame_table import first_half
 
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.auditing.relations import audit_relations
+from symbouq.auditing.relations import ClaimInput, audit_relations
 from symbouq.auditing.verdicts import Verdict
 from symbouq.logic.worlds import composition_table, pair_worlds
 from symbouq.ontology.library import OntologyLibrary
@@ -240,8 +240,10 @@ def paths(data: Path) -> Paths:
             place = len(scene.names) + n
         net: Triple = (goal, _net(ontology, row["answer"]), start)
         arrival: Triple = (place, "same_position", goal)
-        direction = audit_relations(ontology, sentences, [[net]]).claims[0]
-        arrives = audit_relations(ontology, [*sentences, *walked], [[arrival]]).claims[0]
+        direction = audit_relations(ontology, sentences, [ClaimInput([net])]).claims[0]
+        arrives = audit_relations(ontology, [*sentences, *walked], [ClaimInput([arrival])]).claims[
+            0
+        ]
         found = _walks(ontology, sentences, start, goal, len(row["answer"]))
         counts.rows += 1
         counts.direction += direction.verdict is Verdict.ENTAILED
@@ -275,7 +277,7 @@ def _walks(
         ((u, _, v),) = sentence[1]
         asked = [(a, move, b) for a, b in ((u, v), (v, u)) for move in _MOVES]
         claims: list[list[Triple]] = [[(b, _MOVES[move], a)] for a, move, b in asked]
-        result = audit_relations(ontology, [sentence], claims)
+        result = audit_relations(ontology, [sentence], map(ClaimInput, claims))
         for (a, move, b), claim in zip(asked, result.claims, strict=True):
             if claim.grounded is Verdict.ENTAILED:
                 steps[a, move].add(b)

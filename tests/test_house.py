@@ -26,7 +26,7 @@ TESTED_ELSEWHERE = {
         auditing/answers/answer auditing/answers/described auditing/answers/scene
         auditing/answers/named auditing/answers/questions""",
     "auditing/answers/test_matching.py": "auditing/answers/text auditing/answers/words",
-    "auditing/test_relations.py": "auditing/verdicts logic/programs logic/scene",
+    "auditing/test_relations.py": "auditing/verdicts auditing/walk logic/programs logic/scene",
     "auditing/test_stepgame.py": "auditing/counterfactual",
     "authoring/test_show.py": "authoring/reference",
     "authoring/test_specs.py": "authoring/scaffold ontology/specs",

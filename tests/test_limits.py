@@ -13,7 +13,7 @@ import pytest
 
 from symbouq import limits
 from symbouq.auditing import auditor, relations
-from symbouq.auditing.relations import audit_relations
+from symbouq.auditing.relations import ClaimInput, audit_relations
 from symbouq.auditing.verdicts import TraceResult, Verdict
 from symbouq.errors import OntologyError
 from symbouq.limits import LimitError, apart, check_time, meter, running, time_limit, turn
@@ -132,7 +132,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_what_was_decided_in_time_is_kept(clock: None) -> None:
-    whole = audit_relations(RCC8, SCENE, CLAIMS)
+    whole = audit_relations(RCC8, SCENE, map(ClaimInput, CLAIMS))
     # What lies within 2 keeps off 3, which touches it; what contains 1 contains 0, and that was
     # claimed to keep off 4; what is in 2 is not 3.
     assert [claim.verdict for claim in whole.claims] == [
@@ -144,7 +144,7 @@ def test_what_was_decided_in_time_is_kept(clock: None) -> None:
     for seconds in range(0, 200, 4):
         relations._memory_of.cache_clear()
         with time_limit(seconds):
-            found = audit_relations(RCC8, SCENE, CLAIMS)
+            found = audit_relations(RCC8, SCENE, map(ClaimInput, CLAIMS))
         complete += not found.timed_out
         decided.append(_check(found, whole))
     assert complete > 12
@@ -172,7 +172,7 @@ def _check(found: TraceResult, whole: TraceResult) -> int:
 
 def test_a_scene_known_to_contradict_itself_is_said_to(clock: None) -> None:
     scene: list[tuple[int, list[Triple]]] = [*SCENE, (5, [(0, "tpp", 3)]), (6, [(2, "ec", 4)])]
-    whole = audit_relations(RCC8, scene, CLAIMS)
+    whole = audit_relations(RCC8, scene, map(ClaimInput, CLAIMS))
     assert not whole.feasible
     # What lies within 2 is no part of what touches it.
     assert [premise.number for premise in whole.clash] == [1, 2, 3, 5]
@@ -180,7 +180,7 @@ def test_a_scene_known_to_contradict_itself_is_said_to(clock: None) -> None:
     for seconds in range(0, 80, 2):
         relations._memory_of.cache_clear()
         with time_limit(seconds):
-            found = audit_relations(RCC8, scene, [*CLAIMS, []])
+            found = audit_relations(RCC8, scene, map(ClaimInput, [*CLAIMS, []]))
         known.append(not found.feasible)
         assert found.timed_out or known[-1]
         assert found.claims[-1].reason == "unparsed"
@@ -194,10 +194,10 @@ def test_a_scene_known_to_contradict_itself_is_said_to(clock: None) -> None:
 
 def test_what_was_not_decided_in_time_is_not_remembered(clock: None) -> None:
     with time_limit(20):
-        assert audit_relations(RCC8, SCENE, CLAIMS).timed_out
-    found = audit_relations(RCC8, SCENE, CLAIMS)
+        assert audit_relations(RCC8, SCENE, map(ClaimInput, CLAIMS)).timed_out
+    found = audit_relations(RCC8, SCENE, map(ClaimInput, CLAIMS))
     relations._memory_of.cache_clear()
-    assert found == audit_relations(RCC8, SCENE, CLAIMS)
+    assert found == audit_relations(RCC8, SCENE, map(ClaimInput, CLAIMS))
 
 
 def test_what_was_decided_stands_where_there_is_no_time_to_judge_the_answer(

@@ -45,7 +45,7 @@ from opponents import (
 import symbouq
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.jobs import auditing
-from symbouq.auditing.relations import audit_relations
+from symbouq.auditing.relations import ClaimInput, audit_relations
 from symbouq.io.stream import BATCH, Job, process
 from symbouq.logic.worlds import composition_table
 from symbouq.ontology.library import OntologyLibrary
@@ -127,7 +127,7 @@ def ours(
 ) -> list[tuple[str, str, int | None]]:
     """The package's logic alone; its memory of scenes does not help, each occurs once."""
     premises = [(n, [z]) for n, z in enumerate(scene, start=1)]
-    result = audit_relations(ontology or _ONTOLOGY, premises, [[z] for z in claims])
+    result = audit_relations(ontology or _ONTOLOGY, premises, [ClaimInput([z]) for z in claims])
     return [(str(c.verdict), str(c.grounded), c.repair) for c in result.claims]
 
 

@@ -19,7 +19,7 @@ from symbouq.auditing.coherence import coherent
 from symbouq.auditing.description import describe
 from symbouq.auditing.presumptions import presume
 from symbouq.auditing.quantities import quantified
-from symbouq.auditing.relations import audit_relations
+from symbouq.auditing.relations import ClaimInput, audit_relations
 from symbouq.auditing.verdicts import TraceResult
 from symbouq.errors import RecordError
 from symbouq.limits import LimitError, late, turn, untimed
@@ -238,19 +238,18 @@ def decide(ontology: Ontology, parsed: ParsedTrace, cases: bool = False) -> Trac
     scene: dict[int, list[Triple]] = {}
     for number, stated in parsed.scene:
         scene.setdefault(number, []).append(stated.triple)
-    return audit_relations(
-        ontology,
-        list(scene.items()),
-        [tuple(stated.triple for stated in claim.relations) for claim in parsed.claims],
-        [claim.stance for claim in parsed.claims],
-        [
-            parsed.complete and all(stated.record["grounded"] for stated in claim.relations)
-            for claim in parsed.claims
-        ],
-        [_sure(claim, related) for claim in parsed.claims],
-        [claim.count for claim in parsed.claims],
-        [claim.reason != IN_PART for claim in parsed.claims],
+    claims = (
+        ClaimInput(
+            tuple(stated.triple for stated in claim.relations),
+            claim.stance,
+            parsed.complete and all(stated.record["grounded"] for stated in claim.relations),
+            _sure(claim, related),
+            claim.reason != IN_PART,
+            claim.count,
+        )
+        for claim in parsed.claims
     )
+    return audit_relations(ontology, list(scene.items()), claims)
 
 
 def _sure(claim: ParsedClaim, related: Collection[frozenset[int]] | None) -> bool:

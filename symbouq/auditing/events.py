@@ -4,15 +4,14 @@ every world that their premises allow (`rules/events.lp`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import combinations
 from typing import NamedTuple
 
 from symbouq.auditing.verdicts import ClaimResult, Premise, TraceResult, Verdict
-from symbouq.limits import LimitError
+from symbouq.auditing.walk import ClaimWalk, SceneDecision, Step
 from symbouq.logic.programs import possible_modes
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.clauses import Clauses
@@ -80,7 +79,7 @@ def audit_events(
     return _EventAudit(ontology, scene, claims).run()
 
 
-class _EventAudit:
+class _EventAudit(ClaimWalk[Clauses, _Unit]):
     """One run over one trace."""
 
     def __init__(
@@ -89,41 +88,27 @@ class _EventAudit:
         scene: Sequence[tuple[int, Clauses]],
         claims: Sequence[Clauses],
     ) -> None:
+        super().__init__(claims)
         self.ontology = ontology
         self.scene = [_Unit(Premise("scene", number), clauses) for number, clauses in scene]
-        self.claims = claims
-        self.timed_out = False
 
     def run(self) -> TraceResult:
+        """Decides the claims, where all sentences of the scene could be read."""
         unread = tuple(unit.premise for unit in self.scene if not unit.clauses)
         if unread:
             unknown = Verdict.UNKNOWN
             result = ClaimResult(unknown, unknown, premises=unread, reason="scene_unread")
             return TraceResult(True, (), [], self.all(result))
-        try:
-            feasible = self.feasible(self.scene)
-        except LimitError:
-            return TraceResult(True, (), [], self.all(ClaimResult.undecided()), True)
-        if not feasible:
-            clash = tuple(unit.premise for unit in self.scene)
-            with self.limited():
-                clash = self.needed(self.scene, ())
-            results = self.all(ClaimResult.blocked("blocked_scene"))
-            return TraceResult(False, clash, [], results, self.timed_out)
-        return TraceResult(True, (), [], self.walk(), self.timed_out)
+        return super().run()
 
-    def all(self, result: ClaimResult) -> list[ClaimResult]:
-        """One result for every claim that states something."""
-        unparsed = ClaimResult.unparsed(result.feasible_after)
-        return [replace(result if claim else unparsed) for claim in self.claims]
-
-    @contextmanager
-    def limited(self) -> Iterator[None]:
-        """A step that a verdict can do without: it ends at a limit, and the result says so."""
-        try:
-            yield
-        except LimitError:
-            self.timed_out = True
+    def decide_scene(self) -> SceneDecision:
+        """Whether the premises can be true together; else those that clash."""
+        if self.feasible(self.scene):
+            return SceneDecision(True)
+        clash = tuple(unit.premise for unit in self.scene)
+        with self.limited():
+            clash = self.needed(self.scene, ())
+        return SceneDecision(False, clash)
 
     # Statements under premises -----------------------------------------------------------
 
@@ -170,52 +155,23 @@ class _EventAudit:
 
     # The claims -----------------------------------------------------------------------------
 
-    def walk(self) -> list[ClaimResult]:
-        """The claims in order, each under the scene and the claims before it. Verdicts come
-        before what they rest on, and grounded ones first.
-        """
-        grounded: list[Verdict | None] = []
-        for claim in self.claims:
-            verdict: Verdict | None = None
-            with self.limited():
-                verdict = self.verdict(self.scene, claim) if claim else Verdict.UNKNOWN
-            grounded.append(verdict)
-        results: list[ClaimResult] = []
-        explanations: list[tuple[ClaimResult, Clauses, list[_Unit]]] = []
-        admitted: list[_Unit] = []
-        feasible = decided = True
-        for number, (claim, ground) in enumerate(zip(self.claims, grounded, strict=True), start=1):
-            verdict = ground
-            if claim and feasible and decided and ground is not None and admitted:
-                verdict = None
-                with self.limited():
-                    verdict = self.verdict([*self.scene, *admitted], claim)
-            decided = decided and verdict is not None
-            if not claim:
-                results.append(ClaimResult.unparsed(feasible))
-                continue
-            if not decided or verdict is None or ground is None:
-                results.append(ClaimResult.undecided(ground or Verdict.UNKNOWN, feasible))
-                continue
-            if not feasible:
-                results.append(ClaimResult.blocked("blocked", ground))
-                continue
-            result = ClaimResult(verdict, ground)
-            results.append(result)
-            if verdict.determinate:
-                explanations.append((result, claim, list(admitted)))
-            elif not self.consistent(claim):
-                result.reason = "self_conflict"
-                result.feasible_after = False
-            if verdict is Verdict.CONTRADICTED:
-                result.feasible_after = False
-            elif verdict is Verdict.UNKNOWN:
-                admitted.append(_Unit(Premise("claim", number), claim))
-            feasible = result.feasible_after
-            result.first_conflict = not feasible
-        for result, claim, context in explanations:
-            self.explain(result, claim, context)
-        return results
+    def grounded(self, number: int, claim: Clauses) -> Verdict:
+        """The verdict on a statement under the scene alone."""
+        return self.verdict(self.scene, claim)
+
+    def step(
+        self, number: int, claim: Clauses, grounded: Verdict, admitted: Sequence[_Unit]
+    ) -> Step[_Unit]:
+        """Decides a statement under the scene and the statements before it."""
+        units = [*self.scene, *admitted]
+        result = ClaimResult(self.verdict(units, claim) if admitted else grounded, grounded)
+        if result.verdict.determinate:
+            result.feasible_after = result.verdict is Verdict.ENTAILED
+            return Step(result, explain=partial(self.explain, result, claim, admitted))
+        if not self.consistent(claim):
+            result.reason = "self_conflict"
+            result.feasible_after = False
+        return Step(result, _Unit(Premise("claim", number), claim))
 
     def explain(self, result: ClaimResult, claim: Clauses, admitted: Sequence[_Unit]) -> None:
         """Fills in what a determinate verdict rests on, and what would repair a conflict.

@@ -9,10 +9,9 @@ verdict is a verdict under the scene alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
-from typing import NamedTuple
 
 from symbouq.auditing.alternatives import Alternatives, judge_alternatives
 from symbouq.auditing.premises import (
@@ -24,13 +23,15 @@ from symbouq.auditing.premises import (
 )
 from symbouq.auditing.shortcuts import DirectVerdicts
 from symbouq.auditing.verdicts import ClaimResult, Clashes, Premise, TraceResult, Verdict
+from symbouq.auditing.walk import ClaimWalk, SceneDecision, Step
 from symbouq.limits import LimitError
 from symbouq.logic.differences import solver_for
 from symbouq.logic.programs import Atom, Group, Solver, clashes, repair
 from symbouq.logic.scene import current_scene
-from symbouq.ontology.source import ASSERTED, QUERIED
+from symbouq.ontology.source import ASSERTED as STATED
+from symbouq.ontology.source import QUERIED
 from symbouq.ontology.tables import Ontology, Triple
-from symbouq.reading.parsed import Count
+from symbouq.reading.parsed import ASSERTED, Count
 
 _DECISIONS_REMEMBERED = 2_000
 """Bound on the decisions remembered of one scene."""
@@ -81,36 +82,13 @@ class _Decision:
         return self.verdict.determinate and self.grounds is not None
 
 
-class _Context(NamedTuple):
-    """The assumed context of a claim.
-
-    Attributes:
-        admitted: The claims of it that the scene does not entail.
-        feasible: Whether it is feasible.
-        decided: Whether these claims were decided in time.
-    """
-
-    admitted: Sequence[Unit]
-    feasible: bool
-    decided: bool
-
-
-@dataclass(frozen=True)
-class _SceneDecision:
-    """Whether a scene is feasible; else its clashing premises and their reasons."""
-
-    feasible: bool
-    clash: tuple[Premise, ...] = ()
-    reasons: Clashes = field(default_factory=list)
-
-
 @dataclass
 class _SceneMemory:
     """The decisions on a scene and on claims about it. Many traces answer questions about one
     scene, and what it decides does not depend on the trace.
     """
 
-    scene: _SceneDecision | None = None
+    scene: SceneDecision | None = None
     claims: dict[frozenset[Triple], _Decision] = field(default_factory=dict)
 
 
@@ -120,15 +98,32 @@ def _memory_of(_ontology: Ontology, _units: tuple[Unit, ...]) -> _SceneMemory:
     return _SceneMemory()
 
 
+@dataclass(frozen=True)
+class ClaimInput:
+    """A claim of relations, as it is audited.
+
+    Attributes:
+        relations: Its relations, possibly none.
+        stance: Its stance.
+        settled: Whether the scene is all that is said of its things: else what the scene leaves
+            open decides nothing about the worlds that are left.
+        sure: Whether it was surely read: else it contradicts nothing.
+        whole: Whether its relations are all that it says: else that they hold does not entail it.
+        count: How many of its relations it says hold, where it is `counted`.
+    """
+
+    relations: Sequence[Triple]
+    stance: str = ASSERTED
+    settled: bool = True
+    sure: bool = True
+    whole: bool = True
+    count: Count | None = None
+
+
 def audit_relations(
     ontology: Ontology,
     scene: Sequence[tuple[int, Sequence[Triple]]],
-    claims: Sequence[Sequence[Triple]],
-    stances: Sequence[str] = (),
-    told: Sequence[bool] = (),
-    sure: Sequence[bool] = (),
-    counts: Sequence[Count | None] = (),
-    whole: Sequence[bool] = (),
+    claims: Iterable[ClaimInput],
 ) -> TraceResult:
     """Audits relations: Eqs. trusted to repair over slots.
 
@@ -140,16 +135,9 @@ def audit_relations(
     Args:
         ontology: The tables of the profile.
         scene: For each premise of the scene its number and its relations.
-        claims: For each claim its relations, possibly none.
-        stances: The stance of each claim; asserted, where none are given.
-        told: For each claim whether the scene is all that is said of its things, which is taken
-            to be so where nothing is given: else what it leaves open decides nothing.
-        sure: For each claim whether it was surely read, as all are where nothing is given.
-        counts: For each claim how many of its relations it says hold, where it is `counted`.
-        whole: For each claim whether its relations are all that it says, as they are where nothing
-            is given: else that they hold does not entail it.
+        claims: The claims in order.
     """
-    return _RelationAudit(ontology, scene, claims, stances, told, sure, counts, whole).run()
+    return _RelationAudit(ontology, scene, [*claims]).run()
 
 
 _OVER_WORLDS = {
@@ -233,104 +221,68 @@ def _apart(
     return kept, list(defined)
 
 
-class _RelationAudit:
+class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
     """One run over one trace. Relations are taken in the order of slots that their
     mirror image allows, so that `A left B` and `B right A` are one atom.
+
+    A claim that the scene entails adds nothing to a context; a verdict of the scene alone holds in
+    every feasible context that extends it. So only a claim that the scene leaves open is decided
+    anew, and only once such claims have been admitted.
     """
 
     def __init__(
         self,
         ontology: Ontology,
         scene: Sequence[tuple[int, Sequence[Triple]]],
-        claims: Sequence[Sequence[Triple]],
-        stances: Sequence[str],
-        told: Sequence[bool],
-        sure: Sequence[bool],
-        counts: Sequence[Count | None],
-        whole: Sequence[bool],
+        claims: Sequence[ClaimInput],
     ) -> None:
-        self.counts = tuple(counts) or (None,) * len(claims)
-        self.whole = tuple(whole) or (True,) * len(claims)
-        self.ontology = ontology
-        self.stances = tuple(stances) or ("asserted",) * len(claims)
-        self.told = tuple(told) or (True,) * len(claims)
-        self.sure = tuple(sure) or (True,) * len(claims)
         oriented = ontology.oriented
-        claims, defined = _apart(claims, frozenset(ontology.lexicon.grouped.values()))
+        grouped = frozenset(ontology.lexicon.grouped.values())
+        self.worded, defined = _apart([claim.relations for claim in claims], grouped)
+        super().__init__([tuple(map(oriented, triples)) for triples in self.worded])
+        self.ontology = ontology
+        self.inputs = claims
         readings = ontology.encoding.readings
         current = current_scene(ontology, scene) if ontology.state_updates else scene
         self.scene = [(number, tuple(map(oriented, triples))) for number, triples in current]
-        self.claims = [tuple(map(oriented, triples)) for triples in claims]
         self.conjunctions: list[tuple[Triple, ...]] = []
-        for claim, stance in zip(self.claims, self.stances, strict=True):
-            if stance == _COUNTED:  # each may hold or not, by itself
+        for claim, given in zip(self.claims, claims, strict=True):
+            if given.stance == _COUNTED:  # each may hold or not, by itself
                 self.conjunctions += [(triple,) for triple in claim]
-            elif stance != _ALTERNATIVES:
+            elif given.stance != _ALTERNATIVES:
                 self.conjunctions.append(claim)
-        self.worded = claims
         self.scene_units = [
             Unit(
                 Premise("scene", number),
-                tuple((readings[ASSERTED, r], u, v) for u, r, v in triples),
+                tuple((readings[STATED, r], u, v) for u, r, v in triples),
             )
             for number, triples in self.scene
         ]
         if defined:
-            atoms = tuple((readings[ASSERTED, r], u, v) for u, r, v in map(oriented, defined))
+            atoms = tuple((readings[STATED, r], u, v) for u, r, v in map(oriented, defined))
             self.scene_units.append(Unit(_DEFINITION, atoms))
         self.scene_atoms = atoms_of(self.scene_units)
         self.memory = _memory_of(ontology, tuple(self.scene_units))
-        self.timed_out = False
-
-    def run(self) -> TraceResult:
-        """Decides the scene, then each claim under it alone, then the claims in order."""
-        pending = self.decide_by_tables()
-        try:
-            scene = self.memory.scene or self.decide_scene()
-        except LimitError:
-            results = [
-                ClaimResult.undecided() if claim else ClaimResult.unparsed()
-                for claim in self.claims
-            ]
-            return TraceResult(True, (), [], results, True)
-        if not self.timed_out:  # else the premises of its clash are not the best
-            self.memory.scene = scene
-        if not scene.feasible:
-            results = [
-                ClaimResult.blocked("blocked_scene") if claim else ClaimResult.unparsed(False)
-                for claim in self.claims
-            ]
-            return TraceResult(False, scene.clash, scene.reasons, results, self.timed_out)
         if len(self.memory.claims) > _DECISIONS_REMEMBERED:
             _memory_of.cache_clear()
-        for relations in pending:
-            try:
-                self.memory.claims[relations] = self.decide(relations, self.scene_units)
-            except LimitError:
-                self.timed_out = True
-                break
-        results = self.walk()
-        return TraceResult(True, (), [], results, self.timed_out)
+        self.open_alone: dict[tuple[Triple, ...], Alternatives] = {}
+        self.decide_by_tables()
 
     # Decisions without a solver ---------------------------------------------------------
 
-    def decide_by_tables(self) -> list[frozenset[Triple]]:
-        """Remembers the verdicts that the tables give, and lists the claims left to decide."""
+    def decide_by_tables(self) -> None:
+        """Remembers the verdicts that the tables give."""
         direct = DirectVerdicts(self.ontology, self.scene)
-        pending: dict[frozenset[Triple], None] = {}
         for claim in self.conjunctions:
             relations = frozenset(claim)
-            if not claim or relations in self.memory.claims:
+            if len(relations) != 1 or relations in self.memory.claims:
                 continue
-            verdict = direct.of(claim[0]) if len(relations) == 1 else None
+            verdict = direct.of(claim[0])
             if verdict is not None:
                 outcome, position = verdict
                 fault = claim[0] if outcome is Verdict.CONTRADICTED else None
                 grounds = _Grounds((self.scene_units[position].premise,), fault)
                 self.memory.claims[relations] = _Decision(outcome, grounds=grounds, immediate=True)
-            else:
-                pending[relations] = None
-        return list(pending)
 
     # Decisions by the solver ------------------------------------------------------------
 
@@ -343,25 +295,26 @@ class _RelationAudit:
         """The atoms of the scene, and of what else a context has."""
         return self.scene_atoms if units is self.scene_units else atoms_of(units)
 
-    def decide_scene(self) -> _SceneDecision:
+    def decide_scene(self) -> SceneDecision:
         """Whether the scene is feasible; else the best premises that clash, and why; those of
         a core, and no reason, where there is no time for more.
-
-        Raises:
-            LimitError: If it is not known in time whether it is.
         """
+        if self.memory.scene is not None:
+            return self.memory.scene
         solver = self.shared_solver or solver_for(self.ontology, self.scene_atoms)
         clashing = solver.infeasibility()
         core = clashing.core(self.scene_atoms)
-        if core is None:
-            return _SceneDecision(True)
-        try:
-            premises = best_premises(self.scene_units, core, clashing)
-            chosen = atoms_of(unit for unit in self.scene_units if unit.premise in premises)
-            return _SceneDecision(False, premises, clashes(self.ontology, chosen))
-        except LimitError:
-            self.timed_out = True
-            return _SceneDecision(False, premises_of_core(self.scene_units, core))
+        decision = SceneDecision(True)
+        if core is not None:
+            try:
+                premises = best_premises(self.scene_units, core, clashing)
+                chosen = atoms_of(unit for unit in self.scene_units if unit.premise in premises)
+                decision = SceneDecision(False, premises, clashes(self.ontology, chosen))
+            except LimitError:
+                self.timed_out = True
+                return SceneDecision(False, premises_of_core(self.scene_units, core))
+        self.memory.scene = decision
+        return decision
 
     @cached_property
     def shared_solver(self) -> Solver | None:
@@ -415,116 +368,93 @@ class _RelationAudit:
         verdict = Verdict.CONTRADICTED if cores else Verdict.UNKNOWN
         return _Decision(verdict, units, cores)
 
+    def alone(self, relations: Iterable[Triple]) -> _Decision:
+        """The decision on some relations under the scene alone."""
+        key = frozenset(relations)
+        if key not in self.memory.claims:
+            self.memory.claims[key] = self.decide(key, self.scene_units)
+        return self.memory.claims[key]
+
+    def under(self, relations: Iterable[Triple], admitted: Sequence[Unit]) -> _Decision:
+        """The decision on some relations under the scene and claims that it does not entail."""
+        key = frozenset(relations)
+        ground = self.alone(key)
+        if ground.verdict.determinate or not admitted:
+            return ground
+        return self.decide(key, [*self.scene_units, *admitted])
+
     # The claims in order ----------------------------------------------------------------
 
-    def walk(self) -> list[ClaimResult]:
-        """The claims in order, each under the assumed context that precedes it.
+    def enters(self, number: int) -> bool:
+        """Whether a claim was surely read and simply says what holds."""
+        claim = self.inputs[number - 1]
+        aside = claim.stance in (_ALTERNATIVES, _COUNTED) or claim.stance in _OVER_WORLDS
+        return claim.sure and not aside
 
-        A claim that the scene entails adds nothing to a context; a verdict of the scene
-        alone holds in every feasible context that extends it. So only a claim that the
-        scene leaves open is decided anew, and only once such claims have been admitted.
-        """
-        results: list[ClaimResult] = []
-        explanations: list[Callable[[], None]] = []
-        admitted: list[Unit] = []
-        instances: list[Atom] = []
-        feasible = True
-        decided = True
-        for number, claim in enumerate(self.claims, start=1):
-            if not claim:
-                results.append(ClaimResult.unparsed(feasible))
-                continue
-            if self.stances[number - 1] == _ALTERNATIVES:
-                context = _Context(admitted, feasible, decided)
-                results.append(self.of_alternatives(number, claim, context))
-                continue
-            if self.stances[number - 1] == _COUNTED:
-                context = _Context(admitted, feasible, decided)
-                results.append(self.of_counted(number, claim, context))
-                continue
-            ground = self.memory.claims.get(frozenset(claim))
-            if ground is None or not decided:
-                decided = False  # nor are those after it, whose context it belongs to
-                grounded = (
-                    Verdict.UNKNOWN if ground is None else self.judged(number, ground.verdict)
-                )
-                results.append(ClaimResult.undecided(grounded, feasible))
-                continue
-            if not feasible:
-                blocked = ClaimResult.blocked("blocked", self.judged(number, ground.verdict))
-                results.append(blocked)
-                continue
-            try:
-                decision, result = self.step(number, claim, ground, admitted, instances)
-            except LimitError:
-                self.timed_out = True
-                decided = False
-                results.append(ClaimResult.undecided(self.judged(number, ground.verdict)))
-                continue
-            feasible = result.feasible_after
-            results.append(result)
-            if decision.verdict.determinate and result.reason not in ("uncertain", "in_part"):
-                explanations.append(
-                    partial(self.explain, number, result, decision, tuple(instances))
-                )
-        # Verdicts first: should time run out, that costs the best premises alone.
-        for explain in explanations:
-            explain()
-        return results
+    def grounded(self, number: int, claim: tuple[Triple, ...]) -> Verdict:
+        """The verdict on a claim under the scene alone."""
+        stance = self.inputs[number - 1].stance
+        if stance == _ALTERNATIVES:
+            return self.doubted(number, self.alternatives(claim, ()).verdict)
+        if stance == _COUNTED:
+            found = self.count(number, [self.alone([triple]) for triple in claim])
+            return self.judged(number, found)
+        return self.judged(number, self.alone(claim).verdict)
 
     def step(
+        self, number: int, claim: tuple[Triple, ...], grounded: Verdict, admitted: Sequence[Unit]
+    ) -> Step[Unit]:
+        """Decides a claim under a feasible assumed context."""
+        given = self.inputs[number - 1]
+        if given.stance == _ALTERNATIVES:
+            return Step(self.of_alternatives(number, claim, grounded, admitted))
+        if given.stance == _COUNTED:
+            return Step(self.of_counted(number, claim, grounded, admitted))
+        decision = self.under(claim, admitted)
+        status, unit = decision.verdict, None
+        if given.stance in _OVER_WORLDS:
+            result = self.over_worlds(number, status, grounded)
+        else:
+            result = ClaimResult(self.judged(number, status), grounded)
+            if result.verdict is not status:
+                result.reason = "in_part" if given.sure else "uncertain"
+            if given.sure:
+                unit = self.entering(number, claim, decision, result, admitted)
+        if not status.determinate or result.reason in ("uncertain", "in_part"):
+            return Step(result, unit)
+        return Step(result, unit, partial(self.explain, number, decision, admitted, result))
+
+    def entering(
         self,
         number: int,
         claim: tuple[Triple, ...],
-        ground: _Decision,
-        admitted: list[Unit],
-        instances: list[Atom],
-    ) -> tuple[_Decision, ClaimResult]:
-        """Decides a claim under a feasible assumed context and adds it there.
+        decision: _Decision,
+        result: ClaimResult,
+        admitted: Sequence[Unit],
+    ) -> Unit | None:
+        """A claim as a premise of those after it, unless the scene entails it already or it cannot
+        be one: then the context is infeasible from there on.
 
         Args:
             number: Its number, from 1.
             claim: Its relations.
-            ground: The decision on it under the scene alone.
-            admitted: The claims of the context that the scene does not entail.
-            instances: Their relation instances, one by one.
-
-        Returns:
-            The decision, and the result, not yet explained.
-
-        Raises:
-            LimitError: If there is no verdict in time.
+            decision: The decision on them.
+            result: The finding, which says whether the context stays feasible.
+            admitted: The claims of the context.
         """
-        decision = ground
-        units = [*self.scene_units, *admitted]
-        if admitted and not ground.verdict.determinate:
-            decision = self.decide(frozenset(claim), units)
-        if self.stances[number - 1] in _OVER_WORLDS:
-            return decision, self.over_worlds(number, decision.verdict, ground.verdict)
-        if not self.sure[number - 1]:
-            verdict = self.judged(number, decision.verdict)
-            doubtful = decision.verdict is not verdict
-            result = ClaimResult(verdict, self.judged(number, ground.verdict))
-            result.reason = "uncertain" if doubtful else "unknown"
-            return decision, result
-        result = ClaimResult(
-            self.judged(number, decision.verdict), self.judged(number, ground.verdict)
-        )
-        if result.verdict is not decision.verdict:
-            result.reason = "in_part"
         if decision.verdict is Verdict.CONTRADICTED:
             result.feasible_after = False
-        elif ground.verdict is not Verdict.ENTAILED:
-            atoms = tuple(dict.fromkeys(map(self.atom, claim)))
-            if decision.verdict is Verdict.UNKNOWN and len(atoms) > 1:
-                context = atoms_of(units)
-                solver = self.solver(context, frozenset(atoms))
-                result.feasible_after = solver.feasible((*context, *atoms))
-                result.reason = "unknown" if result.feasible_after else "self_conflict"
-            admitted.append(Unit(Premise("claim", number), atoms))
-            instances.extend(map(self.atom, claim))
-        result.first_conflict = not result.feasible_after
-        return decision, result
+            return None
+        if self.alone(claim).verdict is Verdict.ENTAILED:
+            return None
+        unit = Unit(Premise("claim", number), tuple(map(self.atom, claim)))
+        group = frozenset(unit.atoms)
+        if decision.verdict is Verdict.UNKNOWN and len(group) > 1:
+            context = atoms_of([*self.scene_units, *admitted])
+            solver = self.solver(context, group)
+            result.feasible_after = solver.feasible(dict.fromkeys((*context, *unit.atoms)))
+            result.reason = "unknown" if result.feasible_after else "self_conflict"
+        return unit
 
     def over_worlds(self, number: int, status: Verdict, grounded: Verdict) -> ClaimResult:
         """The result for a claim about the worlds that its context leaves.
@@ -532,52 +462,43 @@ class _RelationAudit:
         Args:
             number: Its number, from 1.
             status: The verdict on its relations as an assertion.
-            grounded: The same under the scene alone.
+            grounded: The verdict on it under the scene alone.
         """
-        verdict, ground = self.judged(number, status), self.judged(number, grounded)
+        verdict = self.judged(number, status)
         doubtful = verdict is not self.of_stance(number, status)
         result = ClaimResult(
-            verdict, ground, reason="uncertain" if doubtful else _IN_WORLDS[status]
+            verdict, grounded, reason="uncertain" if doubtful else _IN_WORLDS[status]
         )
         if result.verdict is Verdict.CONTRADICTED:
             result.repair = None
         return result
 
     def of_alternatives(
-        self, number: int, claim: tuple[Triple, ...], context: _Context
+        self, number: int, claim: tuple[Triple, ...], grounded: Verdict, admitted: Sequence[Unit]
     ) -> ClaimResult:
         """The result for alternatives.
 
         Args:
             number: The claim's number, from 1.
             claim: The relations.
-            context: What it is decided under.
+            grounded: The verdict on it under the scene alone.
+            admitted: The claims of its context.
         """
-        ground = Verdict.UNKNOWN
-        try:
-            found = self.alternatives(claim, self.scene_units)
-            ground = self.doubted(number, found.verdict)
-            if not context.feasible:
-                return ClaimResult.blocked("blocked", ground)
-            if not context.decided:
-                return ClaimResult.undecided(ground)
-            if context.admitted:
-                found = self.alternatives(claim, [*self.scene_units, *context.admitted])
-        except LimitError:
-            self.timed_out = True
-            return ClaimResult.undecided(ground, context.feasible)
+        found = self.alternatives(claim, admitted)
         verdict = self.doubted(number, found.verdict)
-        doubtful = self.told[number - 1] and verdict is not found.verdict
+        doubtful = self.inputs[number - 1].settled and verdict is not found.verdict
         return ClaimResult(
             verdict,
-            ground,
+            grounded,
             repair=None if verdict is Verdict.CONTRADICTED else 0,
             reason="uncertain" if doubtful else _OF_ALTERNATIVES[verdict],
             answer=found.open,
             given=tuple(r for _, r, _ in self.worded[number - 1]),
         )
 
-    def of_counted(self, number: int, claim: tuple[Triple, ...], context: _Context) -> ClaimResult:
+    def of_counted(
+        self, number: int, claim: tuple[Triple, ...], grounded: Verdict, admitted: Sequence[Unit]
+    ) -> ClaimResult:
         """The result for relations of which some number is said to hold.
 
         Each is decided by itself. Too few may hold, or too many must, and the claim is
@@ -587,31 +508,13 @@ class _RelationAudit:
         Args:
             number: The claim's number, from 1.
             claim: The relations.
-            context: What it is decided under.
+            grounded: The verdict on it under the scene alone.
+            admitted: The claims of its context.
         """
-        known = [self.memory.claims.get(frozenset([triple])) for triple in claim]
-        grounds = [decision for decision in known if decision is not None]
-        if len(grounds) < len(known):
-            return ClaimResult.undecided(Verdict.UNKNOWN, context.feasible)
-        ground = self.judged(number, self.count(number, grounds))
-        if not context.feasible:
-            return ClaimResult.blocked("blocked", ground)
-        if not context.decided:
-            return ClaimResult.undecided(ground)
-        units = [*self.scene_units, *context.admitted]
-        try:
-            decisions = [
-                self.decide(frozenset([triple]), units)
-                if context.admitted and not decision.verdict.determinate
-                else decision
-                for triple, decision in zip(claim, grounds, strict=True)
-            ]
-        except LimitError:
-            self.timed_out = True
-            return ClaimResult.undecided(ground, context.feasible)
+        decisions = [self.under([triple], admitted) for triple in claim]
         found = self.count(number, decisions)
         verdict = self.judged(number, found)
-        result = ClaimResult(verdict, ground, reason=_OF_COUNTED[verdict])
+        result = ClaimResult(verdict, grounded, reason=_OF_COUNTED[verdict])
         result.reason = result.reason if verdict is found else "uncertain"
         if verdict.determinate:
             premises: dict[Premise, None] = {}
@@ -624,7 +527,7 @@ class _RelationAudit:
 
     def count(self, number: int, decisions: Sequence[_Decision]) -> Verdict:
         """The verdict on a claim by those on its relations: how many must hold, and may."""
-        bounds = self.counts[number - 1]
+        bounds = self.inputs[number - 1].count
         assert bounds is not None  # a counted claim has them
         least, most = bounds
         verdicts = [decision.verdict for decision in decisions]
@@ -634,14 +537,21 @@ class _RelationAudit:
             return Verdict.CONTRADICTED
         return Verdict.ENTAILED if must >= least and may <= most else Verdict.UNKNOWN
 
-    def alternatives(self, claim: tuple[Triple, ...], units: Sequence[Unit]) -> Alternatives:
-        """The finding on alternatives in a context."""
-        return judge_alternatives(self.ontology, atoms_of(units), claim)
+    def alternatives(self, claim: tuple[Triple, ...], admitted: Sequence[Unit]) -> Alternatives:
+        """The finding on alternatives, under the scene and earlier claims."""
+        if admitted:
+            return judge_alternatives(
+                self.ontology, atoms_of([*self.scene_units, *admitted]), claim
+            )
+        if claim not in self.open_alone:
+            self.open_alone[claim] = judge_alternatives(self.ontology, self.scene_atoms, claim)
+        return self.open_alone[claim]
 
     def doubted(self, number: int, verdict: Verdict) -> Verdict:
         """The verdict on alternatives, given how surely claim and scene were read."""
-        doubtful = verdict is Verdict.CONTRADICTED and not self.sure[number - 1]
-        return verdict if self.told[number - 1] and not doubtful else Verdict.UNKNOWN
+        given = self.inputs[number - 1]
+        doubtful = verdict is Verdict.CONTRADICTED and not given.sure
+        return verdict if given.settled and not doubtful else Verdict.UNKNOWN
 
     def judged(self, number: int, status: Verdict) -> Verdict:
         """The verdict on a claim, by that on its relations as an assertion.
@@ -650,35 +560,36 @@ class _RelationAudit:
             number: Its number, from 1.
             status: The verdict on its relations.
         """
-        verdict = self.of_stance(number, status)
-        if verdict is Verdict.ENTAILED and not self.whole[number - 1]:
+        given, verdict = self.inputs[number - 1], self.of_stance(number, status)
+        if verdict is Verdict.ENTAILED and not given.whole:
             return Verdict.UNKNOWN
-        doubtful = verdict is Verdict.CONTRADICTED and not self.sure[number - 1]
+        doubtful = verdict is Verdict.CONTRADICTED and not given.sure
         return Verdict.UNKNOWN if doubtful else verdict
 
     def of_stance(self, number: int, status: Verdict) -> Verdict:
         """The verdict on a claim of its stance, were it surely read."""
-        table = _OVER_WORLDS.get(self.stances[number - 1])
-        if table is None or (status is Verdict.UNKNOWN and not self.told[number - 1]):
+        given = self.inputs[number - 1]
+        table = _OVER_WORLDS.get(given.stance)
+        if table is None or (status is Verdict.UNKNOWN and not given.settled):
             return status
         return table[status]
 
     # Explanations -----------------------------------------------------------------------
 
     def explain(
-        self, number: int, result: ClaimResult, decision: _Decision, instances: Sequence[Atom]
+        self, number: int, decision: _Decision, admitted: Sequence[Unit], result: ClaimResult
     ) -> None:
         """Fills in the premises of a determinate verdict, and the repair of a conflict.
 
         Args:
             number: The claim's number, from 1.
-            result: Its result.
             decision: Its verdict under the assumed context.
-            instances: The generated relation instances of that context.
+            admitted: The claims of that context.
+            result: Its result.
         """
         grounds = self.grounds(decision)
         result.premises = grounds.premises
-        if self.stances[number - 1] in _OVER_WORLDS:
+        if self.inputs[number - 1].stance in _OVER_WORLDS:
             result.clashes = grounds.clashes
             return
         if decision.verdict is Verdict.ENTAILED:
@@ -698,12 +609,11 @@ class _RelationAudit:
             return
         # The scene leaves room for each relation, so removing claims repairs it.
         faults = [triple for triples in decision.cores for triple in triples]
-        try:
+        instances = [atom for unit in admitted for atom in unit.atoms]
+        with self.limited():
             result.repair = max(
                 self.repair((*self.scene_atoms, self.atom(t)), instances) for t in faults
             )
-        except LimitError:
-            self.timed_out = True
 
     def repair(self, kept: Sequence[Atom], instances: Sequence[Atom]) -> int:
         """How many of the generated relation instances have to go (Eq. repair), one at least."""

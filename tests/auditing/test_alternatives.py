@@ -6,7 +6,7 @@ import pytest
 
 from symbouq.api import TraceAuditor
 from symbouq.auditing.alternatives import judge_alternatives
-from symbouq.auditing.relations import audit_relations
+from symbouq.auditing.relations import ClaimInput, audit_relations
 from symbouq.auditing.verdicts import Verdict
 from symbouq.ontology.library import builtin
 from symbouq.ontology.source import ASSERTED
@@ -65,24 +65,26 @@ def test_relations_of_several_pairs_are_no_alternatives() -> None:
 def test_what_is_open_depends_on_the_claims_before() -> None:
     ontology = builtin().ontology("nine-way")
     scene = [(1, [(X, "right", Y)]), (2, [(Y, "lower_left", Z)])]
-    claims = [[(X, "below", Z)], [(X, "below", Z)]]
-    found = audit_relations(ontology, scene, claims, ["asserted", "alternatives"])
+    below = [(X, "below", Z)]
+    claims = [ClaimInput(below), ClaimInput(below, "alternatives")]
+    found = audit_relations(ontology, scene, claims)
     assert [c.verdict for c in found.claims] == [Verdict.UNKNOWN, Verdict.ENTAILED]
     assert found.claims[1].grounded is Verdict.CONTRADICTED
     assert not found.claims[1].first_conflict
 
 
 @pytest.mark.parametrize(
-    ("told", "sure", "verdict", "reason"),
+    ("settled", "sure", "verdict", "reason"),
     [
         (True, True, Verdict.CONTRADICTED, "set_wrong"),
         (True, False, Verdict.UNKNOWN, "uncertain"),
         (False, True, Verdict.UNKNOWN, "set_open"),
     ],
 )
-def test_what_is_not_surely_read(told: bool, sure: bool, verdict: Verdict, reason: str) -> None:
+def test_what_is_not_surely_read(settled: bool, sure: bool, verdict: Verdict, reason: str) -> None:
     ontology = builtin().ontology("nine-way")
-    found = audit_relations(ontology, [], [[(X, "left", Z)]], ["alternatives"], [told], [sure])
+    claim = ClaimInput([(X, "left", Z)], "alternatives", settled, sure)
+    found = audit_relations(ontology, [], [claim])
     assert (found.claims[0].verdict, found.claims[0].reason) == (verdict, reason)
 
 

@@ -12,7 +12,7 @@ from helpers.strategies import programs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symbouq.auditing.relations import _memory_of, audit_relations
+from symbouq.auditing.relations import ClaimInput, _memory_of, audit_relations
 from symbouq.auditing.verdicts import ClaimResult, TraceResult, Verdict
 from symbouq.ontology.library import OntologyLibrary
 from symbouq.ontology.tables import Triple
@@ -31,7 +31,7 @@ def audited(scene: list[Relation], claims: list[list[Relation]], profile: str) -
     return audit_relations(
         LIBRARY.ontology(profile),
         [(number, [triple(relation)]) for number, relation in enumerate(scene, start=1)],
-        [[triple(relation) for relation in claim] for claim in claims],
+        [ClaimInput([triple(relation) for relation in claim]) for claim in claims],
     )
 
 
@@ -157,9 +157,9 @@ def test_clashes_are_those_of_the_premises_alone() -> None:
     for earlier in ([], others, others[::-1]):
         _memory_of.cache_clear()
         if earlier:
-            audit_relations(ontology, scene, earlier)
+            audit_relations(ontology, scene, map(ClaimInput, earlier))
         for beside in ([], others):
-            found = audit_relations(ontology, scene, [wrong, *beside]).claims[0]
+            found = audit_relations(ontology, scene, map(ClaimInput, [wrong, *beside])).claims[0]
             assert found.verdict is Verdict.CONTRADICTED
             assert [code for code, _ in found.clashes] == ["incompatible"] * len(found.clashes)
             assert {frozenset(names) for _, names in found.clashes} == {
@@ -182,7 +182,7 @@ def test_many_things_and_few_are_judged_alike(things: int, monkeypatch: pytest.M
     for few in (0, 100):
         monkeypatch.setattr("symbouq.auditing.relations._FEW_THINGS", few)
         _memory_of.cache_clear()
-        found.append(audit_relations(ontology, scene, claims))
+        found.append(audit_relations(ontology, scene, map(ClaimInput, claims)))
     assert found[0] == found[1]
 
 
@@ -207,9 +207,9 @@ def test_claims_about_worlds(stance: str, relation: Relation) -> None:
     scene = [(1, [(0, "above", 1)])]
     claim = [(slots[u], name, slots[v])]
     ontology = LIBRARY.ontology("nine-way")
-    (told,) = audit_relations(ontology, scene, [claim], [stance]).claims
+    (told,) = audit_relations(ontology, scene, [ClaimInput(claim, stance)]).claims
     assert told.verdict is told.grounded is OVER_WORLDS[stance, relation]
-    (untold,) = audit_relations(ontology, scene, [claim], [stance], [False]).claims
+    (untold,) = audit_relations(ontology, scene, [ClaimInput(claim, stance, settled=False)]).claims
     open_ = relation == IN_SOME
     assert untold.verdict is (Verdict.UNKNOWN if open_ else OVER_WORLDS[stance, relation])
 
@@ -218,10 +218,12 @@ def test_a_claim_about_worlds_is_admitted_to_no_context() -> None:
     ontology = LIBRARY.ontology("nine-way")
     possible, opposite = [(2, "left", 0)], [(2, "right", 0)]
     scene = [(1, [(0, "above", 1)])]
-    results = audit_relations(ontology, scene, [possible, opposite], ["possible", "asserted"])
+    claims = [ClaimInput(possible, "possible"), ClaimInput(opposite)]
+    results = audit_relations(ontology, scene, claims)
     assert [c.verdict for c in results.claims] == [Verdict.ENTAILED, Verdict.UNKNOWN]
     # One that is asserted is, and what it leaves is judged with it.
-    results = audit_relations(ontology, scene, [possible, opposite], ["asserted", "possible"])
+    claims = [ClaimInput(possible), ClaimInput(opposite, "possible")]
+    results = audit_relations(ontology, scene, claims)
     assert [c.verdict for c in results.claims] == [Verdict.UNKNOWN, Verdict.CONTRADICTED]
     assert [c.grounded for c in results.claims] == [Verdict.UNKNOWN, Verdict.ENTAILED]
     assert not any(c.first_conflict for c in results.claims)
@@ -231,8 +233,9 @@ def test_what_is_not_surely_read_contradicts_nothing_and_enters_no_context() -> 
     ontology = LIBRARY.ontology("nine-way")
     scene = [(1, [(0, "above", 1)])]
     wrong, right, open_ = [(0, "below", 1)], [(1, "below", 0)], [(2, "left", 0)]
-    claims = [wrong, right, open_, [(2, "right", 0)], wrong]
-    result = audit_relations(ontology, scene, claims, sure=[False, False, False, True, True])
+    claims = [ClaimInput(claim, sure=False) for claim in (wrong, right, open_)]
+    claims += [ClaimInput([(2, "right", 0)]), ClaimInput(wrong)]
+    result = audit_relations(ontology, scene, claims)
     assert [(c.verdict, c.grounded) for c in result.claims] == [
         (Verdict.UNKNOWN, Verdict.UNKNOWN),
         (Verdict.ENTAILED, Verdict.ENTAILED),
@@ -243,8 +246,8 @@ def test_what_is_not_surely_read_contradicts_nothing_and_enters_no_context() -> 
     assert [c.reason for c in result.claims[:3]] == ["uncertain", "restated", "unknown"]
     assert [c.first_conflict for c in result.claims] == [False, False, False, False, True]
     # The same of claims about worlds.
-    stances = ["necessary", "possible"]
-    result = audit_relations(ontology, scene, [wrong, wrong], stances, sure=[False, False])
+    claims = [ClaimInput(wrong, stance, sure=False) for stance in ("necessary", "possible")]
+    result = audit_relations(ontology, scene, claims)
     assert [c.verdict for c in result.claims] == [Verdict.UNKNOWN, Verdict.UNKNOWN]
     assert [c.reason for c in result.claims] == ["uncertain", "uncertain"]
 
@@ -253,6 +256,7 @@ def test_claims_about_worlds_after_a_conflict_have_their_own_grounded_verdict() 
     ontology = LIBRARY.ontology("nine-way")
     wrong, ruled_out = [(0, "below", 1)], [(0, "left", 1)]
     scene = [(1, [(0, "above", 1)])]
-    results = audit_relations(ontology, scene, [wrong, ruled_out], ["asserted", "impossible"])
+    claims = [ClaimInput(wrong), ClaimInput(ruled_out, "impossible")]
+    results = audit_relations(ontology, scene, claims)
     assert [c.verdict for c in results.claims] == [Verdict.CONTRADICTED, Verdict.NOT_EVALUABLE]
     assert results.claims[1].grounded is Verdict.ENTAILED

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symbouq.auditing.relations import _memory_of, audit_relations
+from symbouq.auditing.relations import ClaimInput, _memory_of, audit_relations
 from symbouq.logic.differences import DifferenceSolver, solver_for
 from symbouq.logic.programs import Atom, TraceSolver
 from symbouq.ontology.library import OntologyLibrary
@@ -168,10 +168,10 @@ def test_audits_are_those_of_the_program(
     pair = st.permutations(range(things)).map(lambda order: order[:2])
     claim = st.tuples(pair, relations).map(lambda drawn: (drawn[0][0], drawn[1], drawn[0][1]))
     claims = data.draw(st.lists(st.lists(claim, min_size=1, max_size=2), min_size=1, max_size=4))
-    found = audit_relations(ontology, scene, claims)
+    found = audit_relations(ontology, scene, map(ClaimInput, claims))
     _memory_of.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("symbouq.auditing.relations.solver_for", TraceSolver)
-        expected = audit_relations(ontology, scene, claims)
+        expected = audit_relations(ontology, scene, map(ClaimInput, claims))
     _memory_of.cache_clear()
     assert found == expected

@@ -14,7 +14,7 @@ from helpers.reference_regions import READINGS, Relation, cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symbouq.auditing.relations import audit_relations
+from symbouq.auditing.relations import ClaimInput, audit_relations
 from symbouq.auditing.verdicts import ClaimResult, Premise, TraceResult
 from symbouq.ontology.library import OntologyLibrary
 
@@ -28,7 +28,9 @@ Chosen = tuple[tuple[str, int], ...]
 
 
 def audited(profile: str, scene: Sentences, claims: Sentences) -> TraceResult:
-    return audit_relations(LIBRARY.ontology(profile), list(enumerate(scene, start=1)), claims)
+    return audit_relations(
+        LIBRARY.ontology(profile), list(enumerate(scene, start=1)), map(ClaimInput, claims)
+    )
 
 
 def flat(sentences: Sequence[Sequence[Relation]]) -> list[Relation]:

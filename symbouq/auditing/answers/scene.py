@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from symbouq.auditing.answers.answer import Answer, Labels
-from symbouq.auditing.relations import audit_relations
+from symbouq.auditing.relations import ClaimInput, audit_relations
 from symbouq.auditing.verdicts import TraceResult
 from symbouq.ontology.tables import Ontology, Triple
 
@@ -35,7 +35,7 @@ class SceneJudge:
             LimitError: If a surrounding `time_limit` is over.
         """
         scene = list(self._scene.items())
-        return audit_relations(self._ontology, scene, [claim], [stance]).whole()
+        return audit_relations(self._ontology, scene, [ClaimInput(claim, stance)]).whole()
 
     def premises(self, triples: Iterable[Triple]) -> list[str]:
         """The premises, as `scene:N`, of relations that follow from the scene."""

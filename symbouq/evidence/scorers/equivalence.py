@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from symbouq.auditing.answers import delivered, space_of
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.auditing.relations import audit_relations
+from symbouq.auditing.relations import ClaimInput, audit_relations
 from symbouq.auditing.verdicts import Verdict
 from symbouq.errors import SymboUQError, missing_extra
 from symbouq.evidence.scorers.needs import Needs
@@ -232,9 +232,9 @@ def _verdict(
         return Verdict.ENTAILED
     last = max((number for number, _ in facts), default=0)
     premise = [(last + n, [triple]) for n, triple in enumerate(own, start=1)]
-    audit = audit_relations(ontology, [*facts, *premise], [asked]).whole()
+    audit = audit_relations(ontology, [*facts, *premise], [ClaimInput(asked)]).whole()
     if facts and not audit.feasible:
-        audit = audit_relations(ontology, premise, [asked]).whole()
+        audit = audit_relations(ontology, premise, [ClaimInput(asked)]).whole()
     return audit.claims[0].verdict
 
 
