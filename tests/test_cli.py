@@ -147,7 +147,7 @@ def test_explain_shows_how_each_sentence_is_read() -> None:
     reading = text[text.index("'The oven is above the sink.'") :]
     assert "1:oven/NN nsubj>2" in reading
     assert "'above' (preposition): above [ontology/reading/expressions.lp:" in reading
-    assert "says oven - sink, cost 0 [rules/reading/output.lp:" in reading
+    assert "says oven - sink, cost 0\n      The best pair [rules/reading/output.lp:" in reading
     assert "--reading" not in run("explain", EXAMPLES, "--id", "kitchen-wrong").stdout
 
 

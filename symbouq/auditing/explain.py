@@ -153,12 +153,17 @@ def _reading_lines(derivation: Derivation) -> Iterator[str]:
         for step in trigger.steps:
             said = " ".join(filter(None, (step.name, " - ".join(step.words))))
             cost = "" if step.cost is None else f", cost {step.cost}"
-            yield f"    {said}{cost}{_places(step.places)}"
+            yield f"    {said}{cost}"
+            yield from (f"      {name} [{_place(place)}]" for name, place in step.rules)
 
 
 def _places(places: Iterable[Place]) -> str:
-    listed = ", ".join(f"{shown(place.file)}:{place.line}" for place in places)
+    listed = ", ".join(map(_place, places))
     return f" [{listed}]" if listed else ""
+
+
+def _place(place: Place) -> str:
+    return f"{shown(place.file)}:{place.line}"
 
 
 def claims_told(audit: Mapping[str, Any]) -> list[str]:

@@ -4,9 +4,11 @@ rules and facts that each step comes from.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import clingo
@@ -46,13 +48,13 @@ class Step:
         name: What it says: `may be placed`, `may be the landmark`, `pair`, `says`, `force`, ...
         words: The words, or the force, that it says it of.
         cost: The cost of a candidate, None where there is none.
-        places: The rules that it follows by.
+        rules: The names of the rules that it follows by, with their places.
     """
 
     name: str
     words: tuple[str, ...]
     cost: int | None
-    places: tuple[Place, ...]
+    rules: tuple[tuple[str, Place], ...]
 
 
 @dataclass(frozen=True)
@@ -139,15 +141,20 @@ def _sources() -> str:
     """Rules that say which rules the steps follow by: `_by(Step, File, Line)`."""
     lines = []
     for statement in rule_statements("reading"):
-        if statement.ast_type is not ast.ASTType.Rule:
+        if not makes_a_step(statement):
             continue
-        head = statement.head
-        if head.ast_type is not ast.ASTType.Literal or _predicate(head) not in _STEPS:
-            continue
-        file, line = place_of(statement)
+        head, (file, line) = statement.head, place_of(statement)
         body = f" :- {'; '.join(map(str, statement.body))}" if statement.body else ""
         lines.append(f"_by({head}, {clingo.String(file)}, {line}){body}.\n")
     return "".join(lines)
+
+
+def makes_a_step(statement: ast.AST) -> bool:
+    """Whether a statement is a rule that draws a conclusion about a trigger."""
+    if statement.ast_type is not ast.ASTType.Rule:
+        return False
+    head = statement.head
+    return head.ast_type is ast.ASTType.Literal and _predicate(head) in _STEPS
 
 
 def _predicate(head: ast.AST) -> str:
@@ -169,7 +176,32 @@ def _steps(control: clingo.Control, sentence: Sentence) -> dict[int, list[Step]]
         by.setdefault(step, set()).add(Place(file.string, line.number))
     found: dict[int, list[Step]] = {}
     for (number, name, words, cost), places in by.items():
-        found.setdefault(number, []).append(Step(name, words, cost, tuple(sorted(places))))
+        rules = tuple((rule_name(place), place) for place in sorted(places))
+        found.setdefault(number, []).append(Step(name, words, cost, rules))
+    return found
+
+
+def rule_name(place: Place) -> str:
+    """The name of a reading rule: the comment that it stands under, an example of what it reads;
+    empty where it stands under none.
+    """
+    names = _names(place.file)
+    above = bisect_right(names, place.line, key=lambda row: row[0])
+    return names[above - 1][1] if above else ""
+
+
+@cache
+def _names(file: str) -> list[tuple[int, str]]:
+    """The comments of a file by the line at which each begins; a blank line is an empty one."""
+    found: list[tuple[int, str]] = []
+    inside = False
+    for number, line in enumerate(Path(file).read_text(encoding="utf-8").splitlines(), start=1):
+        text = line.removeprefix("% ").strip(" .") if line.startswith("% ") else ""
+        if text and inside:
+            found[-1] = found[-1][0], f"{found[-1][1]} {text}"
+        elif text or not line.strip():
+            found.append((number, text))
+        inside = bool(text)
     return found
 
 

@@ -8,8 +8,14 @@ from pathlib import Path
 import pytest
 
 from symbouq.ontology.library import builtin
-from symbouq.ontology.source import Place, shown
-from symbouq.reading.syntax.derivation import Derivation, Trigger, derivation
+from symbouq.ontology.source import Place, place_of, rule_statements, shown
+from symbouq.reading.syntax.derivation import (
+    Derivation,
+    Trigger,
+    derivation,
+    makes_a_step,
+    rule_name,
+)
 from symbouq.reading.syntax.pipeline import pipeline
 from symbouq.reading.syntax.sentences import Sentences
 
@@ -66,11 +72,18 @@ def test_the_rules_behind_a_step() -> None:
     (trigger,) = derived("Perhaps the mug is not above the tray.").triggers
     by_name = {step.name: step for step in trigger.steps}
     assert by_name["denied"].words == ("not",)
-    assert all(line(place).startswith("denied(") for place in by_name["denied"].places)
+    assert all(line(place).startswith("denied(") for _, place in by_name["denied"].rules)
     assert by_name["force"].words == ("doubted",)
-    (place,) = by_name["force"].places
+    ((name, place),) = by_name["force"].rules
     assert shown(place.file) == "rules/reading/force.lp"
     assert line(place).startswith("force(T, doubted)")
+    assert name == '"Perhaps A is above B"'
+
+
+def test_every_rule_of_a_step_has_a_name() -> None:
+    rules = [place_of(rule) for rule in rule_statements("reading") if makes_a_step(rule)]
+    assert len(rules) > 300
+    assert [place for place in rules if not rule_name(place)] == []
 
 
 def test_what_the_text_before_is_about() -> None:
