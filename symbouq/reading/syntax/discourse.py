@@ -405,7 +405,7 @@ class Discourse:
         """
         if self._arrangement is None:
             return
-        self._arrangement.hear(sentence.text.lower())
+        self._arrangement.hear(sentence.text)
         for sequence in self._sequences(sentence):
             self._arrangement.number(*sequence)
         told = self._told(sentence)

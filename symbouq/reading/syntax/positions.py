@@ -177,8 +177,14 @@ class Axes:
         self._converse = ontology.relations.converse
 
     def found(self, words: Sequence[str]) -> list[Turning]:
-        """What some words, in lower case, say of axes."""
-        return [found for n in range(len(words)) if (found := self._turning(words, n)) is not None]
+        """What some words say of axes; "X is to the right" places what is called X."""
+        lower = [word.lower() for word in words]
+        found = []
+        for n, word in enumerate(words):
+            named = word.isupper() and lower[n + 1 : n + 2] == ["is"]
+            turning = None if named else self._turning(lower, n)
+            found += [turning] if turning is not None else []
+        return found
 
     def _turning(self, words: Sequence[str], at: int) -> Turning | None:
         scale = self._axis.get(words[at])
@@ -204,7 +210,10 @@ class Axes:
             return None  # "x is left of y", "the row goes from left to right: A, B"
         before, side = told[-1]
         relation = self._sides[side]
-        if first or (before == "from" and len(told) == 1):
+        from_there = before == "from" or "starting at" in " ".join(words[at:end])
+        if before == "at" and not (first or from_there):
+            return None  # "Y is at the bottom" places what is called Y
+        if first or (from_there and len(told) == 1):
             if relation not in self._converse:
                 return None  # a direction that the profile does not have
             relation = self._converse[relation]
@@ -275,10 +284,11 @@ class Arrangement:
         """Takes in what a sentence says of scales: which of them there are and which way they go,
         from there on, and on which of them the things that it places are level.
         """
-        self._named |= {self._axis[w] for w in _WORD.findall(text) if w in self._axis}
-        for turning in self._axes.found(_WORD.findall(text)):
+        words, lower = _WORD.findall(text), text.lower()
+        self._named |= {self._axis[w] for w in map(str.lower, words) if w in self._axis}
+        for turning in self._axes.found(words):
             self._turn(turning.scale, turning.relation)
-        self._level = {scale for words, scale in self._wording.level.items() if words in text}
+        self._level = {scale for said, scale in self._wording.level.items() if said in lower}
 
     def _turn(self, scale: str, relation: str, tall: bool = False) -> None:
         """Has a scale grow in a direction, which is up, not north, where it goes up and down."""

@@ -488,7 +488,7 @@ class _Sentence:
     def words(self) -> list[Word]:
         self.items: list[_Item] = []
         at = 0
-        axes = {turning.start: turning.end for turning in self.of.axes.found(self.lower)}
+        axes = {turning.start: turning.end for turning in self.of.axes.found(self.texts)}
         while at < len(self.texts):
             if at in axes:  # "with y growing upwards"
                 self.items.append(_Item("Z", at, axes[at] - 1))

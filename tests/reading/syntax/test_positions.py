@@ -67,6 +67,20 @@ def related(
     return None if found is None else found.relation
 
 
+def test_what_a_text_says_of_axes() -> None:
+    axes = Axes(HALF, HALF.wording.expression["side"])
+
+    def turned(text: str) -> list[tuple[str, str]]:
+        return [(t.scale, t.relation) for t in axes.found(text.split())]
+
+    assert turned("x grows to the right and y upwards") == [("x", "right"), ("y", "above")]
+    assert turned("the rows are counted from the bottom") == [("row", "above")]
+    assert turned("the rows are counted starting at the bottom") == [("row", "above")]
+    assert turned("row 1 is at the bottom") == [("row", "above")]
+    for thing in ("Y is at the bottom", "y is at the bottom", "X is to the right"):
+        assert turned(thing) == []  # what is called so is there
+
+
 def at(**places: int) -> list[Placed]:
     return [Placed(scale, number) for scale, number in places.items()]
 
