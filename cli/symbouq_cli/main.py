@@ -202,7 +202,7 @@ _AUDITS = click.Path(exists=True, dir_okay=False, allow_dash=True)
 def compare(first: str, second: str, examples: int, form: str, report: str | None) -> None:
     """Show how the audits in FIRST and SECOND differ: two models, contexts or versions.
 
-    Two files of readings (--readings of `symbouq audit`) are compared sentence by sentence.
+    Two files of readings (`symbouq audit --reader model`) are compared sentence by sentence.
 
     Both are what `symbouq audit` wrote; traces belong together by their ids. Where the
     responses are the same, all claims are compared, else the scene and the conclusion. One

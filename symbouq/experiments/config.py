@@ -6,25 +6,22 @@ from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from symbouq.errors import SymboUQError, missing_extra
+from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.registry import entry
 from symbouq.evidence.scorers.settings import ClaimProbability, LossName, SelfCheck
 from symbouq.evidence.scorers.sweep import Grid
 from symbouq.experiments.backbones.plan import FURTHER_RATE, FURTHER_STEPS, Plan
 from symbouq.experiments.backbones.pretrained import PRETRAINED
 from symbouq.experiments.scenes.families import FAMILIES
+from symbouq.io.settings import read_settings
 from symbouq.reliability.darc import EPSILON, FIXED, FOLDS
 
 _ByPeople = TypeVar("_ByPeople", "AnnotationConfig", "HumanLabelsConfig")
 
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
-
-
-class ConfigError(SymboUQError):
-    """A configuration cannot be used."""
 
 
 class _Part(BaseModel):
@@ -358,32 +355,9 @@ def read_config(path: Path) -> ExperimentConfig:
     """A configuration from its YAML file; models' folders become absolute.
 
     Raises:
-        ConfigError: If the file cannot be read or a value is wrong; every fault is named.
+        SettingsError: If the file cannot be read or a value is wrong; every fault is named.
     """
-    try:
-        import yaml
-    except ImportError as error:
-        raise missing_extra("models", error) from error
-    try:
-        value: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot be read: {error}", str(path)) from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else None
-        raise ConfigError(f"not valid YAML: {error}", str(path), line) from error
-    try:
-        config = ExperimentConfig.model_validate(value)
-    except ValidationError as error:
-        faults = [
-            ".".join(str(part) for part in fault["loc"])
-            + ": "
-            + fault["msg"].removeprefix("Value error, ")
-            for fault in error.errors(include_url=False, include_input=False)
-        ]
-        raise ConfigError(
-            "; ".join(fault.removeprefix(": ") for fault in faults), str(path)
-        ) from error
+    config = read_settings(path, ExperimentConfig)
 
     def beside(item: _ByPeople) -> _ByPeople:
         return item.model_copy(update={"file": path.parent / item.file})

@@ -46,7 +46,6 @@ from symbouq.experiments.composition import (
 )
 from symbouq.experiments.config import (
     BackboneConfig,
-    ConfigError,
     DatasetConfig,
     ExperimentConfig,
     GenerationConfig,
@@ -67,6 +66,7 @@ from symbouq.experiments.questions import (
 )
 from symbouq.experiments.runner import Run, Stage, Work
 from symbouq.experiments.scenes import truth
+from symbouq.io.settings import SettingsError
 from symbouq.io.stream import Job, process
 from symbouq.reading.syntax.pipeline import installed
 from symbouq.records import Context, Instance, Trace
@@ -192,7 +192,7 @@ class Trained(Stage):
         data: Folder of the benchmarks.
 
     Raises:
-        ConfigError: If it needs wordings of a benchmark, and no folder is given.
+        SettingsError: If it needs wordings of a benchmark, and no folder is given.
     """
 
     kind, version, outputs, on_gpu = "backbone", 2, ("model",), True
@@ -206,7 +206,7 @@ class Trained(Stage):
     ) -> None:
         self.backbone, self.training, self.base = backbone, training, base
         if training.wordings and data is None:
-            raise ConfigError(
+            raise SettingsError(
                 f"backbone {backbone.name} reads wordings: give the folder with --data"
             )
         self.wordings = data / training.wordings if data and training.wordings else None

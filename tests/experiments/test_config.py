@@ -9,12 +9,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("yaml", reason="the extra `fit` is not installed")
-
 from symbouq.experiments.config import (
     AnnotationConfig,
     BackboneConfig,
-    ConfigError,
     DatasetConfig,
     ExperimentConfig,
     GenerationConfig,
@@ -24,6 +21,7 @@ from symbouq.experiments.config import (
     read_config,
 )
 from symbouq.experiments.questions import GOLD, QUESTIONS, write_questions, write_splits
+from symbouq.io.settings import SettingsError
 
 GOOD = """
 name: small
@@ -93,7 +91,7 @@ def test_folders_of_models_are_found_beside_the_configuration(tmp_path: Path) ->
 )
 def test_faults_are_named(tmp_path: Path, old: str, new: str, message: str) -> None:
     file = written(tmp_path, GOOD.replace(old, new))
-    with pytest.raises(ConfigError, match=message) as raised:
+    with pytest.raises(SettingsError, match=message) as raised:
         read_config(file)
     assert raised.value.file == str(file)
 
@@ -128,7 +126,7 @@ def test_no_scene_of_a_family_is_in_two_splits(tmp_path: Path) -> None:
         .replace('"SCENE"', '"scene"')
         .replace('"QUESTION"', '"question"')
     )
-    with pytest.raises(ConfigError, match=r"\(test\) is that of b-train-00000 \(train\)"):
+    with pytest.raises(SettingsError, match=r"\(test\) is that of b-train-00000 \(train\)"):
         write_splits(files, tmp_path / "splits.json")
 
 
@@ -150,11 +148,11 @@ def test_rows_of_a_file_are_drawn_by_their_ids(tmp_path: Path) -> None:
     assert len(taken) == 6
     assert all(row["hops"] in (1, 2) for row in taken)
     few = r"f, test: 21 questions are asked for, and t\.jsonl\.gz has 20 of 1, 2 hops"
-    with pytest.raises(ConfigError, match=few):
+    with pytest.raises(SettingsError, match=few):
         write_questions(
             dataset.model_copy(update={"sizes": {"test": 21}}), "test", tmp_path, tmp_path / "one"
         )
-    with pytest.raises(ConfigError, match="give the folder with --data"):
+    with pytest.raises(SettingsError, match="give the folder with --data"):
         write_questions(dataset, "test", None, tmp_path / "one")
 
 
@@ -175,7 +173,7 @@ def test_splits_of_one_file_share_no_row(tmp_path: Path) -> None:
     assert not drawn[0] & drawn[1]
     more = dataset.model_copy(update={"sizes": {**sizes, "test": 9}})
     with pytest.raises(
-        ConfigError,
+        SettingsError,
         match=r"9 questions are asked for, and f.jsonl has 8 beside those of other",
     ):
         write_questions(more, "test", tmp_path, tmp_path / "test")
