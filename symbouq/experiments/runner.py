@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
-from multiprocessing import get_context, parent_process
+from multiprocessing import parent_process
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -26,10 +26,10 @@ from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.bank import TIMING
 from symbouq.io.hashes import file_hash
 from symbouq.io.output import replacing
+from symbouq.io.pool import Child
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
-    from multiprocessing.context import SpawnProcess
 
 DONE = "stage.json"
 """Written last into a stage's folder: what it was made from, and how long that took."""
@@ -177,8 +177,7 @@ class Apart:
     def __init__(self, all_stages: bool = False, gpus: str | None = None) -> None:
         self.gpus = gpus
         self._all_stages = all_stages
-        self._child: SpawnProcess | None = None
-        self._pipe: Connection | None = None
+        self._child: Child | None = None
         self.holds: str | None = None
 
     def __enter__(self) -> Self:
@@ -190,7 +189,7 @@ class Apart:
     def stop(self) -> None:
         """Stops the process in the middle of its work, which then fails; from another thread."""
         if (child := self._child) is not None:
-            child.terminate()
+            child.process.terminate()
 
     def __call__(self, stage: Stage, work: Work) -> Future[float]:
         """Does the work on a stage at once."""
@@ -198,12 +197,15 @@ class Apart:
             return run_here(stage, work)
         if stage.on_gpu and stage.holds != self.holds:
             self.end()
-        pipe = self._pipe or self._begin(stage.holds)
+        if self._child is None:
+            self._child = Child("spawn", _work_apart, self.gpus, daemon=False)
+            self.holds = stage.holds
+        line = self._child.line
         future: Future[float] = Future()
         try:
-            pipe.send((stage, replace(work, advance=silent)))
+            line.send((stage, replace(work, advance=silent)))
             while not future.done():
-                told = pipe.recv()
+                told = line.recv()
                 if isinstance(told, int):
                     work.advance(told)
                 elif isinstance(told, float):
@@ -213,36 +215,23 @@ class Apart:
                     error.__cause__ = RuntimeError(trace)
                     future.set_exception(error)
         except (EOFError, BrokenPipeError):
-            code = self.end()
-            future.set_exception(
-                StageError(f"stage {stage.name}: its process ended with code {code}")
-            )
+            how = self.end()
+            future.set_exception(StageError(f"stage {stage.name}: its process ended ({how})"))
         finally:
             if not future.done() or future.exception():  # it is being stopped, or nobody knows
                 self.end()
         return future
 
-    def _begin(self, holds: str) -> Connection:
-        context = get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._child = context.Process(target=_work_apart, args=(theirs, self.gpus), daemon=False)
-        self._child.start()
-        theirs.close()
-        self.holds = holds
-        return self._pipe
-
-    def end(self) -> int | None:
-        """Ends the process; gives its exit code."""
-        child, pipe = self._child, self._pipe
-        self._child, self._pipe, self.holds = None, None, None
-        if child is None or pipe is None:
-            return None
-        pipe.close()  # an idle process ends by itself
-        child.join(_PATIENCE)
-        if child.exitcode is None:
-            child.terminate()
-            child.join()
-        return child.exitcode
+    def end(self) -> str:
+        """Ends the process; says how it ended."""
+        child, self._child, self.holds = self._child, None, None
+        if child is None:
+            return "before"
+        child.line.close()  # an idle process ends by itself
+        child.process.join(_PATIENCE)
+        if child.process.exitcode is None:
+            child.process.terminate()
+        return child.ended()
 
 
 class SideBySide:

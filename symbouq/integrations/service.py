@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from multiprocessing import get_context
 from queue import SimpleQueue
 from typing import Annotated, Any, Self
 
@@ -22,7 +21,7 @@ from symbouq.auditing.answering.questions import answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.explain import explanation_of
 from symbouq.errors import SymboUQError, internal
-from symbouq.io.pool import ending, serve
+from symbouq.io.pool import Child, serve
 from symbouq.limits import LimitError, time_limit
 from symbouq.records import Instance, Trace, make_record
 
@@ -191,38 +190,31 @@ class _Worker:
 
     def end(self) -> None:
         """Ends the process."""
-        self.process.kill()
-        self.process.join()
-        self._line.close()
+        self.child.process.kill()
+        self.child.ended()
 
     def _start(self) -> None:
-        context = get_context("spawn")
-        self._line, theirs = context.Pipe()
-        arguments = theirs, self._make, os.getpid()
-        self.process = context.Process(target=serve, args=arguments, daemon=True)
-        self.process.start()
-        theirs.close()  # the process has it alone, so its end shows when it dies
+        self.child = Child("spawn", serve, self._make, os.getpid())
         self._send([])
         self._ready = False
 
     def _send(self, calls: list[_Call]) -> None:
         with suppress(OSError):  # if it is dead, it shows as no answer
-            self._line.send(calls)
+            self.child.line.send(calls)
 
     def _received(self, patience: float | None) -> list[Any]:
         """The answer to what was sent."""
         fault: Exception
         try:
-            if self._line.poll(patience):
-                answer = self._line.recv()
+            if self.child.line.poll(patience):
+                answer = self.child.line.recv()
                 if not isinstance(answer, Exception):
                     return list(answer)
                 fault = answer
             else:
                 fault = LimitError()
         except (EOFError, OSError):
-            self.process.join()
-            fault = ServiceError(f"the worker died ({ending(self.process.exitcode)})")
+            fault = ServiceError(f"the worker died ({self.child.ended()})")
         self.end()
         self._start()
         raise fault
@@ -272,7 +264,7 @@ class Workers:
     def __exit__(self, *_: object) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
         for worker in self._workers:
-            worker.process.kill()  # nobody waits for what is still at work
+            worker.child.process.kill()  # nobody waits for what is still at work
         self._threads.shutdown()
         for worker in self._workers:
             worker.end()
