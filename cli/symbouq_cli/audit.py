@@ -179,10 +179,8 @@ def _events() -> AuditEvents:
     Raises:
         SymboUQError: If the packages for that are missing.
     """
-    from symbouq.errors import missing_extra
+    from symbouq.errors import extra
 
-    try:
+    with extra("otel"):
         from symbouq.integrations.telemetry import AuditEvents
-    except ModuleNotFoundError as error:
-        raise missing_extra("otel", error) from error
     return AuditEvents()

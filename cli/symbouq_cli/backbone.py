@@ -111,20 +111,18 @@ def train(
 
     Example: symbouq backbone train --from backbones/smollm2 --out backbones/smollm2-trained
     """
-    from symbouq.errors import SymboUQError, missing_extra
+    from symbouq.errors import SymboUQError, extra
 
     if base is not None and size is not None:
         raise SymboUQError("a pretrained model (--from) has its size; leave --size out")
 
-    try:
+    with extra("models"):
         import torch
 
         from symbouq.experiments.backbones.corpus import wordings_of
         from symbouq.experiments.backbones.plan import SIZES, Plan
         from symbouq.experiments.backbones.training import train as trained
         from symbouq.experiments.questions import instances
-    except ImportError as error:
-        raise missing_extra("models", error) from error
 
     if threads:
         torch.set_num_threads(threads)

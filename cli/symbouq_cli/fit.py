@@ -80,9 +80,9 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
 
     Example: symbouq fit validation.jsonl.gz --out model.json
     """
-    from symbouq.errors import missing_extra
+    from symbouq.errors import extra
 
-    try:
+    with extra("fit"):
         import scipy  # noqa: F401
         import sklearn  # noqa: F401
 
@@ -90,8 +90,6 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
         from symbouq.reliability import model as models
         from symbouq.reliability.labels import labelled
         from symbouq.reliability.reading import Reader
-    except ImportError as error:
-        raise missing_extra("fit", error) from error
     from symbouq.io.stream import Job
     from symbouq.records import Trace
     from symbouq_cli.run import refuse_overwriting
@@ -213,15 +211,13 @@ def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> Non
 
     Example: symbouq predict new.jsonl --model model.json --out reliability.jsonl
     """
-    from symbouq.errors import missing_extra
+    from symbouq.errors import extra
 
-    try:
+    with extra("fit"):
         import scipy  # noqa: F401
 
         from symbouq.reliability.jobs import predicting
         from symbouq.reliability.model import Model
-    except ImportError as error:
-        raise missing_extra("fit", error) from error
     from symbouq.io.stream import Job
     from symbouq.records import Trace
     from symbouq_cli.run import refuse_overwriting, run

@@ -126,14 +126,12 @@ def _asker(endpoint: str | None, name: str | None, settings: ReaderSettings) -> 
         quiet_retries()
         return Endpoint(endpoint, name, settings.reply_timeout, settings.retries)
     if name and Path(name).is_dir():
-        from symbouq.errors import missing_extra
+        from symbouq.errors import extra
 
-        try:
+        with extra("models"):
             from symbouq.evidence.generation.asking import EngineAsker
             from symbouq.evidence.generation.engines import load_engine
             from symbouq.evidence.generation.models import find_model
-        except ImportError as error:
-            raise missing_extra("models", error) from error
         model = find_model(name)
         load = partial(load_engine, settings.engine, name)
         return EngineAsker(f"{model.name}-{model.hash[:8]}", load)

@@ -103,12 +103,10 @@ def select(files: tuple[str, ...], model: str | None, out: str, **options: Any) 
 
     Example: symbouq select traces.jsonl --out best.jsonl
     """
-    from symbouq.errors import missing_extra
+    from symbouq.errors import extra
 
-    try:
+    with extra("fit"):
         from symbouq.reliability.jobs import selecting
-    except ImportError as error:
-        raise missing_extra("fit", error) from error
     from symbouq.io.stream import Job
     from symbouq.records import Trace
     from symbouq_cli.run import run

@@ -103,13 +103,11 @@ def import_scenes(
 
     Example: symbouq scenes import city.geojson --out city.jsonl
     """
-    from symbouq.errors import missing_extra
+    from symbouq.errors import extra
     from symbouq.io.output import record_output
 
-    try:
+    with extra("geo"):
         from symbouq.integrations import geometry
-    except ModuleNotFoundError as error:
-        raise missing_extra("geo", error) from error
     with record_output(out) as stream:
         for name, scene in geometry.scenes(file, form, tolerance, about):
             record = {"id": name, "scene": scene, "profile": geometry.PROFILE}

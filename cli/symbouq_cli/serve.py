@@ -55,15 +55,13 @@ def serve(
     """
     import os
 
-    from symbouq.errors import missing_extra
+    from symbouq.errors import extra
     from symbouq.integrations.service import Service, Workers
 
-    try:
+    with extra("serve"):
         from uvicorn import Config, Server
 
         from symbouq.integrations.http import application
-    except ModuleNotFoundError as error:
-        raise missing_extra("serve", error) from error
     Service(profile, ontology)  # an ontology that cannot be used ends the command at once
     with (
         _listening(host, port) as listening,
@@ -102,10 +100,8 @@ def mcp(profile: str | None, ontology: str | None, timeout: float) -> None:
 
     Example: symbouq mcp --profile everyday
     """
-    from symbouq.errors import missing_extra
+    from symbouq.errors import extra
 
-    try:
+    with extra("mcp"):
         from symbouq.integrations.mcp import server
-    except ModuleNotFoundError as error:
-        raise missing_extra("mcp", error) from error
     server(profile, ontology, timeout or None).run()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from symbouq.errors import SymboUQError, missing_extra
+from symbouq.errors import SymboUQError, extra
 from symbouq.evidence.devices import best_device
 from symbouq.evidence.generation.models import find_model, load_network, load_tokenizer
 from symbouq.evidence.generation.prompts import Chat, user_message
@@ -55,7 +55,7 @@ class Extractor:
 
     def __init__(self, model: str, options: Extraction) -> None:
         self._options = options
-        try:
+        with extra("models"):
             self._weights = find_model(model)
             self._tokenizer = load_tokenizer(self._weights)
             # Other kinds of attention do not give their weights.
@@ -65,8 +65,6 @@ class Extractor:
                 options.dtype,
                 attn_implementation="eager",
             )
-        except ImportError as error:
-            raise missing_extra("models", error) from error
         self._chat = Chat(self._tokenizer, options.chat_template)
         self._forced = ForcedPass(network, options.lookback, options.tokens)
         self._dtype = str(network.dtype).removeprefix("torch.")

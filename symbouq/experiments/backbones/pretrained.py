@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from symbouq.errors import SymboUQError, missing_extra
+from symbouq.errors import SymboUQError, extra
 from symbouq.version import __version__
 
 GGUF_PACKAGES = ("gguf", "accelerate")
@@ -135,9 +135,10 @@ def _check_packages() -> None:
     Raises:
         SymboUQError: If the extra `gguf` is missing.
     """
-    for package in ("torch", "transformers", *GGUF_PACKAGES):
-        if find_spec(package) is None:
-            raise missing_extra("gguf", ModuleNotFoundError(f"no {package}", name=package))
+    with extra("gguf"):
+        for package in ("torch", "transformers", *GGUF_PACKAGES):
+            if find_spec(package) is None:
+                raise ModuleNotFoundError(f"no {package}", name=package)
 
 
 def _weights(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from importlib import import_module
-from types import ModuleType
 from typing import Any, ClassVar
 
-from symbouq.errors import RecordError, SymboUQError
+from symbouq.errors import RecordError
 from symbouq.io.adapters.fields import filled
 from symbouq.io.adapters.inputs import Input, ReadOptions
 from symbouq.io.adapters.values import decoded, described
@@ -120,20 +118,3 @@ class JsonAdapter(Adapter):
     def unexpected(self, value: Any) -> RecordError:
         """The error of a value that is none of the format."""
         return RecordError(f"expected {self.expected}, found {described(value)}")
-
-
-def imported(module: str, purpose: str, install: str) -> ModuleType:
-    """A package that is no part of the core install.
-
-    Raises:
-        SymboUQError: If it is not installed; says how to install it.
-    """
-    package = module.partition(".")[0]
-    try:
-        return import_module(module)
-    except ImportError as error:
-        missing = isinstance(error, ModuleNotFoundError) and error.name == package
-        fault = "which is not installed" if missing else f"which cannot be loaded ({error})"
-        raise SymboUQError(
-            f"{purpose} needs the package {package}, {fault}: pip install {install}"
-        ) from error

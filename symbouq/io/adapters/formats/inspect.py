@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from symbouq.errors import RecordError
-from symbouq.io.adapters.base import JsonAdapter, imported
+from symbouq.errors import RecordError, extra
+from symbouq.io.adapters.base import JsonAdapter
 from symbouq.io.adapters.chat import answered
 from symbouq.io.adapters.documents import array_items
 from symbouq.io.adapters.inputs import Input
@@ -66,7 +66,9 @@ def _is_archive(source: Input) -> bool:
 
 
 def _package() -> Any:
-    return imported("inspect_ai.log", "a .eval log", "inspect_ai")
+    with extra("inspect"):
+        import inspect_ai.log
+    return inspect_ai.log
 
 
 def _archived(file: str) -> Iterator[bytes | RecordError]:
