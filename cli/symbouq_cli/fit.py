@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symbouq_cli.options import (
-    FAILED_RECORDS,
     JOBS,
     ONTOLOGY,
     PIPELINE,
@@ -19,6 +18,8 @@ from symbouq_cli.options import (
     TRACES,
     UNUSABLE,
     engine_options,
+    finish,
+    option,
     out_option,
     reading_options,
     traced,
@@ -36,30 +37,28 @@ _VARIANTS = ("full", "scores only", "symbolizability", "determinacy", "evaluable
 
 @click.command()
 @TRACES
-@click.option(
+@option(
     "--out",
     required=True,
     metavar="MODEL",
     type=click.Path(dir_okay=False),
     help="Where to write the model, a JSON file.",
 )
-@click.option(
+@option(
     "--composition",
     type=click.Choice(["worlds", "dual", "paper"]),
     default="worlds",
-    show_default=True,
     help="What the constraint scores see: the assumed context of the audit as in the paper, both "
     "contexts (dual), or both and how the answer stands in the scene's possible worlds.",
 )
-@click.option(
+@option(
     "--variant",
     type=click.Choice(_VARIANTS),
     default="full",
-    show_default=True,
     help="How scores are composed; full is the paper's DARC.",
 )
-@click.option("--seed", default=2026, show_default=True, help="Varies which traces share a fold.")
-@click.option(
+@option("--seed", default=2026, help="Varies which traces share a fold.")
+@option(
     "--source",
     metavar="MODEL",
     type=click.Path(exists=True, dir_okay=False),
@@ -133,7 +132,7 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
         )
     model.save(out)
     _tell(model)
-    click.get_current_context().exit(FAILED_RECORDS if failed else 0)
+    finish(bool(failed))
 
 
 def _gathered(
@@ -186,7 +185,7 @@ def _tell(model: Model) -> None:
 
 @click.command()
 @TRACES
-@click.option(
+@option(
     "--model",
     required=True,
     metavar="MODEL",
@@ -194,7 +193,7 @@ def _tell(model: Model) -> None:
     help="A model of `symbouq fit`.",
 )
 @out_option("-")
-@click.option(
+@option(
     "--strict", is_flag=True, help="Refuse a model that was fitted under another ontology version."
 )
 @PROFILE
@@ -228,7 +227,7 @@ def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> Non
     fault = fitted.fault(fitted.reader(*reading))
     if fault and options["strict"]:
         tell(f"{model}: {fault}")
-        click.get_current_context().exit(UNUSABLE)
+        finish(UNUSABLE)
     _warn(fault)
     job = Job(predicting, (model, *reading), Trace, _summed)
     sums: list[tuple[int, float]] = []
@@ -246,7 +245,7 @@ def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> Non
     if count := sum(some for some, _ in sums):
         mean = sum(part for _, part in sums) / count
         tell(f"{count} traces, mean reliability {mean:.3f}")
-    click.get_current_context().exit(FAILED_RECORDS if failed else 0)
+    finish(bool(failed))
 
 
 def _summed(reliabilities: Iterable[float]) -> tuple[int, float]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symbouq_cli.generate import engine_options, loading
-from symbouq_cli.options import CONTINUED, FAILED_RECORDS, out_option
+from symbouq_cli.options import CONTINUED, finish, option, out_option
 from symbouq_cli.terminal import printable, tell
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ FILE = click.Path(exists=True, dir_okay=False)
 STREAM = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
 TRACES = click.argument("traces", type=STREAM)
-AUDITS = click.option(
+AUDITS = option(
     "--audits",
     metavar="FILE",
     type=FILE,
@@ -115,7 +115,7 @@ def judge(traces: str, out: str, audits: str | None, **options: Any) -> None:
             advance()
     counts = ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()))
     tell(counts or "nothing new to judge")
-    click.get_current_context().exit(FAILED_RECORDS if failed else 0)
+    finish(bool(failed))
 
 
 @labels.command()
@@ -211,7 +211,7 @@ def write_labels(
         tell(error)
     values = [label for one in made for label in one.labels if label is not None]
     tell(f"{len(made)} traces, {len(values)} claims labelled, {sum(values)} right")
-    click.get_current_context().exit(FAILED_RECORDS if failed else 0)
+    finish(bool(failed))
 
 
 def _write(out: str, records: Iterable[Labels | dict[str, Any]]) -> None:

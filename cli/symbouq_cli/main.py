@@ -38,6 +38,7 @@ from symbouq_cli.options import (
     UNUSABLE,
     engine_options,
     finish,
+    option,
     out_option,
     printing_option,
     reading_options,
@@ -153,7 +154,7 @@ class _Unusable(click.ClickException):
     epilog="Example: symbouq audit traces.jsonl --out audits.jsonl",
 )
 @click.version_option(symbouq.version.__version__, prog_name="symbouq")
-@click.option(
+@option(
     "--debug",
     is_flag=True,
     envvar="SYMBOUQ_DEBUG",
@@ -258,8 +259,8 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
 
 @main.command()
 @TRACE
-@click.option("--id", "identity", required=True, metavar="ID", help="Which trace.")
-@click.option(
+@option("--id", "identity", required=True, metavar="ID", help="Which trace.")
+@option(
     "--reading",
     is_flag=True,
     help="Print how each sentence is read, too: its parse, candidates with costs, and the rules "

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symbouq_cli.options import ENDPOINT, together
-from symbouq_cli.terminal import quiet_retries, tell
+from symbouq_cli.options import ENDPOINT, option, together
+from symbouq_cli.terminal import bar, quiet_retries, tell
 
 if TYPE_CHECKING:
     from symbouq.auditing.collecting import Tally
@@ -28,23 +28,22 @@ def model_options(*names: str) -> Callable[[Any], Any]:
         names: What the option that names the model is called.
     """
     return together(
-        click.option(
+        option(
             "--reader",
             type=click.Choice(["parser", "model", "both"]),
             default="parser",
-            show_default=True,
             help="Who reads the texts: the parser and its rules; a language model (--endpoint, or "
             "a local one); or the model, with the parser as second opinion.",
         ),
         ENDPOINT,
-        click.option(
+        option(
             *names,
             "reader_model",
             metavar="NAME",
             help="The model that reads: its name at the endpoint; without one a local model's "
             "folder, or the one whose readings are kept in a file.",
         ),
-        click.option(
+        option(
             "--reader-settings",
             metavar="FILE",
             type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -179,15 +178,9 @@ def _cost(tally: Tally, price: tuple[float, float]) -> float:
 @contextmanager
 def _progress(price: tuple[float, float] | None) -> Iterator[Callable[[Tally], None]]:
     """Shows the tally on a terminal as it changes, nothing elsewhere."""
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import SpinnerColumn, TimeElapsedColumn
 
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda tally: None
-        return
-    columns = (SpinnerColumn(), TextColumn("{task.fields[state]}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
+    with bar(SpinnerColumn(), "{task.fields[state]}", TimeElapsedColumn()) as progress:
         task = progress.add_task("", total=None, state="reading")
 
         def show(tally: Tally) -> None:

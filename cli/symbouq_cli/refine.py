@@ -9,11 +9,12 @@ import click
 from symbouq_cli.generate import asked, engine_options, generated, loading, text_options
 from symbouq_cli.options import (
     CONTINUED,
-    FAILED_RECORDS,
     ONTOLOGY,
     PIPELINE,
     PROFILE,
     TRACES,
+    finish,
+    option,
     out_option,
     reading_options,
     traced,
@@ -29,15 +30,14 @@ if TYPE_CHECKING:
 @TRACES
 @CONTINUED
 @engine_options
-@click.option(
+@option(
     "--rounds",
     type=click.IntRange(min=1),
     default=3,
-    show_default=True,
     metavar="N",
     help="How often a question is asked at most.",
 )
-@click.option(
+@option(
     "--control",
     is_flag=True,
     help="Also draw as many answers without what logic found, to see what that is worth.",
@@ -68,7 +68,7 @@ def refine(files: tuple[str, ...], out: str, ontology: str | None, **options: An
     comparison = compared(readable_records(out))
     if comparison is not None:
         tell(_told(comparison))
-    click.get_current_context().exit(0 if whole and not failed else FAILED_RECORDS)
+    finish(not whole or failed)
 
 
 def _told(found: Comparison) -> str:
@@ -83,7 +83,7 @@ def _told(found: Comparison) -> str:
 @click.command()
 @TRACES
 @out_option("-")
-@click.option(
+@option(
     "--model",
     metavar="MODEL",
     type=click.Path(exists=True, dir_okay=False),
@@ -124,7 +124,7 @@ def select(files: tuple[str, ...], model: str | None, out: str, **options: Any) 
     )
     count, other = (sum(part) for part in zip(*counts, strict=True)) if counts else (0, 0)
     tell(f"{count} traces, of {other} a sample is selected")
-    click.get_current_context().exit(FAILED_RECORDS if failed else 0)
+    finish(bool(failed))
 
 
 def _counted(chosen: Any) -> tuple[int, int]:

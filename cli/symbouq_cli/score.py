@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from symbouq_cli.labels import FILE, STREAM
-from symbouq_cli.options import out_option
+from symbouq_cli.options import option, out_option
 from symbouq_cli.terminal import tell
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def score() -> None:
 @score.command("first-error")
 @click.argument("audits", type=STREAM)
 @click.argument("labels", type=FILE)
-@click.option(
+@option(
     "--scores",
     metavar="FILE",
     type=FILE,

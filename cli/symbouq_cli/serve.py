@@ -7,31 +7,27 @@ import socket
 import click
 
 from symbouq.errors import SymboUQError
-from symbouq_cli.options import JOBS, ONTOLOGY, PROFILE, TIMEOUT
+from symbouq_cli.options import JOBS, ONTOLOGY, PROFILE, TIMEOUT, option
 from symbouq_cli.terminal import tell
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address; this machine alone.")
-@click.option(
-    "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Its port."
-)
+@option("--host", default="127.0.0.1", help="Address; this machine alone.")
+@option("--port", default=8000, type=click.IntRange(0, 65535), help="Its port.")
 @PROFILE
 @ONTOLOGY
 @JOBS
 @TIMEOUT
-@click.option(
+@option(
     "--max-body",
     metavar="BYTES",
     default=1 << 20,
-    show_default=True,
     type=click.IntRange(min=1),
     help="Bytes of a request's body; a larger one is refused.",
 )
-@click.option(
+@option(
     "--queue",
     default=64,
-    show_default=True,
     type=click.IntRange(min=1),
     help="Requests at work or waiting; further ones are refused.",
 )
