@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from symbouq_cli.options import option
+from symbouq_cli.options import count_option, option
 from symbouq_cli.terminal import tell
 
 
@@ -65,11 +65,7 @@ def install(name: str, out: Path | None, source: Path | None) -> None:
     type=click.Choice(["small", "tiny"]),
     help="Width and depth of a model that is trained from nothing.  [default: small]",
 )
-@option(
-    "--steps",
-    type=click.IntRange(min=1),
-    help="Steps of training.  [default: 3000; 90 with --from]",
-)
+@count_option("--steps", help="Steps of training.  [default: 3000; 90 with --from]")
 @option(
     "--rate",
     type=click.FloatRange(min=0, min_open=True),
@@ -88,9 +84,7 @@ def install(name: str, out: Path | None, source: Path | None) -> None:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Training split of a benchmark, whose sentences word three chains of four.",
 )
-@option(
-    "--threads", type=click.IntRange(min=1), help="Threads of one process.  [default: all cores]"
-)
+@count_option("--threads", help="Threads of one process.  [default: all cores]")
 def train(
     out: Path,
     base: str | None,

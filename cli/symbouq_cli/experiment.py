@@ -120,12 +120,7 @@ def _progress(
         took: Seconds that a stage took; None while it is not made.
         inner: Whether they tell how far they are.
     """
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn, TimeRemainingColumn
 
     number, to_do = total - len(left), sum(stage.cost for stage in left)
     waiting = dict.fromkeys(left)
@@ -242,16 +237,10 @@ def _name(kind: str) -> Callable[..., Any]:
 @_name("tables")
 @_configured
 @option(
-    "--form",
-    type=click.Choice([*_ENDINGS]),
-    default="markdown",
-    help="How to print the table.",
+    "--form", type=click.Choice([*_ENDINGS]), default="markdown", help="How to print the table."
 )
 @option(
-    "--to",
-    metavar="DIR",
-    type=_FOLDER,
-    help="Write a file into this folder in place of printing.",
+    "--to", metavar="DIR", type=_FOLDER, help="Write a file into this folder in place of printing."
 )
 def table(name: str, form: str, to: Path | None, **options: Any) -> None:
     """Print the table NAME of the experiment of CONFIG; `all` is every table.
@@ -270,12 +259,7 @@ def table(name: str, form: str, to: Path | None, **options: Any) -> None:
 @experiment.command()
 @_name("figures")
 @_configured
-@option(
-    "--form",
-    type=click.Choice(["png", "svg"]),
-    default="png",
-    help="Kind of the file.",
-)
+@option("--form", type=click.Choice(["png", "svg"]), default="png", help="Kind of the file.")
 @option(
     "--to",
     metavar="DIR",

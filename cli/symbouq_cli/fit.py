@@ -18,9 +18,11 @@ from symbouq_cli.options import (
     TRACES,
     UNUSABLE,
     engine_options,
+    file_option,
     finish,
     option,
     out_option,
+    output_option,
     reading_options,
     traced,
 )
@@ -37,12 +39,8 @@ _VARIANTS = ("full", "scores only", "symbolizability", "determinacy", "evaluable
 
 @click.command()
 @TRACES
-@option(
-    "--out",
-    required=True,
-    metavar="MODEL",
-    type=click.Path(dir_okay=False),
-    help="Where to write the model, a JSON file.",
+@output_option(
+    "--out", required=True, metavar="MODEL", help="Where to write the model, a JSON file."
 )
 @option(
     "--composition",
@@ -58,10 +56,9 @@ _VARIANTS = ("full", "scores only", "symbolizability", "determinacy", "evaluable
     help="How scores are composed; full is the paper's DARC.",
 )
 @option("--seed", default=2026, help="Varies which traces share a fold.")
-@option(
+@file_option(
     "--source",
     metavar="MODEL",
-    type=click.Path(exists=True, dir_okay=False),
     help="Adapt this model to FILES without labels, in place of fitting one.",
 )
 @PROFILE
@@ -185,13 +182,7 @@ def _tell(model: Model) -> None:
 
 @click.command()
 @TRACES
-@option(
-    "--model",
-    required=True,
-    metavar="MODEL",
-    type=click.Path(exists=True, dir_okay=False),
-    help="A model of `symbouq fit`.",
-)
+@file_option("--model", required=True, metavar="MODEL", help="A model of `symbouq fit`.")
 @out_option("-")
 @option(
     "--strict", is_flag=True, help="Refuse a model that was fitted under another ontology version."

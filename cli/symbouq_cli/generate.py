@@ -14,6 +14,8 @@ from symbouq_cli.options import (
     CONTINUED,
     ENDPOINT,
     TRACES,
+    count_option,
+    file_option,
     finish,
     option,
     reading_options,
@@ -34,10 +36,8 @@ NETWORK = together(
         type=click.Choice(["float32", "bfloat16", "float16"]),
         help="Numbers to compute with; float32 on a CPU, the model's own on a GPU.",
     ),
-    option(
+    file_option(
         "--chat-template",
-        metavar="FILE",
-        type=click.Path(exists=True, dir_okay=False),
         help="Jinja chat template in place of the tokenizer's own; for signals that of generation.",
     ),
 )
@@ -58,10 +58,8 @@ engine_options = together(
         default="transformers",
         help="What runs a local model.",
     ),
-    option(
+    count_option(
         "--batch-size",
-        type=click.IntRange(min=1),
-        metavar="N",
         help="Texts generated side by side; fewer where memory does not suffice. Of an endpoint, "
         "requests at a time.",
     ),
@@ -84,13 +82,10 @@ text_options = together(
     ),
     option("--seed", type=int, default=0, help="Decides what is drawn."),
     option("--free-form", is_flag=True, help="Prose, in place of a list of steps as JSON."),
-    option(
-        "--max-tokens",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Most tokens of a trace; by default enough for every structured one.",
+    count_option(
+        "--max-tokens", help="Most tokens of a trace; by default enough for every structured one."
     ),
-    option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first instances."),
+    count_option("--limit", help="Only the first instances."),
 )
 """The options that say what is generated."""
 
@@ -137,10 +132,8 @@ def _load(name: Any, url: str | None, model: str, options: Any) -> Any:
     is_flag=True,
     help="Generate on a Ray cluster (RAY_ADDRESS; without it, one on this machine).",
 )
-@option(
+@count_option(
     "--jobs",
-    type=click.IntRange(min=1),
-    metavar="N",
     help="With --ray: workers, each with the model; as many as there is room for by default.",
 )
 @option(

@@ -21,6 +21,11 @@ FAILED_CHECKS = 3
 option = partial(click.option, show_default=True)
 """An option that tells its default."""
 
+count_option = partial(option, metavar="N", type=click.IntRange(min=1))
+file_option = partial(option, metavar="FILE", type=click.Path(exists=True, dir_okay=False))
+output_option = partial(option, metavar="FILE", type=click.Path(dir_okay=False))
+"""Options that are a number from 1, a file that is there, and one to write."""
+
 
 class _Source(click.Path):
     """A path that exists, `-`, or a URI, which is looked at when the files are read."""
@@ -70,16 +75,12 @@ CONTEXT = option(
     default="assumed",
     help="Which verdicts feed profile, features and Constraint-Rule.",
 )
-CONTINUED = option(
+CONTINUED = output_option(
     "--out",
-    metavar="FILE",
     required=True,
-    type=click.Path(dir_okay=False),
     help="Where to write; what a stopped run wrote there is kept and continued.",
 )
-JOBS = option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; all cores by default."
-)
+JOBS = count_option("--jobs", help="Processes; all cores by default.")
 TIMEOUT = option(
     "--timeout",
     type=click.FloatRange(min=0),
@@ -100,10 +101,8 @@ _SHARDS = option(
     help="With --engine ray, in place of --out: write one compressed file for each of FILES into "
     "this folder or URI, and leave out those that are there.",
 )
-REPORT = option(
+REPORT = output_option(
     "--report",
-    metavar="FILE",
-    type=click.Path(dir_okay=False),
     help="Also write a page (HTML) that shows everything, and needs nothing but a browser.",
 )
 ENDPOINT = option(
@@ -153,12 +152,7 @@ reading_options = together(
         help="Find the scene, and the question, in a prompt by the groups (?P<scene>...) and "
         "(?P<question>...); by default the last question and what stands before it.",
     ),
-    option(
-        "--batch-input",
-        metavar="FILE",
-        type=click.Path(exists=True, dir_okay=False),
-        help="Input of the OpenAI batch whose output is read.",
-    ),
+    file_option("--batch-input", help="Input of the OpenAI batch whose output is read."),
 )
 """The options that say how trace files are read; `traced` takes them."""
 

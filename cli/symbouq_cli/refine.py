@@ -13,6 +13,8 @@ from symbouq_cli.options import (
     PIPELINE,
     PROFILE,
     TRACES,
+    count_option,
+    file_option,
     finish,
     option,
     out_option,
@@ -30,13 +32,7 @@ if TYPE_CHECKING:
 @TRACES
 @CONTINUED
 @engine_options
-@option(
-    "--rounds",
-    type=click.IntRange(min=1),
-    default=3,
-    metavar="N",
-    help="How often a question is asked at most.",
-)
+@count_option("--rounds", default=3, help="How often a question is asked at most.")
 @option(
     "--control",
     is_flag=True,
@@ -83,10 +79,9 @@ def _told(found: Comparison) -> str:
 @click.command()
 @TRACES
 @out_option("-")
-@option(
+@file_option(
     "--model",
     metavar="MODEL",
-    type=click.Path(exists=True, dir_okay=False),
     help="A model of `symbouq fit`, whose reliability decides; by default the verdicts do.",
 )
 @PROFILE

@@ -23,6 +23,7 @@ from symbouq_cli.options import (
     UNUSABLE,
     finish,
     option,
+    output_option,
     printing_option,
 )
 from symbouq_cli.terminal import printable, say, tell
@@ -87,7 +88,7 @@ def _checked(folder: str | None, form: str) -> bool:
 @rules.command()
 @FOLDER
 @option("-k", "pattern", metavar="TEXT", help="Only tests whose name or file has TEXT.")
-@option("--junit", metavar="FILE", type=click.Path(dir_okay=False), help="Write JUnit XML.")
+@output_option("--junit", help="Write JUnit XML.")
 @option("--coverage", is_flag=True, help="Say which rules and facts no test fired.")
 @option(
     "--fail-under",

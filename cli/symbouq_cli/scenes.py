@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from symbouq_cli.options import option, out_option
+from symbouq_cli.options import count_option, option, out_option
 
 _FAMILIES = ("chains", "blocks", "regions", "distances", "inference")
 _FORMATS = ("geojson", "wkt", "coco", "visual-genome", "gqa", "boxes", "kitti")
@@ -22,12 +22,7 @@ def scenes() -> None:
     """
 
 
-@option(
-    "--count",
-    type=click.IntRange(min=1),
-    default=300,
-    help="How many questions to make.",
-)
+@count_option("--count", default=300, help="How many questions to make.")
 @option("--seed", default=2026, help="The same seed, the same scenes.")
 @option(
     "--hops",

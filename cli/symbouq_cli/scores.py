@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symbouq_cli.options import option, together
+from symbouq_cli.options import count_option, file_option, option, output_option, together
 from symbouq_cli.terminal import say, tell
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ resource_options = together(
         "--model", metavar="DIR", help="Folder, or hub id, of the model that wrote the traces: for "
         "P(True)."
     ),
-    option(
-        "--chat-template", metavar="FILE", type=click.Path(exists=True, dir_okay=False),
+    file_option(
+        "--chat-template",
         help="Jinja chat template, where generation was given one.",
     ),
     option(
@@ -135,8 +135,8 @@ def list_() -> None:
 @option("--learning-rate", type=float, help="Of AdamW.  [default: 0.0002]")
 @option("--epochs", type=int, help="Passes over TRAIN.  [default: 30]")
 @option("--batch", type=int, help="Traces in a step.  [default: 32]")
-@option(
-    "--tuned", metavar="FILE", type=click.Path(exists=True, dir_okay=False),
+@file_option(
+    "--tuned",
     help="Results of `symbouq scores sweep`, whose best settings are taken for scorers in them.",
 )  # fmt: skip
 @resource_options
@@ -180,8 +180,8 @@ def fit(train: str, validation: str, models: str, **options: Any) -> None:
 @scores.command()
 @click.argument("models", type=FOLDER)
 @click.argument("split", type=FOLDER)
-@option(
-    "--out", required=True, metavar="FILE", type=click.Path(dir_okay=False),
+@output_option(
+    "--out", required=True,
     help="Parquet file with a row for each trace, method and seed.",
 )  # fmt: skip
 @METHODS
@@ -195,8 +195,8 @@ def fit(train: str, validation: str, models: str, **options: Any) -> None:
     "--engine", type=click.Choice(["builtin", "ray"]), default="builtin",
     help="This process, or a Ray cluster (RAY_ADDRESS; without it, one on this machine).",
 )  # fmt: skip
-@option(
-    "--jobs", type=click.IntRange(min=1), metavar="N",
+@count_option(
+    "--jobs",
     help="With --engine ray: workers; all cores, or GPUs, by default.",
 )  # fmt: skip
 def apply(models: str, split: str, out: str, engine: str, jobs: int | None, **options: Any) -> None:
@@ -246,8 +246,8 @@ def apply(models: str, split: str, out: str, engine: str, jobs: int | None, **op
 @scores.command()
 @click.argument("train", type=FOLDER)
 @click.argument("validation", type=FOLDER)
-@option(
-    "--out", required=True, metavar="FILE", type=click.Path(dir_okay=False),
+@output_option(
+    "--out", required=True,
     help="File of JSON Lines with a row for each point; a stopped sweep goes on there.",
 )  # fmt: skip
 @METHODS
@@ -304,14 +304,9 @@ def sweep(train: str, validation: str, out: str, **options: Any) -> None:
 @scores.command()
 @click.argument("models", type=FOLDER)
 @click.argument("split", type=FOLDER)
-@option("--out", metavar="FILE", type=click.Path(dir_okay=False), help="The table as CSV.")
+@output_option("--out", help="The table as CSV.")
 @METHODS
-@option(
-    "--seconds",
-    type=float,
-    default=1.0,
-    help="How long each is timed, at least.",
-)
+@option("--seconds", type=float, default=1.0, help="How long each is timed, at least.")
 @resource_options
 def efficiency(models: str, split: str, out: str | None, **options: Any) -> None:
     """Measure what the scorers in MODELS cost on the traces of SPLIT, once signals are cached.

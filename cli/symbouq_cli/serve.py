@@ -7,7 +7,7 @@ import socket
 import click
 
 from symbouq.errors import SymboUQError
-from symbouq_cli.options import JOBS, ONTOLOGY, PROFILE, TIMEOUT, option
+from symbouq_cli.options import JOBS, ONTOLOGY, PROFILE, TIMEOUT, count_option, option
 from symbouq_cli.terminal import tell
 
 
@@ -18,19 +18,13 @@ from symbouq_cli.terminal import tell
 @ONTOLOGY
 @JOBS
 @TIMEOUT
-@option(
+@count_option(
     "--max-body",
     metavar="BYTES",
     default=1 << 20,
-    type=click.IntRange(min=1),
     help="Bytes of a request's body; a larger one is refused.",
 )
-@option(
-    "--queue",
-    default=64,
-    type=click.IntRange(min=1),
-    help="Requests at work or waiting; further ones are refused.",
-)
+@count_option("--queue", default=64, help="Requests at work or waiting; further ones are refused.")
 def serve(
     host: str,
     port: int,

@@ -11,7 +11,7 @@ import click
 
 from symbouq_cli.generate import NETWORK
 from symbouq_cli.labels import AUDITS, TRACES
-from symbouq_cli.options import finish, option
+from symbouq_cli.options import count_option, finish, option
 from symbouq_cli.terminal import tell
 
 
@@ -35,19 +35,13 @@ from symbouq_cli.terminal import tell
     default="heads",
     help="Keep the lookback ratio of every head, or the mean over the heads of a layer.",
 )
-@option(
+@count_option(
     "--batch-tokens",
     "tokens",
-    type=click.IntRange(min=1),
     default=4096,
     help="Tokens that go through the model together; memory grows with it.",
 )
-@option(
-    "--shard",
-    type=click.IntRange(min=1),
-    default=128,
-    help="Traces of a shard; what a stopped run repeats.",
-)
+@count_option("--shard", default=128, help="Traces of a shard; what a stopped run repeats.")
 @NETWORK
 def signals(traces: str, model: str, folder: str, audits: str | None, **options: Any) -> None:
     """Cache the signals of generated TRACES, for every scorer to read.
