@@ -97,11 +97,11 @@ def import_scenes(
     Example: symbouq scenes import city.geojson --out city.jsonl
     """
     from symbouq.errors import extra
-    from symbouq.io.output import record_output
+    from symbouq.io.output import write_records
 
     with extra("geo"):
         from symbouq.integrations import geometry
-    with record_output(out) as stream:
-        for name, scene in geometry.scenes(file, form, tolerance, about):
-            record = {"id": name, "scene": scene, "profile": geometry.PROFILE}
-            stream.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
+    found = geometry.scenes(file, form, tolerance, about)
+    write_records(
+        out, ({"id": n, "scene": scene, "profile": geometry.PROFILE} for n, scene in found)
+    )

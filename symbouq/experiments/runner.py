@@ -147,11 +147,13 @@ Submit = Callable[[Stage, Work], "Future[float]"]
 """Has the work on a stage done somewhere (`carry_out`)."""
 
 
-def run_here(stage: Stage, work: Work) -> Future[float]:
-    """Does the work on a stage at once, in this process."""
+def run_here(
+    stage: Stage, work: Work, do: Callable[[Stage, Work], float] = carry_out
+) -> Future[float]:
+    """Has the work on a stage done at once, in this process unless told otherwise."""
     future: Future[float] = Future()
     try:
-        future.set_result(carry_out(stage, work))
+        future.set_result(do(stage, work))
     except Exception as error:
         future.set_exception(error)
     return future
@@ -193,34 +195,37 @@ class Apart:
 
     def __call__(self, stage: Stage, work: Work) -> Future[float]:
         """Does the work on a stage at once."""
+        return run_here(stage, work, self.carry_out)
+
+    def carry_out(self, stage: Stage, work: Work) -> float:
+        """Runs a stage, as `carry_out`.
+
+        Raises:
+            StageError: If the process ends.
+            Exception: What the stage raises.
+        """
         if not (stage.on_gpu or self._all_stages):
-            return run_here(stage, work)
+            return carry_out(stage, work)
         if stage.on_gpu and stage.holds != self.holds:
             self.end()
         if self._child is None:
             self._child = Child("spawn", _work_apart, self.gpus, daemon=False)
             self.holds = stage.holds
         line = self._child.line
-        future: Future[float] = Future()
         try:
             line.send((stage, replace(work, advance=silent)))
-            while not future.done():
-                told = line.recv()
-                if isinstance(told, int):
-                    work.advance(told)
-                elif isinstance(told, float):
-                    future.set_result(told)
-                else:
-                    error, trace = told
-                    error.__cause__ = RuntimeError(trace)
-                    future.set_exception(error)
-        except (EOFError, BrokenPipeError):
-            how = self.end()
-            future.set_exception(StageError(f"stage {stage.name}: its process ended ({how})"))
-        finally:
-            if not future.done() or future.exception():  # it is being stopped, or nobody knows
-                self.end()
-        return future
+            while isinstance(told := line.recv(), int):
+                work.advance(told)
+        except (EOFError, BrokenPipeError) as error:
+            raise StageError(f"stage {stage.name}: its process ended ({self.end()})") from error
+        except BaseException:
+            self.end()  # in the middle of its work
+            raise
+        if isinstance(told, float):
+            return told
+        self.end()  # nobody knows what it holds
+        fault, trace = told
+        raise fault from RuntimeError(trace)
 
     def end(self) -> str:
         """Ends the process; says how it ended."""
@@ -285,7 +290,7 @@ class SideBySide:
 
     def _done(self, worker: Apart, stage: Stage, work: Work) -> float:
         try:
-            return worker(stage, work).result()
+            return worker.carry_out(stage, work)
         finally:
             self._idle.append(worker)
 
