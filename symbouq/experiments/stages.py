@@ -35,6 +35,7 @@ from symbouq.evidence.scorers import bank, efficiency
 from symbouq.evidence.scorers.equivalence import NLIEquivalence
 from symbouq.evidence.scorers.needs import Need
 from symbouq.evidence.scorers.registry import brought_by, entry
+from symbouq.evidence.scorers.sweep import Grid
 from symbouq.experiments.backbones.pretrained import PRETRAINED, install
 from symbouq.experiments.composition import (
     ScoredTraces,
@@ -49,7 +50,6 @@ from symbouq.experiments.config import (
     DatasetConfig,
     ExperimentConfig,
     GenerationConfig,
-    SearchConfig,
     Split,
     TrainingConfig,
     View,
@@ -591,10 +591,8 @@ class Search(Stage):
 
     kind, outputs, on_gpu = "search", ("settings.json", "search.jsonl"), True
 
-    def __init__(
-        self, name: str, search: SearchConfig, train: CellStages, validation: CellStages
-    ) -> None:
-        self.scorer, self.grid = name, search.grid
+    def __init__(self, name: str, grid: Grid, train: CellStages, validation: CellStages) -> None:
+        self.scorer, self.grid = name, grid
         self.train, self.validation, self.seed = train, validation, train.config.seeds[0]
         trained = len(self.grid) // len(self.grid.epochs) * max(self.grid.epochs)
         width = sum(self.grid.width) / len(self.grid.width)

@@ -8,7 +8,9 @@ import re
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter
 
+from symbouq.evidence.scorers.sweep import Grid
 from symbouq.experiments.config import (
     AnnotationConfig,
     BackboneConfig,
@@ -16,7 +18,6 @@ from symbouq.experiments.config import (
     ExperimentConfig,
     GenerationConfig,
     HumanLabelsConfig,
-    SearchConfig,
     TrainingConfig,
     read_config,
 )
@@ -194,14 +195,15 @@ def test_every_key_is_documented_with_its_default() -> None:
     tables = page.partition("## Configurations")[2].partition("\n## ")[0].split("| key |")[1:]
     kinds = [
         *(ExperimentConfig, BackboneConfig, TrainingConfig),
-        *(DatasetConfig, GenerationConfig, SearchConfig, AnnotationConfig, HumanLabelsConfig),
+        *(DatasetConfig, GenerationConfig, Grid, AnnotationConfig, HumanLabelsConfig),
     ]
     assert len(tables) == len(kinds)
     for table, kind in zip(tables, kinds, strict=True):
         rows = re.findall(r"^\| `(\w+)` \| .+ \| (.+) \|$", table, re.MULTILINE)
-        assert [name for name, _ in rows] == list(kind.model_fields)
+        schema = TypeAdapter(kind).json_schema()
+        assert [name for name, _ in rows] == list(schema["properties"])
         for name, default in rows:
-            field = kind.model_fields[name]
-            assert (default == "required") == field.is_required()
-            if isinstance(field.default, int | float | str) and not isinstance(field.default, bool):
-                assert default == str(field.default)
+            assert (default == "required") == (name in schema.get("required", ()))
+            value = schema["properties"][name].get("default")
+            if isinstance(value, int | float | str) and not isinstance(value, bool):
+                assert default == str(value)
