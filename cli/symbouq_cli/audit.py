@@ -11,18 +11,14 @@ import click
 from symbouq_cli.options import (
     CONTEXT,
     FAILED_CHECKS,
-    PIPELINE,
     REPORT,
     UNUSABLE,
-    engine_options,
     finish,
     option,
-    reading_options,
-    records_command,
     together,
     traced,
 )
-from symbouq_cli.reading import model_options, readings
+from symbouq_cli.reading import readings, records_command
 from symbouq_cli.terminal import tell
 
 if TYPE_CHECKING:
@@ -65,10 +61,6 @@ _CHECKS = together(
 @click.command()
 @records_command
 @CONTEXT
-@PIPELINE
-@model_options("--model")
-@reading_options
-@engine_options
 @REPORT
 @_CHECKS
 def audit(

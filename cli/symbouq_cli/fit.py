@@ -11,9 +11,6 @@ import click
 
 from symbouq_cli.options import (
     JOBS,
-    ONTOLOGY,
-    PIPELINE,
-    PROFILE,
     TIMEOUT,
     TRACES,
     UNUSABLE,
@@ -23,6 +20,7 @@ from symbouq_cli.options import (
     option,
     out_option,
     output_option,
+    parsing_options,
     reading_options,
     traced,
 )
@@ -61,9 +59,7 @@ _VARIANTS = ("full", "scores only", "symbolizability", "determinacy", "evaluable
     metavar="MODEL",
     help="Adapt this model to FILES without labels, in place of fitting one.",
 )
-@PROFILE
-@ONTOLOGY
-@PIPELINE
+@parsing_options
 @reading_options
 @JOBS
 @TIMEOUT
@@ -187,9 +183,7 @@ def _tell(model: Model) -> None:
 @option(
     "--strict", is_flag=True, help="Refuse a model that was fitted under another ontology version."
 )
-@PROFILE
-@ONTOLOGY
-@PIPELINE
+@parsing_options
 @model_options("--reader-model")
 @reading_options
 @engine_options

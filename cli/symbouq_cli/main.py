@@ -29,24 +29,20 @@ from symbouq_cli.labels import labels
 from symbouq_cli.options import (
     EXAMPLES,
     JOBS,
-    ONTOLOGY,
-    PIPELINE,
-    PROFILE,
     REPORT,
     TIMEOUT,
     TRACE,
     UNUSABLE,
-    engine_options,
     finish,
     option,
     out_option,
+    parsing_options,
     printing_option,
     reading_options,
-    records_command,
     traced,
 )
 from symbouq_cli.process import Ended, ending_signals, open_streams
-from symbouq_cli.reading import model_options, readings
+from symbouq_cli.reading import readings, records_command
 from symbouq_cli.refine import refine, select
 from symbouq_cli.rules import rules
 from symbouq_cli.scenes import scenes
@@ -169,10 +165,6 @@ def main(context: click.Context, debug: bool) -> None:
 
 @main.command()
 @records_command
-@PIPELINE
-@model_options("--model")
-@reading_options
-@engine_options
 def parse(files: tuple[str, ...], out: str, **options: Any) -> None:
     """Read every trace of FILES into relations, in a form that `audit` takes.
 
@@ -266,9 +258,7 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
     help="Print how each sentence is read, too: its parse, candidates with costs, and the rules "
     "and facts that they come from.",
 )
-@PROFILE
-@ONTOLOGY
-@PIPELINE
+@parsing_options
 @reading_options
 def explain(
     file: str,
@@ -293,9 +283,7 @@ def explain(
 @main.command()
 @TRACE
 @out_option("-")
-@PROFILE
-@ONTOLOGY
-@PIPELINE
+@parsing_options
 @reading_options
 @JOBS
 @TIMEOUT

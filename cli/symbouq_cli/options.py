@@ -156,6 +156,9 @@ reading_options = together(
 )
 """The options that say how trace files are read; `traced` takes them."""
 
+parsing_options = together(PROFILE, ONTOLOGY, PIPELINE)
+"""The options that say what texts mean."""
+
 engine_options = together(JOBS, TIMEOUT, ENGINE, _SHARDS)
 """The options that say where a job runs; `symbouq_cli.run.run` takes them."""
 
@@ -181,10 +184,6 @@ def out_option(default: str) -> Callable[[Any], Any]:
         help="Where to write; - is standard output, a name in .gz is compressed, one in "
         ".parquet is a table.",
     )
-
-
-records_command = together(TRACES, out_option("-"), PROFILE, ONTOLOGY)
-"""Argument and options of a command that makes one record of each trace."""
 
 
 def finish(code: int | bool) -> None:

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symbouq_cli.options import ENDPOINT, option, together
+from symbouq_cli.options import (
+    ENDPOINT,
+    TRACES,
+    engine_options,
+    option,
+    out_option,
+    parsing_options,
+    reading_options,
+    together,
+)
 from symbouq_cli.terminal import bar, quiet_retries, tell
 
 if TYPE_CHECKING:
@@ -50,6 +59,17 @@ def model_options(*names: str) -> Callable[[Any], Any]:
             help="How the model reads: a YAML file with `readings`, `samples`, `price` and others.",
         ),
     )
+
+
+records_command = together(
+    TRACES,
+    out_option("-"),
+    parsing_options,
+    model_options("--model"),
+    reading_options,
+    engine_options,
+)
+"""Argument and options of a command that makes one record of each trace."""
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from symbouq_cli.generate import asked, engine_options, generated, loading, text
 from symbouq_cli.options import (
     CONTINUED,
     ONTOLOGY,
-    PIPELINE,
     PROFILE,
     TRACES,
     count_option,
@@ -18,6 +17,7 @@ from symbouq_cli.options import (
     finish,
     option,
     out_option,
+    parsing_options,
     reading_options,
     traced,
 )
@@ -84,9 +84,7 @@ def _told(found: Comparison) -> str:
     metavar="MODEL",
     help="A model of `symbouq fit`, whose reliability decides; by default the verdicts do.",
 )
-@PROFILE
-@ONTOLOGY
-@PIPELINE
+@parsing_options
 @reading_options
 @job_options
 def select(files: tuple[str, ...], model: str | None, out: str, **options: Any) -> None:

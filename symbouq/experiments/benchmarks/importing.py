@@ -26,7 +26,6 @@ from symbouq.records import Instance, make_record
 from symbouq.version import __version__
 
 MANIFEST = "manifest.json"
-SUFFIXES = (".jsonl", ".jsonl.gz")
 
 
 @dataclass
