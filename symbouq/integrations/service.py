@@ -170,7 +170,7 @@ class _Worker:
             SymboUQError: If its service cannot be made.
         """
         if not self._ready:
-            self._received(None)
+            self._answers([], None)
             self._ready = True
 
     def call(self, call: _Call) -> Any:
@@ -182,8 +182,7 @@ class _Worker:
             SymboUQError: As the method.
         """
         self.ready()
-        self._send([call])
-        (found,) = self._received(self._patience)
+        (found,) = self._answers([call], self._patience)
         if isinstance(found, Exception):
             raise found
         return found
@@ -195,24 +194,18 @@ class _Worker:
 
     def _start(self) -> None:
         self.child = Child("spawn", serve, self._make, os.getpid())
-        self._send([])
         self._ready = False
 
-    def _send(self, calls: list[_Call]) -> None:
-        with suppress(OSError):  # if it is dead, it shows as no answer
-            self.child.line.send(calls)
-
-    def _received(self, patience: float | None) -> list[Any]:
-        """The answer to what was sent."""
-        fault: Exception
+    def _answers(self, calls: list[_Call], patience: float | None) -> list[Any]:
+        fault: Exception = LimitError()
+        line = self.child.line
         try:
-            if self.child.line.poll(patience):
-                answer = self.child.line.recv()
-                if not isinstance(answer, Exception):
-                    return list(answer)
-                fault = answer
-            else:
-                fault = LimitError()
+            line.send(calls)
+            if line.poll(patience):
+                found = line.recv()
+                if not isinstance(found, Exception):
+                    return list(found)
+                fault = found
         except (EOFError, OSError):
             fault = ServiceError(f"the worker died ({self.child.ended()})")
         self.end()
