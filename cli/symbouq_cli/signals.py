@@ -54,12 +54,12 @@ def signals(traces: str, model: str, folder: str, audits: str | None, **options:
     """
     import time
 
-    from symbouq.evidence.signals.extract import Extraction, extract
+    from symbouq.evidence.signals.extract import Extraction, Extractor
     from symbouq_cli.run import progress
 
     start = time.monotonic()
     with progress() as advance:
-        done = extract(traces, model, folder, audits, Extraction(**options), advance)
+        done = Extractor(model, Extraction(**options)).write(traces, folder, audits, advance)
     for error in done.failed:
         tell(error)
     tell(

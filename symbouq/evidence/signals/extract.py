@@ -46,7 +46,7 @@ class Extractor:
     """A model that signals are taken from.
 
     Args:
-        model: The folder, or hub id, of the model.
+        model: The folder, or hub id, of the model that generated the traces.
         options: How.
 
     Raises:
@@ -76,7 +76,18 @@ class Extractor:
         audits: str | os.PathLike[str] | None = None,
         advance: Callable[[int], None] = lambda count: None,
     ) -> Written:
-        """As `extract`."""
+        """Writes the signals cache of a traces file, or completes one.
+
+        Args:
+            traces: Traces that `symbouq generate` wrote.
+            folder: The cache's folder.
+            audits: Audits of the traces, for the claims of free-form responses and of outputs
+                that are not valid.
+            advance: Is told how many more traces are done.
+
+        Raises:
+            SymboUQError: If the cache cannot be written; finished shards stay.
+        """
         configuration = Configuration(
             model=self._weights.name,
             model_hash=self._weights.hash,
@@ -94,32 +105,6 @@ class Extractor:
             Path(folder), traces, configuration, self._forced, self._tokenizer, prompt
         )
         return writer.write(audits, advance)
-
-
-def extract(
-    traces: str | os.PathLike[str],
-    model: str,
-    folder: str | os.PathLike[str],
-    audits: str | os.PathLike[str] | None = None,
-    options: Extraction | None = None,
-    advance: Callable[[int], None] = lambda count: None,
-) -> Written:
-    """Writes the signals cache of a traces file, or completes one.
-
-    Args:
-        traces: Traces that `symbouq generate` wrote.
-        model: The folder, or hub id, of the model that generated them.
-        folder: The cache's folder.
-        audits: Audits of the traces, for the claims of free-form responses and of outputs
-            that are not valid.
-        options: How.
-        advance: Is told how many more traces are done.
-
-    Raises:
-        SymboUQError: If a package is missing, the model cannot be used, or the cache
-            cannot be written; finished shards stay.
-    """
-    return Extractor(model, options or Extraction()).write(traces, folder, audits, advance)
 
 
 def prompt_ids(chat: Chat, record: Record) -> list[int]:
