@@ -160,7 +160,7 @@ def generate(
 
     Example: symbouq generate test.jsonl.gz --model models/small --out traces.jsonl
     """
-    from symbouq.evidence.generation.run import Settings, generate_on_ray
+    from symbouq.evidence.generation.run import Generator, Settings, generate_on_ray
     from symbouq.evidence.generation.run import generate as run
 
     if not ray and (jobs is not None or gpus is not None):
@@ -171,7 +171,7 @@ def generate(
     if ray:
         steps = generate_on_ray(instances, load, settings, out, jobs, gpus)
     else:
-        steps = run(instances, load(), settings, out)
+        steps = run(instances, Generator(load(), settings), out)
     finish(not generated(steps) or failed)
 
 

@@ -53,13 +53,13 @@ def refine(files: tuple[str, ...], out: str, ontology: str | None, **options: An
 
     Example: symbouq refine test.jsonl.gz --model models/small --control --out refined.jsonl
     """
-    from symbouq.evidence.generation.refining import Refinement, compared
-    from symbouq.evidence.generation.refining import refine as run
+    from symbouq.evidence.generation.refining import Refinement, Refiner, compared
+    from symbouq.evidence.generation.run import generate
     from symbouq.evidence.signals.traces import readable_records
 
     instances, failed = asked(files, options)
     load = loading(options)
-    steps = run(instances, load(), Refinement(**options), out, ontology)
+    steps = generate(instances, Refiner(load(), Refinement(**options), ontology), out)
     whole = generated(steps)
     comparison = compared(readable_records(out))
     if comparison is not None:

@@ -27,7 +27,7 @@ from symbouq.evidence.generation.engine import Engine
 from symbouq.evidence.generation.engine import Options as EngineOptions
 from symbouq.evidence.generation.engines import load_engine
 from symbouq.evidence.generation.models import folder_of
-from symbouq.evidence.generation.run import Settings, generate, read_instances
+from symbouq.evidence.generation.run import Generator, Settings, generate, read_instances
 from symbouq.evidence.labels.judge import Judge, judging
 from symbouq.evidence.labels.merging import merge
 from symbouq.evidence.labels.records import labelled, read_claims, read_labels
@@ -407,7 +407,7 @@ class Traces(Stage):
         instances, failed = read_instances([str(work.input(cell.questions))])
         _raise_first(failed)
         engine = _engine(cell.config.generation, cell.backbone.place(work), cell.backbone.template)
-        for progress in generate(instances, engine, self.generation_settings, out):
+        for progress in generate(instances, Generator(engine, self.generation_settings), out):
             work.advance(progress.done - done)
             done = progress.done
         out.touch()
