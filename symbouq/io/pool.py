@@ -65,9 +65,9 @@ class Child:
         self.process.join()
         self.line.close()
         code = self.process.exitcode
-        return (
-            f"killed by {signal.Signals(-code).name}" if code and code < 0 else f"exit code {code}"
-        )
+        if code is not None and code < 0:
+            return f"killed by {signal.Signals(-code).name}"
+        return f"exit code {code}"
 
 
 class Pool(Generic[_Item, _Result]):

@@ -60,7 +60,7 @@ def read_settings(path: Path, kind: type[_Kind]) -> _Kind:
         document, value = yaml.compose(text, Loader=SafeLoader), yaml.safe_load(text)
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"cannot be read: {error}", str(path)) from error
-    except (yaml.error.YAMLError, yaml.error.YAMLFutureWarning) as error:
+    except (yaml.error.YAMLError, yaml.error.YAMLFutureWarning, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else None
         raise SettingsError(f"not valid YAML: {error}", str(path), line) from error
@@ -81,13 +81,13 @@ def _line(node: Any, place: Sequence[int | str]) -> int | None:
     line = None
     for part in place:
         if isinstance(node, yaml.MappingNode):
-            members = {key.value: (key, value) for key, value in node.value}
+            members = {str(key.value): (key, value) for key, value in node.value}
         elif isinstance(node, yaml.SequenceNode):
-            members = dict(enumerate(zip(node.value, node.value, strict=True)))
+            members = {str(n): (item, item) for n, item in enumerate(node.value)}
         else:
             break
-        if part not in members:
+        if str(part) not in members:
             break
-        key, node = members[part]
+        key, node = members[str(part)]
         line = key.start_mark.line + 1
     return line

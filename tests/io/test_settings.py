@@ -31,6 +31,8 @@ def test_what_is_not_set_has_its_default(tmp_path: Path) -> None:
         ("samples: 0\nretries: -1", 1, "samples: .*; retries: .*"),
         ("alone: true\nalone: false", 2, "not valid YAML: .*duplicate key"),
         ("alone: true\nprice: [1, 2", 2, "not valid YAML"),
+        ("? [1, 2]\n: 3\nsamples: 0", 3, "samples: .*"),
+        ("a: " + "[" * 20_000, None, "not valid YAML"),
         ("- samples", None, "Input should be a valid dictionary"),
     ],
 )
