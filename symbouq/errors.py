@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -65,17 +67,23 @@ class RecordError(SymboUQError):
     """One input record cannot be read. Other records are not affected."""
 
 
-def missing_extra(name: str, error: ImportError) -> SymboUQError:
-    """The error to raise where a package of an extra cannot be imported.
+@contextmanager
+def extra(name: str) -> Iterator[None]:
+    """Imports packages of an extra.
 
     Args:
         name: The extra.
-        error: What the import raised.
+
+    Raises:
+        SymboUQError: If one cannot be imported; says how to install the extra.
     """
-    package = f" ({error.name})" if error.name else ""
-    return SymboUQError(
-        f"this needs the extra `{name}`{package}: pip install 'symbouq[{name}]'; {error}"
-    )
+    try:
+        yield
+    except ImportError as error:
+        package = f" ({error.name})" if error.name else ""
+        raise SymboUQError(
+            f"this needs the extra `{name}`{package}: pip install 'symbouq[{name}]'; {error}"
+        ) from error
 
 
 def internal(error: Exception) -> str:

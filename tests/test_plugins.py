@@ -11,8 +11,9 @@ import pytest
 from symbouq import plugins
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.registry import SCORERS, brought_by, registered
-from symbouq.experiments.config import ConfigError, DatasetConfig
+from symbouq.experiments.config import DatasetConfig
 from symbouq.experiments.questions import QUESTIONS, write_questions
+from symbouq.io.settings import SettingsError
 
 MODULE = """
 from symbouq.evidence.scorers.base import Scorer
@@ -102,13 +103,17 @@ def test_a_package_brings_a_dataset(site: Path, tmp_path: Path) -> None:
     assert len(rows) == 2
     assert all(row["id"].startswith("validation-") and "answer" not in row for row in rows)
     many = dataset.model_copy(update={"sizes": {"test": 4}})
-    with pytest.raises(ConfigError, match="l, test: 4 questions are asked for, and letters has 3"):
+    with pytest.raises(
+        SettingsError, match="l, test: 4 questions are asked for, and letters has 3"
+    ):
         write_questions(many, "test", None, tmp_path)
 
 
 def test_a_dataset_that_no_package_brings(tmp_path: Path) -> None:
     given = {"name": "l", "provider": "no-such-letters", "sizes": {"test": 1}}
-    with pytest.raises(ConfigError, match="no installed package brings a dataset no-such-letters"):
+    with pytest.raises(
+        SettingsError, match="no installed package brings a dataset no-such-letters"
+    ):
         write_questions(DatasetConfig.model_validate(given), "test", None, tmp_path)
     with pytest.raises(ValueError, match="needs either `family`, `files` or `provider`"):
         DatasetConfig.model_validate(given | {"family": "chains"})

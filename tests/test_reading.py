@@ -41,6 +41,12 @@ def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
+def settings(**values: Any) -> list[str]:
+    """The option that names a file with these settings; JSON is YAML as well."""
+    Path("reader.yaml").write_text(json.dumps(values))
+    return ["--reader-settings", "reader.yaml"]
+
+
 def audits(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()]
 
@@ -58,8 +64,7 @@ def test_an_audit_by_a_model_is_repeated_without_it_byte_by_byte(traces: Path) -
             server.url,
             "--model",
             "plain",
-            "--price",
-            "1/10",
+            *settings(price=[1, 10]),
         )
     assert result.exit_code == 0, result.output
     assert "read by plain: 3 traces; 12 replies asked for" in result.output
@@ -87,10 +92,7 @@ def test_what_is_edited_in_a_reading_is_audited(traces: Path) -> None:
             server.url,
             "--model",
             "plain",
-            "--samples",
-            "1",
-            "--concurrency",
-            "1",
+            *settings(samples=1, concurrency=1),
         )
     file = Path("readings.jsonl")
     lines = file.read_text().splitlines()
@@ -98,7 +100,7 @@ def test_what_is_edited_in_a_reading_is_audited(traces: Path) -> None:
         '"relation":"left","object":"t2"', '"relation":"right","object":"t2"', 1
     )
     file.write_text("\n".join([edited, *lines[1:]]) + "\n")
-    run("audit", str(traces), "--out", "again.jsonl", "--reader", "model", "--samples", "1")
+    run("audit", str(traces), "--out", "again.jsonl", "--reader", "model", *settings(samples=1))
     before, after = (
         audits(Path(name))[0]["claims"][0]["verdict"] for name in ("first.jsonl", "again.jsonl")
     )
@@ -119,7 +121,7 @@ def test_a_server_that_dies_loses_nothing(traces: Path) -> None:
         answered += 1
         return plain_reply(body) if answered <= 5 else (500, "out of memory")
 
-    options = ["--reader", "model", "--model", "plain", "--retries", "0", "--concurrency", "1"]
+    options = ["--reader", "model", "--model", "plain", *settings(retries=0, concurrency=1)]
     with chat_server(dying) as server:
         result = run(
             "audit", str(traces), "--out", "first.jsonl", "--endpoint", server.url, *options
@@ -172,16 +174,29 @@ def test_every_reading_command_takes_a_model(traces: Path) -> None:
         (["--reader", "model", "--endpoint", "http://h/v1"], "--model NAME"),
         (["--reader", "model", "--endpoint", "nowhere", "--model", "m"], "no address"),
         (["--reader", "model"], "cannot be read"),
-        (["--reader", "model", "--price", "3"], "READ/WRITTEN"),
-        (
-            ["--reader", "model", "--readings", "traces.jsonl"],
-            "--readings traces.jsonl is one of the input",
-        ),
+        (["--reader-settings", "traces.jsonl"], "--reader model"),
         (["--reader", "model", "--out", "readings.jsonl"], "another output"),
         (["--reader", "model", "--report", "readings.jsonl"], "another output"),
     ],
 )
 def test_options_that_do_not_go_together(traces: Path, options: list[str], message: str) -> None:
+    result = run("audit", str(traces), *options)
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("alone: true\nsampels: 3\n", "reader.yaml:2: sampels: Extra inputs are not permitted"),
+        ("price: [1, -2]\n", "reader.yaml:1: price.1: Input should be greater than or equal to 0"),
+        ("readings: traces.jsonl\n", "readings traces.jsonl is one of the input files"),
+        ("readings: reader.yaml\n", "readings reader.yaml is one of the input files"),
+    ],
+)
+def test_faults_of_the_settings_are_named(traces: Path, text: str, message: str) -> None:
+    Path("reader.yaml").write_text(text)
+    options = ["--reader", "model", "--reader-settings", "reader.yaml"]
     result = run("audit", str(traces), *options)
     assert result.exit_code == 2
     assert message in result.output
@@ -248,12 +263,7 @@ def test_the_whole_path_with_a_real_small_model(small_model: Path, traces: Path)
     options = [
         "--reader",
         "both",
-        "--samples",
-        "1",
-        "--reply-tokens",
-        "1500",
-        "--reply-timeout",
-        "900",
+        *settings(samples=1, reply_tokens=1500, reply_timeout=900),
     ]
     with chat_server(answering) as server:
         result = run(

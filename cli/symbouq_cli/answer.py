@@ -7,24 +7,13 @@ from typing import Any
 
 import click
 
-from symbouq_cli.options import (
-    PIPELINE,
-    engine_options,
-    finish,
-    reading_options,
-    records_command,
-    traced,
-)
-from symbouq_cli.reading import model_options, readings
+from symbouq_cli.options import finish, traced
+from symbouq_cli.reading import readings, records_command
 from symbouq_cli.terminal import tell
 
 
 @click.command()
 @records_command
-@PIPELINE
-@model_options("--model")
-@reading_options
-@engine_options
 def answer(files: tuple[str, ...], out: str, **options: Any) -> None:
     """Answer the question of every record of FILES from its scene, without any model.
 

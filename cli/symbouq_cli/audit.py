@@ -11,18 +11,14 @@ import click
 from symbouq_cli.options import (
     CONTEXT,
     FAILED_CHECKS,
-    FAILED_RECORDS,
-    PIPELINE,
     REPORT,
     UNUSABLE,
-    engine_options,
     finish,
-    reading_options,
-    records_command,
+    option,
     together,
     traced,
 )
-from symbouq_cli.reading import model_options, readings
+from symbouq_cli.reading import readings, records_command
 from symbouq_cli.terminal import tell
 
 if TYPE_CHECKING:
@@ -31,30 +27,29 @@ if TYPE_CHECKING:
 _FILE = click.Path(dir_okay=False)
 _VERDICTS = ("entailed", "contradicted", "unknown", "not-evaluable")
 _CHECKS = together(
-    click.option(
+    option(
         "--fail-on",
         multiple=True,
         metavar="VERDICT",
         type=click.Choice(_VERDICTS),
         help="Exit with 3 where claims have this verdict; may be repeated.",
     ),
-    click.option(
+    option(
         "--fail-over",
         metavar="SHARE",
         type=click.FloatRange(0, 1),
         default=0.0,
-        show_default=True,
         help="With --fail-on, the share of claims that may have it.",
     ),
-    click.option(
+    option(
         "--junit",
         metavar="FILE",
         type=_FILE,
         help="Also write JUnit XML: a case fails where a claim has a verdict of --fail-on, or is "
         "contradicted.",
     ),
-    click.option("--sarif", metavar="FILE", type=_FILE, help="Also write the same as SARIF."),
-    click.option(
+    option("--sarif", metavar="FILE", type=_FILE, help="Also write the same as SARIF."),
+    option(
         "--otel",
         is_flag=True,
         help="Also send each audit to a collector of OpenTelemetry, as OTEL_EXPORTER_OTLP_ENDPOINT "
@@ -66,10 +61,6 @@ _CHECKS = together(
 @click.command()
 @records_command
 @CONTEXT
-@PIPELINE
-@model_options("--model")
-@reading_options
-@engine_options
 @REPORT
 @_CHECKS
 def audit(
@@ -108,18 +99,18 @@ def audit(
     arguments = tuple(options[name] for name in names)
     sources = traced(files, options)
     beside = {"--report": report, "--junit": junit, "--sarif": sarif}
-    written = {option: path for option, path in beside.items() if path is not None}
-    for option, path in written.items():
-        refuse_overwriting(sources, path, option)
-        others = {"--out": out} | {o: p for o, p in written.items() if o != option}
+    written = {flag: path for flag, path in beside.items() if path is not None}
+    for flag, path in written.items():
+        refuse_overwriting(sources, path, flag)
+        others = {"--out": out} | {o: p for o, p in written.items() if o != flag}
         for other, name in others.items():
             if name != "-" and same_file(name, path):
-                raise click.UsageError(f"{option} and {other} name the same file")
+                raise click.UsageError(f"{flag} and {other} name the same file")
     if fail_over and not fail_on:
         raise click.UsageError("--fail-over is the share that --fail-on lets pass: give that, too")
     if options["shards"] and (written or fail_on or otel):
-        option = next(iter(written), "--fail-on" if fail_on else "--otel")
-        raise click.UsageError(f"{option} shows one --out; audit some shards again for it")
+        flag = next(iter(written), "--fail-on" if fail_on else "--otel")
+        raise click.UsageError(f"{flag} shows one --out; audit some shards again for it")
     table = SummaryTable()
     checks = shown.Checks([*map(Verdict, fail_on)] or [Verdict.CONTRADICTED])
     checked = bool(fail_on or junit or sarif)
@@ -170,7 +161,7 @@ def audit(
             tell(line)
     if fail_on and checks.exceed(fail_over):
         finish(FAILED_CHECKS)
-    finish(UNUSABLE if lost else FAILED_RECORDS if failed else 0)
+    finish(UNUSABLE if lost else failed > 0)
 
 
 def _events() -> AuditEvents:
@@ -179,10 +170,8 @@ def _events() -> AuditEvents:
     Raises:
         SymboUQError: If the packages for that are missing.
     """
-    from symbouq.errors import missing_extra
+    from symbouq.errors import extra
 
-    try:
+    with extra("otel"):
         from symbouq.integrations.telemetry import AuditEvents
-    except ModuleNotFoundError as error:
-        raise missing_extra("otel", error) from error
     return AuditEvents()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from symbouq_cli.options import count_option, option
 from symbouq_cli.terminal import tell
 
 
@@ -19,13 +20,13 @@ def backbone() -> None:
 
 @backbone.command()
 @click.argument("name", metavar="NAME")
-@click.option(
+@option(
     "--out",
     metavar="DIR",
     type=click.Path(file_okay=False, path_type=Path),
     help="Where to write the model.  [default: backbones/ and NAME]",
 )
-@click.option(
+@option(
     "--from",
     "source",
     metavar="FILE",
@@ -46,52 +47,44 @@ def install(name: str, out: Path | None, source: Path | None) -> None:
 
 
 @backbone.command()
-@click.option(
+@option(
     "--out",
     metavar="DIR",
     required=True,
     type=click.Path(file_okay=False, path_type=Path),
     help="Where to write the model.",
 )
-@click.option(
+@option(
     "--from",
     "base",
     metavar="MODEL",
     help="Folder of a pretrained model, or its id on the Hugging Face hub, to be trained further.",
 )
-@click.option(
+@option(
     "--size",
     type=click.Choice(["small", "tiny"]),
     help="Width and depth of a model that is trained from nothing.  [default: small]",
 )
-@click.option(
-    "--steps",
-    type=click.IntRange(min=1),
-    help="Steps of training.  [default: 3000; 90 with --from]",
-)
-@click.option(
+@count_option("--steps", help="Steps of training.  [default: 3000; 90 with --from]")
+@option(
     "--rate",
     type=click.FloatRange(min=0, min_open=True),
     help="Peak learning rate.  [default: 0.005; 0.001 with --from]",
 )
-@click.option(
-    "--seed", default=2026, show_default=True, help="Decides weights, scenes and their order."
-)
-@click.option(
+@option("--seed", default=2026, help="Decides weights, scenes and their order.")
+@option(
     "--hops",
     multiple=True,
     type=click.IntRange(1, 3),
     help="Facts that an answer takes; may be repeated.  [default: 1, 2, 3, 3]",
 )
-@click.option(
+@option(
     "--wordings",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Training split of a benchmark, whose sentences word three chains of four.",
 )
-@click.option(
-    "--threads", type=click.IntRange(min=1), help="Threads of one process.  [default: all cores]"
-)
+@count_option("--threads", help="Threads of one process.  [default: all cores]")
 def train(
     out: Path,
     base: str | None,
@@ -111,20 +104,18 @@ def train(
 
     Example: symbouq backbone train --from backbones/smollm2 --out backbones/smollm2-trained
     """
-    from symbouq.errors import SymboUQError, missing_extra
+    from symbouq.errors import SymboUQError, extra
 
     if base is not None and size is not None:
         raise SymboUQError("a pretrained model (--from) has its size; leave --size out")
 
-    try:
+    with extra("models"):
         import torch
 
         from symbouq.experiments.backbones.corpus import wordings_of
         from symbouq.experiments.backbones.plan import SIZES, Plan
         from symbouq.experiments.backbones.training import train as trained
         from symbouq.experiments.questions import instances
-    except ImportError as error:
-        raise missing_extra("models", error) from error
 
     if threads:
         torch.set_num_threads(threads)

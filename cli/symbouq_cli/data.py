@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from symbouq_cli.options import finish
+from symbouq_cli.options import finish, option
 from symbouq_cli.terminal import say, tell
 
 SHOWN = 20
@@ -34,31 +34,28 @@ def _benchmarks(_context: click.Context, _argument: click.Parameter, begun: str)
 @data.command("import")
 @click.argument("name", shell_complete=_benchmarks)
 @click.argument("path")
-@click.option(
+@option(
     "--out", metavar="DIR", required=True, type=click.Path(file_okay=False), help="Where to write."
 )
-@click.option(
+@option(
     "--split",
     metavar="HOW",
     default="paper",
-    show_default=True,
     help="paper (its sizes), source (as released), none, or sizes: validation=100,test=500.",
 )
-@click.option("--reduce", metavar="NAME", help="A smaller answer space; see `symbouq data list`.")
-@click.option("--seed", default=0, show_default=True, help="Varies which scenes are drawn.")
-@click.option("--pool", is_flag=True, help="Draw from all rows, whatever their split at source.")
-@click.option(
+@option("--reduce", metavar="NAME", help="A smaller answer space; see `symbouq data list`.")
+@option("--seed", default=0, help="Varies which scenes are drawn.")
+@option("--pool", is_flag=True, help="Draw from all rows, whatever their split at source.")
+@option(
     "--overlap",
     type=click.Choice(["refuse", "drop"]),
     default="refuse",
-    show_default=True,
     help="A scene in two splits of the source: refuse, or drop from the earlier split.",
 )
-@click.option(
+@option(
     "--suffix",
     type=click.Choice([".jsonl", ".jsonl.gz"]),
     default=".jsonl.gz",
-    show_default=True,
     help="What the files end in.",
 )
 def import_(name: str, path: str, out: str, **options: Any) -> None:

@@ -11,35 +11,41 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symbouq_cli.options import ENGINE, JOBS
-from symbouq_cli.terminal import say, tell
+from symbouq_cli.options import ENGINE, JOBS, option, together
+from symbouq_cli.terminal import bar, say, tell
 
 if TYPE_CHECKING:
     from symbouq.experiments.experiment import Experiment
     from symbouq.experiments.results import Results
     from symbouq.experiments.runner import Stage
 
-CONFIG = click.argument(
-    "config", metavar="CONFIG", type=click.Path(exists=True, dir_okay=False, path_type=Path)
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+_configured = together(
+    click.argument(
+        "config", metavar="CONFIG", type=click.Path(exists=True, dir_okay=False, path_type=Path)
+    ),
+    option(
+        "--out",
+        metavar="DIR",
+        type=_FOLDER,
+        help="The run's folder.  [default: runs/ and the experiment's name]",
+    ),
+    option(
+        "--data",
+        metavar="DIR",
+        envvar="SYMBOUQ_DATA",
+        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        help="Folder of the benchmarks; also from SYMBOUQ_DATA.",
+    ),
+    option(
+        "--allow-smaller",
+        is_flag=True,
+        help="Where a split's file has fewer questions than the configuration asks for, take them "
+        "all.",
+    ),
 )
-OUT = click.option(
-    "--out",
-    metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="The run's folder.  [default: runs/ and the experiment's name]",
-)
-DATA = click.option(
-    "--data",
-    metavar="DIR",
-    envvar="SYMBOUQ_DATA",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of the benchmarks; also from SYMBOUQ_DATA.",
-)
-SMALLER = click.option(
-    "--allow-smaller",
-    is_flag=True,
-    help="Where a split's file has fewer questions than the configuration asks for, take them all.",
-)
+"""The configuration and where it is run; `_experiment` takes them."""
+
 _ENDINGS = {"markdown": "md", "csv": "csv", "latex": "tex"}
 
 
@@ -52,22 +58,11 @@ def experiment() -> None:
 
 
 @experiment.command()
-@CONFIG
-@OUT
-@DATA
-@SMALLER
-@click.option("--dry-run", is_flag=True, help="Show the plan with its estimated cost, and stop.")
+@_configured
+@option("--dry-run", is_flag=True, help="Show the plan with its estimated cost, and stop.")
 @ENGINE
 @JOBS
-def run(
-    config: Path,
-    out: Path | None,
-    data: Path | None,
-    allow_smaller: bool,
-    dry_run: bool,
-    engine: str,
-    jobs: int | None,
-) -> None:
+def run(dry_run: bool, engine: str, jobs: int | None, **options: Any) -> None:
     """Run the experiment of CONFIG; what is made already is not made again.
 
     At its end all tables and figures are in the folders `tables` and `figures` of the run's.
@@ -78,7 +73,7 @@ def run(
     Example: symbouq experiment run experiments/laptop.yaml --data benchmarks
     """
     on_ray = engine == "ray"
-    configured = _experiment(config, out, data, allow_smaller, 1 if on_ray else jobs)
+    configured = _experiment(**options, processes=1 if on_ray else jobs)
     if dry_run:
         _show_plan(configured)
         return
@@ -125,17 +120,8 @@ def _progress(
         took: Seconds that a stage took; None while it is not made.
         inner: Whether they tell how far they are.
     """
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    console = Console(stderr=True)
     number, to_do = total - len(left), sum(stage.cost for stage in left)
     waiting = dict.fromkeys(left)
     at_work: dict[Stage, float] = {}
@@ -160,17 +146,11 @@ def _progress(
         number, at_work[stage] = number + 1, now
         return f"[{number}/{total}, about {minutes:.0f} min left] {stage.name}"
 
-    if not console.is_terminal:
-        yield lambda stage: tell(counted(stage)), lambda count: None
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as progress:
+    times = TimeElapsedColumn(), TimeRemainingColumn()
+    with bar("{task.description}", BarColumn(), MofNCompleteColumn(), *times) as progress:
+        if progress.disable:
+            yield lambda stage: tell(counted(stage)), lambda count: None
+            return
         inside = progress.add_task("", visible=False)
 
         def begun(stage: Stage) -> None:
@@ -200,16 +180,13 @@ def _show_plan(configured: Experiment) -> None:
 
 
 @experiment.command()
-@CONFIG
-@OUT
-@DATA
-@SMALLER
-def status(config: Path, out: Path | None, data: Path | None, allow_smaller: bool) -> None:
+@_configured
+def status(**options: Any) -> None:
     """Say which stages of CONFIG are made, and how long they took.
 
     Example: symbouq experiment status experiments/smoke.yaml
     """
-    for state in _experiment(config, out, data, allow_smaller).run.states():
+    for state in _experiment(**options).run.states():
         progress = f"made in {state.seconds:.1f} s" if state.done else "to do"
         say(f"{state.stage.name}: {progress}")
 
@@ -258,38 +235,20 @@ def _name(kind: str) -> Callable[..., Any]:
 
 @experiment.command()
 @_name("tables")
-@CONFIG
-@OUT
-@DATA
-@SMALLER
-@click.option(
-    "--form",
-    type=click.Choice([*_ENDINGS]),
-    default="markdown",
-    show_default=True,
-    help="How to print the table.",
+@_configured
+@option(
+    "--form", type=click.Choice([*_ENDINGS]), default="markdown", help="How to print the table."
 )
-@click.option(
-    "--to",
-    metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Write a file into this folder in place of printing.",
+@option(
+    "--to", metavar="DIR", type=_FOLDER, help="Write a file into this folder in place of printing."
 )
-def table(
-    name: str,
-    config: Path,
-    out: Path | None,
-    data: Path | None,
-    allow_smaller: bool,
-    form: str,
-    to: Path | None,
-) -> None:
+def table(name: str, form: str, to: Path | None, **options: Any) -> None:
     """Print the table NAME of the experiment of CONFIG; `all` is every table.
 
     Example: symbouq experiment table result experiments/smoke.yaml --form latex
     """
     names = _chosen("tables", name)
-    results = _results(_experiment(config, out, data, allow_smaller))
+    results = _results(_experiment(**options))
     if to is not None:
         _write_tables(results, names, to, form)
         return
@@ -299,39 +258,23 @@ def table(
 
 @experiment.command()
 @_name("figures")
-@CONFIG
-@OUT
-@DATA
-@SMALLER
-@click.option(
-    "--form",
-    type=click.Choice(["png", "svg"]),
-    default="png",
-    show_default=True,
-    help="Kind of the file.",
-)
-@click.option(
+@_configured
+@option("--form", type=click.Choice(["png", "svg"]), default="png", help="Kind of the file.")
+@option(
     "--to",
     metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=_FOLDER,
     default=Path(),
-    help="The folder to write into.  [default: the current one]",
+    show_default="the current one",
+    help="The folder to write into.",
 )
-def figure(
-    name: str,
-    config: Path,
-    out: Path | None,
-    data: Path | None,
-    allow_smaller: bool,
-    form: str,
-    to: Path,
-) -> None:
+def figure(name: str, form: str, to: Path, **options: Any) -> None:
     """Draw the figure NAME of the experiment of CONFIG; `all` is every figure.
 
     Example: symbouq experiment figure risk-coverage experiments/smoke.yaml --form svg
     """
     names = _chosen("figures", name)
-    _draw(_results(_experiment(config, out, data, allow_smaller)), names, to, form)
+    _draw(_results(_experiment(**options)), names, to, form)
 
 
 def _results(configured: Experiment) -> Results:

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symbouq_cli.options import (
-    FAILED_RECORDS,
     JOBS,
-    ONTOLOGY,
-    PIPELINE,
-    PROFILE,
     TIMEOUT,
     TRACES,
     UNUSABLE,
     engine_options,
+    file_option,
+    finish,
+    option,
     out_option,
+    output_option,
+    parsing_options,
     reading_options,
     traced,
 )
@@ -36,38 +37,29 @@ _VARIANTS = ("full", "scores only", "symbolizability", "determinacy", "evaluable
 
 @click.command()
 @TRACES
-@click.option(
-    "--out",
-    required=True,
-    metavar="MODEL",
-    type=click.Path(dir_okay=False),
-    help="Where to write the model, a JSON file.",
+@output_option(
+    "--out", required=True, metavar="MODEL", help="Where to write the model, a JSON file."
 )
-@click.option(
+@option(
     "--composition",
     type=click.Choice(["worlds", "dual", "paper"]),
     default="worlds",
-    show_default=True,
     help="What the constraint scores see: the assumed context of the audit as in the paper, both "
     "contexts (dual), or both and how the answer stands in the scene's possible worlds.",
 )
-@click.option(
+@option(
     "--variant",
     type=click.Choice(_VARIANTS),
     default="full",
-    show_default=True,
     help="How scores are composed; full is the paper's DARC.",
 )
-@click.option("--seed", default=2026, show_default=True, help="Varies which traces share a fold.")
-@click.option(
+@option("--seed", default=2026, help="Varies which traces share a fold.")
+@file_option(
     "--source",
     metavar="MODEL",
-    type=click.Path(exists=True, dir_okay=False),
     help="Adapt this model to FILES without labels, in place of fitting one.",
 )
-@PROFILE
-@ONTOLOGY
-@PIPELINE
+@parsing_options
 @reading_options
 @JOBS
 @TIMEOUT
@@ -80,9 +72,9 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
 
     Example: symbouq fit validation.jsonl.gz --out model.json
     """
-    from symbouq.errors import missing_extra
+    from symbouq.errors import extra
 
-    try:
+    with extra("fit"):
         import scipy  # noqa: F401
         import sklearn  # noqa: F401
 
@@ -90,8 +82,6 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
         from symbouq.reliability import model as models
         from symbouq.reliability.labels import labelled
         from symbouq.reliability.reading import Reader
-    except ImportError as error:
-        raise missing_extra("fit", error) from error
     from symbouq.io.stream import Job
     from symbouq.records import Trace
     from symbouq_cli.run import refuse_overwriting
@@ -135,7 +125,7 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
         )
     model.save(out)
     _tell(model)
-    click.get_current_context().exit(FAILED_RECORDS if failed else 0)
+    finish(bool(failed))
 
 
 def _gathered(
@@ -188,20 +178,12 @@ def _tell(model: Model) -> None:
 
 @click.command()
 @TRACES
-@click.option(
-    "--model",
-    required=True,
-    metavar="MODEL",
-    type=click.Path(exists=True, dir_okay=False),
-    help="A model of `symbouq fit`.",
-)
+@file_option("--model", required=True, metavar="MODEL", help="A model of `symbouq fit`.")
 @out_option("-")
-@click.option(
+@option(
     "--strict", is_flag=True, help="Refuse a model that was fitted under another ontology version."
 )
-@PROFILE
-@ONTOLOGY
-@PIPELINE
+@parsing_options
 @model_options("--reader-model")
 @reading_options
 @engine_options
@@ -213,15 +195,13 @@ def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> Non
 
     Example: symbouq predict new.jsonl --model model.json --out reliability.jsonl
     """
-    from symbouq.errors import missing_extra
+    from symbouq.errors import extra
 
-    try:
+    with extra("fit"):
         import scipy  # noqa: F401
 
         from symbouq.reliability.jobs import predicting
         from symbouq.reliability.model import Model
-    except ImportError as error:
-        raise missing_extra("fit", error) from error
     from symbouq.io.stream import Job
     from symbouq.records import Trace
     from symbouq_cli.run import refuse_overwriting, run
@@ -232,7 +212,7 @@ def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> Non
     fault = fitted.fault(fitted.reader(*reading))
     if fault and options["strict"]:
         tell(f"{model}: {fault}")
-        click.get_current_context().exit(UNUSABLE)
+        finish(UNUSABLE)
     _warn(fault)
     job = Job(predicting, (model, *reading), Trace, _summed)
     sums: list[tuple[int, float]] = []
@@ -250,7 +230,7 @@ def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> Non
     if count := sum(some for some, _ in sums):
         mean = sum(part for _, part in sums) / count
         tell(f"{count} traces, mean reliability {mean:.3f}")
-    click.get_current_context().exit(FAILED_RECORDS if failed else 0)
+    finish(bool(failed))
 
 
 def _summed(reliabilities: Iterable[float]) -> tuple[int, float]:

@@ -13,13 +13,16 @@ from symbouq.evidence.generation.engine import ENGINES, Options
 from symbouq_cli.options import (
     CONTINUED,
     ENDPOINT,
-    FAILED_RECORDS,
     TRACES,
+    count_option,
+    file_option,
+    finish,
+    option,
     reading_options,
     together,
     traced,
 )
-from symbouq_cli.terminal import quiet_retries, tell
+from symbouq_cli.terminal import bar, quiet_retries, tell
 
 if TYPE_CHECKING:
     from symbouq.evidence.generation.run import Progress
@@ -27,23 +30,21 @@ if TYPE_CHECKING:
 
 
 NETWORK = together(
-    click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1; the GPU where there is one."),
-    click.option(
+    option("--device", metavar="NAME", help="cpu, cuda, cuda:1; the GPU where there is one."),
+    option(
         "--dtype",
         type=click.Choice(["float32", "bfloat16", "float16"]),
         help="Numbers to compute with; float32 on a CPU, the model's own on a GPU.",
     ),
-    click.option(
+    file_option(
         "--chat-template",
-        metavar="FILE",
-        type=click.Path(exists=True, dir_okay=False),
         help="Jinja chat template in place of the tokenizer's own; for signals that of generation.",
     ),
 )
 """The options that say how a network is loaded and asked."""
 
 engine_options = together(
-    click.option(
+    option(
         "--model",
         metavar="DIR",
         required=True,
@@ -51,22 +52,19 @@ engine_options = together(
         "after @ where it is pinned; with --endpoint its name there.",
     ),
     ENDPOINT,
-    click.option(
+    option(
         "--engine",
         type=click.Choice(ENGINES),
         default="transformers",
-        show_default=True,
         help="What runs a local model.",
     ),
-    click.option(
+    count_option(
         "--batch-size",
-        type=click.IntRange(min=1),
-        metavar="N",
         help="Texts generated side by side; fewer where memory does not suffice. Of an endpoint, "
         "requests at a time.",
     ),
     NETWORK,
-    click.option(
+    option(
         "--raw-logprobs",
         is_flag=True,
         help="Record log-probabilities before the grammar's mask, not after it.",
@@ -76,24 +74,18 @@ engine_options = together(
 
 
 text_options = together(
-    click.option(
+    option(
         "--temperature",
         type=click.FloatRange(min=0, min_open=True),
         default=1.0,
-        show_default=True,
         help="Temperature of what is drawn; the first answer is the most probable one.",
     ),
-    click.option("--seed", type=int, default=0, show_default=True, help="Decides what is drawn."),
-    click.option("--free-form", is_flag=True, help="Prose, in place of a list of steps as JSON."),
-    click.option(
-        "--max-tokens",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Most tokens of a trace; by default enough for every structured one.",
+    option("--seed", type=int, default=0, help="Decides what is drawn."),
+    option("--free-form", is_flag=True, help="Prose, in place of a list of steps as JSON."),
+    count_option(
+        "--max-tokens", help="Most tokens of a trace; by default enough for every structured one."
     ),
-    click.option(
-        "--limit", type=click.IntRange(min=1), metavar="N", help="Only the first instances."
-    ),
+    count_option("--limit", help="Only the first instances."),
 )
 """The options that say what is generated."""
 
@@ -127,27 +119,24 @@ def _load(name: Any, url: str | None, model: str, options: Any) -> Any:
 @TRACES
 @CONTINUED
 @engine_options
-@click.option(
+@option(
     "--samples",
     type=click.IntRange(min=0),
     default=10,
-    show_default=True,
     metavar="N",
     help="Further traces of each instance, drawn at random.",
 )
 @text_options
-@click.option(
+@option(
     "--ray",
     is_flag=True,
     help="Generate on a Ray cluster (RAY_ADDRESS; without it, one on this machine).",
 )
-@click.option(
+@count_option(
     "--jobs",
-    type=click.IntRange(min=1),
-    metavar="N",
     help="With --ray: workers, each with the model; as many as there is room for by default.",
 )
-@click.option(
+@option(
     "--gpus",
     type=click.FloatRange(min=0),
     metavar="N",
@@ -171,7 +160,7 @@ def generate(
 
     Example: symbouq generate test.jsonl.gz --model models/small --out traces.jsonl
     """
-    from symbouq.evidence.generation.run import Settings, generate_on_ray
+    from symbouq.evidence.generation.run import Generator, Settings, generate_on_ray
     from symbouq.evidence.generation.run import generate as run
 
     if not ray and (jobs is not None or gpus is not None):
@@ -182,8 +171,8 @@ def generate(
     if ray:
         steps = generate_on_ray(instances, load, settings, out, jobs, gpus)
     else:
-        steps = run(instances, load(), settings, out)
-    click.get_current_context().exit(FAILED_RECORDS if not generated(steps) or failed else 0)
+        steps = run(instances, Generator(load(), settings), out)
+    finish(not generated(steps) or failed)
 
 
 def asked(files: Sequence[str], options: dict[str, Any]) -> tuple[list[Instance], bool]:
@@ -223,26 +212,14 @@ def _summary(progress: Progress | None) -> str:
 @contextmanager
 def _shown() -> Iterator[Callable[[Progress], None]]:
     """A bar on a terminal, nothing elsewhere."""
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
+    from rich.progress import BarColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda progress: None
-        return
-    columns = (
-        TextColumn("{task.completed}/{task.total} traces"),
-        BarColumn(),
-        TextColumn("{task.fields[speed]}"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Bar(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=None, speed="")
+    shown = "{task.completed}/{task.total} traces", BarColumn(), "{task.fields[speed]}"
+    with bar(*shown, TimeElapsedColumn(), TimeRemainingColumn()) as line:
+        task = line.add_task("", total=None, speed="")
 
         def show(progress: Progress) -> None:
             speed = f"{progress.speed:.0f} tokens/s" if progress.tokens else ""
-            bar.update(task, total=progress.total, completed=progress.done, speed=speed)
+            line.update(task, total=progress.total, completed=progress.done, speed=speed)
 
         yield show

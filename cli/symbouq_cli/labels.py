@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symbouq_cli.generate import engine_options, loading
-from symbouq_cli.options import CONTINUED, FAILED_RECORDS, out_option
+from symbouq_cli.options import CONTINUED, finish, option, out_option
 from symbouq_cli.terminal import printable, tell
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ FILE = click.Path(exists=True, dir_okay=False)
 STREAM = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
 TRACES = click.argument("traces", type=STREAM)
-AUDITS = click.option(
+AUDITS = option(
     "--audits",
     metavar="FILE",
     type=FILE,
@@ -115,7 +115,7 @@ def judge(traces: str, out: str, audits: str | None, **options: Any) -> None:
             advance()
     counts = ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()))
     tell(counts or "nothing new to judge")
-    click.get_current_context().exit(FAILED_RECORDS if failed else 0)
+    finish(bool(failed))
 
 
 @labels.command()
@@ -149,10 +149,12 @@ def merge(files: tuple[str, ...], out: str) -> None:
     """
     from symbouq.evidence.labels.merging import merge as merged
     from symbouq.evidence.labels.records import read_labels
+    from symbouq.io.output import write_records
     from symbouq_cli.run import refuse_overwriting
 
     refuse_overwriting(files, out, "--out")
-    _write(out, merged([read_labels(file) for file in files]))
+    joined = merged([read_labels(file) for file in files])
+    write_records(out, (labels.record() for labels in joined))
 
 
 @labels.command()
@@ -168,11 +170,12 @@ def agree(first: str, second: str, out: str) -> None:
 
     from symbouq.evidence.labels.agreement import agreement
     from symbouq.evidence.labels.records import read_labels
+    from symbouq.io.output import write_records
     from symbouq_cli.run import refuse_overwriting
 
     refuse_overwriting([first, second], out, "--out")
     rows = agreement(read_labels(first), read_labels(second))
-    _write(out, [asdict(row) for row in rows])
+    write_records(out, map(asdict, rows))
     _show(rows)
 
 
@@ -195,6 +198,7 @@ def write_labels(
         also: Gives further errors at the end.
     """
     from symbouq.evidence.labels.records import Labels, label_traces
+    from symbouq.io.output import write_records
     from symbouq_cli.run import refuse_overwriting
 
     refuse_overwriting([traces, audits or "-"], out, "--out")
@@ -205,24 +209,13 @@ def write_labels(
             made.append(item)
         else:
             failed.append(item)
-    _write(out, made)
+    write_records(out, (one.record() for one in made))
     failed += also()
     for error in failed:
         tell(error)
     values = [label for one in made for label in one.labels if label is not None]
     tell(f"{len(made)} traces, {len(values)} claims labelled, {sum(values)} right")
-    click.get_current_context().exit(FAILED_RECORDS if failed else 0)
-
-
-def _write(out: str, records: Iterable[Labels | dict[str, Any]]) -> None:
-    import json
-
-    from symbouq.io.output import record_output
-
-    with record_output(out) as stream:
-        for record in records:
-            fields = record if isinstance(record, dict) else record.record()
-            stream.write(json.dumps(fields, ensure_ascii=False).encode() + b"\n")
+    finish(bool(failed))
 
 
 def _show(rows: Iterable[Agreement]) -> None:

@@ -29,23 +29,20 @@ from symbouq_cli.labels import labels
 from symbouq_cli.options import (
     EXAMPLES,
     JOBS,
-    ONTOLOGY,
-    PIPELINE,
-    PROFILE,
     REPORT,
     TIMEOUT,
     TRACE,
     UNUSABLE,
-    engine_options,
     finish,
+    option,
     out_option,
+    parsing_options,
     printing_option,
     reading_options,
-    records_command,
     traced,
 )
 from symbouq_cli.process import Ended, ending_signals, open_streams
-from symbouq_cli.reading import model_options, readings
+from symbouq_cli.reading import readings, records_command
 from symbouq_cli.refine import refine, select
 from symbouq_cli.rules import rules
 from symbouq_cli.scenes import scenes
@@ -153,7 +150,7 @@ class _Unusable(click.ClickException):
     epilog="Example: symbouq audit traces.jsonl --out audits.jsonl",
 )
 @click.version_option(symbouq.version.__version__, prog_name="symbouq")
-@click.option(
+@option(
     "--debug",
     is_flag=True,
     envvar="SYMBOUQ_DEBUG",
@@ -168,10 +165,6 @@ def main(context: click.Context, debug: bool) -> None:
 
 @main.command()
 @records_command
-@PIPELINE
-@model_options("--model")
-@reading_options
-@engine_options
 def parse(files: tuple[str, ...], out: str, **options: Any) -> None:
     """Read every trace of FILES into relations, in a form that `audit` takes.
 
@@ -202,7 +195,7 @@ _AUDITS = click.Path(exists=True, dir_okay=False, allow_dash=True)
 def compare(first: str, second: str, examples: int, form: str, report: str | None) -> None:
     """Show how the audits in FIRST and SECOND differ: two models, contexts or versions.
 
-    Two files of readings (--readings of `symbouq audit`) are compared sentence by sentence.
+    Two files of readings (`symbouq audit --reader model`) are compared sentence by sentence.
 
     Both are what `symbouq audit` wrote; traces belong together by their ids. Where the
     responses are the same, all claims are compared, else the scene and the conclusion. One
@@ -258,16 +251,14 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
 
 @main.command()
 @TRACE
-@click.option("--id", "identity", required=True, metavar="ID", help="Which trace.")
-@click.option(
+@option("--id", "identity", required=True, metavar="ID", help="Which trace.")
+@option(
     "--reading",
     is_flag=True,
     help="Print how each sentence is read, too: its parse, candidates with costs, and the rules "
     "and facts that they come from.",
 )
-@PROFILE
-@ONTOLOGY
-@PIPELINE
+@parsing_options
 @reading_options
 def explain(
     file: str,
@@ -292,9 +283,7 @@ def explain(
 @main.command()
 @TRACE
 @out_option("-")
-@PROFILE
-@ONTOLOGY
-@PIPELINE
+@parsing_options
 @reading_options
 @JOBS
 @TIMEOUT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,12 +13,18 @@ from symbouq.io.adapters import FORMATS
 if TYPE_CHECKING:
     from symbouq.io.adapters.inputs import TraceFile
 
-FAILED_RECORDS = 1
 UNUSABLE = 2
 FAILED_CHECKS = 3
-"""Exit codes: some records failed; rules, options or output cannot be used; `--fail-on` does not
-hold.
-"""
+"""Exit codes: rules, options or output cannot be used; `--fail-on` does not hold."""
+
+
+option = partial(click.option, show_default=True)
+"""An option that tells its default."""
+
+count_option = partial(option, metavar="N", type=click.IntRange(min=1))
+file_option = partial(option, metavar="FILE", type=click.Path(exists=True, dir_okay=False))
+output_option = partial(option, metavar="FILE", type=click.Path(dir_okay=False))
+"""Options that are a number from 1, a file that is there, and one to write."""
 
 
 class _Source(click.Path):
@@ -44,79 +51,69 @@ def _profiles(context: click.Context, _option: click.Parameter, begun: str) -> l
     return [name for name in names if name.startswith(begun)]
 
 
-PROFILE = click.option(
+PROFILE = option(
     "--profile",
     metavar="NAME",
     help="Profile, in place of the trace's own or the default one.",
     shell_complete=_profiles,
 )
-ONTOLOGY = click.option(
+ONTOLOGY = option(
     "--ontology",
     metavar="DIR",
     type=click.Path(exists=True, file_okay=False),
     help="Folder of .lp files that extends or replaces the built-in ontology.",
 )
-PIPELINE = click.option(
+PIPELINE = option(
     "--pipeline",
     metavar="NAME",
     help="Package of the English spaCy pipeline that parses open text; `symbouq doctor` says which "
     "one serves unless named.",
 )
-CONTEXT = click.option(
+CONTEXT = option(
     "--context",
     type=click.Choice(["assumed", "grounded", "non-committal"]),
     default="assumed",
-    show_default=True,
     help="Which verdicts feed profile, features and Constraint-Rule.",
 )
-CONTINUED = click.option(
+CONTINUED = output_option(
     "--out",
-    metavar="FILE",
     required=True,
-    type=click.Path(dir_okay=False),
     help="Where to write; what a stopped run wrote there is kept and continued.",
 )
-JOBS = click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; all cores by default."
-)
-TIMEOUT = click.option(
+JOBS = count_option("--jobs", help="Processes; all cores by default.")
+TIMEOUT = option(
     "--timeout",
     type=click.FloatRange(min=0),
     metavar="SECONDS",
     default=10,
-    show_default=True,
     help="Time that one record may take, 0 for no limit. An audit keeps what was decided by then.",
 )
-ENGINE = click.option(
+ENGINE = option(
     "--engine",
     type=click.Choice(["builtin", "ray"]),
     default="builtin",
-    show_default=True,
     help="What spreads the work: processes on this machine, or a Ray cluster (RAY_ADDRESS; "
     "without it, one on this machine), where N of --jobs are its workers.",
 )
-_SHARDS = click.option(
+_SHARDS = option(
     "--shards",
     metavar="DIR",
     help="With --engine ray, in place of --out: write one compressed file for each of FILES into "
     "this folder or URI, and leave out those that are there.",
 )
-REPORT = click.option(
+REPORT = output_option(
     "--report",
-    metavar="FILE",
-    type=click.Path(dir_okay=False),
     help="Also write a page (HTML) that shows everything, and needs nothing but a browser.",
 )
-ENDPOINT = click.option(
+ENDPOINT = option(
     "--endpoint",
     metavar="URL",
     help="Server with OpenAI's chat completions that runs the model, such as "
     "http://localhost:8000/v1. Its key is SYMBOUQ_API_KEY, or OPENAI_API_KEY, of the environment.",
 )
-EXAMPLES = click.option(
+EXAMPLES = option(
     "--examples",
     default=3,
-    show_default=True,
     type=click.IntRange(min=0),
     help="How many flips of each kind to print.",
 )
@@ -135,13 +132,13 @@ def together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _
 
 
 reading_options = together(
-    click.option(
+    option(
         "--format",
         "form",
         type=click.Choice(FORMATS),
         help="Format of the files; recognised file by file unless named.",
     ),
-    click.option(
+    option(
         "--map",
         "maps",
         multiple=True,
@@ -149,20 +146,18 @@ reading_options = together(
         help="Fill a trace's field (or `prompt`) from another one of the file, a dotted path "
         "for nested ones; may be repeated.",
     ),
-    click.option(
+    option(
         "--prompt-split",
         metavar="REGEX",
         help="Find the scene, and the question, in a prompt by the groups (?P<scene>...) and "
         "(?P<question>...); by default the last question and what stands before it.",
     ),
-    click.option(
-        "--batch-input",
-        metavar="FILE",
-        type=click.Path(exists=True, dir_okay=False),
-        help="Input of the OpenAI batch whose output is read.",
-    ),
+    file_option("--batch-input", help="Input of the OpenAI batch whose output is read."),
 )
 """The options that say how trace files are read; `traced` takes them."""
+
+parsing_options = together(PROFILE, ONTOLOGY, PIPELINE)
+"""The options that say what texts mean."""
 
 engine_options = together(JOBS, TIMEOUT, ENGINE, _SHARDS)
 """The options that say where a job runs; `symbouq_cli.run.run` takes them."""
@@ -170,31 +165,25 @@ engine_options = together(JOBS, TIMEOUT, ENGINE, _SHARDS)
 
 def printing_option(things: str, *forms: str) -> Callable[[_Command], _Command]:
     """`--format` of a command that prints things, the first form by default."""
-    return click.option(
+    return option(
         "--format",
         "form",
         type=click.Choice(forms),
         default=forms[0],
-        show_default=True,
         help=f"How to print the {things}.",
     )
 
 
 def out_option(default: str) -> Callable[[Any], Any]:
     """`--out` with a default; `symbouq.io.output.record_output` takes it."""
-    return click.option(
+    return option(
         "--out",
         metavar="FILE",
         default=default,
-        show_default=True,
         type=click.Path(dir_okay=False, allow_dash=True),
         help="Where to write; - is standard output, a name in .gz is compressed, one in "
         ".parquet is a table.",
     )
-
-
-records_command = together(TRACES, out_option("-"), PROFILE, ONTOLOGY)
-"""Argument and options of a command that makes one record of each trace."""
 
 
 def finish(code: int | bool) -> None:

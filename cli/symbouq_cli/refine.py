@@ -9,12 +9,15 @@ import click
 from symbouq_cli.generate import asked, engine_options, generated, loading, text_options
 from symbouq_cli.options import (
     CONTINUED,
-    FAILED_RECORDS,
     ONTOLOGY,
-    PIPELINE,
     PROFILE,
     TRACES,
+    count_option,
+    file_option,
+    finish,
+    option,
     out_option,
+    parsing_options,
     reading_options,
     traced,
 )
@@ -29,15 +32,8 @@ if TYPE_CHECKING:
 @TRACES
 @CONTINUED
 @engine_options
-@click.option(
-    "--rounds",
-    type=click.IntRange(min=1),
-    default=3,
-    show_default=True,
-    metavar="N",
-    help="How often a question is asked at most.",
-)
-@click.option(
+@count_option("--rounds", default=3, help="How often a question is asked at most.")
+@option(
     "--control",
     is_flag=True,
     help="Also draw as many answers without what logic found, to see what that is worth.",
@@ -57,18 +53,18 @@ def refine(files: tuple[str, ...], out: str, ontology: str | None, **options: An
 
     Example: symbouq refine test.jsonl.gz --model models/small --control --out refined.jsonl
     """
-    from symbouq.evidence.generation.refining import Refinement, compared
-    from symbouq.evidence.generation.refining import refine as run
+    from symbouq.evidence.generation.refining import Refinement, Refiner, compared
+    from symbouq.evidence.generation.run import generate
     from symbouq.evidence.signals.traces import readable_records
 
     instances, failed = asked(files, options)
     load = loading(options)
-    steps = run(instances, load(), Refinement(**options), out, ontology)
+    steps = generate(instances, Refiner(load(), Refinement(**options), ontology), out)
     whole = generated(steps)
     comparison = compared(readable_records(out))
     if comparison is not None:
         tell(_told(comparison))
-    click.get_current_context().exit(0 if whole and not failed else FAILED_RECORDS)
+    finish(not whole or failed)
 
 
 def _told(found: Comparison) -> str:
@@ -83,15 +79,12 @@ def _told(found: Comparison) -> str:
 @click.command()
 @TRACES
 @out_option("-")
-@click.option(
+@file_option(
     "--model",
     metavar="MODEL",
-    type=click.Path(exists=True, dir_okay=False),
     help="A model of `symbouq fit`, whose reliability decides; by default the verdicts do.",
 )
-@PROFILE
-@ONTOLOGY
-@PIPELINE
+@parsing_options
 @reading_options
 @job_options
 def select(files: tuple[str, ...], model: str | None, out: str, **options: Any) -> None:
@@ -103,12 +96,10 @@ def select(files: tuple[str, ...], model: str | None, out: str, **options: Any) 
 
     Example: symbouq select traces.jsonl --out best.jsonl
     """
-    from symbouq.errors import missing_extra
+    from symbouq.errors import extra
 
-    try:
+    with extra("fit"):
         from symbouq.reliability.jobs import selecting
-    except ImportError as error:
-        raise missing_extra("fit", error) from error
     from symbouq.io.stream import Job
     from symbouq.records import Trace
     from symbouq_cli.run import run
@@ -126,7 +117,7 @@ def select(files: tuple[str, ...], model: str | None, out: str, **options: Any) 
     )
     count, other = (sum(part) for part in zip(*counts, strict=True)) if counts else (0, 0)
     tell(f"{count} traces, of {other} a sample is selected")
-    click.get_current_context().exit(FAILED_RECORDS if failed else 0)
+    finish(bool(failed))
 
 
 def _counted(chosen: Any) -> tuple[int, int]:

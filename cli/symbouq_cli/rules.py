@@ -22,12 +22,14 @@ from symbouq_cli.options import (
     REPORT,
     UNUSABLE,
     finish,
+    option,
+    output_option,
     printing_option,
 )
 from symbouq_cli.terminal import printable, say, tell
 
 FOLDER = click.argument("folder", metavar="[DIR]", required=False, type=click.Path())
-WATCH = click.option("--watch", is_flag=True, help="Run again after each edit, until Ctrl-C.")
+WATCH = option("--watch", is_flag=True, help="Run again after each edit, until Ctrl-C.")
 
 
 @click.group()
@@ -85,16 +87,16 @@ def _checked(folder: str | None, form: str) -> bool:
 
 @rules.command()
 @FOLDER
-@click.option("-k", "pattern", metavar="TEXT", help="Only tests whose name or file has TEXT.")
-@click.option("--junit", metavar="FILE", type=click.Path(dir_okay=False), help="Write JUnit XML.")
-@click.option("--coverage", is_flag=True, help="Say which rules and facts no test fired.")
-@click.option(
+@option("-k", "pattern", metavar="TEXT", help="Only tests whose name or file has TEXT.")
+@output_option("--junit", help="Write JUnit XML.")
+@option("--coverage", is_flag=True, help="Say which rules and facts no test fired.")
+@option(
     "--fail-under",
     metavar="PERCENT",
     type=click.FloatRange(0, 100),
     help="Fail where coverage is lower; implies --coverage.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Print only what failed, and the summary.")
+@option("-q", "--quiet", is_flag=True, help="Print only what failed, and the summary.")
 @WATCH
 def test(folder: str | None, watch: bool, **options: Any) -> None:
     """Run the tests (*.test) beside the rules in DIR, the built-in ones unless named.
@@ -190,7 +192,7 @@ def _show(outcome: Any, quiet: bool) -> None:
 @rules.command()
 @click.argument("old")
 @click.argument("new")
-@click.option(
+@option(
     "--corpus",
     multiple=True,
     required=True,
@@ -287,7 +289,7 @@ def show(relation: str, profile: str | None, ontology: str | None) -> None:
 @rules.command()
 @PROFILE
 @ONTOLOGY
-@click.option("--family", metavar="NAME", help="Only the relations of this family.")
+@option("--family", metavar="NAME", help="Only the relations of this family.")
 @printing_option("table", "markdown", "csv", "json")
 def table(profile: str | None, ontology: str | None, family: str | None, form: str) -> None:
     """Print the composition table of a profile, computed by its rules.

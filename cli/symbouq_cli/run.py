@@ -16,15 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, SpinnerColumn, TimeElapsedColumn
 
 from symbouq.io import stream as builtin
 from symbouq.io.adapters.inputs import TraceFile
 from symbouq.io.output import part_of, record_output
 from symbouq.io.storage import located
 from symbouq.io.stream import Job, Outcome
-from symbouq_cli.terminal import tell
+from symbouq_cli.terminal import bar, tell
 
 
 def run(
@@ -203,18 +202,8 @@ def progress(shown: bool = True) -> Iterator[Callable[..., None]]:
     Args:
         shown: Whether it is shown; a terminal has one at a time.
     """
-    console = Console(stderr=True)
-    if not (shown and console.is_terminal):
-        yield lambda count=1: None
-        return
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.completed} traces"),
-        BarColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as progress:
+    columns = "{task.completed} traces", BarColumn(), "{task.fields[rate]}"
+    with bar(SpinnerColumn(), *columns, TimeElapsedColumn(), shown=shown) as progress:
         task = progress.add_task("", total=None, rate="")
 
         def advance(count: int = 1) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from symbouq_cli.options import out_option
+from symbouq_cli.options import count_option, option, out_option
 
 _FAMILIES = ("chains", "blocks", "regions", "distances", "inference")
 _FORMATS = ("geojson", "wkt", "coco", "visual-genome", "gqa", "boxes", "kitti")
@@ -22,21 +22,15 @@ def scenes() -> None:
     """
 
 
-@click.option(
-    "--count",
-    type=click.IntRange(min=1),
-    default=300,
-    show_default=True,
-    help="How many questions to make.",
-)
-@click.option("--seed", default=2026, show_default=True, help="The same seed, the same scenes.")
-@click.option(
+@count_option("--count", default=300, help="How many questions to make.")
+@option("--seed", default=2026, help="The same seed, the same scenes.")
+@option(
     "--hops",
     multiple=True,
     type=click.IntRange(1, 3),
     help="Facts that the answer takes; may be repeated.  [default: 1, 2 and 3 in turn]",
 )
-@click.option("--sound", is_flag=True, help="Add the sound reasoning, as `reasoning`.")
+@option("--sound", is_flag=True, help="Add the sound reasoning, as `reasoning`.")
 @out_option("-")
 def _family(
     family: str, count: int, seed: int, hops: tuple[int, ...], sound: bool, out: str
@@ -70,21 +64,20 @@ for _name in _FAMILIES:
 
 @scenes.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option(
+@option(
     "--format",
     "form",
     type=click.Choice(_FORMATS),
     help="Format of the file; recognised unless named.",
 )
-@click.option(
+@option(
     "--tolerance",
     metavar="SHARE",
     default=0.0,
-    show_default=True,
     type=click.FloatRange(0, 1, max_open=True),
     help="Share of its size by which a thing may reach over another and still lie beside it.",
 )
-@click.option(
+@option(
     "--about",
     metavar="NAME",
     multiple=True,
@@ -103,14 +96,12 @@ def import_scenes(
 
     Example: symbouq scenes import city.geojson --out city.jsonl
     """
-    from symbouq.errors import missing_extra
-    from symbouq.io.output import record_output
+    from symbouq.errors import extra
+    from symbouq.io.output import write_records
 
-    try:
+    with extra("geo"):
         from symbouq.integrations import geometry
-    except ModuleNotFoundError as error:
-        raise missing_extra("geo", error) from error
-    with record_output(out) as stream:
-        for name, scene in geometry.scenes(file, form, tolerance, about):
-            record = {"id": name, "scene": scene, "profile": geometry.PROFILE}
-            stream.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
+    found = geometry.scenes(file, form, tolerance, about)
+    write_records(
+        out, ({"id": n, "scene": scene, "profile": geometry.PROFILE} for n, scene in found)
+    )

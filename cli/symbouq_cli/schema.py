@@ -17,7 +17,7 @@ def schema(name: str | None) -> None:
 
     A trace is what `symbouq audit` reads, a question what `symbouq answer` and `generate` read;
     an audit, an answer and a reliability are what `audit`, `answer` and `predict` write; a
-    reading is a line of what `--readings` keeps.
+    reading is a line of what `--reader model` keeps.
 
     Example: symbouq schema audit > audit.schema.json
     """

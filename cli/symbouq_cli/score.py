@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from symbouq_cli.labels import FILE, STREAM
-from symbouq_cli.options import out_option
+from symbouq_cli.options import option, out_option
 from symbouq_cli.terminal import tell
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def score() -> None:
 @score.command("first-error")
 @click.argument("audits", type=STREAM)
 @click.argument("labels", type=FILE)
-@click.option(
+@option(
     "--scores",
     metavar="FILE",
     type=FILE,
@@ -45,8 +45,11 @@ def first_error(audits: str, labels: str, scores: str | None, out: str) -> None:
 
     Example: symbouq score first-error audits.jsonl labels.jsonl --scores scores.parquet
     """
+    from dataclasses import asdict
+
     from symbouq.evidence.labels.records import read_labels
     from symbouq.evidence.signals.traces import readable_records
+    from symbouq.io.output import write_records
     from symbouq.reliability.first_errors import compared, halves, known_errors
     from symbouq_cli.run import refuse_overwriting
 
@@ -69,21 +72,9 @@ def first_error(audits: str, labels: str, scores: str | None, out: str) -> None:
 
         rated = read_scores(scores)
     rows = compared(fitting, measuring, rated, rated)
-    _write(out, rows)
+    write_records(out, ({"method": r.method, "seeds": r.seeds, **asdict(r.result)} for r in rows))
     tell(f"{len(known)} of {len(records)} traces have a known first error, or none")
     _show(rows)
-
-
-def _write(out: str, rows: Iterable[Row]) -> None:
-    import json
-    from dataclasses import asdict
-
-    from symbouq.io.output import record_output
-
-    with record_output(out) as stream:
-        for row in rows:
-            record = {"method": row.method, "seeds": row.seeds, **asdict(row.result)}
-            stream.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
 
 
 def _show(rows: Sequence[Row]) -> None:

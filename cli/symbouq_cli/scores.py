@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from symbouq_cli.options import count_option, file_option, option, output_option, together
 from symbouq_cli.terminal import say, tell
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def _scorers(_context: click.Context, _option: click.Parameter, begun: str) -> l
     return [name for name in SCORERS if name.startswith(begun)]
 
 
-METHODS = click.option(
+METHODS = option(
     "--method",
     "methods",
     multiple=True,
@@ -61,44 +62,35 @@ METHODS = click.option(
     help="A scorer, as `symbouq scores list` names it; may be repeated. By default all that the "
     "data allows.",
 )
-DEVICE = click.option(
-    "--device", default="cpu", show_default=True, metavar="NAME", help="cpu, cuda, cuda:1."
-)
-_RESOURCES = (
-    click.option(
+DEVICE = option("--device", default="cpu", metavar="NAME", help="cpu, cuda, cuda:1.")
+resource_options = together(
+    option(
         "--model", metavar="DIR", help="Folder, or hub id, of the model that wrote the traces: for "
         "P(True)."
     ),
-    click.option(
-        "--chat-template", metavar="FILE", type=click.Path(exists=True, dir_okay=False),
+    file_option(
+        "--chat-template",
         help="Jinja chat template, where generation was given one.",
     ),
-    click.option(
+    option(
         "--nli", metavar="DIR", type=FOLDER,
         help="Entailment model that decides when answers mean the same, in place of the auditor.",
     ),
-    click.option(
+    option(
         "--answers-alone", is_flag=True,
         help="The auditor compares answers without the scene, by their meaning alone.",
     ),
-    click.option(
+    option(
         "--ccp", type=click.Choice(["alternatives", "likelihood"]), default="alternatives",
-        show_default=True, help="CCP by the alternatives of each token, or by its own probability.",
+        help="CCP by the alternatives of each token, or by its own probability.",
     ),
-    click.option(
+    option(
         "--selfcheck", type=click.Choice(["support", "contradiction"]), default="support",
-        show_default=True,
         help="SelfCheckGPT by the samples that support a claim, or by those that contradict it.",
     ),
     DEVICE,
 )  # fmt: skip
-
-
-def resource_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say what scorers use; `_resources` takes them."""
-    for option in reversed(_RESOURCES):
-        command = option(command)
-    return command
+"""The options that say what scorers use; `_resources` takes them."""
 
 
 @click.group()
@@ -130,21 +122,21 @@ def list_() -> None:
 @scores.command()
 @click.argument("train", type=FOLDER)
 @click.argument("validation", type=FOLDER)
-@click.option(
+@option(
     "--out", "models", required=True, metavar="DIR", type=click.Path(file_okay=False),
     help="Folder of fitted scorers; what was fitted there on the same data is kept.",
 )  # fmt: skip
 @METHODS
-@click.option("--seeds", callback=_seeds, default="0", show_default=True, help="Such as 0-4.")
-@click.option("--width", type=int, help="Hidden width.  [default: 256]")
-@click.option(
+@option("--seeds", callback=_seeds, default="0", help="Such as 0-4.")
+@option("--width", type=int, help="Hidden width.  [default: 256]")
+@option(
     "--loss", type=click.Choice(["balanced", "bce"]), help="What is minimised.  [default: balanced]"
 )
-@click.option("--learning-rate", type=float, help="Of AdamW.  [default: 0.0002]")
-@click.option("--epochs", type=int, help="Passes over TRAIN.  [default: 30]")
-@click.option("--batch", type=int, help="Traces in a step.  [default: 32]")
-@click.option(
-    "--tuned", metavar="FILE", type=click.Path(exists=True, dir_okay=False),
+@option("--learning-rate", type=float, help="Of AdamW.  [default: 0.0002]")
+@option("--epochs", type=int, help="Passes over TRAIN.  [default: 30]")
+@option("--batch", type=int, help="Traces in a step.  [default: 32]")
+@file_option(
+    "--tuned",
     help="Results of `symbouq scores sweep`, whose best settings are taken for scorers in them.",
 )  # fmt: skip
 @resource_options
@@ -188,23 +180,23 @@ def fit(train: str, validation: str, models: str, **options: Any) -> None:
 @scores.command()
 @click.argument("models", type=FOLDER)
 @click.argument("split", type=FOLDER)
-@click.option(
-    "--out", required=True, metavar="FILE", type=click.Path(dir_okay=False),
+@output_option(
+    "--out", required=True,
     help="Parquet file with a row for each trace, method and seed.",
 )  # fmt: skip
 @METHODS
-@click.option(
+@option(
     "--validation", metavar="DIR", type=FOLDER,
     help="Labelled split of the same dataset, which calibrates in place of the one that the "
     "scorers were fitted with.",
 )  # fmt: skip
 @resource_options
-@click.option(
-    "--engine", type=click.Choice(["builtin", "ray"]), default="builtin", show_default=True,
+@option(
+    "--engine", type=click.Choice(["builtin", "ray"]), default="builtin",
     help="This process, or a Ray cluster (RAY_ADDRESS; without it, one on this machine).",
 )  # fmt: skip
-@click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N",
+@count_option(
+    "--jobs",
     help="With --engine ray: workers; all cores, or GPUs, by default.",
 )  # fmt: skip
 def apply(models: str, split: str, out: str, engine: str, jobs: int | None, **options: Any) -> None:
@@ -254,29 +246,29 @@ def apply(models: str, split: str, out: str, engine: str, jobs: int | None, **op
 @scores.command()
 @click.argument("train", type=FOLDER)
 @click.argument("validation", type=FOLDER)
-@click.option(
-    "--out", required=True, metavar="FILE", type=click.Path(dir_okay=False),
+@output_option(
+    "--out", required=True,
     help="File of JSON Lines with a row for each point; a stopped sweep goes on there.",
 )  # fmt: skip
 @METHODS
-@click.option(
-    "--width", callback=_values(int), default="64,128,256,512", show_default=True,
+@option(
+    "--width", callback=_values(int), default="64,128,256,512",
     help="Hidden widths.",
 )  # fmt: skip
-@click.option(
-    "--loss", callback=_values(str), default="balanced,bce", show_default=True,
+@option(
+    "--loss", callback=_values(str), default="balanced,bce",
     help="Losses: balanced over the labels, or plain.",
 )  # fmt: skip
-@click.option(
-    "--learning-rate", callback=_values(float), default="0.0002,0.00002,0.002", show_default=True,
+@option(
+    "--learning-rate", callback=_values(float), default="0.0002,0.00002,0.002",
     help="Learning rates of AdamW.",
 )  # fmt: skip
-@click.option(
-    "--epochs", callback=_values(int), default="20,30,40", show_default=True,
+@option(
+    "--epochs", callback=_values(int), default="20,30,40",
     help="Passes over TRAIN.",
 )  # fmt: skip
-@click.option("--batch", type=int, default=32, show_default=True, help="Traces in a step.")
-@click.option("--seed", type=int, default=0, show_default=True, help="The seed of every point.")
+@option("--batch", type=int, default=32, help="Traces in a step.")
+@option("--seed", type=int, default=0, help="The seed of every point.")
 @DEVICE
 def sweep(train: str, validation: str, out: str, **options: Any) -> None:
     """Tune the learned scorers on source data: TRAIN trains, VALIDATION judges.
@@ -312,15 +304,9 @@ def sweep(train: str, validation: str, out: str, **options: Any) -> None:
 @scores.command()
 @click.argument("models", type=FOLDER)
 @click.argument("split", type=FOLDER)
-@click.option("--out", metavar="FILE", type=click.Path(dir_okay=False), help="The table as CSV.")
+@output_option("--out", help="The table as CSV.")
 @METHODS
-@click.option(
-    "--seconds",
-    type=float,
-    default=1.0,
-    show_default=True,
-    help="How long each is timed, at least.",
-)
+@option("--seconds", type=float, default=1.0, help="How long each is timed, at least.")
 @resource_options
 def efficiency(models: str, split: str, out: str | None, **options: Any) -> None:
     """Measure what the scorers in MODELS cost on the traces of SPLIT, once signals are cached.

@@ -7,34 +7,24 @@ import socket
 import click
 
 from symbouq.errors import SymboUQError
-from symbouq_cli.options import JOBS, ONTOLOGY, PROFILE, TIMEOUT
+from symbouq_cli.options import JOBS, ONTOLOGY, PROFILE, TIMEOUT, count_option, option
 from symbouq_cli.terminal import tell
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address; this machine alone.")
-@click.option(
-    "--port", default=8000, show_default=True, type=click.IntRange(0, 65535), help="Its port."
-)
+@option("--host", default="127.0.0.1", help="Address; this machine alone.")
+@option("--port", default=8000, type=click.IntRange(0, 65535), help="Its port.")
 @PROFILE
 @ONTOLOGY
 @JOBS
 @TIMEOUT
-@click.option(
+@count_option(
     "--max-body",
     metavar="BYTES",
     default=1 << 20,
-    show_default=True,
-    type=click.IntRange(min=1),
     help="Bytes of a request's body; a larger one is refused.",
 )
-@click.option(
-    "--queue",
-    default=64,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="Requests at work or waiting; further ones are refused.",
-)
+@count_option("--queue", default=64, help="Requests at work or waiting; further ones are refused.")
 def serve(
     host: str,
     port: int,
@@ -55,15 +45,13 @@ def serve(
     """
     import os
 
-    from symbouq.errors import missing_extra
+    from symbouq.errors import extra
     from symbouq.integrations.service import Service, Workers
 
-    try:
+    with extra("serve"):
         from uvicorn import Config, Server
 
         from symbouq.integrations.http import application
-    except ModuleNotFoundError as error:
-        raise missing_extra("serve", error) from error
     Service(profile, ontology)  # an ontology that cannot be used ends the command at once
     with (
         _listening(host, port) as listening,
@@ -102,10 +90,8 @@ def mcp(profile: str | None, ontology: str | None, timeout: float) -> None:
 
     Example: symbouq mcp --profile everyday
     """
-    from symbouq.errors import missing_extra
+    from symbouq.errors import extra
 
-    try:
+    with extra("mcp"):
         from symbouq.integrations.mcp import server
-    except ModuleNotFoundError as error:
-        raise missing_extra("mcp", error) from error
     server(profile, ontology, timeout or None).run()

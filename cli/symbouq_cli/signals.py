@@ -11,16 +11,16 @@ import click
 
 from symbouq_cli.generate import NETWORK
 from symbouq_cli.labels import AUDITS, TRACES
-from symbouq_cli.options import FAILED_RECORDS
+from symbouq_cli.options import count_option, finish, option
 from symbouq_cli.terminal import tell
 
 
 @click.command()
 @TRACES
-@click.option(
+@option(
     "--model", metavar="DIR", required=True, help="Folder, or hub id, of the model that wrote them."
 )
-@click.option(
+@option(
     "--out",
     "folder",
     metavar="FOLDER",
@@ -29,28 +29,19 @@ from symbouq_cli.terminal import tell
     help="Folder of the cache; what a stopped run finished there is kept.",
 )
 @AUDITS
-@click.option(
+@option(
     "--lookback",
     type=click.Choice(["heads", "pooled"]),
     default="heads",
-    show_default=True,
     help="Keep the lookback ratio of every head, or the mean over the heads of a layer.",
 )
-@click.option(
+@count_option(
     "--batch-tokens",
     "tokens",
-    type=click.IntRange(min=1),
     default=4096,
-    show_default=True,
     help="Tokens that go through the model together; memory grows with it.",
 )
-@click.option(
-    "--shard",
-    type=click.IntRange(min=1),
-    default=128,
-    show_default=True,
-    help="Traces of a shard; what a stopped run repeats.",
-)
+@count_option("--shard", default=128, help="Traces of a shard; what a stopped run repeats.")
 @NETWORK
 def signals(traces: str, model: str, folder: str, audits: str | None, **options: Any) -> None:
     """Cache the signals of generated TRACES, for every scorer to read.
@@ -63,16 +54,16 @@ def signals(traces: str, model: str, folder: str, audits: str | None, **options:
     """
     import time
 
-    from symbouq.evidence.signals.extract import Extraction, extract
+    from symbouq.evidence.signals.extract import Extraction, Extractor
     from symbouq_cli.run import progress
 
     start = time.monotonic()
     with progress() as advance:
-        done = extract(traces, model, folder, audits, Extraction(**options), advance)
+        done = Extractor(model, Extraction(**options)).write(traces, folder, audits, advance)
     for error in done.failed:
         tell(error)
     tell(
         f"{done.traces} traces, {done.tokens} tokens in {time.monotonic() - start:.1f} s"
         + (f"; {done.kept} shards were there already" if done.kept else "")
     )
-    click.get_current_context().exit(FAILED_RECORDS if done.failed else 0)
+    finish(bool(done.failed))

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import clingo
 from clingo import ast
@@ -38,9 +38,6 @@ from symbouq.ontology.source import (
 )
 from symbouq.ontology.specs import Spec
 from symbouq.ontology.tables import Ontology
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)

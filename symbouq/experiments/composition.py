@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from symbouq.errors import SymboUQError, missing_extra
+from symbouq.errors import SymboUQError, extra
 from symbouq.evidence.scorers.base import Orientation
 from symbouq.evidence.scorers.calibration import Calibrator
 from symbouq.evidence.scorers.efficiency import Cost, peak_memory, reset_peak
@@ -422,9 +422,7 @@ def read_predictions(path: Path) -> dict[tuple[str, int], dict[str, float]]:
 
 
 def _arrow() -> tuple[Any, Any]:
-    try:
+    with extra("fit"):
         import pyarrow as pa
         import pyarrow.parquet as pq
-    except ImportError as error:
-        raise missing_extra("fit", error) from error
     return pa, pq

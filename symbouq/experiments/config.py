@@ -6,25 +6,22 @@ from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from symbouq.errors import SymboUQError, missing_extra
+from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.registry import entry
-from symbouq.evidence.scorers.settings import ClaimProbability, LossName, SelfCheck
+from symbouq.evidence.scorers.settings import ClaimProbability, SelfCheck
 from symbouq.evidence.scorers.sweep import Grid
 from symbouq.experiments.backbones.plan import FURTHER_RATE, FURTHER_STEPS, Plan
 from symbouq.experiments.backbones.pretrained import PRETRAINED
 from symbouq.experiments.scenes.families import FAMILIES
+from symbouq.io.settings import read_settings
 from symbouq.reliability.darc import EPSILON, FIXED, FOLDS
 
-_ByPeople = TypeVar("_ByPeople", "AnnotationConfig", "HumanLabelsConfig")
+_People = TypeVar("_People", bound="_ByPeople")
 
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
-
-
-class ConfigError(SymboUQError):
-    """A configuration cannot be used."""
 
 
 class _Part(BaseModel):
@@ -173,48 +170,27 @@ class GenerationConfig(_Part):
     """GPUs that vLLM divides a model among."""
 
 
-class SearchConfig(_Part):
-    """The grid on which learned scorers are tuned, by the AUROC on the source's validation."""
-
-    width: tuple[Annotated[int, Field(ge=4, multiple_of=4)], ...] = Grid().width
-    """Hidden widths."""
-    loss: tuple[LossName, ...] = Grid().loss
-    """Losses."""
-    learning_rate: tuple[Annotated[float, Field(gt=0)], ...] = Grid().learning_rate
-    """Learning rates."""
-    epochs: tuple[Annotated[int, Field(ge=1)], ...] = Grid().epochs
-    """Numbers of epochs."""
-
-    @property
-    def grid(self) -> Grid:
-        """The grid."""
-        return Grid(**self.model_dump())
-
-
-class AnnotationConfig(_Part):
-    """Relations that people read in the claims of a backbone's test traces, for the parser's F1."""
+class _ByPeople(_Part):
+    """What people say of a backbone's test traces."""
 
     backbone: str
     """Whose traces."""
     dataset: str
     """About which questions."""
     file: Path
-    """JSON Lines with `id`, `claim` (from 1) and `relations`, a list of [subject, relation,
-    object]; the path starts from the configuration."""
+    """Its file; the path starts from the configuration."""
 
 
-class HumanLabelsConfig(_Part):
-    """Labels that people gave to the steps of a backbone's test traces, for the agreement of the
-    judge with people.
+class AnnotationConfig(_ByPeople):
+    """Relations that people read in claims, for the parser's F1: JSON Lines with `id`, `claim`
+    (from 1) and `relations`, a list of [subject, relation, object].
     """
 
-    backbone: str
-    """Whose traces."""
-    dataset: str
-    """About which questions."""
-    file: Path
-    """CSV or JSON Lines with `id`, `claim` (from 1) and `label` (1 right, 0 wrong); the path starts
-    from the configuration."""
+
+class HumanLabelsConfig(_ByPeople):
+    """Labels that people gave to steps, for the agreement of the judge with people: CSV or JSON
+    Lines with `id`, `claim` (from 1) and `label` (1 right, 0 wrong).
+    """
 
 
 class ExperimentConfig(_Part):
@@ -276,7 +252,7 @@ class ExperimentConfig(_Part):
     on a GPU as many as there are GPUs."""
     seeds: Annotated[list[int], Field(min_length=1)] = [2026, 2027, 2028, 2029, 2030]
     """Seeds of the trained scorers."""
-    search: SearchConfig | None = None
+    search: Grid | None = None
     """How they are tuned, once for each scorer, with the first seed; where absent, or for what is
     not tuned, the three keys below hold."""
     epochs: Annotated[int, Field(ge=1)] = 30
@@ -327,7 +303,7 @@ class ExperimentConfig(_Part):
             for dataset in self.datasets
             for backbone in dataset.backbones or backbones
         }
-        by_people: dict[str, Sequence[AnnotationConfig | HumanLabelsConfig]]
+        by_people: dict[str, Sequence[_ByPeople]]
         by_people = {"annotations": self.annotations, "human_labels": self.human_labels}
         for key, items in by_people.items():
             about = [(item.backbone, item.dataset) for item in items]
@@ -358,34 +334,11 @@ def read_config(path: Path) -> ExperimentConfig:
     """A configuration from its YAML file; models' folders become absolute.
 
     Raises:
-        ConfigError: If the file cannot be read or a value is wrong; every fault is named.
+        SettingsError: If the file cannot be read or a value is wrong; every fault is named.
     """
-    try:
-        import yaml
-    except ImportError as error:
-        raise missing_extra("models", error) from error
-    try:
-        value: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot be read: {error}", str(path)) from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else None
-        raise ConfigError(f"not valid YAML: {error}", str(path), line) from error
-    try:
-        config = ExperimentConfig.model_validate(value)
-    except ValidationError as error:
-        faults = [
-            ".".join(str(part) for part in fault["loc"])
-            + ": "
-            + fault["msg"].removeprefix("Value error, ")
-            for fault in error.errors(include_url=False, include_input=False)
-        ]
-        raise ConfigError(
-            "; ".join(fault.removeprefix(": ") for fault in faults), str(path)
-        ) from error
+    config = read_settings(path, ExperimentConfig)
 
-    def beside(item: _ByPeople) -> _ByPeople:
+    def beside(item: _People) -> _People:
         return item.model_copy(update={"file": path.parent / item.file})
 
     def placed(model: BackboneConfig) -> BackboneConfig:

@@ -10,7 +10,7 @@ from typing import TypeVar
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.registry import SCORERS, entry
 from symbouq.experiments.backbones.pretrained import GGUF_PACKAGES
-from symbouq.experiments.config import BackboneConfig, ConfigError, DatasetConfig, ExperimentConfig
+from symbouq.experiments.config import BackboneConfig, DatasetConfig, ExperimentConfig
 from symbouq.experiments.questions import available, has_files, shortage
 from symbouq.experiments.runner import Apart, Run, SideBySide, Stage, gpu_groups
 from symbouq.experiments.stages import (
@@ -28,6 +28,7 @@ from symbouq.experiments.stages import (
     Splits,
     Worlds,
 )
+from symbouq.io.settings import SettingsError
 from symbouq.reading.syntax.pipeline import installed
 from symbouq.reliability.variants import CONSTRAINT_FAMILY
 
@@ -48,12 +49,12 @@ def _filled(dataset: DatasetConfig, data: Path | None) -> DatasetConfig:
     """A dataset with sizes that its source can fill.
 
     Raises:
-        ConfigError: If a file is missing, or nothing is left for a split.
+        SettingsError: If a file is missing, or nothing is left for a split.
     """
     there = available(dataset, data)
     for split, count in there.items():
         if not count:
-            raise ConfigError(shortage(dataset, split, 0))
+            raise SettingsError(shortage(dataset, split, 0))
     return dataset.model_copy(update={"sizes": dataset.sizes | there})
 
 
@@ -161,7 +162,7 @@ class Experiment:
         """What is asked for and is not there, a line a split, with as many as there are.
 
         Raises:
-            ConfigError: If a file is missing.
+            SettingsError: If a file is missing.
         """
         return [
             shortage(dataset, split, count)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symbouq.errors import missing_extra
+from symbouq.errors import extra
 from symbouq.experiments.composition import METHOD
 from symbouq.experiments.results import CellResults, Results
 from symbouq.metrics import SEPARATION_BINS, calibration_bins, risk_coverage, separation_by_bin
@@ -125,10 +125,8 @@ FIGURES: dict[str, Callable[[Results], Figure]] = {
 
 
 def _panels(rows: int, columns: int) -> tuple[Figure, Sequence[Any]]:
-    try:
+    with extra("notebook"):
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise missing_extra("notebook", error) from error
     if columns > COLUMNS:  # a row of the page holds no more
         rows, columns, panels = -(-rows * columns // COLUMNS), COLUMNS, rows * columns
     else:

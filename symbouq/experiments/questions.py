@@ -12,8 +12,9 @@ from typing import Any
 
 from symbouq import plugins
 from symbouq.errors import RecordError
-from symbouq.experiments.config import SPLITS, ConfigError, DatasetConfig, Split
+from symbouq.experiments.config import SPLITS, DatasetConfig, Split
 from symbouq.experiments.scenes.families import problems
+from symbouq.io.settings import SettingsError
 from symbouq.io.stream import read_lines
 from symbouq.records import Instance, parse_record
 
@@ -36,7 +37,7 @@ def write_questions(dataset: DatasetConfig, split: Split, data: Path | None, out
         out: Folder for both files.
 
     Raises:
-        ConfigError: If a file is missing or has too few questions.
+        SettingsError: If a file is missing or has too few questions.
     """
     count = dataset.sizes.get(split, 0)
     with (
@@ -63,7 +64,7 @@ def _records(
     passed = dataset.passed_over(split)
     if len(rows) < passed + count:
         told = shortage(dataset, split, max(0, len(rows) - passed))
-        raise ConfigError(f"{told}; --allow-smaller takes as many as there are")
+        raise SettingsError(f"{told}; --allow-smaller takes as many as there are")
     drawn = sorted(
         rows, key=lambda name: hashlib.sha256(f"{dataset.seed}/{name}".encode()).hexdigest()
     )
@@ -86,7 +87,7 @@ def available(dataset: DatasetConfig, data: Path | None) -> dict[Split, int]:
     """How many questions there are for each split that is asked for more than that.
 
     Raises:
-        ConfigError: If a file is missing.
+        SettingsError: If a file is missing.
     """
     if dataset.family is not None:
         return {}
@@ -132,7 +133,7 @@ def write_splits(questions: Mapping[Split, Path], out: Path) -> None:
         out: The JSON file to write.
 
     Raises:
-        ConfigError: If a scene is in two splits; names the questions.
+        SettingsError: If a scene is in two splits; names the questions.
     """
     owner: dict[str, tuple[str, str]] = {}
     splits: dict[str, dict[str, Any]] = {}
@@ -142,7 +143,7 @@ def write_splits(questions: Mapping[Split, Path], out: Path) -> None:
             key = scene_key(row["scene"])
             other, name = owner.setdefault(key, (split, row["id"]))
             if other != split:
-                raise ConfigError(
+                raise SettingsError(
                     f"the scene of {row['id']} ({split}) is that of {name} ({other}): change "
                     "the dataset's seed or sizes",
                     str(file),
@@ -167,13 +168,13 @@ def dataset_file(dataset: DatasetConfig, split: Split, data: Path | None) -> Pat
     """The file of a split.
 
     Raises:
-        ConfigError: If no data folder is given, or the file is not there.
+        SettingsError: If no data folder is given, or the file is not there.
     """
     if data is None:
-        raise ConfigError(f"dataset {dataset.name} reads files: give the folder with --data")
+        raise SettingsError(f"dataset {dataset.name} reads files: give the folder with --data")
     file = data / dataset.files[split]
     if not file.exists():
-        raise ConfigError(f"no such file; dataset {dataset.name} reads it", str(file))
+        raise SettingsError(f"no such file; dataset {dataset.name} reads it", str(file))
     return file
 
 
@@ -204,12 +205,12 @@ def provider(name: str) -> EntryPoint:
     """The entry point by which a package brings a dataset.
 
     Raises:
-        ConfigError: If no package does.
+        SettingsError: If no package does.
     """
     points = {point.name: point for point in plugins.brought(plugins.DATASETS)}
     if name not in points:
         there = ", ".join(points) or "none"
-        raise ConfigError(f"no installed package brings a dataset {name}; brought are: {there}")
+        raise SettingsError(f"no installed package brings a dataset {name}; brought are: {there}")
     return points[name]
 
 
@@ -217,7 +218,7 @@ def provided(name: str, split: Split) -> Iterator[Instance]:
     """The questions of a split that a package brings.
 
     Raises:
-        ConfigError: If no package does.
+        SettingsError: If no package does.
         SymboUQError: If it cannot be loaded, or one of its records is no question.
     """
     give: Provider = plugins.loaded(provider(name))

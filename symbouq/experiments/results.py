@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.errors import RecordError, SymboUQError, missing_extra
+from symbouq.errors import RecordError, SymboUQError, extra
 from symbouq.evidence.labels.human import SOURCE as HUMAN
 from symbouq.evidence.labels.human import HumanLabels
 from symbouq.evidence.labels.records import Label, Labels, labelled, read_claims, read_labels
@@ -404,8 +404,6 @@ def _text(path: Path) -> str:
 
 
 def _frame(rows: Sequence[tuple[Any, ...]], columns: Sequence[str]) -> DataFrame:
-    try:
+    with extra("fit"):
         import pandas as pd
-    except ImportError as error:
-        raise missing_extra("fit", error) from error
     return pd.DataFrame(rows, columns=columns)

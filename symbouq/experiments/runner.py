@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
-from multiprocessing import get_context, parent_process
+from multiprocessing import parent_process
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -26,10 +26,10 @@ from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.bank import TIMING
 from symbouq.io.hashes import file_hash
 from symbouq.io.output import replacing
+from symbouq.io.pool import Child
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
-    from multiprocessing.context import SpawnProcess
 
 DONE = "stage.json"
 """Written last into a stage's folder: what it was made from, and how long that took."""
@@ -147,11 +147,13 @@ Submit = Callable[[Stage, Work], "Future[float]"]
 """Has the work on a stage done somewhere (`carry_out`)."""
 
 
-def run_here(stage: Stage, work: Work) -> Future[float]:
-    """Does the work on a stage at once, in this process."""
+def run_here(
+    stage: Stage, work: Work, do: Callable[[Stage, Work], float] = carry_out
+) -> Future[float]:
+    """Has the work on a stage done at once, in this process unless told otherwise."""
     future: Future[float] = Future()
     try:
-        future.set_result(carry_out(stage, work))
+        future.set_result(do(stage, work))
     except Exception as error:
         future.set_exception(error)
     return future
@@ -177,8 +179,7 @@ class Apart:
     def __init__(self, all_stages: bool = False, gpus: str | None = None) -> None:
         self.gpus = gpus
         self._all_stages = all_stages
-        self._child: SpawnProcess | None = None
-        self._pipe: Connection | None = None
+        self._child: Child | None = None
         self.holds: str | None = None
 
     def __enter__(self) -> Self:
@@ -190,59 +191,52 @@ class Apart:
     def stop(self) -> None:
         """Stops the process in the middle of its work, which then fails; from another thread."""
         if (child := self._child) is not None:
-            child.terminate()
+            child.process.terminate()
 
     def __call__(self, stage: Stage, work: Work) -> Future[float]:
         """Does the work on a stage at once."""
+        return run_here(stage, work, self.carry_out)
+
+    def carry_out(self, stage: Stage, work: Work) -> float:
+        """Runs a stage, as `carry_out`.
+
+        Raises:
+            StageError: If the process ends.
+            Exception: What the stage raises.
+        """
         if not (stage.on_gpu or self._all_stages):
-            return run_here(stage, work)
+            return carry_out(stage, work)
         if stage.on_gpu and stage.holds != self.holds:
             self.end()
-        pipe = self._pipe or self._begin(stage.holds)
-        future: Future[float] = Future()
+        if self._child is None:
+            self._child = Child("spawn", _work_apart, self.gpus, daemon=False)
+            self.holds = stage.holds
+        line = self._child.line
         try:
-            pipe.send((stage, replace(work, advance=silent)))
-            while not future.done():
-                told = pipe.recv()
-                if isinstance(told, int):
-                    work.advance(told)
-                elif isinstance(told, float):
-                    future.set_result(told)
-                else:
-                    error, trace = told
-                    error.__cause__ = RuntimeError(trace)
-                    future.set_exception(error)
-        except (EOFError, BrokenPipeError):
-            code = self.end()
-            future.set_exception(
-                StageError(f"stage {stage.name}: its process ended with code {code}")
-            )
-        finally:
-            if not future.done() or future.exception():  # it is being stopped, or nobody knows
-                self.end()
-        return future
+            line.send((stage, replace(work, advance=silent)))
+            while isinstance(told := line.recv(), int):
+                work.advance(told)
+        except (EOFError, BrokenPipeError) as error:
+            raise StageError(f"stage {stage.name}: its process ended ({self.end()})") from error
+        except BaseException:
+            self.end()  # in the middle of its work
+            raise
+        if isinstance(told, float):
+            return told
+        self.end()  # nobody knows what it holds
+        fault, trace = told
+        raise fault from RuntimeError(trace)
 
-    def _begin(self, holds: str) -> Connection:
-        context = get_context("spawn")
-        self._pipe, theirs = context.Pipe()
-        self._child = context.Process(target=_work_apart, args=(theirs, self.gpus), daemon=False)
-        self._child.start()
-        theirs.close()
-        self.holds = holds
-        return self._pipe
-
-    def end(self) -> int | None:
-        """Ends the process; gives its exit code."""
-        child, pipe = self._child, self._pipe
-        self._child, self._pipe, self.holds = None, None, None
-        if child is None or pipe is None:
-            return None
-        pipe.close()  # an idle process ends by itself
-        child.join(_PATIENCE)
-        if child.exitcode is None:
-            child.terminate()
-            child.join()
-        return child.exitcode
+    def end(self) -> str:
+        """Ends the process; says how it ended."""
+        child, self._child, self.holds = self._child, None, None
+        if child is None:
+            return "before"
+        child.line.close()  # an idle process ends by itself
+        child.process.join(_PATIENCE)
+        if child.process.exitcode is None:
+            child.process.terminate()
+        return child.ended()
 
 
 class SideBySide:
@@ -296,7 +290,7 @@ class SideBySide:
 
     def _done(self, worker: Apart, stage: Stage, work: Work) -> float:
         try:
-            return worker(stage, work).result()
+            return worker.carry_out(stage, work)
         finally:
             self._idle.append(worker)
 

@@ -27,7 +27,7 @@ from symbouq.evidence.generation.engine import Engine
 from symbouq.evidence.generation.engine import Options as EngineOptions
 from symbouq.evidence.generation.engines import load_engine
 from symbouq.evidence.generation.models import folder_of
-from symbouq.evidence.generation.run import Settings, generate, read_instances
+from symbouq.evidence.generation.run import Generator, Settings, generate, read_instances
 from symbouq.evidence.labels.judge import Judge, judging
 from symbouq.evidence.labels.merging import merge
 from symbouq.evidence.labels.records import labelled, read_claims, read_labels
@@ -35,6 +35,7 @@ from symbouq.evidence.scorers import bank, efficiency
 from symbouq.evidence.scorers.equivalence import NLIEquivalence
 from symbouq.evidence.scorers.needs import Need
 from symbouq.evidence.scorers.registry import brought_by, entry
+from symbouq.evidence.scorers.sweep import Grid
 from symbouq.experiments.backbones.pretrained import PRETRAINED, install
 from symbouq.experiments.composition import (
     ScoredTraces,
@@ -46,11 +47,9 @@ from symbouq.experiments.composition import (
 )
 from symbouq.experiments.config import (
     BackboneConfig,
-    ConfigError,
     DatasetConfig,
     ExperimentConfig,
     GenerationConfig,
-    SearchConfig,
     Split,
     TrainingConfig,
     View,
@@ -67,6 +66,7 @@ from symbouq.experiments.questions import (
 )
 from symbouq.experiments.runner import Run, Stage, Work
 from symbouq.experiments.scenes import truth
+from symbouq.io.settings import SettingsError
 from symbouq.io.stream import Job, process
 from symbouq.reading.syntax.pipeline import installed
 from symbouq.records import Context, Instance, Trace
@@ -192,7 +192,7 @@ class Trained(Stage):
         data: Folder of the benchmarks.
 
     Raises:
-        ConfigError: If it needs wordings of a benchmark, and no folder is given.
+        SettingsError: If it needs wordings of a benchmark, and no folder is given.
     """
 
     kind, version, outputs, on_gpu = "backbone", 2, ("model",), True
@@ -206,7 +206,7 @@ class Trained(Stage):
     ) -> None:
         self.backbone, self.training, self.base = backbone, training, base
         if training.wordings and data is None:
-            raise ConfigError(
+            raise SettingsError(
                 f"backbone {backbone.name} reads wordings: give the folder with --data"
             )
         self.wordings = data / training.wordings if data and training.wordings else None
@@ -407,7 +407,7 @@ class Traces(Stage):
         instances, failed = read_instances([str(work.input(cell.questions))])
         _raise_first(failed)
         engine = _engine(cell.config.generation, cell.backbone.place(work), cell.backbone.template)
-        for progress in generate(instances, engine, self.generation_settings, out):
+        for progress in generate(instances, Generator(engine, self.generation_settings), out):
             work.advance(progress.done - done)
             done = progress.done
         out.touch()
@@ -591,10 +591,8 @@ class Search(Stage):
 
     kind, outputs, on_gpu = "search", ("settings.json", "search.jsonl"), True
 
-    def __init__(
-        self, name: str, search: SearchConfig, train: CellStages, validation: CellStages
-    ) -> None:
-        self.scorer, self.grid = name, search.grid
+    def __init__(self, name: str, grid: Grid, train: CellStages, validation: CellStages) -> None:
+        self.scorer, self.grid = name, grid
         self.train, self.validation, self.seed = train, validation, train.config.seeds[0]
         trained = len(self.grid) // len(self.grid.epochs) * max(self.grid.epochs)
         width = sum(self.grid.width) / len(self.grid.width)

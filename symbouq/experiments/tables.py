@@ -647,7 +647,7 @@ def search_space(results: Results) -> list[Table]:
     from symbouq.reliability.calibrators import FAMILIES as CALIBRATORS
 
     config = results.config
-    grid = config.search.grid if config.search else Grid()
+    grid = config.search or Grid()
 
     def listed(values: Iterable[object], default: object) -> str:
         return ", ".join(f"**{v}**" if v == default else str(v) for v in values)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from multiprocessing import get_context
 from queue import SimpleQueue
 from typing import Annotated, Any, Self
 
@@ -22,7 +21,7 @@ from symbouq.auditing.answers import answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.explain import explanation_of
 from symbouq.errors import SymboUQError, internal
-from symbouq.io.pool import ending, serve
+from symbouq.io.pool import Child, serve
 from symbouq.limits import LimitError, time_limit
 from symbouq.records import Instance, Trace, make_record
 
@@ -171,7 +170,7 @@ class _Worker:
             SymboUQError: If its service cannot be made.
         """
         if not self._ready:
-            self._received(None)
+            self._answers([], None)
             self._ready = True
 
     def call(self, call: _Call) -> Any:
@@ -183,46 +182,32 @@ class _Worker:
             SymboUQError: As the method.
         """
         self.ready()
-        self._send([call])
-        (found,) = self._received(self._patience)
+        (found,) = self._answers([call], self._patience)
         if isinstance(found, Exception):
             raise found
         return found
 
     def end(self) -> None:
         """Ends the process."""
-        self.process.kill()
-        self.process.join()
-        self._line.close()
+        self.child.process.kill()
+        self.child.ended()
 
     def _start(self) -> None:
-        context = get_context("spawn")
-        self._line, theirs = context.Pipe()
-        arguments = theirs, self._make, os.getpid()
-        self.process = context.Process(target=serve, args=arguments, daemon=True)
-        self.process.start()
-        theirs.close()  # the process has it alone, so its end shows when it dies
-        self._send([])
+        self.child = Child("spawn", serve, self._make, os.getpid())
         self._ready = False
 
-    def _send(self, calls: list[_Call]) -> None:
-        with suppress(OSError):  # if it is dead, it shows as no answer
-            self._line.send(calls)
-
-    def _received(self, patience: float | None) -> list[Any]:
-        """The answer to what was sent."""
-        fault: Exception
+    def _answers(self, calls: list[_Call], patience: float | None) -> list[Any]:
+        fault: Exception = LimitError()
+        line = self.child.line
         try:
-            if self._line.poll(patience):
-                answer = self._line.recv()
-                if not isinstance(answer, Exception):
-                    return list(answer)
-                fault = answer
-            else:
-                fault = LimitError()
+            line.send(calls)
+            if line.poll(patience):
+                found = line.recv()
+                if not isinstance(found, Exception):
+                    return list(found)
+                fault = found
         except (EOFError, OSError):
-            self.process.join()
-            fault = ServiceError(f"the worker died ({ending(self.process.exitcode)})")
+            fault = ServiceError(f"the worker died ({self.child.ended()})")
         self.end()
         self._start()
         raise fault
@@ -272,7 +257,7 @@ class Workers:
     def __exit__(self, *_: object) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
         for worker in self._workers:
-            worker.process.kill()  # nobody waits for what is still at work
+            worker.child.process.kill()  # nobody waits for what is still at work
         self._threads.shutdown()
         for worker in self._workers:
             worker.end()

@@ -23,7 +23,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
-from symbouq.errors import SymboUQError, missing_extra
+from symbouq.errors import SymboUQError, extra
 from symbouq.io.shards import stamp, write_shard
 from symbouq.io.storage import located
 from symbouq.io.stream import Batch, Job, Outcome, Worker, batches, distinct
@@ -205,11 +205,9 @@ def crew(workers: int | None, gpus: float | None = 0) -> Iterator[Crew]:
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what ends the work is raised
-    try:
+    with extra("ray"):
         import ray
         import ray.data
-    except ImportError as error:
-        raise missing_extra("ray", error) from error
     context = ray.data.DataContext.get_current()
     context.execution_options.preserve_order = True
     context.target_max_block_size = _BLOCK

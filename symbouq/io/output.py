@@ -11,16 +11,16 @@ import errno
 import fcntl
 import gzip
 import io
+import json
 import os
 import re
 import signal
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import IO, TYPE_CHECKING, Self
+from typing import IO, TYPE_CHECKING, Any, Self
 
 from symbouq.errors import SymboUQError
 
@@ -302,18 +302,13 @@ class RecordFile:
             if not self._packed or len(self._waiting) >= _PACKED:
                 self._flush()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         try:
             with uninterrupted():
                 self._flush()
-            if kind is None or (issubclass(kind, KeyboardInterrupt) and self._written):
+            if error is None or (isinstance(error, KeyboardInterrupt) and self._written):
                 self._finish()
-            elif error is not None:
+            else:
                 self._leave(error)
         except BaseException as fault:
             self._leave(fault)
@@ -392,6 +387,17 @@ class RecordStream:
 def record_output(path: str) -> RecordFile | RecordStream:
     """The output of records that a path names; `-` is standard output."""
     return RecordStream() if path == "-" else RecordFile(path)
+
+
+def write_records(path: str, records: Iterable[Any]) -> None:
+    """Writes JSON values, one a line, to a file or, for `-`, to standard output.
+
+    Raises:
+        SymboUQError: If they cannot be written.
+    """
+    with record_output(path) as stream:
+        for record in records:
+            stream.write(json.dumps(record, ensure_ascii=False).encode() + b"\n")
 
 
 def stdout_fault(error: OSError) -> str:

@@ -14,7 +14,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from symbouq.errors import SymboUQError
@@ -35,13 +34,40 @@ class _Task(Generic[_Item, _Result]):
     results: list[_Result] | None = None
 
 
-@dataclass(eq=False)
-class _Process(Generic[_Item, _Result]):
-    """A process, the connection to it, and the task that it has."""
+class Child:
+    """A process with a line to it.
 
-    process: BaseProcess
-    line: Connection
-    task: _Task[_Item, _Result] | None = None
+    Args:
+        method: How it starts: `fork` or `spawn`.
+        work: Called in it with its end of the line and the arguments.
+        arguments: Further arguments of `work`.
+        daemon: Whether it ends with this process, and may have no processes itself.
+
+    Attributes:
+        line: The connection to it.
+        process: The process.
+    """
+
+    def __init__(
+        self, method: str, work: Callable[..., None], *arguments: Any, daemon: bool = True
+    ) -> None:
+        context: Any = multiprocessing.get_context(method)
+        self.line: Connection
+        self.line, theirs = context.Pipe()
+        self.process: BaseProcess = context.Process(
+            target=work, args=(theirs, *arguments), daemon=daemon
+        )
+        self.process.start()
+        theirs.close()  # the process has it alone, so its end shows when it dies
+
+    def ended(self) -> str:
+        """How it ended, which is waited for."""
+        self.process.join()
+        self.line.close()
+        code = self.process.exitcode
+        if code is not None and code < 0:
+            return f"killed by {signal.Signals(-code).name}"
+        return f"exit code {code}"
 
 
 class Pool(Generic[_Item, _Result]):
@@ -67,26 +93,21 @@ class Pool(Generic[_Item, _Result]):
         self._make = make
         self._lost = lost
         methods = multiprocessing.get_all_start_methods()
-        self._context: Any = multiprocessing.get_context("fork" if "fork" in methods else "spawn")
-        self._processes: list[_Process[_Item, _Result]] = []
+        self._method = "fork" if "fork" in methods else "spawn"
+        self._children: dict[Child, _Task[_Item, _Result] | None] = {}
         self._waiting: deque[_Task[_Item, _Result]] = deque()
         self._pending: deque[_Task[_Item, _Result]] = deque()
 
     def __enter__(self) -> Self:
-        self._processes = [self._started() for _ in range(self._size)]
+        for _ in range(self._size):
+            self._started()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        for one in self._processes:
-            one.process.kill()
-        for one in self._processes:
-            one.process.join()
-            one.line.close()
+    def __exit__(self, *_: object) -> None:
+        for child in self._children:
+            child.process.kill()
+        for child in self._children:
+            child.ended()
 
     def map(self, batches: Iterator[Sequence[_Item]]) -> Iterator[list[_Result]]:
         """The results of some batches, in order.
@@ -117,39 +138,39 @@ class Pool(Generic[_Item, _Result]):
     def _collect(self, timeout: float | None) -> None:
         """Hands out what waits and takes what is done, after some seconds at most."""
         self._hand_out()
-        busy = {one.line: one for one in self._processes if one.task is not None}
+        busy = {child.line: (child, task) for child, task in self._children.items() if task}
         for line in wait(list(busy), timeout) if busy else ():
-            one = busy[line]  # type: ignore[index]
-            assert one.task is not None  # it is busy
+            child, task = busy[line]  # type: ignore[index]
             try:
-                results = one.line.recv()
+                results = child.line.recv()
             except (EOFError, OSError):
-                self._died(one, one.task)
+                self._died(child, task)
                 continue
             if isinstance(results, Exception):
                 raise results
-            one.task.results = results
-            one.task = None
+            task.results = results
+            self._children[child] = None
         self._hand_out()
 
     def _hand_out(self) -> None:
-        for one in list(self._processes):
+        for child, task in list(self._children.items()):
             if not self._waiting:
                 return
-            if one.task is None:
+            if task is None:
                 task = self._waiting.popleft()
                 try:
-                    one.line.send(task.batch)
+                    child.line.send(task.batch)
                 except OSError:  # it died before, which is no fault of the batch
-                    one = self._restarted(one)
+                    self._ended(child)
+                    child = self._started()
                     with suppress(OSError):  # if this one is dead too, it shows as no answer
-                        one.line.send(task.batch)
-                one.task = task
+                        child.line.send(task.batch)
+                self._children[child] = task
 
-    def _died(self, one: _Process[_Item, _Result], task: _Task[_Item, _Result]) -> None:
+    def _died(self, child: Child, task: _Task[_Item, _Result]) -> None:
         """Starts a process again and has its batch done in single items."""
-        self._restarted(one)
-        how = ending(one.process.exitcode)
+        how = self._ended(child)
+        self._started()
         if len(task.batch) == 1:
             task.results = [self._lost(task.batch[0], how)]
             return
@@ -159,28 +180,14 @@ class Pool(Generic[_Item, _Result]):
         self._pending = deque([*pending[:place], *singles, *pending[place + 1 :]])
         self._waiting.extendleft(reversed(singles))
 
-    def _restarted(self, one: _Process[_Item, _Result]) -> _Process[_Item, _Result]:
-        """Another process in the place of one that died."""
-        one.process.join()
-        one.line.close()
-        new = self._processes[self._processes.index(one)] = self._started()
-        return new
+    def _ended(self, child: Child) -> str:
+        del self._children[child]
+        return child.ended()
 
-    def _started(self) -> _Process[_Item, _Result]:
-        ours, theirs = self._context.Pipe()
-        process = self._context.Process(
-            target=serve, args=(theirs, self._make, os.getpid()), daemon=True
-        )
-        process.start()
-        theirs.close()  # the process has it alone, so its end shows when it dies
-        return _Process(process, ours)
-
-
-def ending(code: int | None) -> str:
-    """How a process ended, in words, by its exit code."""
-    if code is not None and code < 0:
-        return f"killed by {signal.Signals(-code).name}"
-    return f"exit code {code}"
+    def _started(self) -> Child:
+        child = Child(self._method, serve, self._make, os.getpid())
+        self._children[child] = None
+        return child
 
 
 def serve(line: Connection, make: Callable[[], Callable[[Any], Any]], parent: int) -> None:

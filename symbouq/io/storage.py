@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from symbouq.errors import SymboUQError, missing_extra
+from symbouq.errors import SymboUQError, extra
 
 
 def is_uri(path: str) -> bool:
@@ -20,10 +20,8 @@ def located(path: str) -> tuple[Any, str]:
     Raises:
         SymboUQError: If there is no such file system, or pyarrow is missing.
     """
-    try:
+    with extra("formats"):
         from pyarrow import fs
-    except ImportError as error:
-        raise missing_extra("formats", error) from error
     if not is_uri(path):
         return fs.LocalFileSystem(), str(Path(path).absolute())
     try:

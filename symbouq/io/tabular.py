@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from pydantic_core import from_json, to_json
 
-from symbouq.errors import missing_extra
+from symbouq.errors import extra
 
 _ROWS = 1024
 """Records in a row group."""
@@ -33,10 +33,8 @@ def need_pyarrow() -> None:
     Raises:
         SymboUQError: If pyarrow is missing.
     """
-    try:
+    with extra("formats"):
         import pyarrow.parquet  # noqa: F401
-    except ImportError as error:
-        raise missing_extra("formats", error) from error
 
 
 def write_table(lines: IO[bytes], out: IO[bytes]) -> None:

@@ -9,11 +9,10 @@ traces become equal on the way. With q = 1 - p:
 - monotone beta (Kull et al. 2017): a ln p - b ln q + c, a > 0 and b > 0.
 
 Each contains the one before it. Parameters minimise cross-entropy, which is convex in them,
-within bounds that keep slopes positive; the ordinary Brier score on the same traces chooses the
-family, the simplest among equals. (If the parameters minimised Brier too, the largest family
-would win always.) Targets are smoothed as Platt (1999) says, (N+ + 1) / (N+ + 2) and
-1 / (N- + 2) in place of 1 and 0, so that a validation split that the composer separates does not
-make it certain of everything.
+within bounds that keep slopes positive and with smoothed targets, so that a validation split that
+the composer separates does not make it certain of everything; the ordinary Brier score on the same
+traces chooses the family, the simplest among equals. (If the parameters minimised Brier too, the
+largest family would win always.)
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ from typing import Literal
 import numpy as np
 
 from symbouq.errors import SymboUQError
+from symbouq.evidence.scorers.calibration import least_cross_entropy, sigmoid
 from symbouq.evidence.scorers.stored import Stored
 from symbouq.metrics import Values
 
@@ -31,9 +31,6 @@ Family = Literal["identity", "temperature", "affine-logit", "monotone-beta"]
 
 FAMILIES: tuple[Family, ...] = ("identity", "temperature", "affine-logit", "monotone-beta")
 """The families, the simplest first."""
-
-SLOPES = (1e-3, 1e3)
-"""Bounds of every slope."""
 
 _PARAMETERS: dict[Family, tuple[int, int]] = {
     "identity": (0, 0),
@@ -83,12 +80,6 @@ class Calibrator(Stored):
         return sigmoid(self.logits(logits))
 
 
-def sigmoid(logits: Values) -> Values:
-    """`1 / (1 + exp(-z))`, without overflow."""
-    small = np.exp(-np.abs(logits))
-    return np.asarray(np.where(logits >= 0, 1, small) / (1 + small), np.float64)
-
-
 def _basis(family: Family, z: Values) -> Values:
     """The terms that the parameters multiply, `[n, parameters]`."""
     if family == "temperature":
@@ -109,24 +100,9 @@ def fit_family(family: Family, logits: Values, labels: Values) -> Calibrator:
     """
     if family == "identity":
         return Calibrator(family, ())
-    from scipy.optimize import minimize
-
-    basis = _basis(family, logits)
-    right = float(labels.sum())
-    wrong = len(labels) - right
-    targets = np.where(labels > 0, (right + 1) / (right + 2), 1 / (wrong + 2))
-
-    def loss(parameters: Values) -> tuple[float, Values]:
-        z = basis @ parameters
-        slack = sigmoid(z) - targets
-        value = float((np.logaddexp(0, z) - targets * z).mean())
-        return value, slack @ basis / len(labels)
-
-    slopes, shifts = _PARAMETERS[family]
-    start, bounds = [1.0] * slopes + [0.0] * shifts, [SLOPES] * slopes + [(None, None)] * shifts
-    options = {"ftol": 1e-14, "gtol": 1e-9, "maxiter": 500}
-    optimum = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    return Calibrator(family, tuple(float(value) for value in optimum.x))
+    slopes, _ = _PARAMETERS[family]
+    found = least_cross_entropy(_basis(family, logits), labels > 0, slopes)
+    return Calibrator(family, tuple(found.tolist()))
 
 
 def select(logits: Values, labels: Values) -> Calibrator:

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from symbouq.errors import SymboUQError
+from symbouq.evidence.scorers.calibration import sigmoid
 from symbouq.evidence.scorers.stored import Stored
 from symbouq.metrics import Values, auroc
-from symbouq.reliability.calibrators import sigmoid
 from symbouq.reliability.darc import FOLDS
 from symbouq.reliability.logistic import Regression, folds, held_out, regress
 

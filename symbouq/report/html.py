@@ -6,7 +6,6 @@ import os
 import tempfile
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Self
 
 from symbouq.auditing.overview import Overview
@@ -54,15 +53,10 @@ class Report:
         self._sheets: IO[bytes] = tempfile.TemporaryFile()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         try:
             with self._sheets:
-                if kind is None or issubclass(kind, KeyboardInterrupt):
+                if error is None or isinstance(error, KeyboardInterrupt):
                     self._write()
                     self._page.commit()
         finally:

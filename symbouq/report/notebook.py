@@ -11,7 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from symbouq.auditing.overview import BINS, PROFILE, Overview, Point
-from symbouq.errors import missing_extra
+from symbouq.errors import extra
 from symbouq.records import Audit
 from symbouq.report.entries import UNREAD, shown_verdict
 
@@ -140,10 +140,8 @@ def _plain(audit: Any) -> Mapping[str, Any]:
 
 
 def _frame(rows: Iterable[Mapping[str, Any]]) -> DataFrame:
-    try:
+    with extra("notebook"):
         import pandas as pd
-    except ImportError as error:
-        raise missing_extra("notebook", error) from error
     return pd.DataFrame(list(rows))
 
 
@@ -243,9 +241,7 @@ def _plot_reliability(axes: Any, reliability: Mapping[str, Any]) -> None:
 
 
 def _figure(width: float, height: float) -> Figure:
-    try:
+    with extra("notebook"):
         # Without pyplot: no window, no state, and the notebook shows it by itself.
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise missing_extra("notebook", error) from error
     return Figure(figsize=(width, height), layout="constrained")

@@ -8,22 +8,21 @@ import re
 from pathlib import Path
 
 import pytest
+from pydantic import TypeAdapter
 
-pytest.importorskip("yaml", reason="the extra `fit` is not installed")
-
+from symbouq.evidence.scorers.sweep import Grid
 from symbouq.experiments.config import (
     AnnotationConfig,
     BackboneConfig,
-    ConfigError,
     DatasetConfig,
     ExperimentConfig,
     GenerationConfig,
     HumanLabelsConfig,
-    SearchConfig,
     TrainingConfig,
     read_config,
 )
 from symbouq.experiments.questions import GOLD, QUESTIONS, write_questions, write_splits
+from symbouq.io.settings import SettingsError
 
 GOOD = """
 name: small
@@ -93,7 +92,7 @@ def test_folders_of_models_are_found_beside_the_configuration(tmp_path: Path) ->
 )
 def test_faults_are_named(tmp_path: Path, old: str, new: str, message: str) -> None:
     file = written(tmp_path, GOOD.replace(old, new))
-    with pytest.raises(ConfigError, match=message) as raised:
+    with pytest.raises(SettingsError, match=message) as raised:
         read_config(file)
     assert raised.value.file == str(file)
 
@@ -128,7 +127,7 @@ def test_no_scene_of_a_family_is_in_two_splits(tmp_path: Path) -> None:
         .replace('"SCENE"', '"scene"')
         .replace('"QUESTION"', '"question"')
     )
-    with pytest.raises(ConfigError, match=r"\(test\) is that of b-train-00000 \(train\)"):
+    with pytest.raises(SettingsError, match=r"\(test\) is that of b-train-00000 \(train\)"):
         write_splits(files, tmp_path / "splits.json")
 
 
@@ -150,11 +149,11 @@ def test_rows_of_a_file_are_drawn_by_their_ids(tmp_path: Path) -> None:
     assert len(taken) == 6
     assert all(row["hops"] in (1, 2) for row in taken)
     few = r"f, test: 21 questions are asked for, and t\.jsonl\.gz has 20 of 1, 2 hops"
-    with pytest.raises(ConfigError, match=few):
+    with pytest.raises(SettingsError, match=few):
         write_questions(
             dataset.model_copy(update={"sizes": {"test": 21}}), "test", tmp_path, tmp_path / "one"
         )
-    with pytest.raises(ConfigError, match="give the folder with --data"):
+    with pytest.raises(SettingsError, match="give the folder with --data"):
         write_questions(dataset, "test", None, tmp_path / "one")
 
 
@@ -175,7 +174,7 @@ def test_splits_of_one_file_share_no_row(tmp_path: Path) -> None:
     assert not drawn[0] & drawn[1]
     more = dataset.model_copy(update={"sizes": {**sizes, "test": 9}})
     with pytest.raises(
-        ConfigError,
+        SettingsError,
         match=r"9 questions are asked for, and f.jsonl has 8 beside those of other",
     ):
         write_questions(more, "test", tmp_path, tmp_path / "test")
@@ -196,14 +195,15 @@ def test_every_key_is_documented_with_its_default() -> None:
     tables = page.partition("## Configurations")[2].partition("\n## ")[0].split("| key |")[1:]
     kinds = [
         *(ExperimentConfig, BackboneConfig, TrainingConfig),
-        *(DatasetConfig, GenerationConfig, SearchConfig, AnnotationConfig, HumanLabelsConfig),
+        *(DatasetConfig, GenerationConfig, Grid, AnnotationConfig, HumanLabelsConfig),
     ]
     assert len(tables) == len(kinds)
     for table, kind in zip(tables, kinds, strict=True):
         rows = re.findall(r"^\| `(\w+)` \| .+ \| (.+) \|$", table, re.MULTILINE)
-        assert [name for name, _ in rows] == list(kind.model_fields)
+        schema = TypeAdapter(kind).json_schema()
+        assert [name for name, _ in rows] == list(schema["properties"])
         for name, default in rows:
-            field = kind.model_fields[name]
-            assert (default == "required") == field.is_required()
-            if isinstance(field.default, int | float | str) and not isinstance(field.default, bool):
-                assert default == str(field.default)
+            assert (default == "required") == (name in schema.get("required", ()))
+            value = schema["properties"][name].get("default")
+            if isinstance(value, int | float | str) and not isinstance(value, bool):
+                assert default == str(value)

@@ -24,7 +24,7 @@ from symbouq_cli.main import main
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.sweep import best_of, read_sweep
 from symbouq.experiments.composition import METHOD, UNLABELLED, read_predictions
-from symbouq.experiments.config import ConfigError, DatasetConfig, read_config
+from symbouq.experiments.config import DatasetConfig, read_config
 from symbouq.experiments.experiment import Experiment
 from symbouq.experiments.figures import FIGURES
 from symbouq.experiments.rendering import NOT_RUN
@@ -32,6 +32,7 @@ from symbouq.experiments.results import Results, relation_f1
 from symbouq.experiments.runner import Run
 from symbouq.experiments.stages import Cell
 from symbouq.experiments.tables import TABLES
+from symbouq.io.settings import SettingsError
 
 SMOKE = Path(__file__).parents[2] / "experiments/smoke.yaml"
 PAPER = SMOKE.with_name("paper.yaml")
@@ -177,10 +178,10 @@ def test_a_dataset_may_be_for_some_backbones(tmp_path: Path) -> None:
         ("C", "blocks"),
     }
     config.write_text(text.replace("[C]", "[D]"))
-    with pytest.raises(ConfigError, match="blocks: no backbone D"):
+    with pytest.raises(SettingsError, match="blocks: no backbone D"):
         read_config(config)
     config.write_text(text.replace("family: chains,", "family: chains, backbones: [B],"))
-    with pytest.raises(ConfigError, match="source chains: every backbone answers it"):
+    with pytest.raises(SettingsError, match="source chains: every backbone answers it"):
         read_config(config)
 
 
@@ -259,7 +260,7 @@ def test_pretrained_models_are_installed_once_and_trained_before_they_are_used(
 
 def test_wordings_need_the_folder_of_the_benchmarks(tmp_path: Path) -> None:
     prepared(tmp_path)
-    with pytest.raises(ConfigError, match="backbone trained reads wordings: give the folder"):
+    with pytest.raises(SettingsError, match="backbone trained reads wordings: give the folder"):
         Experiment(read_config(tmp_path / "prepared.yaml"), tmp_path / "run")
 
 

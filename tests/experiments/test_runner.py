@@ -286,7 +286,10 @@ def test_models_have_processes_of_their_own(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("fault", "message"),
-    [("told", "there: no model here"), ("killed", "stage held-killed: its process ended with")],
+    [
+        ("told", "there: no model here"),
+        ("killed", "stage held-killed: its process ended (killed by SIGKILL)"),
+    ],
 )
 def test_what_goes_wrong_in_another_process_is_told(
     fault: str, message: str, tmp_path: Path

@@ -111,20 +111,20 @@ def test_a_request_that_takes_too_long_costs_no_other(monkeypatch: pytest.Monkey
     with Workers(1, timeout=1e-9) as late, TestClient(application(late)) as client:
         for _ in range(3):  # the limit itself, which the worker survives
             assert client.post("/answer", json=ASKED).status_code == 504
-        process = late._workers[0].process
+        process = late._workers[0].child.process
         assert process.pid is not None
         os.kill(process.pid, signal.SIGSTOP)  # no limit is looked at any more
         refused = client.post("/answer", json=ASKED)
         assert (refused.status_code, refused.json()["error"]) == (504, "the time limit was reached")
         assert process.exitcode == -signal.SIGKILL
-        assert late._workers[0].process.pid != process.pid
+        assert late._workers[0].child.process.pid != process.pid
 
 
 @pytest.mark.parametrize("when", ["between requests", "over a request"])
 def test_the_request_after_a_worker_died_gets_an_answer(
     client: TestClient, workers: Workers, when: str
 ) -> None:
-    process = workers._workers[0].process
+    process = workers._workers[0].child.process
     assert process.pid is not None
     if when == "between requests":
         process.kill()
@@ -143,10 +143,10 @@ def test_the_request_after_a_worker_died_gets_an_answer(
 
 
 def test_a_fault_of_ours_costs_one_request(client: TestClient, workers: Workers) -> None:
-    process = workers._workers[0].process
+    process = workers._workers[0].child.process
     with pytest.raises(ServiceError, match="internal error, please report it: AttributeError"):
         asyncio.run(workers.call("unheard_of"))
-    assert workers._workers[0].process is process
+    assert workers._workers[0].child.process is process
     assert client.post("/audit", json=TRACE).status_code == 200
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symbouq.errors import SymboUQError, missing_extra
+from symbouq.errors import SymboUQError, extra
 from symbouq.evidence.generation.engine import ENGINES, Engine, EngineName, Options
 
 
@@ -20,15 +20,11 @@ def load_engine(name: EngineName, model: str, options: Options | None = None) ->
     """
     options = options or Options()
     if name == "transformers":
-        try:
+        with extra("models"):
             from symbouq.evidence.generation.transformers_engine import TransformersEngine
-        except ImportError as error:
-            raise missing_extra("models", error) from error
         return TransformersEngine(model, options)
     if name == "vllm":
-        try:
+        with extra("vllm"):
             from symbouq.evidence.generation.vllm_engine import VllmEngine
-        except ImportError as error:
-            raise missing_extra("vllm", error) from error
         return VllmEngine(model, options)
     raise SymboUQError(f"there is no engine {name}; there are {', '.join(ENGINES)}")

@@ -5,11 +5,9 @@ with the conflict in words; beside them as many answers that are drawn without i
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic_core import to_json
@@ -24,9 +22,7 @@ from symbouq.evidence.generation.engine import Completion, Engine
 from symbouq.evidence.generation.run import (
     Made,
     Plan,
-    Progress,
     Settings,
-    continued,
     requests_of,
     response_fields,
     run_settings,
@@ -99,11 +95,7 @@ class Refiner:
         self.plan = Plan(decided, engine.batch_size)
 
     def __call__(self, instances: Sequence[Instance]) -> Made:
-        """The refined traces of some instances.
-
-        Raises:
-            SymboUQError: If nothing can be generated.
-        """
+        """The refined traces of some instances."""
         first = self._asked([(instance, 0, "") for instance in instances])
         refined = [[attempt] for attempt in first]
         for number in range(1, self._settings.rounds):
@@ -202,33 +194,6 @@ _ASKED = ("question", "answer_space", "dataset")
 
 def _finding(attempt: Attempt) -> str:
     return REVISION.format(answer=attempt.completion.text, finding=attempt.conflict)
-
-
-def refine(
-    instances: Sequence[Instance],
-    engine: Engine,
-    settings: Refinement,
-    out: str | Path,
-    ontology: str | None = None,
-) -> Iterator[Progress]:
-    """Writes a refined trace of every instance that a file does not have yet; a run that was
-    stopped is continued, as `symbouq.evidence.generation.run.generate` does.
-
-    Args:
-        instances: With different ids.
-        engine: Runs the model.
-        settings: What decides the answers.
-        ontology: Folder of a user's ontology.
-        out: The file.
-
-    Yields:
-        The progress, at the start and after each part.
-
-    Raises:
-        SymboUQError: If the file cannot be used, or nothing can be generated.
-    """
-    refiner = Refiner(engine, settings, ontology)
-    yield from continued(instances, refiner.plan, out, partial(map, refiner))
 
 
 class Comparison(NamedTuple):

@@ -122,8 +122,8 @@ class ResumableFile:
         if there.keys().isdisjoint(self._settings):
             raise self._foreign(number)
         differing = [
-            f"{name} is {_shown(there[name]) if name in there else 'not'} there and "
-            f"{_shown(value)} here"
+            f"{name} is {shown(there[name]) if name in there else 'not'} there and "
+            f"{shown(value)} here"
             for name, value in self._settings.items()
             if there.get(name, _ABSENT) != value and name != HASH
         ]
@@ -159,7 +159,7 @@ def _torn(line: bytes) -> bool:
     return False
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """A setting in a message: a hash by its beginning."""
     text = str(value)
     return f"{text[:12]}..." if re.fullmatch("[0-9a-f]{40,}", text) else text

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 from pydantic_core import from_json, to_json
 
@@ -142,19 +142,16 @@ def run_settings(engine: Engine, settings: Settings, **more: Any) -> dict[str, A
     return {**decided, HASH: hashlib.sha256(to_json(decided)).hexdigest()}
 
 
-def generate(
-    instances: Sequence[Instance], engine: Engine, settings: Settings, out: str | Path
-) -> Iterator[Progress]:
-    """Writes a trace of every instance that a file does not have yet.
+def generate(instances: Sequence[Instance], maker: Maker, out: str | Path) -> Iterator[Progress]:
+    """Writes a record of every instance that a file does not have yet.
 
-    The instances go to the engine in parts that depend on their order and the engine's
-    batch size alone. A part that is half written is generated again whole, so that a run
-    that was stopped ends with the same file as one that was not.
+    The instances go to the engine in parts that depend on their order and the plan alone. A part
+    that is half written is generated again whole, so that a run that was stopped ends with the same
+    file as one that was not.
 
     Args:
         instances: With different ids.
-        engine: Runs the model.
-        settings: What decides the traces.
+        maker: Makes the records.
         out: The file, as `symbouq.evidence.generation.resumable` writes it.
 
     Yields:
@@ -163,8 +160,7 @@ def generate(
     Raises:
         SymboUQError: If the file cannot be used, or nothing can be generated.
     """
-    generator = Generator(engine, settings)
-    yield from continued(instances, generator.plan, out, partial(map, generator))
+    yield from continued(instances, maker.plan, out, partial(map, maker))
 
 
 def generate_on_ray(
@@ -224,6 +220,19 @@ class Made(NamedTuple):
     tokens: int
 
 
+class Maker(Protocol):
+    """Makes the records of instances, a part at a time."""
+
+    plan: Plan
+
+    def __call__(self, instances: Sequence[Instance]) -> Made:
+        """The records of some instances.
+
+        Raises:
+            SymboUQError: If nothing can be generated.
+        """
+
+
 class Generator:
     """Makes the traces of instances, a part at a time.
 
@@ -239,11 +248,7 @@ class Generator:
         self.plan = Plan(run_settings(engine, settings), size)
 
     def __call__(self, instances: Sequence[Instance]) -> Made:
-        """The traces of some instances.
-
-        Raises:
-            SymboUQError: If nothing can be generated.
-        """
+        """The traces of some instances."""
         requests = [requests_of(instance, self._settings) for instance in instances]
         completions = self._engine.generate(list(chain.from_iterable(requests)))
         left = iter(completions)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
-from symbouq.errors import SymboUQError, missing_extra
+from symbouq.errors import SymboUQError, extra
 from symbouq.evidence.devices import memory_shortage
 
 Tokens = tuple[int, ...]
@@ -72,11 +72,9 @@ class TransformersBackbone:
         Raises:
             SymboUQError: If a package is missing, or the model cannot be loaded.
         """
-        try:
+        with extra("models"):
             from symbouq.evidence.generation.models import find_model, load_network, load_tokenizer
             from symbouq.evidence.generation.prompts import Chat
-        except ImportError as error:
-            raise missing_extra("models", error) from error
         source = find_model(model)
         tokenizer = load_tokenizer(source)
         chat = Chat(tokenizer, chat_template)

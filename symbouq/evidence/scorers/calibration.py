@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.base import Orientation
@@ -26,11 +27,42 @@ from symbouq.evidence.scorers.reduction import (
 from symbouq.evidence.scorers.stored import Stored
 from symbouq.metrics import Values
 
-LEAST_SLOPE = 1e-3
-"""The least slope of a Platt map, per standard deviation of the score: it stays increasing where
-a score ranks backwards."""
+SLOPES = (1e-3, 1e3)
+"""Bounds of every slope that is fitted: a map stays increasing where a score ranks backwards."""
 
-_MOST_SLOPE = 1e3
+
+def sigmoid(logits: Values) -> Values:
+    """`1 / (1 + exp(-z))`, without overflow."""
+    small = np.exp(-np.abs(logits))
+    return np.asarray(np.where(logits >= 0, 1, small) / (1 + small), np.float64)
+
+
+def least_cross_entropy(basis: Values, right: NDArray[np.bool_], slopes: int) -> Values:
+    """Parameters of the logits `basis @ parameters` that have the least cross-entropy.
+
+    Targets are smoothed as Platt (1999) says, (N+ + 1) / (N+ + 2) and 1 / (N- + 2) in place of
+    1 and 0, so that a score that separates the classes has a finite map.
+
+    Args:
+        basis: The terms that the parameters multiply, `[n, parameters]`.
+        right: Whether each answer is right.
+        slopes: How many of the parameters, from the first on, are slopes, within `SLOPES`.
+    """
+    from scipy.optimize import minimize
+
+    positive, count = int(right.sum()), len(right)
+    targets = np.where(right, (positive + 1) / (positive + 2), 1 / (count - positive + 2))
+
+    def loss(parameters: Values) -> tuple[float, Values]:
+        logits = basis @ parameters
+        value = (np.logaddexp(0, logits) - targets * logits).mean()
+        return float(value), (sigmoid(logits) - targets) @ basis / count
+
+    shifts = basis.shape[1] - slopes
+    start, bounds = [1.0] * slopes + [0.0] * shifts, [SLOPES] * slopes + [(None, None)] * shifts
+    options = {"ftol": 1e-15, "gtol": 1e-10, "maxiter": 1000}
+    optimum = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    return np.asarray(optimum.x, np.float64)
 
 
 @dataclass(frozen=True)
@@ -89,10 +121,9 @@ class Platt:
     def fit(cls, scores: Any, labels: Any) -> Platt:
         """The map of least cross-entropy among those with a positive slope.
 
-        Targets are smoothed as Platt (1999) says, (N+ + 1) / (N+ + 2) and 1 / (N- + 2) in place of
-        1 and 0, so that a score that separates the classes has a finite map. Where the
-        best slope is positive, scikit-learn's `CalibratedClassifierCV(method="sigmoid")` fits
-        the same; where it is not, scikit-learn's decreases, and this one is all but constant.
+        The slope of the standardised score is within `SLOPES`. Where the best slope is positive,
+        scikit-learn's `CalibratedClassifierCV(method="sigmoid")` fits the same; where it is not,
+        scikit-learn's decreases, and this one is all but constant.
 
         Args:
             scores: One finite number a trace.
@@ -101,9 +132,6 @@ class Platt:
         Raises:
             SymboUQError: If the labels are of one class, or a score is not finite.
         """
-        from scipy.optimize import minimize
-        from scipy.special import expit
-
         x, right = np.asarray(scores, np.float64), np.asarray(labels).astype(bool)
         if not np.isfinite(x).all():
             raise SymboUQError("Platt calibration needs finite scores")
@@ -112,27 +140,14 @@ class Platt:
             raise SymboUQError(one_class("Platt calibration", positive, negative))
         centre = float(x.mean())
         spread = float(x.std()) or 1.0
-        z = (x - centre) / spread
-        targets = np.where(right, (positive + 1) / (positive + 2), 1 / (negative + 2))
-
-        def loss(parameters: Values) -> tuple[float, Values]:
-            logits = parameters[0] * z + parameters[1]
-            slack = expit(logits) - targets
-            value = (np.logaddexp(0, logits) - targets * logits).mean()
-            return float(value), np.array([(slack * z).mean(), slack.mean()])
-
-        start = np.array([1.0, np.log((positive + 1) / (negative + 1))])
-        bounds = [(LEAST_SLOPE, _MOST_SLOPE), (None, None)]
-        options = {"ftol": 1e-15, "gtol": 1e-10, "maxiter": 1000}
-        optimum = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        slope = float(optimum.x[0]) / spread
-        return cls(slope, float(optimum.x[1]) - slope * centre)
+        basis = np.stack([(x - centre) / spread, np.ones_like(x)], axis=1)
+        standard, intercept = least_cross_entropy(basis, right, 1).tolist()
+        slope = standard / spread
+        return cls(slope, intercept - slope * centre)
 
     def __call__(self, scores: Values) -> Values:
         """The probabilities of scores."""
-        from scipy.special import expit
-
-        return np.asarray(expit(self.slope * scores + self.intercept), np.float64)
+        return sigmoid(self.slope * scores + self.intercept)
 
 
 @dataclass(frozen=True)

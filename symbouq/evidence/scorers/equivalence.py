@@ -18,7 +18,7 @@ from symbouq.auditing.answers import delivered, space_of
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.relations import ClaimInput, audit_relations
 from symbouq.auditing.verdicts import Verdict
-from symbouq.errors import SymboUQError, missing_extra
+from symbouq.errors import SymboUQError, extra
 from symbouq.evidence.scorers.needs import Needs
 from symbouq.ontology.tables import Triple
 from symbouq.records import Trace, make_record
@@ -260,11 +260,9 @@ class NLIEquivalence:
     needs: Needs = frozenset({"nli"})
 
     def __init__(self, folder: str | Path, device: str = "cpu") -> None:
-        try:
+        with extra("models"):
             import torch
             from transformers import AutoModelForSequenceClassification, AutoTokenizer
-        except ImportError as error:
-            raise missing_extra("models", error) from error
         try:
             tokenizer = AutoTokenizer.from_pretrained(folder)
             model = AutoModelForSequenceClassification.from_pretrained(folder)

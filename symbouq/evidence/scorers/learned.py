@@ -145,7 +145,8 @@ class Learned(Scorer):
             optimiser = torch.optim.AdamW(network.parameters(), lr=settings.learning_rate)
             for _ in range(settings.epochs):
                 mean_loss = self._epoch(network, optimiser, train, loss)
-                conclusions = np.array([claims[-1] for claims in self._scored(network, held_out)])
+                scored = _scored([(self, network)], held_out)[0]
+                conclusions = np.array([claims[-1] for claims in scored])
                 if not math.isfinite(mean_loss) or not np.isfinite(conclusions).all():
                     raise SymboUQError(
                         f"{self.name}: training diverged; try a smaller learning rate"
@@ -194,16 +195,7 @@ class Learned(Scorer):
             SymboUQError: If an example lacks what the scorer needs or has features of other
                 widths than those trained on, nothing was fitted, or memory runs out.
         """
-        network = self._fitted()
-        require(examples, self.needs, self.name)
-        return self._scored(network, examples)
-
-    def _scored(self, network: Network, examples: Sequence[Example]) -> list[Values]:
-        scores = [np.empty(0)] * len(examples)
-        for chosen in _of_like_length(examples, self.settings.batch):
-            logits = self._logits(network, self._collated([examples[n] for n in chosen]))
-            for n, values in zip(chosen, logits, strict=True):
-                scores[n] = values
+        (scores,) = score_together([self], examples)
         return scores
 
     def _logits(self, network: Network, batch: Batch) -> list[Values]:
@@ -315,19 +307,25 @@ def score_together(scorers: Sequence[Learned], examples: Sequence[Example]) -> l
     Raises:
         SymboUQError: As `Learned.score`.
     """
+    networks = [(scorer, scorer._fitted()) for scorer in scorers]
     for scorer in scorers:
         require(examples, scorer.needs, scorer.name)
-    needs = frozenset().union(*(scorer.needs for scorer in scorers))
-    size = min(scorer.settings.batch for scorer in scorers)
-    scores = [[np.empty(0)] * len(examples) for _ in scorers]
-    for chosen in _of_like_length(examples, size):
+    return _scored(networks, examples)
+
+
+def _scored(
+    networks: Sequence[tuple[Learned, Network]], examples: Sequence[Example]
+) -> list[list[Values]]:
+    """The scores of networks that read the same features of tokens."""
+    needs = frozenset().union(*(scorer.needs for scorer, _ in networks))
+    scores = [[np.empty(0)] * len(examples) for _ in networks]
+    for chosen in _of_like_length(examples, min(s.settings.batch for s, _ in networks)):
         together = [examples[n] for n in chosen]
-        for scorer in scorers:
+        for scorer, _ in networks:
             scorer._check_widths(together)
         batch = collate(together, "tokens" in needs, "audit" in needs)
-        for scorer, own in zip(scorers, scores, strict=True):
-            logits = scorer._logits(scorer._fitted(), batch)
-            for n, values in zip(chosen, logits, strict=True):
+        for (scorer, network), own in zip(networks, scores, strict=True):
+            for n, values in zip(chosen, scorer._logits(network, batch), strict=True):
                 own[n] = values
     return scores
 

@@ -16,16 +16,14 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from symbouq.errors import missing_extra
+from symbouq.errors import extra
 from symbouq.evidence.scorers.batches import Batch
 
-try:
+with extra("models"):
     import torch
     from torch import Tensor, nn
     from torch.nn.functional import scaled_dot_product_attention
     from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
-except ImportError as error:
-    raise missing_extra("models", error) from error
 
 LAYERS = 2
 HEADS = 4

@@ -13,6 +13,9 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from math import prod
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.bank.fitted import fingerprint
@@ -33,10 +36,12 @@ class Grid:
         epochs: Numbers of epochs.
     """
 
-    width: tuple[int, ...] = (64, 128, 256, 512)
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    width: tuple[Annotated[int, Field(ge=4, multiple_of=4)], ...] = (64, 128, 256, 512)
     loss: tuple[LossName, ...] = ("bce", "balanced")
-    learning_rate: tuple[float, ...] = (2e-5, 2e-4, 2e-3)
-    epochs: tuple[int, ...] = (20, 30, 40)
+    learning_rate: tuple[Annotated[float, Field(gt=0)], ...] = (2e-5, 2e-4, 2e-3)
+    epochs: tuple[Annotated[int, Field(ge=1)], ...] = (20, 30, 40)
 
     def __len__(self) -> int:
         return prod(map(len, asdict(self).values()))

@@ -21,7 +21,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
 
-from symbouq.errors import SymboUQError, missing_extra
+from symbouq.errors import SymboUQError, extra
 from symbouq.evidence.signals.example import Example, Signals, Span
 from symbouq.evidence.signals.traces import (
     ById,
@@ -109,11 +109,9 @@ def need_packages() -> None:
     Raises:
         SymboUQError: If a package is missing.
     """
-    try:
+    with extra("models"):
         import pyarrow.parquet  # noqa: F401
         import safetensors.numpy  # noqa: F401
-    except ImportError as error:
-        raise missing_extra("models", error) from error
 
 
 def read_configuration(folder: Path) -> dict[str, Any]:

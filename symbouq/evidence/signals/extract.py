@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from symbouq.errors import SymboUQError, missing_extra
+from symbouq.errors import SymboUQError, extra
 from symbouq.evidence.devices import best_device
 from symbouq.evidence.generation.models import find_model, load_network, load_tokenizer
 from symbouq.evidence.generation.prompts import Chat, user_message
@@ -46,7 +46,7 @@ class Extractor:
     """A model that signals are taken from.
 
     Args:
-        model: The folder, or hub id, of the model.
+        model: The folder, or hub id, of the model that generated the traces.
         options: How.
 
     Raises:
@@ -55,7 +55,7 @@ class Extractor:
 
     def __init__(self, model: str, options: Extraction) -> None:
         self._options = options
-        try:
+        with extra("models"):
             self._weights = find_model(model)
             self._tokenizer = load_tokenizer(self._weights)
             # Other kinds of attention do not give their weights.
@@ -65,8 +65,6 @@ class Extractor:
                 options.dtype,
                 attn_implementation="eager",
             )
-        except ImportError as error:
-            raise missing_extra("models", error) from error
         self._chat = Chat(self._tokenizer, options.chat_template)
         self._forced = ForcedPass(network, options.lookback, options.tokens)
         self._dtype = str(network.dtype).removeprefix("torch.")
@@ -78,7 +76,18 @@ class Extractor:
         audits: str | os.PathLike[str] | None = None,
         advance: Callable[[int], None] = lambda count: None,
     ) -> Written:
-        """As `extract`."""
+        """Writes the signals cache of a traces file, or completes one.
+
+        Args:
+            traces: Traces that `symbouq generate` wrote.
+            folder: The cache's folder.
+            audits: Audits of the traces, for the claims of free-form responses and of outputs
+                that are not valid.
+            advance: Is told how many more traces are done.
+
+        Raises:
+            SymboUQError: If the cache cannot be written; finished shards stay.
+        """
         configuration = Configuration(
             model=self._weights.name,
             model_hash=self._weights.hash,
@@ -96,32 +105,6 @@ class Extractor:
             Path(folder), traces, configuration, self._forced, self._tokenizer, prompt
         )
         return writer.write(audits, advance)
-
-
-def extract(
-    traces: str | os.PathLike[str],
-    model: str,
-    folder: str | os.PathLike[str],
-    audits: str | os.PathLike[str] | None = None,
-    options: Extraction | None = None,
-    advance: Callable[[int], None] = lambda count: None,
-) -> Written:
-    """Writes the signals cache of a traces file, or completes one.
-
-    Args:
-        traces: Traces that `symbouq generate` wrote.
-        model: The folder, or hub id, of the model that generated them.
-        folder: The cache's folder.
-        audits: Audits of the traces, for the claims of free-form responses and of outputs
-            that are not valid.
-        options: How.
-        advance: Is told how many more traces are done.
-
-    Raises:
-        SymboUQError: If a package is missing, the model cannot be used, or the cache
-            cannot be written; finished shards stay.
-    """
-    return Extractor(model, options or Extraction()).write(traces, folder, audits, advance)
 
 
 def prompt_ids(chat: Chat, record: Record) -> list[int]:

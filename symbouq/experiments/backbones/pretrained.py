@@ -7,7 +7,6 @@ where they come from.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import subprocess
@@ -21,7 +20,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from symbouq.errors import SymboUQError, missing_extra
+from symbouq.errors import SymboUQError, extra
+from symbouq.io.hashes import file_hash
 from symbouq.version import __version__
 
 GGUF_PACKAGES = ("gguf", "accelerate")
@@ -135,9 +135,10 @@ def _check_packages() -> None:
     Raises:
         SymboUQError: If the extra `gguf` is missing.
     """
-    for package in ("torch", "transformers", *GGUF_PACKAGES):
-        if find_spec(package) is None:
-            raise missing_extra("gguf", ModuleNotFoundError(f"no {package}", name=package))
+    with extra("gguf"):
+        for package in ("torch", "transformers", *GGUF_PACKAGES):
+            if find_spec(package) is None:
+                raise ModuleNotFoundError(f"no {package}", name=package)
 
 
 def _weights(
@@ -216,8 +217,7 @@ def _check(model: Pretrained, weights: Path) -> None:
     Raises:
         SymboUQError: If it is not.
     """
-    with weights.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    digest = file_hash(weights)
     if digest != model.sha256:
         raise SymboUQError(
             f"has the SHA-256 {digest}, and not that of {model.title}, {model.sha256}; "

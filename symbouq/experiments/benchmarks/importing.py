@@ -20,12 +20,12 @@ from symbouq.experiments.benchmarks.files import files_of
 from symbouq.experiments.benchmarks.items import BenchmarkError, Item
 from symbouq.experiments.benchmarks.rows import read_file, read_hub, unrepeated
 from symbouq.experiments.benchmarks.splits import ORDER, check_apart, cut
+from symbouq.io.hashes import file_hash
 from symbouq.io.output import replacing
 from symbouq.records import Instance, make_record
 from symbouq.version import __version__
 
 MANIFEST = "manifest.json"
-SUFFIXES = (".jsonl", ".jsonl.gz")
 
 
 @dataclass
@@ -222,7 +222,7 @@ def _read(
 def _hash(file: Path) -> str | None:
     """SHA-256 of a file; None where it cannot be read, which was told when it was."""
     try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()
+        return file_hash(file)
     except OSError:
         return None
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from importlib import import_module
-from types import ModuleType
 from typing import Any, ClassVar
 
-from symbouq.errors import RecordError, SymboUQError
+from symbouq.errors import RecordError
 from symbouq.io.adapters.fields import filled
 from symbouq.io.adapters.inputs import Input, ReadOptions
 from symbouq.io.adapters.values import decoded, described
@@ -97,9 +95,17 @@ class JsonAdapter(Adapter):
     expected: ClassVar[str]
     """An object of the format, for messages."""
 
+    def listed(self) -> Iterator[bytes | RecordError] | None:
+        """The encoded objects that a document lists; None where lines or items are objects."""
+        return None
+
     def records(self) -> Iterator[Record]:
         """The objects of the input, numbered."""
-        return ((number, self.object(encoded)) for number, encoded in self.source.values())
+        listed, number = self.listed(), 0
+        for number, encoded in self.source.values() if listed is None else enumerate(listed, 1):
+            yield number, self.object(encoded)
+        if listed is not None and not number:
+            raise RecordError(f"expected {self.expected}, found none in it")
 
     def object(self, encoded: bytes | RecordError) -> dict[str, Any] | RecordError:
         """A JSON object, or why there is none."""
@@ -112,20 +118,3 @@ class JsonAdapter(Adapter):
     def unexpected(self, value: Any) -> RecordError:
         """The error of a value that is none of the format."""
         return RecordError(f"expected {self.expected}, found {described(value)}")
-
-
-def imported(module: str, purpose: str, install: str) -> ModuleType:
-    """A package that is no part of the core install.
-
-    Raises:
-        SymboUQError: If it is not installed; says how to install it.
-    """
-    package = module.partition(".")[0]
-    try:
-        return import_module(module)
-    except ImportError as error:
-        missing = isinstance(error, ModuleNotFoundError) and error.name == package
-        fault = "which is not installed" if missing else f"which cannot be loaded ({error})"
-        raise SymboUQError(
-            f"{purpose} needs the package {package}, {fault}: pip install {install}"
-        ) from error

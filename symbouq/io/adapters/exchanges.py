@@ -10,7 +10,7 @@ from typing import Any
 from symbouq.errors import RecordError
 from symbouq.io.adapters.chat import response_of
 from symbouq.io.adapters.fields import SCENES
-from symbouq.io.adapters.values import decoded, described, expect
+from symbouq.io.adapters.values import decoded, described, expect, posed
 
 CONVERSATIONS = ("messages", "conversations", "conversation")
 """Fields of chat messages."""
@@ -84,6 +84,17 @@ def exchange(record: Mapping[str, Any]) -> dict[str, Any]:
     if asked == "instruction" and there.get("input"):
         prompt = f"{prompt}{_INPUT}{there['input']}"
     return {"prompt": prompt, "response": answer_of(there[answer], answer)}
+
+
+def exchanged(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a trace that a record with an exchange gives; none where it has none.
+
+    Raises:
+        RecordError: As `exchange`.
+    """
+    pair = exchange(record)
+    own = {name: record.get(name) for name in ("id", "answer")}
+    return {**own, **pair, **posed(record)} if pair else {}
 
 
 def asked_of(value: Any, place: str) -> str | list[Any]:

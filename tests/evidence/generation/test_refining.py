@@ -10,7 +10,8 @@ from helpers.chat_server import chat_server
 from helpers.commands import read_lines, run, write_lines
 
 from symbouq.evidence.generation.engine import Completion, Request
-from symbouq.evidence.generation.refining import Comparison, Refinement, Refiner, compared, refine
+from symbouq.evidence.generation.refining import Comparison, Refinement, Refiner, compared
+from symbouq.evidence.generation.run import generate
 from symbouq.records import Instance
 
 SPACE = ["left", "right", "above", "below", "upper-left", "upper-right", "overlap"]
@@ -152,7 +153,7 @@ def test_answers_are_compared(tmp_path: Path) -> None:
     engine = Scripted(WRONG, RIGHT, RIGHT, WRONG)
     asked = [instance("one", answer="left"), instance("other", answer="left")]
     out = tmp_path / "out.jsonl"
-    list(refine(asked, engine, Refinement(rounds=2, control=True), out))
+    list(generate(asked, Refiner(engine, Refinement(rounds=2, control=True)), out))
     assert compared(read_lines(out)) == Comparison(2, 1, 2, 1, 1, 0)
     unknown = [{**record, "answer": None} for record in read_lines(out)]
     assert compared(unknown) is None
@@ -162,14 +163,14 @@ def test_answers_are_compared(tmp_path: Path) -> None:
 
 def test_a_run_goes_on_and_other_rules_do_not_mix(tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
-    list(refine([instance("one")], Scripted(RIGHT), Refinement(), out))
+    list(generate([instance("one")], Refiner(Scripted(RIGHT), Refinement()), out))
     engine = Scripted(RIGHT, RIGHT)  # a part that is half written is made again whole
-    list(refine([instance("one"), instance("two")], engine, Refinement(), out))
+    list(generate([instance("one"), instance("two")], Refiner(engine, Refinement()), out))
     assert [record["id"] for record in read_lines(out)] == ["one", "two"]
-    list(refine([instance("one"), instance("two")], engine, Refinement(), out))
+    list(generate([instance("one"), instance("two")], Refiner(engine, Refinement()), out))
     assert len(engine.asked) == 2
     with pytest.raises(Exception, match="profile"):
-        list(refine([instance("three")], engine, Refinement(profile="unit-grid"), out))
+        list(generate([instance("three")], Refiner(engine, Refinement(profile="unit-grid")), out))
 
 
 def test_the_command(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from symbouq.evidence.contract import LONGEST, SCHEMA, STRUCTURED
 from symbouq.evidence.generation.engine import Alternative, Completion, Options, Request, Token
 from symbouq.evidence.generation.engines import load_engine
 from symbouq.evidence.generation.run import (
+    Generator,
     Settings,
     generate,
     generate_on_ray,
@@ -228,7 +229,7 @@ def whole(small: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[In
     folder = tmp_path_factory.mktemp("runs")
     instances, _ = read_instances([str(write(folder / "in.jsonl", 7))])
     out = folder / "whole.jsonl"
-    *_, progress = generate(instances, small, SETTINGS, out)
+    *_, progress = generate(instances, Generator(small, SETTINGS), out)
     assert progress.done == progress.total == progress.statuses.total() == 7
     assert progress.speed > 0
     return instances, out.read_bytes()
@@ -252,7 +253,7 @@ def test_a_killed_run_continues(
     instances, content = whole
     out = tmp_path / "out.jsonl"
     out.write_bytes(content[: int(share * len(content))])
-    list(generate(instances, small, SETTINGS, out))
+    list(generate(instances, Generator(small, SETTINGS), out))
     assert out.read_bytes() == content
 
 
@@ -264,7 +265,7 @@ def test_a_run_continues_where_lines_end(
     out = tmp_path / "out.jsonl"
     for count in (1, 2, 3, 6):
         out.write_bytes(b"".join(lines[:count]))
-        first, *_ = generate(instances, small, SETTINGS, out)
+        first, *_ = generate(instances, Generator(small, SETTINGS), out)
         assert first.kept == count
         assert out.read_bytes() == content
 
@@ -286,9 +287,9 @@ def test_an_interrupted_run_keeps_what_is_finished(
     engine.generate = interrupted  # type: ignore[method-assign]
     out = tmp_path / "out.jsonl"
     with pytest.raises(KeyboardInterrupt):
-        list(generate(instances, engine, SETTINGS, out))
+        list(generate(instances, Generator(engine, SETTINGS), out))
     assert out.read_bytes() == b"".join(content.splitlines(keepends=True)[:4])
-    list(generate(instances, engine, SETTINGS, out))
+    list(generate(instances, Generator(engine, SETTINGS), out))
     assert out.read_bytes() == content
     assert calls == [4, 4, 4, 4, 2]
 
@@ -299,7 +300,7 @@ def test_a_higher_limit_goes_on(
     instances, content = whole
     out = tmp_path / "out.jsonl"
     for limit in (2, 4, 7):
-        list(generate(instances[:limit], small, SETTINGS, out))
+        list(generate(instances[:limit], Generator(small, SETTINGS), out))
     assert out.read_bytes() == content
 
 
@@ -350,10 +351,10 @@ def test_a_killed_worker_of_a_cluster_loses_nothing(
     instances, _ = read_instances([str(write(tmp_path / "in.jsonl", 14))])
     settings = Settings(samples=1)
     engine = load_engine("transformers", str(tiny), Options(device="cpu", batch_size=4))
-    *_, alone = generate(instances, engine, settings, tmp_path / "alone.jsonl")
+    *_, alone = generate(instances, Generator(engine, settings), tmp_path / "alone.jsonl")
 
     out = tmp_path / "out.jsonl"
-    list(generate(instances[:2], engine, settings, out))  # continued by the cluster
+    list(generate(instances[:2], Generator(engine, settings), out))  # continued by the cluster
     load = partial(_mortal, str(tiny), str(tmp_path))
     done = [step.done for step in generate_on_ray(instances, load, settings, out, workers=2)]
     assert (tmp_path / "flag").exists()

@@ -10,7 +10,7 @@ from scipy.special import expit
 from sklearn.calibration import _SigmoidCalibration
 
 from symbouq.errors import SymboUQError
-from symbouq.evidence.scorers.calibration import LEAST_SLOPE, Calibrator, MinMax, Platt
+from symbouq.evidence.scorers.calibration import SLOPES, Calibrator, MinMax, Platt, sigmoid
 from symbouq.reliability.screening import screen
 
 
@@ -55,7 +55,7 @@ def test_platt_of_a_separating_score_is_finite() -> None:
 def test_platt_of_a_backward_score_still_increases() -> None:
     scores, labels = drawn(-2.0)
     platt = Platt.fit(scores, labels)
-    assert platt.slope == pytest.approx(LEAST_SLOPE / scores.std())
+    assert platt.slope == pytest.approx(SLOPES[0] / scores.std())
     ordered = platt(np.sort(scores))
     assert (np.diff(ordered) > 0).all()
     assert ordered.mean() == pytest.approx(labels.mean(), abs=0.01)
@@ -122,3 +122,7 @@ def test_what_a_calibrator_refuses() -> None:
     for record in ({}, known | {"reduction": "max"}, known | {"platt": backward}):
         with pytest.raises(SymboUQError, match="not a calibrator"):
             Calibrator.of(record)
+
+
+def test_sigmoid_does_not_overflow() -> None:
+    assert list(sigmoid(np.array([-1e4, 0, 1e4]))) == [0, 0.5, 1]

@@ -50,7 +50,7 @@ def write_split(folder: Path, model: Path, count: int, seed: int) -> None:
     them."""
     from transformers import AutoTokenizer
 
-    from symbouq.evidence.signals.extract import Extraction, extract
+    from symbouq.evidence.signals.extract import Extraction, Extractor
 
     folder.mkdir()
     tokenizer = AutoTokenizer.from_pretrained(model)
@@ -74,7 +74,8 @@ def write_split(folder: Path, model: Path, count: int, seed: int) -> None:
     for name, records in (("traces", traces), ("audits", audits), ("labels", labels)):
         lines = "".join(json.dumps(record) + "\n" for record in records)
         (folder / f"{name}.jsonl").write_text(lines)
-    extract(folder / "traces.jsonl", str(model), folder / "signals", folder / "audits.jsonl", Extraction(device="cpu"))  # fmt: skip
+    extractor = Extractor(str(model), Extraction(device="cpu"))
+    extractor.write(folder / "traces.jsonl", folder / "signals", folder / "audits.jsonl")
 
 
 def _trace(name: str, truth: str, said: str, tokenizer: Any, draw: random.Random) -> dict[str, Any]:

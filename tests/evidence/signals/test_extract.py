@@ -10,7 +10,7 @@ from helpers.extras import need_models
 
 from symbouq.evidence.generation.engine import Options
 from symbouq.evidence.generation.engines import load_engine
-from symbouq.evidence.generation.run import Settings, generate, read_instances
+from symbouq.evidence.generation.run import Generator, Settings, generate, read_instances
 from symbouq.evidence.signals.cache import SignalsCache
 
 need_models()
@@ -32,7 +32,7 @@ def generated(tiny: Path, out: Path, free_form: bool, masked: bool = True) -> Pa
     settings = Settings(samples=1, free_form=free_form, max_tokens=40 if free_form else None)
     found, failed = read_instances([str(instances)])
     assert not failed
-    for _ in generate(found, engine, settings, out):
+    for _ in generate(found, Generator(engine, settings), out):
         pass
     return out
 

@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from symbouq.errors import SymboUQError, missing_extra
+from symbouq.errors import SymboUQError, extra
 from symbouq.evidence.scorers.bank.fitted import Fitted, calibrate, fault_of, load
 from symbouq.evidence.scorers.bank.split import Split
 from symbouq.evidence.scorers.calibration import Calibrator
@@ -122,10 +122,8 @@ class Scoring:
 
 
 def _schema() -> pa.Schema:
-    try:
+    with extra("fit"):
         import pyarrow as pa
-    except ImportError as error:
-        raise missing_extra("fit", error) from error
     return pa.schema(
         {
             "id": pa.string(),

@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from symbouq.io.adapters.base import JsonAdapter
-from symbouq.io.adapters.exchanges import CONVERSATIONS, exchange
+from symbouq.io.adapters.exchanges import CONVERSATIONS, exchanged
 from symbouq.io.adapters.inputs import Input
-from symbouq.io.adapters.values import posed
 
 
 class _Chat(JsonAdapter):
@@ -28,15 +27,9 @@ class _Chat(JsonAdapter):
         return any(_are_messages(first.get(name)) for name in CONVERSATIONS)
 
     def fields(self, record: dict[str, Any]) -> dict[str, Any]:
-        given = exchange(record)
-        if not given:
-            raise self.unexpected(record)
-        return {
-            "id": record.get("id"),
-            "answer": record.get("answer"),
-            **given,
-            **posed(record),
-        }
+        if fields := exchanged(record):
+            return fields
+        raise self.unexpected(record)
 
 
 def _are_messages(value: Any) -> bool:

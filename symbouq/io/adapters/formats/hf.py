@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from symbouq.errors import RecordError, one_line
-from symbouq.io.adapters.base import Record, imported
+from symbouq.errors import RecordError, extra, one_line
+from symbouq.io.adapters.base import Record
 from symbouq.io.adapters.inputs import Input
 from symbouq.io.adapters.tables import TableAdapter, check_columns
 
@@ -60,7 +60,9 @@ def _check_split(source: Input) -> None:
 
 
 def _package() -> Any:
-    return imported("datasets", "a Hugging Face dataset", "'symbouq[formats]'")
+    with extra("formats"):
+        import datasets  # type: ignore[import-not-found, import-untyped, unused-ignore]
+    return datasets
 
 
 ADAPTER = _HuggingFace

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from symbouq.errors import RecordError
-from symbouq.io.adapters.base import JsonAdapter, Record, imported
+from symbouq.errors import RecordError, extra
+from symbouq.io.adapters.base import JsonAdapter
 from symbouq.io.adapters.chat import answered
 from symbouq.io.adapters.documents import array_items
 from symbouq.io.adapters.inputs import Input
@@ -37,18 +37,11 @@ class _Inspect(JsonAdapter):
         if _is_archive(source):
             _package()
 
-    def records(self) -> Iterator[Record]:
+    def listed(self) -> Iterator[bytes | RecordError]:
         source = self.source
-        samples = (
-            _archived(str(source.file))
-            if _is_archive(source)
-            else array_items(source.chunks(), "samples")
-        )
-        number = 0
-        for number, sample in enumerate(samples, start=1):
-            yield number, self.object(sample)
-        if not number:
-            raise RecordError("expected a log of inspect_ai with samples, found none in it")
+        if _is_archive(source):
+            return _archived(str(source.file))
+        return array_items(source.chunks(), "samples")
 
     def fields(self, record: dict[str, Any]) -> dict[str, Any]:
         if "output" not in record or "input" not in record:
@@ -73,7 +66,9 @@ def _is_archive(source: Input) -> bool:
 
 
 def _package() -> Any:
-    return imported("inspect_ai.log", "a .eval log", "inspect_ai")
+    with extra("inspect"):
+        import inspect_ai.log
+    return inspect_ai.log
 
 
 def _archived(file: str) -> Iterator[bytes | RecordError]:

@@ -33,23 +33,21 @@ class _Langfuse(JsonAdapter):
     def detects(cls, source: Input) -> bool:
         return _is_observation(source.first) or _list(source.first) is not None
 
-    def records(self) -> Iterator[Record]:
+    def listed(self) -> Iterator[bytes | RecordError] | None:
         member = _list(self.source.first)
-        numbered = (
-            self.source.values()
-            if member is None
-            else enumerate(array_items(self.source.chunks(), member), start=1)
-        )
+        return array_items(self.source.chunks(), member) if member else None
+
+    def records(self) -> Iterator[Record]:
         number, self._generations = 0, 0
-        for number, encoded in numbered:
-            yield number, self.object(encoded)
+        for number, record in super().records():
+            yield number, record
         if number and not self._generations:
             raise RecordError(f"expected observations of type {_GENERATION}, found none of them")
 
     def trace(self, record: dict[str, Any], number: int) -> dict[str, Any] | None:
-        self._generations += record.get("type", _GENERATION) == _GENERATION
         if record.get("type", _GENERATION) != _GENERATION:
             return None
+        self._generations += 1
         return super().trace(record, number)
 
     def fields(self, record: dict[str, Any]) -> dict[str, Any]:

@@ -13,12 +13,12 @@ from typing import Any
 from pydantic_core import from_json
 
 from symbouq.errors import RecordError, one_line
-from symbouq.io.adapters.base import Record, imported
+from symbouq.io.adapters.base import Record
 from symbouq.io.adapters.exchanges import CONVERSATIONS, PROMPTS, RESPONSES
 from symbouq.io.adapters.inputs import Input
 from symbouq.io.adapters.tables import TableAdapter, check_columns, without_nulls
 from symbouq.io.storage import is_uri, located
-from symbouq.io.tabular import holds_records, json_columns
+from symbouq.io.tabular import holds_records, json_columns, need_pyarrow
 from symbouq.records import Trace
 
 _ROWS = 64
@@ -35,11 +35,14 @@ class _Parquet(TableAdapter):
 
     @classmethod
     def prepare(cls, source: Input) -> None:
-        _package("pyarrow.parquet")
+        need_pyarrow()
 
     def records(self) -> Iterator[Record]:
         path = self.source.path
-        pyarrow, parquet = _package("pyarrow"), _package("pyarrow.parquet")
+        need_pyarrow()
+        import pyarrow
+        from pyarrow import parquet
+
         try:
             with ExitStack() as stack:
                 if is_uri(path):
@@ -148,10 +151,6 @@ class _Parquet(TableAdapter):
         """A row with the values that stand there as JSON text."""
         texts = self._texts & row.keys()
         return row | {name: from_json(row[name]) for name in texts if row[name] is not None}
-
-
-def _package(module: str) -> Any:
-    return imported(module, "Parquet", "'symbouq[formats]'")
 
 
 ADAPTER = _Parquet

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from symbouq.io.adapters.base import JsonAdapter
-from symbouq.io.adapters.exchanges import PROMPTS, RESPONSES, exchange, is_own
+from symbouq.io.adapters.exchanges import PROMPTS, RESPONSES, exchanged, is_own
 from symbouq.io.adapters.inputs import Input
-from symbouq.io.adapters.values import posed
 
 
 class _PromptCompletion(JsonAdapter):
@@ -26,15 +25,9 @@ class _PromptCompletion(JsonAdapter):
     def fields(self, record: dict[str, Any]) -> dict[str, Any]:
         if is_own(record):  # of a long line no more than the head was seen
             return record
-        pair = exchange(record)
-        if not pair:
-            raise self.unexpected(record)
-        return {
-            "id": record.get("id"),
-            "answer": record.get("answer"),
-            **pair,
-            **posed(record),
-        }
+        if fields := exchanged(record):
+            return fields
+        raise self.unexpected(record)
 
 
 ADAPTER = _PromptCompletion

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from symbouq.errors import RecordError
-from symbouq.io.adapters.base import JsonAdapter, Record
+from symbouq.io.adapters.base import JsonAdapter
 from symbouq.io.adapters.documents import array_items
 from symbouq.io.adapters.exchanges import answer_of
 from symbouq.io.adapters.inputs import Input
@@ -25,18 +25,9 @@ class _Promptfoo(JsonAdapter):
         result = isinstance(prompt, dict) and "raw" in prompt
         return result or _depth(first) > 0
 
-    def records(self) -> Iterator[Record]:
+    def listed(self) -> Iterator[bytes | RecordError] | None:
         depth = _depth(self.source.first)
-        if not depth:
-            yield from super().records()
-            return
-        number = 0
-        for number, encoded in enumerate(
-            array_items(self.source.chunks(), "results", depth), start=1
-        ):
-            yield number, self.object(encoded)
-        if not number:
-            raise RecordError("expected results of promptfoo, found none in it")
+        return array_items(self.source.chunks(), "results", depth) if depth else None
 
     def fields(self, record: dict[str, Any]) -> dict[str, Any]:
         prompt, response = record.get("prompt"), record.get("response")

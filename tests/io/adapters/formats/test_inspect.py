@@ -95,7 +95,7 @@ def test_a_log_that_breaks_off_keeps_what_precedes(tmp_path: Path) -> None:
 
 
 def test_a_log_without_samples(tmp_path: Path) -> None:
-    fault = ":1: expected a log of inspect_ai with samples, found none in it"
+    fault = ":1: expected a sample of inspect_ai (id, epoch, input, output), found none in it"
     assert faults(log(tmp_path / "log.json")) == [f"log.json{fault}"]
     (tmp_path / "other").write_text('{"id": "1"}')
     assert faults(str(tmp_path / "other"), ReadOptions("inspect")) == [f"other{fault}"]

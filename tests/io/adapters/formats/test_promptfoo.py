@@ -81,5 +81,5 @@ def test_results_that_failed(tmp_path: Path) -> None:
 
 def test_no_results(tmp_path: Path) -> None:
     assert faults(written(tmp_path / "out.json", promptfoo_output())) == [
-        "out.json:1: expected results of promptfoo, found none in it"
+        "out.json:1: expected a result of promptfoo (prompt, vars, response), found none in it"
     ]
