@@ -251,7 +251,7 @@ class Collector:
             raise RecordError(
                 f"{self._file.path} has no reading {sample + 1} of its {request.part} by "
                 f"{self._model}: say with --endpoint, or by a model's folder, who is to read it, "
-                "or by --samples and --alone how the readings were made"
+                "or by `samples` and `alone` of --reader-settings how the readings were made"
             )
         budget = self._how.budget
         if budget is not None and self.tally.tokens >= budget:
