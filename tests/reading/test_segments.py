@@ -482,6 +482,8 @@ RETRACTED = {
     ("The cup is left of B.", "Actually, it is not.", "D is on E."): ["", "", "D is on E."],
     ("The cup is left of B; rather, it is above B.",): ["it is above B."],
     ("The cup is left of B;", "rather, it is above B."): ["", "it is above B."],
+    ("The cup is left of B, sorry, above it.",): ["above it."],
+    ("Sorry, the cup is left of B, sorry.",): ["Sorry, the cup is left of B, sorry."],
     ("The cup is not left of B; rather, it is above B.",): [
         "The cup is not left of B; rather, it is above B."
     ],
