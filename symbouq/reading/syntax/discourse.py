@@ -9,6 +9,7 @@ from itertools import combinations
 from types import MappingProxyType
 
 from symbouq.reading.parsed import Count
+from symbouq.reading.stems import singular_of
 from symbouq.reading.syntax.counting import Counting
 from symbouq.reading.syntax.extraction import CONTEXT, Phrase, Place, Statement
 from symbouq.reading.syntax.motion import Motion
@@ -16,7 +17,7 @@ from symbouq.reading.syntax.positions import Arrangement, Compared, Placed, numb
 from symbouq.reading.syntax.said import Said
 from symbouq.reading.syntax.sentences import Sentence, Sentences
 from symbouq.reading.syntax.tables import Tables
-from symbouq.reading.syntax.things import Things, singular_of
+from symbouq.reading.syntax.things import Things
 from symbouq.reading.syntax.wholes import Whole
 
 _KEPT_APART = 20

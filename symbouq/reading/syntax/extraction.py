@@ -17,7 +17,8 @@ from symbouq.ontology.slicing import Slices
 from symbouq.ontology.source import ground, new_control, rule_files
 from symbouq.ontology.store import Store
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.syntax.preparation import Word, stems
+from symbouq.reading.stems import singular_of, stems
+from symbouq.reading.syntax.preparation import Word
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
@@ -632,9 +633,9 @@ class _Facts:
         text, lemma = self._text(token), token.lemma_.lower()
         lemmas = [lemma]
         if token.lower_ != text:  # shown as another verb, for the parser does not know it
-            lemmas = [text.removesuffix(ending) for ending in ("s", "es", "ed", "d")]
+            lemmas = sorted(stems(text))
         elif token.pos_ != "VERB":
-            lemmas.append(lemma.removesuffix("s"))
+            lemmas.append(singular_of(lemma))
         return [option for name in lemmas for option in self._of._verbs.get(name, ())]
 
     def _is_owned(self, text: str) -> bool:

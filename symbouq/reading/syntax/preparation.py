@@ -14,10 +14,10 @@ from itertools import cycle, pairwise
 from typing import NamedTuple
 
 from symbouq.ontology.tables import Ontology
+from symbouq.reading.stems import singular_of, stems
 from symbouq.reading.syntax.amounts import Amount
 from symbouq.reading.syntax.names import Name, Names, by_first, looks_like_verb
 from symbouq.reading.syntax.positions import Axes, Places, Positions
-from symbouq.reading.syntax.things import singular_of
 
 STAND_INS = ("Anna", "Bob", "Carol", "Dave", "Emma", "Frank", "Grace", "Henry", "Kate", "Paul")
 """First names that labels are shown as."""
@@ -1054,7 +1054,7 @@ class _Sentence:
         if end - at < 2 or not lexical or any(self._is(self._at(at), name) for name in _UNNAMED):
             return None
         article = self._is(self._at(at - 1), "article")
-        copula = self._is(after, "auxiliary") or self._is(after.removesuffix("s"), "copula")
+        copula = self._is(after, "auxiliary") or self._is_copula(after)
         parts = any(self._is(w, c) for w in self.lower[at + 1 : end] for c in ("part", "inner"))
         if parts and (after == "of" or (article and not copula)):
             return None  # "in the Left Corner"
@@ -1081,7 +1081,7 @@ class _Sentence:
         after = self._at(end)
         joins = after in ("", ".") or self._code_at(end) in tuple(",CO")
         joins = joins or self._phrase(end) is not None or self._is(after, "auxiliary")
-        return not opened and (joins or self._is(after.removesuffix("s"), "copula"))
+        return not opened and (joins or self._is_copula(after))
 
     def _named_at(self, at: int) -> bool:
         return at < len(self.texts) and self._is_capital(at) and self._is_content(at)
@@ -1196,7 +1196,7 @@ class _Sentence:
         if text.islower() and (text in "ai" or self._at(at - 1) in ("'", "\u2019")):
             return False
         if text == "I":
-            placing = self._is_verb(after) or self._is(after.removesuffix("s"), "copula")
+            placing = self._is_verb(after) or self._is_copula(after)
             third_person = after.endswith("s") and placing
             # "has I above it": of who speaks it would be "me"
             owned = self._is(self._at(at - 1), "possessing") and not self._is(after, "auxiliary")
@@ -1333,8 +1333,10 @@ class _Sentence:
 
     def _phrasal(self, word: str) -> bool:
         """Whether a verb goes with "up" or "down" that says nothing of a place."""
-        endings = ("", "s", "es", "ed", "d", "ing")
-        return any(self._is(word.removesuffix(ending), "phrasal") for ending in endings)
+        return any(self._is(stem, "phrasal") for stem in stems(word.removesuffix("ing")))
+
+    def _is_copula(self, word: str) -> bool:
+        return any(self._is(stem, "copula") for stem in stems(word))
 
     def _orders(self) -> None:
         """Puts "from left to right" together: one item, with what the first side says."""
@@ -1735,14 +1737,6 @@ def _is_backward(amounts: Iterable[Amount]) -> bool:
     return any(amount.value <= 0 for amount in amounts)
 
 
-def stems(word: str) -> set[str]:
-    """What a word may be a form of."""
-    found = {word.removesuffix(ending) for ending in ("", "s", "es", "d", "ed")}
-    return found | {_DOUBLED.sub(r"\1", word)}
-
-
-_DOUBLED = re.compile(r"(\w)\1ed$")
-"""The end of "dragged"."""
 _CONTRASTED = 5
 """Most words of a thing that is named in contrast: ", and not the old stork,"."""
 _FRONTED = 7

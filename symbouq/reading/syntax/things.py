@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from symbouq.reading.stems import singular_of
+
 _CODE = 2
 """Most letters of a number or a letter that follows a noun: "bay 12"."""
 _OTHERS = frozenset(("another", "other", "second", "third", "fourth", "last", "next", "different"))
@@ -343,20 +345,6 @@ def _opens(key: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Whether a name is the first words of another one, and not its owner."""
     rest = other[len(key) :]
     return other[: len(key)] == key and bool(rest) and rest[0] not in (_OWNER, "of")
-
-
-def singular_of(word: str) -> str:
-    """A noun's singular, where it is formed as most are."""
-    for plural, ending in (
-        ("ves", "f"),
-        ("ies", "y"),
-        ("xes", "x"),
-        ("ches", "ch"),
-        ("shes", "sh"),
-    ):
-        if word.endswith(plural):
-            return word[: -len(plural)] + ending
-    return word.removesuffix("s")
 
 
 _OWNER = "'s"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
+from symbouq.reading.stems import singular_of
 from symbouq.reading.syntax.extraction import CONTEXT, Statement
 from symbouq.reading.syntax.said import Meant, Said
 from symbouq.reading.syntax.sentences import Sentence, Sentences
-from symbouq.reading.syntax.things import Things, singular_of
+from symbouq.reading.syntax.things import Things
 
 _UNKNOWN = 7
 """The cost of what is said of a whole that nobody knows."""
