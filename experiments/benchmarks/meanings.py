@@ -20,7 +20,6 @@ Prints a Markdown table; exit code 1 where anything is false.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
@@ -34,6 +33,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import click
 from layouts import And, Formula, Not, Within, possible
 from sentences import DATA, SHAPES, TEMPLATES, Reading, Relation, Slots, Template, directions
 
@@ -585,25 +585,24 @@ def table(counts: dict[str, Counter[str]]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Reads the options, does it, prints."""
-    options = argparse.ArgumentParser(description="Audits sentences whose meaning is known.")
-    options.add_argument("--sentences", type=int, default=20_000, metavar="N")
-    options.add_argument("--seed", type=int, default=2026, metavar="S")
-    options.add_argument("--jobs", type=int, default=2, metavar="N")
-    options.add_argument("--only", default="", metavar="TEXT", help="Only shapes named so.")
-    options.add_argument("--examples", metavar="FILE", help="Where what is false is written.")
-    given = options.parse_args()
-    if not places(given.seed, given.only):
-        options.error(f"no shape has {given.only!r} in its name")
+@click.command()
+@click.option("--sentences", default=20_000)
+@click.option("--seed", default=2026)
+@click.option("--jobs", default=2)
+@click.option("--only", default="", metavar="TEXT", help="Only shapes named so.")
+@click.option("--examples", type=click.Path(path_type=Path), help="Where what is false goes.")
+def main(sentences: int, seed: int, jobs: int, only: str, examples: Path | None) -> None:
+    """Audits sentences whose meaning is known."""
+    if not places(seed, only):
+        raise click.UsageError(f"no shape has {only!r} in its name")
     start = time.monotonic()
-    found = run(given.sentences, given.seed, given.jobs, given.only)
+    found = run(sentences, seed, jobs, only)
     print(table(found.counts))
     false = sum(row[column] for row in found.counts.values() for column in FALSE)
-    print(f"\n{given.sentences} sentences in {time.monotonic() - start:.0f} s, {false} false")
-    if given.examples:
+    print(f"\n{sentences} sentences in {time.monotonic() - start:.0f} s, {false} false")
+    if examples:
         lines = [json.dumps(each, ensure_ascii=False) + "\n" for each in found.wrong]
-        Path(given.examples).write_text("".join(lines), encoding="utf-8")
+        examples.write_text("".join(lines), encoding="utf-8")
     sys.exit(1 if false else 0)
 
 
