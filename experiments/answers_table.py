@@ -12,13 +12,14 @@ not answered right, with the gold and the given answer.
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from common import gold, rows
+import click
+from common import data_option, gold, rows, share, table
 
 from symbouq.auditing.answers import answer
 from symbouq.auditing.auditor import TraceAuditor
@@ -57,65 +58,60 @@ class Tally:
         self.outcomes: Counter[str] = Counter()
         self.golds: Counter[frozenset[str]] = Counter()
 
-    def share(self, outcome: str) -> str:
-        """The share of an outcome."""
-        return f"{self.outcomes[outcome] / self.outcomes.total():.1%}"
+    def add(self, auditor: TraceAuditor, row: dict[str, Any]) -> Iterator[str]:
+        """Answers a question; yields what is known of it where the answer is not right."""
+        wanted = gold(row)
+        try:
+            found = answer(auditor, Instance.model_validate(row))
+            given, status = found.answer, found.status
+        except RecordError as error:
+            given, status = [str(error)], "error"
+        result = "abstained"
+        if status == "answered":
+            result = "right" if frozenset(given) == wanted else "wrong"
+        self.outcomes[result] += 1
+        self.golds[wanted] += 1
+        if result != "right":
+            miss = {"id": row["id"], "gold": sorted(wanted), "given": given, "status": status}
+            yield json.dumps(miss)
 
-    def baselines(self) -> list[str]:
-        """The shares right by always no, the commonest label, always unknown."""
-        total = self.golds.total()
-        no = self.golds[frozenset(["No"])] + self.golds[frozenset(["contradiction"])]
-        unknown = self.golds[frozenset(["DK"])] + self.golds[frozenset(["neutral"])]
-        commonest = self.golds.most_common(1)[0][1]
-        return [f"{count / total:.1%}" if count else "-" for count in (no, commonest, unknown)]
+    def cells(self) -> list[str]:
+        """The number of questions, the shares of the outcomes, and those right by always no, the
+        commonest label, always unknown.
+        """
+        total, golds = self.golds.total(), self.golds
+        no = golds[frozenset(["No"])] + golds[frozenset(["contradiction"])]
+        unknown = golds[frozenset(["DK"])] + golds[frozenset(["neutral"])]
+        outcomes = [self.outcomes[each] for each in ("right", "wrong", "abstained")]
+        baselines = [no, golds.most_common(1)[0][1], unknown]
+        return [
+            str(total),
+            *(share(count, total) for count in outcomes),
+            *(share(count, total) if count else "-" for count in baselines),
+        ]
 
 
-def outcome(given: list[str], wanted: frozenset[str], status: str) -> str:
-    """`right`, `wrong` or `abstained`."""
-    if status == "answered":
-        return "right" if frozenset(given) == wanted else "wrong"
-    return "abstained"
-
-
-def main() -> None:
+@click.command()
+@data_option
+@click.option("--files", type=click.Choice((*FILES, "all")), default="test")
+@click.option("--only", default="", help="Files whose name holds this.")
+@click.option("--misses", type=click.Path(path_type=Path), help="Where to write what is not right.")
+def main(data: Path, files: str, only: str, misses: Path | None) -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", default=os.environ.get("SYMBOUQ_DATA"), help="folder of data")
-    parser.add_argument("--files", choices=("validation", "test", "all"), default="test")
-    parser.add_argument("--only", default="", help="files whose name holds this")
-    parser.add_argument("--misses", type=Path, help="where to write what is not right")
-    options = parser.parse_args()
-    if not options.data:
-        parser.error("--data is needed where SYMBOUQ_DATA is not set")
-    names = [n for kind, ns in FILES.items() if options.files in (kind, "all") for n in ns]
     auditor = TraceAuditor()
-    misses: list[str] = []
-    print("| file | type | n | right | wrong | abstained | no | commonest | unknown |")
-    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-    for name in names:
-        if options.only not in name:
-            continue
-        tallies: defaultdict[str, Tally] = defaultdict(Tally)
-        for row in rows(Path(options.data) / f"{name}.jsonl.gz"):
-            wanted = gold(row)
-            tally = tallies[row["meta"].get("qtype", "") if "meta" in row else ""]
-            try:
-                found = answer(auditor, Instance.model_validate(row))
-                given, status = found.answer, found.status
-            except RecordError as error:
-                given, status = [str(error)], "error"
-            result = outcome(given, wanted, status)
-            tally.outcomes[result] += 1
-            tally.golds[wanted] += 1
-            if result != "right":
-                miss = {"id": row["id"], "gold": sorted(wanted), "given": given, "status": status}
-                misses.append(json.dumps(miss))
-        for kind, tally in sorted(tallies.items()):
-            shares = [tally.share(o) for o in ("right", "wrong", "abstained")]
-            cells = [name, kind, str(tally.outcomes.total()), *shares, *tally.baselines()]
-            print(f"| {' | '.join(cells)} |", flush=True)
-    if options.misses is not None:
-        options.misses.write_text("\n".join(misses) + "\n", encoding="utf-8")
+    missed: list[str] = []
+
+    def body() -> Iterator[list[str]]:
+        for name in (n for kind, names in FILES.items() if files in (kind, "all") for n in names):
+            tallies: defaultdict[str, Tally] = defaultdict(Tally)
+            for row in rows(data / f"{name}.jsonl.gz") if only in name else ():
+                missed.extend(tallies[row.get("meta", {}).get("qtype", "")].add(auditor, row))
+            for kind, tally in sorted(tallies.items()):
+                yield [name, kind, *tally.cells()]
+
+    table("file | type | n | right | wrong | abstained | no | commonest | unknown", body(), left=2)
+    if misses is not None:
+        misses.write_text("\n".join(missed) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

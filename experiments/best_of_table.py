@@ -9,11 +9,14 @@ answer (`majority`), of what `symbouq select` selects, and of any (`oracle`).
 
 from __future__ import annotations
 
-import argparse
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import fmean
 from typing import Any
+
+import click
+from common import table
 
 from symbouq.auditing.correctness import answer_label
 from symbouq.auditing.selection import best_of
@@ -47,13 +50,13 @@ def candidates(trace: dict[str, Any]) -> list[dict[str, Any]]:
     return [trace, *samples]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--run", type=Path, required=True)
-    options = parser.parse_args()
-    asked, select = questions(options.run), selecting(None, None, None).each
+@click.command()
+@click.option("--run", type=click.Path(exists=True, path_type=Path), required=True)
+def main(run: Path) -> None:
+    """Prints the table."""
+    asked, select = questions(run), selecting(None, None, None).each
     rows: defaultdict[str, list[tuple[int, int, int, int]]] = defaultdict(list)
-    for folder in stages(options.run, "traces"):
+    for folder in stages(run, "traces"):
         for record in readable_records(folder / "traces.jsonl"):
             trace = {**asked[record["id"]], **record}
             if not trace["samples"]:
@@ -64,10 +67,13 @@ def main() -> None:
             voted = best_of(answers, [0.0] * len(answers))
             name = str(trace.get("dataset"))
             rows[name].append((right[0], right[voted], right[chosen], max(right)))
-    print("| dataset | traces | first | majority | selected | oracle |\n|---|---|---|---|---|---|")
-    for name, found in rows.items():
-        shares = (f"{sum(column) / len(found):.3f}" for column in zip(*found, strict=True))
-        print(f"| {name} | {len(found)} | " + " | ".join(shares) + " |", flush=True)
+    table(
+        "dataset | traces | first | majority | selected | oracle",
+        (
+            [name, len(found), *(f"{fmean(column):.3f}" for column in zip(*found, strict=True))]
+            for name, found in rows.items()
+        ),
+    )
 
 
 if __name__ == "__main__":

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+import click
+import numpy as np
+
+from symbouq import metrics
+
+data_option: Callable[..., Any] = click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    envvar="SYMBOUQ_DATA",
+    required=True,
+    help="Folder of the benchmarks.",
+)
 
 
 def rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -24,7 +37,36 @@ def gold(row: dict[str, Any]) -> frozenset[str]:
 
 def auroc(scores: Sequence[float], labels: Sequence[bool]) -> float:
     """Area under the ROC curve, ties counted half; NaN with one class."""
-    right = [s for s, y in zip(scores, labels, strict=True) if y]
-    wrong = [s for s, y in zip(scores, labels, strict=True) if not y]
-    wins = sum((a > b) + 0.5 * (a == b) for a in right for b in wrong)
-    return wins / (len(right) * len(wrong)) if right and wrong else float("nan")
+    area = metrics.auroc(np.asarray(scores, float), np.asarray(labels, int))
+    return float("nan") if area is None else area
+
+
+def table(header: str, body: Iterable[Sequence[object]], left: int = 0) -> None:
+    """Prints a Markdown table, row by row.
+
+    Args:
+        header: The columns' names, with `|` between them.
+        body: The cells of each row.
+        left: How many columns stand before those of numbers, if any are to stand at the right.
+    """
+    marks = ["---:" if 0 < left <= n else "---" for n in range(header.count("|") + 1)]
+    print(f"| {header} |\n|{'|'.join(marks)}|")
+    for cells in body:
+        print(f"| {' | '.join(map(str, cells))} |", flush=True)
+
+
+def counted(count: int, total: int) -> str:
+    """A count with its share."""
+    return f"{count} ({share(count, total)})"
+
+
+def share(count: float, total: float) -> str:
+    """A share in percent; of nothing, a dash."""
+    return f"{count / total:.1%}" if total else "-"
+
+
+def f1_cells(right: int, read: int, recalled: int, wanted: int) -> list[str]:
+    """Precision, recall and F1."""
+    precision, recall = right / read, recalled / wanted
+    f1 = 2 * precision * recall / (precision + recall)
+    return [f"{value:.3f}" for value in (precision, recall, f1)]

@@ -15,11 +15,19 @@ were mended; since then neither half is unseen.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 Row = dict[str, Any]
+
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+P = SimpleNamespace(
+    **{name: re.compile("".join(parts)) for name, parts in _DATA["patterns"].items()}
+)
 
 
 class Mention(NamedTuple):
@@ -53,16 +61,10 @@ class Calculus:
         return frozenset(mention.label for mention in self.mentions(text)[1])
 
 
-_RCC8 = re.compile(
-    r"(?<![A-Za-z])(?P<name>N?TPP|DC|EC|PO|EQ)(?P<inverse>[iI]|\^\{?-1\}?|⁻¹|-1)?(?![A-Za-z])"
-    r"(?:\s*\[(?P<first>[xyz]),(?P<second>[xyz])\])?"
-)
-
-
 def _rcc8_mentions(text: str) -> Mentions:
     """Names of RCC-8; `TPP[z,x]` says `TPPi[x,z]`, and other pairs are premises."""
     found = []
-    for match in _RCC8.finditer(text):
+    for match in P.rcc8.finditer(text):
         name, inverse = match["name"], bool(match["inverse"])
         pair = match["first"], match["second"]
         if pair == ("z", "x"):
@@ -75,21 +77,6 @@ def _rcc8_mentions(text: str) -> Mentions:
     return 0, found
 
 
-_TILE = r"NE|NW|SE|SW|N|S|E|W|B"
-_TILES_TOGETHER = re.compile(rf"\b(?:{_TILE})(?::(?:{_TILE})\b)+")
-_OF_A_PAIR = re.compile(
-    r"\b([xyzab])\"?\s+(?:is |lies |being |must be |directly |could be |can be )*(?:to )?(?:the )?"
-    rf"\"?(?:{_TILE}|north(?:east|west)?|south(?:east|west)?|east|west|bounding box)\"?"
-    r"(?:\s+of)?(?: region)?\s+([xyzab])\b",
-    re.IGNORECASE,
-)
-_ABBREVIATED = re.compile(rf"(?<![\w'-])({_TILE})(?![\w']|-[A-Za-z])")
-_CAPITALISED = re.compile(
-    r"(?<![\w-])((?:North|South)(?:[Ee]ast|[Ww]est)?|East|West|Bounding [Bb]ox)(?!\w|-[A-Za-z])"
-)
-_IN_WORDS = re.compile(
-    r"(?<![\w-])((?:north|south)(?:east|west)?|east|west|bounding box)(?!\w|-[A-Za-z])"
-)
 _INDIRECT = 2
 """The rank of naming a relation in lower case."""
 
@@ -114,8 +101,8 @@ def _tile_mentions(text: str, ways: Sequence[re.Pattern[str]]) -> Mentions:
     """Tiles, named in the first of some ways that occurs; several tiles together are none of
     the answer space, and tiles of a pair other than x and z are premises.
     """
-    text = _TILES_TOGETHER.sub(_blank, text)
-    text = _OF_A_PAIR.sub(
+    text = P.tiles_together.sub(_blank, text)
+    text = P.of_a_pair.sub(
         lambda m: m[0] if (m[1].lower(), m[2].lower()) == ("x", "z") else _blank(m), text
     )
     for rank, way in enumerate(ways):
@@ -138,121 +125,15 @@ def calculus_of(row: Row) -> Calculus:
     """
     if row["meta"]["calculus"] == "rcc8":
         return Calculus(_RCC8_LABELS, _RCC8_LABELS, _rcc8_mentions)
-    ways = [_ABBREVIATED, _CAPITALISED, _IN_WORDS]
+    ways = [P.abbreviated, P.capitalised, P.in_words]
     if not with_definitions(row):
-        ways = [_CAPITALISED, _ABBREVIATED, _IN_WORDS]
+        ways = [P.capitalised, P.abbreviated, P.in_words]
     return Calculus(_TILE_LABELS, _TILE_LABELS - {"B"}, lambda text: _tile_mentions(text, ways))
 
 
 def with_definitions(row: Row) -> bool:
     """Whether the prompt defines the relations."""
     return "no formal definitions" not in row["prompt_style"]
-
-
-_LAYOUT = (
-    (r"<\|im_end\|>", ""),
-    (r"[\u2010-\u2015\u2212]", "-"),
-    (r"\u2019", "'"),
-    (r"[\u00a0\u2000-\u200b\u202f\u2060]", " "),
-    (r"\\(?:text|mathbf|mathrm|textbf|mathit|mathsf|operatorname|emph)\s*\{([^{}]*)\}", r"\1"),
-    (r"\\(?:boxed|fbox)\s*\{((?:[^{}]|\{[^{}]*\})*)\}", r"⟦\1⟧"),
-    (r"\\(?:right|to|implies|R)\w*", "→"),
-    (r"\\quad|\\qquad|\\[,;:! ]|~", " "),
-    (r"\\[()\[\]]|\$+", ""),
-    (r"\\([{}_&%#])", r"\1"),
-    (r"\b((?:inf|sup)\w*) ?\(([a-zA-Z])\)", r"\1\2"),
-    (r"\(\s*([xyz])\s*,\s*([xyz])\s*\)", r"[\1,\2]"),
-    (r"(?m)^(\s*)[*+•▪◦·](?=\s)", r"\1-"),
-    (r"\*+|`+|(?<!\w)_+|_+(?!\w)", ""),
-    (r"(?i)\b(north|south)[ -]+(east|west)(?:ern)?\b", r"\1\2"),
-    (r"\be\.g\.,?|\bi\.e\.,?|\betc\.(?!\s+[A-Z])", ""),
-)
-"""Markdown, LaTeX and typography, and what stands for them in plain text. ⟦⟧ is a box, []
-holds a relation's arguments, so that () is left for asides.
-"""
-
-_DENIAL = re.compile(
-    r"impossib|not (?:be )?possible|not \w+ possible|cannot|can't|can not|could not|"
-    r"\brul(?:ed|es|ing|e)\b|exclud|violat|contradict|inconsisten|incompatib|\bno other\b|"
-    r"none of|\bnot\b|\bnever\b|forbid|invalid|eliminat|\bfail|\bneither\b|\bno\b|requir|"
-    r"\bwithout\b|preclud|prevent|rather than",
-    re.IGNORECASE,
-)
-_PLAIN_DENIAL = re.compile(
-    r"impossib|not possible|n't possible|\bnot\b|ruled out|cannot|can't|excluded|contradict|"
-    r"violat|\bno\b(?! other)",
-    re.IGNORECASE,
-)
-_NO_DENIAL = re.compile(
-    r"(?:do(?:es)? not|don't|not|without|no) "
-    r"(?:lead(?:ing)? to |creat\w+ |caus\w+ |produc\w+ )?(?:any |a )?"
-    r"(?:contradict\w*|conflict\w*|inconsisten\w*|ruled out|excluded|eliminated|violat\w*)"
-    r"[^,.;]*|not only|(?:not|isn't|aren't) (?:\w+ )?(?:constrain\w*|determine\w*|fix\w*)|"
-    r"(?:and )?no others\b|no (?:further|additional|other) (?:\w+ )?constraints?|"
-    r"whether or not|not necessarily|no further",
-    re.IGNORECASE,
-)
-_ALL = re.compile(
-    r"\b(?:all|any|each|every|any one)\b(?: one)?(?: of)?(?: the| these| those)?"
-    r"(?P<which>(?: (?:nine|9|eight|8|possible|single-tile|single|tile|cardinal(?:-box|-direction)?"
-    r"|basic|atomic|direction(?:al)?|RCC-8|other|listed|of|the))*) "
-    r"(?:relations?|relationships?|directions?|ways|possibilities|configurations|RCC-8|tiles|"
-    r"orientations|options)",
-    re.IGNORECASE,
-)
-_AND_BOX = re.compile(
-    r"directions?,? (?:and|including|plus|as well as) (?:the )?\"?bounding box", re.IGNORECASE
-)
-_EXCEPT = re.compile(r"\b(?:except|excluding|other than|apart from|but not|save)\b", re.IGNORECASE)
-_REASON = re.compile(r"\b(?:because|since|due to)\b|⇒|=>", re.IGNORECASE)
-_CONDITION = re.compile(
-    r"\b(?:as long as|so that|given (?:that|x)|depending on|when|if)\b", re.IGNORECASE
-)
-_CLAUSE = re.compile(
-    r"(?=;|, but\b|\bbut not\b|\bwhile\b|\bwhereas\b|\band no\b|, with no\b|, not\b|\band not\b|"
-    r"\brather than\b|, which\b|\bexcluding\b)",
-    re.IGNORECASE,
-)
-_OPENING_CLAUSE = re.compile(
-    r"\s*(?:because|since|as|if|when|given)\b.*?,\s+(?=(?:then )?(?:(?:region )?x "
-    r"(?:can|could|may|must|is|will|would)\b|(?:the )?(?:only|possible)\b))",
-    re.IGNORECASE,
-)
-_EXPLAINS = re.compile(r"because|reason|\bwhy\b|expla", re.IGNORECASE)
-_DENYING_ASIDE = re.compile(r"\(\s*(?:impossible|not|no|never|ruled out|excluded)\b", re.IGNORECASE)
-_ASIDE = re.compile(r"\((?!\s*(?:making|giving|yielding|so |thus |hence |→))[^()]*\)")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\"“A-Z(])")
-_ITEM = re.compile(r"(\s*)(?:-|\(?\d+[.)]|\(?[a-zivx]+\))\s+")
-_ITEM_RESULT = re.compile(r"(?:\bgiving\b|\bmaking\b|\byielding\b|\byields\b|→|->)(.*)$", re.DOTALL)
-_ITEM_IF = re.compile(r"if\b.*?(?:\bthen\b|:|,)(.*)$", re.IGNORECASE | re.DOTALL)
-_ITEM_REST = re.compile(
-    r"[:(]|\bif\b|\bwhen\b|\bbecause\b| - |\bwhere\b|\bas\b|\bwhile\b|\bdue\b|\bsince\b"
-)
-_ITEM_DEFINES = re.compile(r"\W*[\w ]+ means\b")
-_ITEM_CONCLUDES = re.compile(r"possible (?:\w+ )?relation|Therefore|Thus|Hence|only possible")
-_JOINING = re.compile(
-    rf"\b(?:or|and|of|x|z|is|region|either|{_TILE})\b|[\s,.;:{{}}()\[\]'\"“”#|-]", re.IGNORECASE
-)
-_ANSWER = re.compile(
-    r"(?im)^\W*(?:the )?(?:final |correct )*answer\W*$|\banswers?\s*(?:is|are)?\s*:|"
-    r"\banswers? (?:is|are)\b"
-)
-_ANNOUNCES = re.compile(
-    r"possib(?:le|ilities)\b|only (?:\w+[- ]){0,4}(?:relation|option|direction|single|ones|way)|"
-    r"(?:relation|direction|relationship)s?\b(?: \w+)* "
-    r"(?:is|are|can be|could be|include|remain|hold|would be|will be)\b|can only be|"
-    r"following (?:\w+ )?(?:position|relation|direction)|are (?:exactly|precisely)|"
-    r"remaining (?:\w+ )*(?:are|is)\b|conclu",
-    re.IGNORECASE,
-)
-_COMMENTS = re.compile(r"(?:These|Those|This|Each|Such)\b")
-_INTENDS = re.compile(r"\b(?:need|have|want) to (?:determine|find|identify|analy[sz]e)\b")
-_CONCLUDES = re.compile(
-    r"\b(?:hence|therefore|thus|so|consequently|conclu\w+|exactly|precisely|satisf\w+|match\w*|is|"
-    r"making|ways?|following|either|can|could|may|must|depends?|var(?:y|ies)|cases?|scenarios?|"
-    r"remaining|all)\b",
-    re.IGNORECASE,
-)
 
 
 class Unit(NamedTuple):
@@ -273,13 +154,13 @@ def _units(text: str) -> list[Unit]:
             continue
         if line.strip(" ,;") in ("or", "and"):
             continue
-        marker = _ITEM.match(line)
+        marker = P.item.match(line)
         if marker is not None:
             found.append(Unit(line[marker.end() :], True, len(marker[1])))
         elif found and found[-1].item and line.startswith("  ") and not fresh:
             found[-1] = found[-1]._replace(text=f"{found[-1].text}\n{line}")
         else:
-            found += [Unit(s, False) for s in _SENTENCE_END.split(line.strip())]
+            found += [Unit(s, False) for s in P.sentence_end.split(line.strip())]
         fresh = False
     return found
 
@@ -297,7 +178,7 @@ class Delivery:
     def read(self, response: str) -> frozenset[str] | None:
         """The delivered set; None where none is found."""
         text = response
-        for pattern, replacement in _LAYOUT:
+        for pattern, replacement in _DATA["layout"]:
             text = re.sub(pattern, replacement, text)
         found = self._boxed(text)
         text = text.replace("⟦", "").replace("⟧", "")
@@ -320,7 +201,7 @@ class Delivery:
 
     def _after_mark(self, text: str) -> frozenset[str]:
         """What follows the last "answer" that relations follow."""
-        for mark in reversed(list(_ANSWER.finditer(text))):
+        for mark in reversed(list(P.answer.finditer(text))):
             tail = text[mark.end() :]
             line = re.split(r"(?<=[a-zA-Z)])\. ", tail.split("\n")[0])[0]
             found = self._stated(line) or self._first(_units(tail))
@@ -342,7 +223,7 @@ class Delivery:
 
     def _concluded(self, units: Sequence[Unit], announced: bool) -> frozenset[str]:
         """The last list or sentence that says what is possible, or that concludes at all."""
-        opening = _ANNOUNCES if announced else _CONCLUDES
+        opening = P.announces if announced else P.concludes
         last = len(units)
         while last:
             unit = units[last - 1]
@@ -356,7 +237,7 @@ class Delivery:
             else:
                 last -= 1
                 found = frozenset()
-                skipped = _INTENDS.search(unit.text) or (announced and _COMMENTS.match(unit.text))
+                skipped = P.intends.search(unit.text) or (announced and P.comments.match(unit.text))
                 if opening.search(unit.text) and not skipped:
                     found = self._stated(unit.text, indirect=not announced)
             if found:
@@ -365,19 +246,21 @@ class Delivery:
 
     def _list_after(self, intro: str, listed: Sequence[Unit], announced: bool) -> frozenset[str]:
         """The relations of a list, where its introduction opens it."""
-        denied = _PLAIN_DENIAL.search(_NO_DENIAL.sub(" ", _ASIDE.sub(" ", intro)))
-        opens = _ANNOUNCES.search(intro)
+        denied = P.plain_denial.search(P.no_denial.sub(" ", P.aside.sub(" ", intro)))
+        opens = P.announces.search(intro)
         if not announced:
-            opens = opens or _CONCLUDES.search(intro) or re.search(r":\s*$", intro)
+            opens = opens or P.concludes.search(intro) or re.search(r":\s*$", intro)
         # After a full sentence that states relations itself, a list explains.
-        explains = _EXPLAINS.search(intro) or (intro.rstrip().endswith(".") and self._stated(intro))
+        explains = P.explains.search(intro) or (
+            intro.rstrip().endswith(".") and self._stated(intro)
+        )
         bare = not any(unit.item for unit in listed)
         if bare or (opens and not denied and not explains):
             found = self._listed(listed)
             if found:
                 return found
         for unit in reversed(listed):
-            if unit.item and _ITEM_CONCLUDES.search(unit.text):
+            if unit.item and P.item_concludes.search(unit.text):
                 found = self._stated(unit.text, indirect=not announced)
                 if found:
                     return found
@@ -391,7 +274,7 @@ class Delivery:
         mentions = self._calculus.mentions(rest)[1]
         for mention in reversed(mentions):
             rest = rest[: mention.start] + rest[mention.end :]
-        rest = _JOINING.sub("", re.sub("bounding box", "", rest, flags=re.IGNORECASE))
+        rest = P.joining.sub("", re.sub("bounding box", "", rest, flags=re.IGNORECASE))
         return bool(mentions) and not rest
 
     def _listed(self, units: Sequence[Unit]) -> frozenset[str]:
@@ -411,16 +294,16 @@ class Delivery:
 
     def _item(self, text: str) -> frozenset[str]:
         """The relation of a list item: what its case gives, else what it opens with."""
-        if _ITEM_DEFINES.match(text):
+        if P.item_defines.match(text):
             return frozenset()
-        outside = _ASIDE.sub(" ", re.split(r"\bbut\b", text)[0])
-        if _PLAIN_DENIAL.search(_NO_DENIAL.sub(" ", outside)) or _DENYING_ASIDE.search(text):
+        outside = P.aside.sub(" ", re.split(r"\bbut\b", text)[0])
+        if P.plain_denial.search(P.no_denial.sub(" ", outside)) or P.denying_aside.search(text):
             return frozenset()
         conditional = text.lower().startswith("if")
-        result = _ITEM_RESULT.search(text) or _ITEM_IF.match(text)
+        result = P.item_result.search(text) or P.item_if.match(text)
         if result and (mentions := self._calculus.mentions(result[1])[1]):
             return frozenset(m.label for m in mentions[: 1 if conditional else None])
-        rank, opening = self._calculus.mentions(_ITEM_REST.split(text)[0])
+        rank, opening = self._calculus.mentions(P.item_rest.split(text)[0])
         best, mentions = self._calculus.mentions(text)
         if not opening or best < rank:
             opening = mentions[:1]
@@ -434,18 +317,18 @@ class Delivery:
             indirect: Whether names in lower case count, which describe more than they name.
         """
         text = self._assertion(sentence)
-        every_one, but = _ALL.search(text), _EXCEPT.search(text)
+        every_one, but = P.all.search(text), P.excepting.search(text)
         if every_one and but and but.start() > every_one.start():
             gone = self._calculus.labels(text[but.end() :])
             if gone and not self._calculus.labels(text[: but.start()]):
                 return self._calculus.space - gone
         found: frozenset[str] = frozenset()
-        for clause in _CLAUSE.split(text):
-            every_one = _ALL.search(clause)
-            outside = _ASIDE.sub(_blank, clause)
-            if _DENIAL.search(outside):
+        for clause in P.clause.split(text):
+            every_one = P.all.search(clause)
+            outside = P.aside.sub(_blank, clause)
+            if P.denial.search(outside):
                 continue
-            if every_one and _AND_BOX.search(clause):
+            if every_one and P.and_box.search(clause):
                 return self._calculus.space
             rank, mentions = self._calculus.mentions(outside)
             best, inside = self._calculus.mentions(clause)
@@ -462,15 +345,15 @@ class Delivery:
         """A sentence without its reasons and conditions, and without phrases that only look
         like denials.
         """
-        text = _OPENING_CLAUSE.sub("", _NO_DENIAL.sub(" ", sentence))
-        outside = _ASIDE.sub(_blank, text)
-        reason = _REASON.search(outside)
+        text = P.opening_clause.sub("", P.no_denial.sub(" ", sentence))
+        outside = P.aside.sub(_blank, text)
+        reason = P.reason.search(outside)
         if reason and re.search(r"\w", text[: reason.start()]):
             text = text[: reason.start()]
-        condition = _CONDITION.search(outside)
+        condition = P.condition.search(outside)
         if condition:
             head = text[: condition.start()]
-            if self._calculus.labels(head) or _ALL.search(head):
+            if self._calculus.labels(head) or P.all.search(head):
                 text = head
         return text
 

@@ -22,17 +22,16 @@ measured before any of it was looked at.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
-import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, permutations, product
 from pathlib import Path
 from typing import Any
 
-from common import auroc, gold, rows
+import click
+from common import auroc, data_option, f1_cells, gold, rows, share, table
 
 from symbouq.auditing.answers import Answer, agrees, answer, delivered, space_of
 from symbouq.auditing.auditor import TraceAuditor
@@ -179,19 +178,13 @@ def phrase_matches(
     return right, len(said), recalled, len(triplets)
 
 
-def relations(data: Path, files: Iterable[str]) -> None:
-    """Prints the table of relations."""
+def relations(data: Path, files: Iterable[str]) -> Iterator[list[object]]:
+    """How the relations of some files are read."""
     auditor = TraceAuditor()
-    print("| file | scenes | precision | recall | F1 |")
-    print("| --- | ---: | ---: | ---: | ---: |")
     for name in files:
         counts: Counter[str] = Counter()
-        seen: set[tuple[str, ...]] = set()
-        for row in rows(data / f"{name}.jsonl.gz"):
-            key = tuple(row["scene"])
-            if key in seen:
-                continue
-            seen.add(key)
+        scenes = {tuple(row["scene"]): row for row in reversed([*rows(data / f"{name}.jsonl.gz")])}
+        for row in scenes.values():
             instance = Instance.model_validate(row)
             reader = auditor.parser_for(instance).reader_for(instance)
             assert isinstance(reader, DescribedReader)
@@ -200,10 +193,7 @@ def relations(data: Path, files: Iterable[str]) -> None:
             match = story_matches if "story_triplets" in row["meta"] else phrase_matches
             right, read, recalled, wanted = match(reader, row, found, discourse)
             counts.update(right=right, read=read, recalled=recalled, wanted=wanted)
-        precision = counts["right"] / counts["read"]
-        recall = counts["recalled"] / counts["wanted"]
-        f1 = 2 * precision * recall / (precision + recall)
-        print(f"| {name} | {len(seen)} | {precision:.3f} | {recall:.3f} | {f1:.3f} |", flush=True)
+        yield [name, len(scenes), *f1_cells(**counts)]
 
 
 # Traces ------------------------------------------------------------------------------------
@@ -231,11 +221,9 @@ def first_answer(row: dict[str, Any]) -> str:
     return ", ".join(meta["final_answer"])
 
 
-def traces(data: Path) -> None:
-    """Prints the table of traces."""
+def traces(data: Path) -> Iterator[list[str]]:
+    """How reasoning about described scenes is read and judged, by model."""
     auditor = TraceAuditor()
-    print("| file | model | n | right | parsed | EN / CO / UN / NO | rule | answer |")
-    print("| --- | --- | ---: | ---: | ---: | --- | ---: | ---: |")
     for name in TRACES:
         groups: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
         for row in rows(data / f"{name}.jsonl.gz"):
@@ -260,13 +248,13 @@ def traces(data: Path) -> None:
                 name.split("llm_traces_")[1],
                 model,
                 str(len(group)),
-                f"{sum(labels) / len(labels):.1%}",
-                f"{summary.parsed / summary.claims:.1%}",
+                share(sum(labels), len(labels)),
+                share(summary.parsed, summary.claims),
                 " / ".join(f"{100 * share:.1f}" for share in shares),
                 f"{auroc(rule, labels):.3f}",
                 f"{auroc(verdicts, labels):.3f}",
             ]
-            print(f"| {' | '.join(cells)} |", flush=True)
+            yield cells
 
 
 # Annotated claims --------------------------------------------------------------------------
@@ -297,12 +285,10 @@ def coarse(triples: Iterable[Sequence[str]]) -> set[tuple[str, str, str]]:
     return found
 
 
-def claims(data: Path, misses: bool) -> None:
-    """Prints the table of annotated claims, and with `misses` each claim that is misread."""
+def claims(data: Path, misses: bool) -> Iterator[list[object]]:
+    """How annotated claims are read; with `misses`, each that is misread is printed."""
     auditor = TraceAuditor()
     traces_of: dict[str, dict[str, dict[str, Any]]] = {}
-    print("| claims | n | stating a relation | of those read | precision | recall | F1 |")
-    print("|---|---:|---:|---:|---:|---:|---:|")
     for title, path in ANNOTATED.items():
         wanted = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         counts: Counter[str] = Counter()
@@ -321,12 +307,9 @@ def claims(data: Path, misses: bool) -> None:
             if misses and read != stated:
                 place = f"{annotation['id']} {annotation['claim']}"
                 print(place, claim["text"] if claim else None, stated - read, read - stated)
-        precision, recall = counts["right"] / counts["read"], counts["right"] / counts["stated"]
-        f1 = 2 * precision * recall / (precision + recall)
-        share = counts["found"] / counts["stating"]
-        cells = [title, len(wanted), counts["stating"], f"{share:.1%}"]
-        cells += [f"{value:.3f}" for value in (precision, recall, f1)]
-        print(f"| {' | '.join(map(str, cells))} |")
+        f1 = f1_cells(counts["right"], counts["read"], counts["right"], counts["stated"])
+        found_share = share(counts["found"], counts["stating"])
+        yield [title, len(wanted), counts["stating"], found_share, *f1]
 
 
 def is_annotated(claim: dict[str, Any], annotation: dict[str, Any]) -> bool:
@@ -339,22 +322,21 @@ def is_annotated(claim: dict[str, Any], annotation: dict[str, Any]) -> bool:
     return bool(claim["index"] == annotation["claim"])
 
 
-def main() -> None:
+@click.command()
+@click.argument("which", metavar="TABLE", type=click.Choice(("relations", "traces", "claims")))
+@data_option
+@click.option("--files", type=click.Choice(list(RELATIONS)), default="test")
+@click.option("--misses", is_flag=True, help="Print the claims that are misread.")
+def main(which: str, data: Path, files: str, misses: bool) -> None:
     """Prints the table asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("table", choices=("relations", "traces", "claims"))
-    parser.add_argument("--data", default=os.environ.get("SYMBOUQ_DATA"), help="folder of data")
-    parser.add_argument("--files", choices=("validation", "test"), default="test")
-    parser.add_argument("--misses", action="store_true", help="print the claims that are misread")
-    options = parser.parse_args()
-    if not options.data:
-        parser.error("--data is needed where SYMBOUQ_DATA is not set")
-    if options.table == "relations":
-        relations(Path(options.data), RELATIONS[options.files])
-    elif options.table == "traces":
-        traces(Path(options.data))
+    if which == "relations":
+        table("file | scenes | precision | recall | F1", relations(data, RELATIONS[files]), left=1)
+    elif which == "traces":
+        header = "file | model | n | right | parsed | EN / CO / UN / NO | rule | answer"
+        table(header, traces(data))
     else:
-        claims(Path(options.data), options.misses)
+        header = "claims | n | stating a relation | of those read | precision | recall | F1"
+        table(header, claims(data, misses), left=1)
 
 
 if __name__ == "__main__":

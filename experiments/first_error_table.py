@@ -16,7 +16,6 @@ such questions. Thresholds are fitted on one half of the traces, all is measured
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
@@ -25,8 +24,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import click
 import torch
-from common import rows
+from common import data_option, rows, table
 
 from symbouq.auditing.answers import labels_named
 from symbouq.auditing.auditor import TraceAuditor
@@ -44,7 +44,7 @@ from symbouq.experiments.scenes.geometry import STEPS
 from symbouq.experiments.scenes.truth import labels as truth
 from symbouq.experiments.scenes.wording import atom, facts_of
 from symbouq.records import Instance, Trace, make_record
-from symbouq.reliability.first_errors import compared, halves, known_errors
+from symbouq.reliability.first_errors import Row, compared, halves, known_errors
 
 Labelled = tuple[dict[str, Any], list[int | None]]
 """A trace with the labels of its steps and its answer."""
@@ -215,28 +215,29 @@ def show(name: str, labelled: Sequence[Labelled], samples: int = 0) -> None:
     known = known_errors(audits, {trace["id"]: labels for trace, labels in labelled})
     fitting, measuring = ({name: known[name] for name in half} for half in halves(known))
     scores = scored(traces, samples) if samples else []
-    table = compared(fitting, measuring, scores, scores)
-    first = table[0].result
+    found = compared(fitting, measuring, scores, scores)
+    first = found[0].result
     print(f"\n{name}: {first.wrong} traces with a wrong step, {first.right} without\n")
-    print("| method | found | cleared | F1 |\n|---|---|---|---|")
-    for row in table:
-        result = row.result
-        interval = "" if result.interval is None else " [{:.3f}, {:.3f}]".format(*result.interval)
-        shares = (
-            "-" if x is None else f"{x:.3f}" for x in (result.found, result.cleared, result.f1)
-        )
-        found, cleared, f1 = shares
-        print(f"| {row.method} | {found} | {cleared} | {f1}{interval} |", flush=True)
+    table("method | found | cleared | F1", map(cells, found))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--traces", type=int, default=400)
-    parser.add_argument("--samples", type=int, default=5)
-    options = parser.parse_args()
-    show("StepGame", list(stepgame(options.data)))
-    show("chains", list(chains(options.traces)), options.samples)
+def cells(row: Row) -> list[str]:
+    result = row.result
+    found, cleared, f1 = (
+        "-" if x is None else f"{x:.3f}" for x in (result.found, result.cleared, result.f1)
+    )
+    interval = "" if result.interval is None else " [{:.3f}, {:.3f}]".format(*result.interval)
+    return [row.method, found, cleared, f1 + interval]
+
+
+@click.command()
+@data_option
+@click.option("--traces", default=400)
+@click.option("--samples", default=5)
+def main(data: Path, traces: int, samples: int) -> None:
+    """Prints the tables."""
+    show("StepGame", list(stepgame(data)))
+    show("chains", list(chains(traces)), samples)
 
 
 if __name__ == "__main__":

@@ -12,13 +12,14 @@ the reward never saw), of answers with a contradicted claim, and which claim is 
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import click
 import torch
+from common import table
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
@@ -84,36 +85,42 @@ def measured(model: Path, family: str, hops: tuple[int, ...], count: int) -> dic
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--family", default="blocks")
-    parser.add_argument("--hops", type=int, nargs="+", default=[1])
-    parser.add_argument("--steps", type=int, default=60)
-    parser.add_argument("--prompts", type=int, default=8, help="of a step")
-    parser.add_argument("--generations", type=int, default=8, help="of a prompt")
-    parser.add_argument("--rate", type=float, default=5e-4)
-    parser.add_argument("--questions", type=int, default=60, help="to measure on")
-    parser.add_argument("--out", type=Path, help="where to write the trained model")
-    options = parser.parse_args()
-    hops = tuple(options.hops)
+@click.command()
+@click.option("--family", default="blocks")
+@click.option("--hops", type=int, multiple=True, default=[1])
+@click.option("--steps", default=60)
+@click.option("--prompts", default=8, help="Of a step.")
+@click.option("--generations", default=8, help="Of a prompt.")
+@click.option("--rate", default=5e-4)
+@click.option("--questions", default=60, help="To measure on.")
+@click.option("--out", type=click.Path(path_type=Path), help="Where the trained model goes.")
+def main(
+    family: str,
+    hops: tuple[int, ...],
+    steps: int,
+    prompts: int,
+    generations: int,
+    rate: float,
+    questions: int,
+    out: Path | None,
+) -> None:
+    """Trains, measures, prints."""
     torch.manual_seed(SEED)
-    before = measured(BACKBONE, options.family, hops, options.questions)
+    before = measured(BACKBONE, family, hops, questions)
     with tempfile.TemporaryDirectory() as scratch:
-        out = options.out or Path(scratch) / "trained"
+        out = out or Path(scratch) / "trained"
         trainer = GRPOTrainer(
             str(BACKBONE),
             reward_funcs=trl_reward,
-            train_dataset=Dataset.from_list(
-                rows(options.family, hops, options.steps * options.prompts)
-            ),
+            train_dataset=Dataset.from_list(rows(family, hops, steps * prompts)),
             args=GRPOConfig(
                 output_dir=scratch,
-                per_device_train_batch_size=options.prompts * options.generations,
-                num_generations=options.generations,
+                per_device_train_batch_size=prompts * generations,
+                num_generations=generations,
                 max_completion_length=LONGEST,
-                learning_rate=options.rate,
+                learning_rate=rate,
                 lr_scheduler_type="constant",
-                max_steps=options.steps,
+                max_steps=steps,
                 logging_steps=1,
                 report_to="none",
                 save_strategy="no",
@@ -126,20 +133,16 @@ def main() -> None:
         )
         trainer.train()
         trainer.save_model(str(out))
-        after = measured(out, options.family, hops, options.questions)
+        after = measured(out, family, hops, questions)
     curve = [row["reward"] for row in trainer.state.log_history if "reward" in row]
     size = -(-len(curve) // PARTS)
     parts = [curve[n : n + size] for n in range(0, len(curve), size)]
-    print(
-        "\n| steps | "
-        + " | ".join(f"to {min(size * n, len(curve))}" for n in range(1, len(parts) + 1))
-        + " |"
-    )
-    print("|---|" + "---|" * len(parts))
-    print("| reward | " + " | ".join(f"{fmean(part):.3f}" for part in parts) + " |")
-    print("\n| other questions | before | after |\n|---|---|---|")
-    for name, value in before.items():
-        print(f"| {name} | {value:.3f} | {after[name]:.3f} |")
+    ends = (f"to {min(size * n, len(curve))}" for n in range(1, len(parts) + 1))
+    print()
+    table(f"steps | {' | '.join(ends)}", [["reward", *(f"{fmean(part):.3f}" for part in parts)]])
+    print()
+    found = ([name, f"{value:.3f}", f"{after[name]:.3f}"] for name, value in before.items())
+    table("other questions | before | after", found)
 
 
 if __name__ == "__main__":

@@ -12,12 +12,13 @@ fifths chooses the epoch and calibrates). Of both, pairs of one fifth are counte
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import click
+from common import data_option, table
 from sklearn.model_selection import StratifiedGroupKFold
 
 from symbouq.evidence.scorers import bank
@@ -84,19 +85,14 @@ def labelled(made: Experiment, cell: CellStages) -> list[Labelled]:
     return [item for item in traces if item.correct is not None]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("config", type=Path)
-    parser.add_argument("--run", type=Path, required=True)
-    parser.add_argument("--data", type=Path)
-    options = parser.parse_args()
-    made = Experiment(read_config(options.config), options.run, options.data)
+def body(made: Experiment) -> Iterator[list[str]]:
+    """Each backbone's AUROC on each target, with the probes of the source and with those fitted
+    there.
+    """
     config = made.config
     settings = Settings(
         config.width, "balanced", config.learning_rate, config.epochs, seed=config.seeds[0]
     )
-    print(f"| backbone | target | right | {' | '.join(PROBES)} |")
-    print("|---|---|---|" + "---|" * len(PROBES))
     for backbone in (each.name for each in config.backbones):
         for dataset in (each.name for each in config.datasets if each.name != config.source):
             cells = [made.cells[Cell(backbone, dataset, s)] for s in ("validation", "test")]
@@ -113,8 +109,17 @@ def main() -> None:
                 areas = [auroc_within(scores, right, strata) or 0.0 for scores in brought]
                 own = fitted_there(name, items, folds, settings)
                 shown.append(f"{fmean(areas):.2f}, {auroc_within(own, right, strata) or 0.0:.2f}")
-            row = (backbone, dataset, f"{sum(right)} of {len(right)}", *shown)
-            print(f"| {' | '.join(row)} |", flush=True)
+            yield [backbone, dataset, f"{sum(right)} of {len(right)}", *shown]
+
+
+@click.command()
+@click.argument("config", type=click.Path(exists=True, path_type=Path))
+@click.option("--run", type=click.Path(exists=True, path_type=Path), required=True)
+@data_option
+def main(config: Path, run: Path, data: Path) -> None:
+    """Prints the table."""
+    made = Experiment(read_config(config), run, data)
+    table(f"backbone | target | right | {' | '.join(PROBES)}", body(made))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What the profiles say on benchmarks and on real answers: Markdown tables.
 
-    python experiments/profiles_table.py --data FOLDER [--section NAME...]
+    python experiments/profiles_table.py --data FOLDER [--section NAME ...]
 
 consistency2d   Scenes read from text under nine-way: satisfiable or not, and whether each
                 clash is a minimal one, checked by plain Python.
@@ -20,21 +20,19 @@ eye, from the half of the responses on which their reader was not developed.
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import random
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cache, cached_property
-from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
-from common import rows
+import click
+from common import counted, data_option, rows, share, table
 from delivered_sets import Delivery, calculus_of, with_definitions
 from stepgame_table import first_half
 
@@ -51,18 +49,6 @@ LIBRARY = OntologyLibrary()
 UNSOUND_ROWS = Path(__file__).with_name("unsound_rows.jsonl")
 
 Row = dict[str, Any]
-
-
-def table(header: Sequence[str], body: Iterable[Sequence[object]]) -> Iterator[str]:
-    """A Markdown table, line by line."""
-    yield "| " + " | ".join(header) + " |"
-    yield "|---" * len(header) + "|"
-    for cells in body:
-        yield "| " + " | ".join(map(str, cells)) + " |"
-
-
-def share(count: int, total: int) -> str:
-    return f"{count / total:.1%}" if total else "-"
 
 
 def parsed(auditor: TraceAuditor, row: Row) -> ParsedTrace:
@@ -92,10 +78,8 @@ _POINTS = re.compile(r"(\w+) (?:is to the (north|south)?(east|west)? of|overlaps
 
 
 def can_all_hold(sentences: Iterable[str]) -> bool:
-    """Whether statements about points can hold together, by plain Python.
-
-    On each axis, things with the same coordinate are one node and the others are ordered;
-    that has a layout unless the order runs in a circle.
+    """Whether statements about points can hold together, by plain Python: whether things that are
+    pushed along each axis, until all statements hold, come to rest.
     """
     found = [_POINTS.fullmatch(sentence) for sentence in sentences]
     stated = []
@@ -106,29 +90,19 @@ def can_all_hold(sentences: Iterable[str]) -> bool:
     return all(_ordered([(u, step[axis], v) for u, step, v in stated]) for axis in (0, 1))
 
 
-def _ordered(stated: Iterable[tuple[str, int, str]]) -> bool:
+def _ordered(stated: Sequence[tuple[str, int, str]]) -> bool:
     """Whether signs of differences on one axis have no circle."""
-    stated = list(stated)
-    merged: dict[str, str] = {}
-
-    def node(thing: str) -> str:
-        while thing in merged:
-            thing = merged[thing]
-        return thing
-
-    for u, sign, v in stated:
-        if sign == 0 and node(u) != node(v):
-            merged[node(u)] = node(v)
-    lower: dict[str, set[str]] = defaultdict(set)
-    for u, sign, v in stated:
-        if sign:
-            low, high = (v, u) if sign > 0 else (u, v)
-            lower[node(high)].add(node(low))
-    try:
-        TopologicalSorter(lower).prepare()
-    except CycleError:
-        return False
-    return True
+    place: defaultdict[str, int] = defaultdict(int)
+    for _ in range(len(stated) + 2):
+        before = dict(place)
+        for u, sign, v in stated:
+            if sign >= 0:
+                place[u] = max(place[u], place[v] + sign)
+            if sign <= 0:
+                place[v] = max(place[v], place[u] - sign)
+        if place == before:
+            return True
+    return False
 
 
 def is_minimal_clash(sentences: Sequence[str]) -> bool:
@@ -165,19 +139,14 @@ def consistency(data: Path) -> Consistency:
     return counts
 
 
-def consistency_section(data: Path) -> Iterator[str]:
+def consistency_section(data: Path) -> None:
     """The scenes of consistency2d."""
     counts = consistency(data)
-    return table(
-        ["scenes", "verdict as gold", "infeasible", "of these with a minimal clash"],
-        [
-            (
-                counts.rows,
-                f"{counts.right} ({share(counts.right, counts.rows)})",
-                counts.infeasible,
-                f"{counts.minimal} ({share(counts.minimal, counts.infeasible)})",
-            )
-        ],
+    right = counted(counts.right, counts.rows)
+    minimal = counted(counts.minimal, counts.infeasible)
+    table(
+        "scenes | verdict as gold | infeasible | of these with a minimal clash",
+        [(counts.rows, right, counts.infeasible, minimal)],
     )
 
 
@@ -291,21 +260,15 @@ def _walks(
     return found
 
 
-def babi_section(data: Path) -> Iterator[str]:
+def babi_section(data: Path) -> None:
     """Both tasks of bAbI."""
     asked, right = positions(data)
-    yield from table(["task 17", "answered as gold"], [(asked, f"{right} ({share(right, asked)})")])
-    yield ""
-    found = paths(data)
-    yield from table(
-        [
-            "task 19",
-            "net direction of the gold path entailed",
-            "gold path entailed to end at the goal",
-            "each of its steps entailed by one sentence",
-            "no other path of its length is such",
-        ],
-        [(found.rows, found.direction, found.arrives, found.stepwise, found.only)],
+    table("task 17 | answered as gold", [(asked, counted(right, asked))])
+    print()
+    table(
+        "task 19 | net direction of the gold path entailed | gold path entailed to end at the goal"
+        " | each of its steps entailed by one sentence | no other path of its length is such",
+        [astuple(paths(data))],
     )
 
 
@@ -401,18 +364,14 @@ def unsound_reason(found: Found) -> str | None:
 
 def _chain(links: set[tuple[str, str]], start: str, end: str) -> list[str] | None:
     """A shortest chain of links, as the things on it."""
-    chains = [[start]]
-    seen = {start}
-    while chains:
-        longer = []
-        for chain in chains:
-            if chain[-1] == end:
-                return chain
-            for u, v in sorted(links):
-                if u == chain[-1] and v not in seen:
-                    seen.add(v)
-                    longer.append([*chain, v])
-        chains = longer
+    chains, seen = [[start]], {start}
+    for chain in chains:
+        if chain[-1] == end:
+            return chain
+        for u, v in sorted(links):
+            if u == chain[-1] and v not in seen:
+                seen.add(v)
+                chains.append([*chain, v])
     return None
 
 
@@ -433,7 +392,7 @@ def list_unsound(data: Path) -> None:
     UNSOUND_ROWS.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-def spartun_section(data: Path) -> Iterator[str]:
+def spartun_section(data: Path) -> None:
     """SpaRTUN and SpaRP."""
     listed = unsound_rows()
     body = []
@@ -443,26 +402,13 @@ def spartun_section(data: Path) -> Iterator[str]:
         missed = [found for found in answers if not found.exact]
         explained = sum(unsound_reason(found) is not None for found in missed)
         sound = [found for found in answers if (file, found.row["id"]) not in listed]
-        sound_exact = sum(found.exact for found in sound)
-        body.append(
-            (
-                file.removesuffix(".jsonl.gz"),
-                len(answers),
-                f"{exact} ({share(exact, len(answers))})",
-                f"{explained} of {len(missed)}",
-                len(answers) - len(sound),
-                f"{sound_exact} of {len(sound)} ({share(sound_exact, len(sound))})",
-            )
-        )
-    return table(
-        [
-            "file",
-            "questions",
-            "certain = gold",
-            "missed for tpp after tpp",
-            "listed as unsound",
-            "certain = gold without the listed",
-        ],
+        right = sum(found.exact for found in sound)
+        cells = [file.removesuffix(".jsonl.gz"), len(answers), counted(exact, len(answers))]
+        cells += [f"{explained} of {len(missed)}", len(answers) - len(sound)]
+        body.append([*cells, f"{right} of {len(sound)} ({share(right, len(sound))})"])
+    table(
+        "file | questions | certain = gold | missed for tpp after tpp | listed as unsound"
+        " | certain = gold without the listed",
         body,
     )
 
@@ -680,26 +626,19 @@ def block_questions(path: Path) -> BlockQuestions:
     return counts
 
 
-def spartqa_section(data: Path) -> Iterator[str]:
+def spartqa_section(data: Path) -> None:
     """SpartQA-Auto."""
     found = {file: block_questions(data / file) for file in SPARTQA}
-    yield from table(
-        [
-            "file",
-            "questions",
-            "relations, not stated",
-            "both descriptions mean one object",
-            "of these certain = gold",
-            "certain beyond gold",
-            "gold beyond certain",
-        ],
+    table(
+        "file | questions | relations, not stated | both descriptions mean one object"
+        " | of these certain = gold | certain beyond gold | gold beyond certain",
         [
             (
                 file.removesuffix(".jsonl.gz"),
                 counts.rows,
                 f"{counts.relations}, {counts.unstated}",
-                f"{counts.resolved} ({share(counts.resolved, counts.rows)})",
-                f"{counts.exact} ({share(counts.exact, counts.resolved)})",
+                counted(counts.resolved, counts.rows),
+                counted(counts.exact, counts.resolved),
                 counts.missing,
                 counts.beyond,
             )
@@ -708,8 +647,7 @@ def spartqa_section(data: Path) -> Iterator[str]:
     )
     unresolved = [row for counts in found.values() for row in counts.unresolved]
     if unresolved:
-        yield ""
-        yield "Not resolved: " + ", ".join(unresolved)
+        print("\nNot resolved: " + ", ".join(unresolved))
 
 
 # Compositions --------------------------------------------------------------------------
@@ -793,23 +731,24 @@ def _summed(found: Sequence[Delivered]) -> tuple[object, ...]:
     return (
         len(found),
         len(read),
-        f"{exact} ({share(exact, len(read))})",
+        counted(exact, len(read)),
         f"{sum(d.jaccard for d in read) / len(read):.3f}" if read else "-",
         sum(d.possible == d.gold for d in found),
         heuristic,
     )
 
 
-def qsr_section(data: Path) -> Iterator[str]:
+def qsr_section(data: Path) -> None:
     """Compositions in both calculi."""
     cells = []
     for calculus, (profile, _, _) in QSR.items():
         gold, derived = gold_compositions(data, calculus), compositions(calculus)
         cells.append((profile, len(gold), sum(derived.get(key) == gold[key] for key in gold)))
-    yield from table(["profile", "cells of the gold table", "derived the same"], cells)
-    yield ""
-    header = ["rows", "set read", "of these = gold", "mean Jaccard"]
-    header += ["entailed = gold", "set = source's heuristic"]
+    table("profile | cells of the gold table | derived the same", cells)
+    header = (
+        "rows | set read | of these = gold | mean Jaccard | entailed = gold"
+        " | set = source's heuristic"
+    )
     by_model: list[tuple[object, ...]] = []
     by_half: list[tuple[object, ...]] = []
     for name in QSR_FILES:
@@ -823,9 +762,10 @@ def qsr_section(data: Path) -> Iterator[str]:
             by_model.append((name, model, given, *_summed(members)))
         for first, members in halves.items():
             by_half.append((name, "developed on" if first else "other", *_summed(members)))
-    yield from table(["file", "model", "definitions", *header], by_model)
-    yield ""
-    yield from table(["file", "half of the ids", *header], by_half)
+    print()
+    table(f"file | model | definitions | {header}", by_model)
+    print()
+    table(f"file | half of the ids | {header}", by_half)
 
 
 def sample(data: Path, size: int, seed: int = 2026) -> Iterator[str]:
@@ -844,7 +784,7 @@ def sample(data: Path, size: int, seed: int = 2026) -> Iterator[str]:
         yield delivered_text(delivery.row).rstrip()[-600:]
 
 
-SECTIONS: dict[str, Callable[[Path], Iterator[str]]] = {
+SECTIONS: dict[str, Callable[[Path], None]] = {
     "consistency2d": consistency_section,
     "babi": babi_section,
     "spartun": spartun_section,
@@ -853,28 +793,22 @@ SECTIONS: dict[str, Callable[[Path], Iterator[str]]] = {
 }
 
 
-def main() -> None:
+@click.command()
+@data_option
+@click.option("--section", multiple=True, type=click.Choice(list(SECTIONS)))
+@click.option("--list-unsound", "listing", is_flag=True, help="Write unsound_rows.jsonl.")
+@click.option("--sample", "size", type=int, metavar="N", help="Delivered sets to check by eye.")
+def main(data: Path, section: tuple[str, ...], listing: bool, size: int | None) -> None:
     """Prints the tables as Markdown."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--data", type=Path, default=os.environ.get("SYMBOUQ_DATA"))
-    parser.add_argument("--section", nargs="+", choices=SECTIONS, default=list(SECTIONS))
-    parser.add_argument("--list-unsound", action="store_true", help="write unsound_rows.jsonl")
-    parser.add_argument("--sample", type=int, metavar="N", help="delivered sets to check by eye")
-    options = parser.parse_args()
-    if options.data is None:
-        parser.error("name the data folder with --data or SYMBOUQ_DATA")
-    data = Path(options.data)
-    if options.list_unsound:
+    if listing:
         list_unsound(data)
         return
-    if options.sample is not None:
-        for line in sample(data, options.sample):
-            print(line)
+    if size is not None:
+        print("\n".join(sample(data, size)))
         return
-    for name in options.section:
+    for name in section or SECTIONS:
         print(f"\n## {name}\n", flush=True)
-        for line in SECTIONS[name](data):
-            print(line, flush=True)
+        SECTIONS[name](data)
 
 
 if __name__ == "__main__":

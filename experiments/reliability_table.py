@@ -21,16 +21,16 @@ answer, which is then put after the explanation. `nan` is a metric that one clas
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
-from common import gold, rows
+from common import data_option, gold, rows, table
 from described_table import first_answer
+from numpy.typing import NDArray
 
 from symbouq.auditing.answers import agrees, delivered, space_of
 from symbouq.metrics import auroc, brier, ece, paired_bootstrap
@@ -82,20 +82,24 @@ def first_part(key: str, share: float) -> bool:
 
 
 def predicted(
-    read: Sequence[Reading], y: np.ndarray, fitted: np.ndarray, ontology: str
-) -> dict[str, np.ndarray]:
-    """The reliability of the traces that were not fitted on, by method."""
-    found: dict[str, np.ndarray] = {}
-    labels = y[fitted].tolist()
+    known: Sequence[Reading],
+    labels: Sequence[int],
+    rest: Sequence[Reading],
+    ontology: str,
+    tell: Callable[[str], object] = print,
+) -> dict[str, NDArray[np.float64]]:
+    """The reliability of traces that were not fitted on, by method; how each model came out is
+    told.
+    """
+    found: dict[str, NDArray[np.float64]] = {}
     for composition in COMPOSITIONS:
-        seen = [reading.seen_as(composition) for reading in read]
-        known = [reading for reading, f in zip(seen, fitted, strict=True) if f]
-        model = fit(known, labels, composition, ontology)
-        rest = [reading for reading, f in zip(seen, fitted, strict=True) if not f]
-        evidence, _ = model.evidence(rest)
-        found.setdefault("rule", evidence.of([RULE])[:, 0])
+        seen, new = ([each.seen_as(composition) for each in side] for side in (known, rest))
+        model = fit(seen, labels, composition, ontology)
+        evidence, _ = model.evidence(new)
+        if composition == "paper":
+            found["rule"] = evidence.of([RULE])[:, 0]
         found[composition] = model.composer.predict(evidence)
-        print(f"<!-- {composition}: {told(model)} -->")
+        tell(f"<!-- {composition}: {told(model)} -->")
     return found
 
 
@@ -116,8 +120,8 @@ def cell(scores: np.ndarray, y: np.ndarray) -> str:
     return " / ".join("nan" if value is None else f"{value:.3f}" for value in found)
 
 
-def table(name: str, data: Path, profile: str | None, every: bool) -> None:
-    """Prints the rows of one set of traces."""
+def table_of(name: str, data: Path, profile: str | None, every: bool) -> Iterator[list[str]]:
+    """The rows of one set of traces."""
     source, key, share = SETS[name]
     given = list(source(data, every))
     reader = Reader("worlds", profile)
@@ -130,7 +134,8 @@ def table(name: str, data: Path, profile: str | None, every: bool) -> None:
         reader.read(trace.model_copy(update={"answer": None, "correct": None})) for trace in traces
     ]
     fitted = np.array([first_part(key(row), share) for row in given])
-    found = predicted(read, y, fitted, reader.ontology_hash)
+    known, new = ([r for r, f in zip(read, fitted, strict=True) if f == side] for side in (1, 0))
+    found = predicted(known, y[fitted].tolist(), new, reader.ontology_hash)
     rest = y[~fitted]
     models = np.array([row["model"].split("/")[-1] for row in given])[~fitted]
     for model in [*dict.fromkeys(sorted(models)), "all"]:
@@ -141,24 +146,27 @@ def table(name: str, data: Path, profile: str | None, every: bool) -> None:
         if gain is not None:
             said = f"{gain.difference:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}], p {gain.p:.3f}"
         counts = [f"{int(fitted.sum())} / {chosen.sum()}", f"{rest[chosen].mean():.1%}"]
-        print("| " + " | ".join([name, model, *counts, *cells, said]) + " |", flush=True)
+        yield [name, model, *counts, *cells, said]
 
 
-def main() -> None:
+@click.command()
+@data_option
+@click.option("--profile", help="For every trace, in place of its dataset's.")
+@click.option("--all", "every", is_flag=True, help="Also the files without reasoning.")
+@click.option("--only", type=click.Choice(list(SETS)), help="One set of traces.")
+def main(data: Path, profile: str | None, every: bool, only: str | None) -> None:
     """Prints the table as Markdown."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--data", type=Path, default=os.environ.get("SYMBOUQ_DATA"))
-    parser.add_argument("--profile", help="for every trace, in place of its dataset's")
-    parser.add_argument("--all", action="store_true", help="also the files without reasoning")
-    parser.add_argument("--only", choices=list(SETS), help="one set of traces")
-    options = parser.parse_args()
-    if options.data is None:
-        parser.error("name the data folder with --data or SYMBOUQ_DATA")
-    header = ["traces", "model", "fitted / predicted", "right", *METHODS, "dual - paper, AUROC"]
-    print("AUROC / Brier / ECE\n\n| " + " | ".join(header) + " |\n" + "|---" * len(header) + "|")
-    for name in SETS:
-        if options.only in (None, name):
-            table(name, Path(options.data), options.profile, options.all)
+    print("AUROC / Brier / ECE\n")
+    methods = " | ".join(METHODS)
+    table(
+        f"traces | model | fitted / predicted | right | {methods} | dual - paper, AUROC",
+        (
+            row
+            for name in SETS
+            if only in (None, name)
+            for row in table_of(name, data, profile, every)
+        ),
+    )
 
 
 if __name__ == "__main__":

@@ -24,7 +24,6 @@ variants have (104, 104a, 104d*).
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import re
 from collections import Counter
@@ -33,7 +32,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from common import rows
+import click
+from common import data_option, rows, share
 
 from symbouq.auditing.answers import answer
 from symbouq.auditing.auditor import TraceAuditor
@@ -84,7 +84,9 @@ class Tally:
     def print(self, name: str) -> None:
         """Prints the shares of right, wrong and unread answers, and how often a label is."""
         for group, counts in sorted(self._outcomes.items()):
-            shares = ", ".join(f"{key} {n / counts.total():.1%}" for key, n in counts.most_common())
+            shares = ", ".join(
+                f"{key} {share(n, counts.total())}" for key, n in counts.most_common()
+            )
             print(f"{name}, {group}, {counts.total()} rows: {shares}")
         for label in ("entailment", "contradiction", "neutral"):
             right, wrong = self._called[label, True], self._called[label, False]
@@ -176,22 +178,17 @@ def left_out(
     return alone
 
 
-def main() -> None:
+@click.command()
+@data_option
+@click.option("--leave-out", type=click.Choice(list(FAMILIES)), help="Whose words are taken out.")
+def main(data: Path, leave_out: str | None) -> None:
     """Prints the tables of both files."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True, help="folder of the benchmarks")
-    parser.add_argument(
-        "--leave-out", choices=FAMILIES, help="whose words are taken out of the lexicon"
-    )
-    options = parser.parse_args()
     files = ("validation", "test")
-    problems = {n: list(rows(options.data / f"spacenli/spacenli_{n}.jsonl.gz")) for n in files}
+    problems = {n: list(rows(data / f"spacenli/spacenli_{n}.jsonl.gz")) for n in files}
     auditor = TraceAuditor()
     lacking: dict[str, TraceAuditor] = {}
-    family = FAMILIES.get(options.leave_out, half)
-    if options.leave_out:
+    family = FAMILIES.get(leave_out or "", half)
+    if leave_out:
         reader = EventReader(auditor.library.ontology("event"))
         missing = left_out(reader, [row for found in problems.values() for row in found], family)
         lacking = {name: TraceAuditor(ontology=Lacking(gone)) for name, gone in missing.items()}
@@ -200,7 +197,7 @@ def main() -> None:
     for name, found in problems.items():
         tally = Tally()
         for row in found:
-            group = "left out" if options.leave_out else half(row)
+            group = "left out" if leave_out else half(row)
             tally.add(lacking.get(family(row), auditor), row, group)
         tally.print(f"spacenli_{name}")
 

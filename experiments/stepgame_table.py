@@ -10,14 +10,13 @@ its words alone, not by the parser, and matched with the gold label.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from common import auroc, rows
+import click
+from common import auroc, data_option, rows, table
 
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.summary import Summary
@@ -56,7 +55,7 @@ VERDICT_VALUES = {"entailed": 1.0, "contradicted": 0.0, "unknown": 0.5, "not-eva
 """A conclusion's verdict as a score."""
 
 
-def row(path: Path, profile: str) -> str:
+def row(path: Path, profile: str) -> list[str]:
     """One row of the table."""
     auditor = TraceAuditor(profile)
     summary = Summary()
@@ -70,7 +69,7 @@ def row(path: Path, profile: str) -> str:
         for verdict in ("verdict", "grounded_verdict"):
             scores[verdict].append(VERDICT_VALUES[audit["claims"][-1][verdict]])
     name = path.name.removeprefix("llm_traces_").removesuffix(".jsonl.gz")
-    cells = [
+    return [
         name.replace("spatiallm_", "").replace("text-davinci-003", "davinci-003"),
         profile,
         str(summary.traces),
@@ -83,7 +82,6 @@ def row(path: Path, profile: str) -> str:
         ),
         *(f"{auroc(values, labels):.3f}" for values in scores.values()),
     ]
-    return "| " + " | ".join(cells) + " |"
 
 
 _RELATION_WORD = re.compile(
@@ -104,7 +102,7 @@ def first_half(identity: str) -> bool:
     return hashlib.sha256(identity.encode()).digest()[0] % 2 == 0
 
 
-def halves(path: Path) -> Iterator[str]:
+def halves(path: Path) -> Iterator[list[object]]:
     """Per half of a file's traces: scenes feasible, AUROC of the grounded conclusion, and
     the share of sentences read among those that state a relation.
     """
@@ -127,36 +125,27 @@ def halves(path: Path) -> Iterator[str]:
                     read += bool(claim["relations"])
         cells = [path.name, name, len(labels), f"{feasible / len(labels):.1%}"]
         cells += [f"{auroc(scores, labels):.3f}", f"{read} of {stating}", f"{read / stating:.1%}"]
-        yield "| " + " | ".join(map(str, cells)) + " |"
+        yield cells
 
 
-def main() -> None:
+@click.command()
+@data_option
+@click.option("--all", "every", is_flag=True, help="Also the files without reasoning.")
+@click.option("--halves", "apart", is_flag=True, help="Both halves of the ids apart.")
+def main(data: Path, every: bool, apart: bool) -> None:
     """Prints the table as Markdown."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--data", type=Path, default=os.environ.get("SYMBOUQ_DATA"))
-    parser.add_argument("--all", action="store_true", help="also the files without reasoning")
-    parser.add_argument("--halves", action="store_true", help="both halves of the ids apart")
-    options = parser.parse_args()
-    if options.data is None:
-        parser.error("name the data folder with --data or SYMBOUQ_DATA")
-    if options.halves:
-        print(
-            "| file | half | n | feasible | AUROC | sentences read | share |\n" + "|---" * 7 + "|"
-        )
-        for path in sorted((Path(options.data) / "stepgame").glob("llm_traces_*cot*.jsonl.gz")):
-            for line in halves(path):
-                print(line, flush=True)
+    cot = sorted((data / "stepgame").glob("llm_traces_*cot*.jsonl.gz"))
+    if apart:
+        body = (cells for path in cot for cells in halves(path))
+        table("file | half | n | feasible | AUROC | sentences read | share", body)
         return
     shares = " / ".join({"not-evaluable": "no"}.get(v.value, v.value[:2]) for v in Verdict)
-    header = ["traces of", "profile", "n", "right", "feasible", "parsed"]
-    header += [f"assumed: {shares}", f"grounded: {shares}"]
-    header += ["Constraint-Rule", "assumed conclusion", "grounded conclusion"]
-    print("| " + " | ".join(header) + " |")
-    print("|---" * len(header) + "|")
-    pattern = "llm_traces_*.jsonl.gz" if options.all else "llm_traces_*cot*.jsonl.gz"
-    for path in sorted((Path(options.data) / "stepgame").glob(pattern)):
-        for profile in ("nine-way", "unit-grid"):
-            print(row(path, profile), flush=True)
+    files = sorted((data / "stepgame").glob("llm_traces_*.jsonl.gz")) if every else cot
+    table(
+        f"traces of | profile | n | right | feasible | parsed | assumed: {shares} |"
+        f" grounded: {shares} | Constraint-Rule | assumed conclusion | grounded conclusion",
+        (row(path, profile) for path in files for profile in ("nine-way", "unit-grid")),
+    )
 
 
 if __name__ == "__main__":

@@ -21,9 +21,7 @@ leaves undefined, or what cannot be had.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import os
 import pickle
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -32,18 +30,18 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import click
 import numpy as np
-from common import rows
+from common import data_option, rows, table
 from numpy.typing import NDArray
-from reliability_table import spartqa, stepgame
+from reliability_table import predicted, spartqa, stepgame
 
 from symbouq.auditing.answers import delivered, space_of
 from symbouq.errors import RecordError
 from symbouq.metrics import auroc, paired_bootstrap
 from symbouq.records import Trace
 from symbouq.reliability.labels import answer_spaces, gold_of, label_of
-from symbouq.reliability.model import fit
-from symbouq.reliability.reading import COMPOSITIONS, RULE, Reader, Reading
+from symbouq.reliability.reading import COMPOSITIONS, Reader, Reading
 
 Row = dict[str, Any]
 FITTED = 400
@@ -148,23 +146,6 @@ def consistencies(given: Sequence[Row]) -> list[float | None]:
     return shares
 
 
-def predicted(fitted: Sequence[Known], rest: Sequence[Known]) -> dict[str, NDArray[np.float64]]:
-    """The scores of traces that were not fitted on, by method."""
-    found: dict[str, NDArray[np.float64]] = {}
-    labels = [trace.right for trace in fitted]
-    for composition in COMPOSITIONS:
-        learnt, new = (
-            [trace.reading.seen_as(composition) for trace in side] for side in (fitted, rest)
-        )
-        model = fit(learnt, labels, composition, reader().ontology_hash)
-        evidence, _ = model.evidence(new)
-        if composition == "paper":
-            found["rule"] = evidence.of([RULE])[:, 0]
-        found[composition] = model.composer.predict(evidence)
-    found["length"] = -np.array([trace.length for trace in rest], np.float64)
-    return found
-
-
 def interval(scores: NDArray[np.float64], labels: NDArray[np.int_]) -> str:
     """The AUROC with its 95 % interval."""
     area = auroc(scores, labels)
@@ -179,9 +160,13 @@ def interval(scores: NDArray[np.float64], labels: NDArray[np.int_]) -> str:
     return f"{area:.3f} [{low:.2f}, {high:.2f}]"
 
 
-def line(held: str, fitted: Sequence[Known], rest: Sequence[Known]) -> str:
+def line(held: str, fitted: Sequence[Known], rest: Sequence[Known]) -> list[str]:
     """A row of a table."""
-    found, y = predicted(fitted, rest), np.array([trace.right for trace in rest])
+    y = np.array([trace.right for trace in rest])
+    known, new = ([trace.reading for trace in side] for side in (fitted, rest))
+    right = [trace.right for trace in fitted]
+    found = predicted(known, right, new, reader().ontology_hash, tell=lambda _: None)
+    found["length"] = -np.array([trace.length for trace in rest], np.float64)
     agreed = [n for n, trace in enumerate(rest) if trace.consistency is not None]
     shares = np.array([rest[n].consistency for n in agreed], np.float64)
     cells = {name: interval(scores, y) for name, scores in found.items()}
@@ -189,7 +174,7 @@ def line(held: str, fitted: Sequence[Known], rest: Sequence[Known]) -> str:
     gain = paired_bootstrap(found["worlds"], found["dual"], y)
     told = f"{gain.difference:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]" if gain else "-"
     counts = [f"{len(fitted)} / {len(rest)}", f"{y.mean():.0%}"]
-    return " | ".join(["", held, *counts, *(cells[name] for name in METHODS), told, ""]).strip()
+    return [held, *counts, *(cells[name] for name in METHODS), told]
 
 
 def part(trace: Known) -> str:
@@ -197,46 +182,62 @@ def part(trace: Known) -> str:
     return hashlib.sha256(f"transfer\n{trace.scene}".encode()).hexdigest()
 
 
-def main() -> None:
+Sides = tuple[str, Sequence[Known], Sequence[Known]]
+"""What is held back, the traces that are fitted on, and those that are predicted."""
+
+
+def held_traces(sets: dict[str, list[Known]]) -> Iterator[Sides]:
+    for name, traces in sets.items():
+        ordered = sorted(traces, key=part)
+        border = part(ordered[min(FITTED, len(ordered) * 3 // 5)])
+        yield (
+            name,
+            [t for t in ordered if part(t) < border],
+            [t for t in ordered if part(t) >= border],
+        )
+
+
+def held_models(sets: dict[str, list[Known]]) -> Iterator[Sides]:
+    for name, traces in sets.items():
+        for model in sorted({trace.model for trace in traces}):
+            rest = [trace for trace in traces if trace.model == model]
+            if LEAST <= len(rest) < len(traces):
+                yield f"{name}, {model}", [t for t in traces if t.model != model], rest
+
+
+def held_datasets(sets: dict[str, list[Known]]) -> Iterator[Sides]:
+    for name, traces in sets.items() if len(sets) > 1 else ():
+        yield name, [t for other, each in sets.items() if other != name for t in each], traces
+
+
+@click.command()
+@data_option
+@click.option("--cache", type=click.Path(path_type=Path), help="File that keeps what was read.")
+@click.option("--jobs", default=2, help="Processes that read.")
+@click.option("--only", type=click.Choice(list(SETS)), multiple=True, help="Sets of traces.")
+def main(data: Path, cache: Path | None, jobs: int, only: tuple[str, ...]) -> None:
     """Prints the tables as Markdown."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--data", type=Path, default=os.environ.get("SYMBOUQ_DATA"))
-    parser.add_argument("--cache", type=Path, help="file that keeps what was read")
-    parser.add_argument("--jobs", type=int, default=2, help="processes that read")
-    parser.add_argument("--only", choices=list(SETS), action="append", help="sets of traces")
-    options = parser.parse_args()
-    if options.data is None:
-        parser.error("name the data folder with --data or SYMBOUQ_DATA")
     kept: dict[tuple[str, str], list[Known]] = {}
-    if options.cache and options.cache.exists():
-        kept = pickle.loads(options.cache.read_bytes())
+    if cache and cache.exists():
+        kept = pickle.loads(cache.read_bytes())
     sets: dict[str, list[Known]] = {}
-    for name in options.only or SETS:
+    for name in only or SETS:
         key = name, reader().ontology_hash
         if key not in kept:
-            kept[key] = known(name, Path(options.data), options.jobs)
-            if options.cache:
-                options.cache.write_bytes(pickle.dumps(kept))
+            kept[key] = known(name, data, jobs)
+            if cache:
+                cache.write_bytes(pickle.dumps(kept))
         sets[name] = kept[key]
-    head = ["held back", "fitted / predicted", "right", *METHODS, "worlds - dual"]
-    for held in ("traces", "model", "dataset"):
-        print(f"\n### {held}\n\n| {' | '.join(head)} |\n{'|---' * len(head)}|")
-        for name, traces in sets.items():
-            if held == "traces":
-                ordered = sorted(traces, key=part)
-                border = part(ordered[min(FITTED, len(ordered) * 3 // 5)])
-                sides = ([t for t in ordered if part(t) < border],
-                         [t for t in ordered if part(t) >= border])  # fmt: skip
-                print(line(name, *sides), flush=True)
-            elif held == "model":
-                for model in sorted({trace.model for trace in traces}):
-                    rest = [trace for trace in traces if trace.model == model]
-                    if LEAST <= len(rest) < len(traces):
-                        others = [trace for trace in traces if trace.model != model]
-                        print(line(f"{name}, {model}", others, rest), flush=True)
-            elif len(sets) > 1:
-                others = [t for other, each in sets.items() if other != name for t in each]
-                print(line(name, others, traces), flush=True)
+    for held, sides in (
+        ("traces", held_traces),
+        ("model", held_models),
+        ("dataset", held_datasets),
+    ):
+        print(f"\n### {held}\n")
+        table(
+            f"held back | fitted / predicted | right | {' | '.join(METHODS)} | worlds - dual",
+            (line(*each) for each in sides(sets)),
+        )
 
 
 if __name__ == "__main__":

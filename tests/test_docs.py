@@ -38,6 +38,8 @@ INLINE = re.compile(r"`symbouq ([^`]+)`")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)[^)]*\)")
 FILE = re.compile(r"`((?:symbouq|cli|tests|experiments|rules|ontology)/[\w./*-]+)`")
 COMMANDS = ("bash", "console")
+SHARED = (ROOT / "experiments" / "common.py").read_text(encoding="utf-8")
+"""Where options are that scripts share."""
 
 
 class Block(NamedTuple):
@@ -152,7 +154,7 @@ def exists(words: list[str]) -> None:
     if Path(program).name == "symbouq":
         check(arguments)
     elif program == "python" and arguments[0].endswith(".py"):
-        source = (ROOT / arguments[0]).read_text(encoding="utf-8")
+        source = (ROOT / arguments[0]).read_text(encoding="utf-8") + SHARED
         for word in arguments[1:]:
             assert not word.startswith("--") or f'"{word}"' in source, f"{arguments[0]} {word}"
 

@@ -15,6 +15,7 @@ FOLDERS = sorted((Path(__file__).parents[1] / "examples" / "ontologies").iterdir
 FEWEST = 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_an_example_is_sound(folder: Path) -> None:
     assert check(str(folder)) == []

@@ -215,7 +215,7 @@ def test_eight_threads_give_what_one_gives() -> None:
     assert found[0].total == 1
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of forks of processes with threads
 def test_worker_processes_give_what_one_gives(method: str) -> None:
     alone = _all()

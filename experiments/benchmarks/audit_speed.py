@@ -14,10 +14,8 @@ Markdown.
 
 from __future__ import annotations
 
-import argparse
 import cProfile
 import gc
-import gzip
 import json
 import os
 import platform
@@ -33,6 +31,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import click
+from common import data_option, rows, table
 from opponents import (
     VECTORS,
     PathConsistency,
@@ -60,13 +62,11 @@ def real_traces(data: Path) -> list[dict[str, Any]]:
     seen: set[tuple[str, str]] = set()
     traces = []
     for file in sorted((data / "stepgame").glob("llm_traces_*cot*.jsonl.gz")):
-        with gzip.open(file, "rt", encoding="utf-8") as lines:
-            for line in lines:
-                trace = json.loads(line)
-                key = (json.dumps(trace["scene"]) + trace["question"], trace["response"])
-                if key not in seen:
-                    seen.add(key)
-                    traces.append({**trace, "id": f"{file.name}:{trace['id']}"})
+        for trace in rows(file):
+            key = (json.dumps(trace["scene"]) + trace["question"], trace["response"])
+            if key not in seen:
+                seen.add(key)
+                traces.append({**trace, "id": f"{file.name}:{trace['id']}"})
     return traces
 
 
@@ -158,9 +158,8 @@ def logic(data: Path) -> None:
             part = rest if not name.startswith("z3") else rest[:200]
             times[name].append(f"{_once(run, part):.2f}")
     print(f"\n### Logic alone: {len(distinct)} traces, six claims each, one process, ms a trace\n")
-    print("| auditor | one claim in five wrong | all from one layout |\n|---|---|---|")
-    for name, cells in times.items():
-        print(f"| {name} | {' | '.join(cells)} |")
+    body = ([name, *cells] for name, cells in times.items())
+    table("auditor | one claim in five wrong | all from one layout", body)
 
 
 Auditor = Callable[[Sequence[Triple], Sequence[Triple]], list[tuple[str, str, "int | None"]]]
@@ -188,7 +187,7 @@ def regions(_data: Path) -> None:
         return ours(scene, claims, ontology)
 
     print("\n### RCC-8: twelve circles, forty claims, ms a trace (100 traces)\n")
-    print("| claims | SymboUQ, with premises | path consistency, without |\n|---|---|---|")
+    body = []
     for name, wrong, late in (
         ("all true", 0.0, False),
         ("the last one contradicts", 0.0, True),
@@ -196,8 +195,8 @@ def regions(_data: Path) -> None:
     ):
         traces = [_circles(seed, wrong, late, closed.relations) for seed in range(110)]
         _compared({"": audited, "closed": closed}, traces[:10])
-        times = [_once(run, traces[10:]) for run in (audited, closed)]
-        print(f"| {name} | {times[0]:.1f} | {times[1]:.1f} |")
+        body.append([name, *(f"{_once(run, traces[10:]):.1f}" for run in (audited, closed))])
+    table("claims | SymboUQ, with premises | path consistency, without", body)
     torn = [_circles(seed, 0.4, False, closed.relations) for seed in range(20)]
     spent = _once(lambda scene, claims: audited([*scene, *claims], []), torn)
     print(f"\nScenes of sixty relations, sixteen of them wrong: {spent:.0f} ms to the best clash.")
@@ -241,14 +240,16 @@ def profiles(data: Path) -> None:
     """
     distinct = list({(tuple(s), tuple(c)): None for s, c in drawn_traces(data, 1000)})[200:]
     print(f"\n### Profiles: the logic alone over {len(distinct)} of the same traces\n")
-    print("| profile | tables made, ms | ms a trace |\n|---|---|---|")
+    body = []
     for profile in ("nine-way", "unit-grid", "story", "half-plane", "babi", "everyday", "spartun"):
         library = OntologyLibrary()
         making = timed(lambda library=library, profile=profile: library.ontology(profile))
         ontology = library.ontology(profile)
         ours(*distinct[0], ontology)
         spent = timed(lambda o=ontology: [ours(*trace, o) for trace in distinct[1:]])
-        print(f"| {profile} | {making * 1e3:.0f} | {spent / len(distinct[1:]) * 1e3:.2f} |")
+        per_trace = spent / len(distinct[1:])
+        body.append([profile, f"{making * 1e3:.0f}", f"{per_trace * 1e3:.2f}"])
+    table("profile | tables made, ms | ms a trace", body)
 
 
 def end_to_end(data: Path) -> None:
@@ -283,44 +284,37 @@ def described(data: Path) -> None:
     """
     ontology = OntologyLibrary().ontology("spartun")
     records = []
-    with gzip.open(data / "spartun" / "spartun_test.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for row in map(json.loads, lines):
-            names = row["meta"]["entities"]
+    for row in rows(data / "spartun" / "spartun_test.jsonl.gz"):
+        names = row["meta"]["entities"]
 
-            def said(u: str, relation: str, v: str, names: dict[str, str] = names) -> str:
-                wording = ontology.lexicon.wording[relation][0]
-                return f"{names.get(u, 'it')} is {wording} {names.get(v, 'it')}."
+        def said(u: str, relation: str, v: str, names: dict[str, str] = names) -> str:
+            wording = ontology.lexicon.wording[relation][0]
+            return f"{names.get(u, 'it')} is {wording} {names.get(v, 'it')}."
 
-            first, second = row["meta"]["query"]
-            reached = row["meta"]["all_relations"][0]
-            records.append(
-                {
-                    **{key: row[key] for key in ("id", "dataset", "scene", "question")},
-                    "reasoning": [said(*fact) for fact in row["meta"]["chain_facts"]],
-                    "conclusion": said(first, reached, second),
-                }
-            )
+        first, second = row["meta"]["query"]
+        told = {key: row[key] for key in ("id", "dataset", "scene", "question")}
+        told["reasoning"] = [said(*fact) for fact in row["meta"]["chain_facts"]]
+        records.append(told | {"conclusion": said(first, row["meta"]["all_relations"][0], second)})
     traces = [Trace.model_validate(record) for record in records]
-    auditor = TraceAuditor()
-    auditor.audited(traces[0])
+
+    def ready() -> TraceAuditor:
+        auditor = TraceAuditor()
+        auditor.audited(traces[0])
+        return auditor
+
+    auditor = ready()
     reading = timed(lambda: [auditor.parser_for(trace).parse(trace) for trace in traces])
-    auditor = TraceAuditor()
-    auditor.audited(traces[0])
-    profile = cProfile.Profile()
+    auditor, profile = ready(), cProfile.Profile()
     whole = timed(lambda: profile.runcall(lambda: [auditor.audited(trace) for trace in traces]))
     spent: dict[str, float] = {}
     for (_, _, name), (_, _, own, _, _) in pstats.Stats(profile).stats.items():
         for step in ("ground", "solve", "add"):
             if f"clingo_control_{step}" in name:
                 spent[step] = spent.get(step, 0.0) + own
-    auditor = TraceAuditor()
-    auditor.audited(traces[0])
+    auditor = ready()
     plain = timed(lambda: [auditor.audited(trace) for trace in traces])
-    print(f"\n### Described scenes: {len(traces)} SpaRTUN traces\n")
-    print("| step | ms a trace |\n|---|---|")
-    rows = {"reading (warm)": reading, **{f"clingo, {k}": t for k, t in spent.items()}}
-    for name, seconds in {**rows, "whole audit, profiled": whole, "whole audit": plain}.items():
-        print(f"| {name} | {seconds / len(traces) * 1e3:.2f} |")
+    found = {"reading (warm)": reading, **{f"clingo, {k}": t for k, t in spent.items()}}
+    found |= {"whole audit, profiled": whole, "whole audit": plain}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "spartun.jsonl"
         file.write_text("\n".join(map(json.dumps, records)) + "\n")
@@ -329,7 +323,10 @@ def described(data: Path) -> None:
         for jobs in (1, 2):
             arguments = [*command, "--out", out, "--jobs", str(jobs)]
             took = timed(lambda a=arguments: subprocess.run(a, capture_output=True, check=True))
-            print(f"| command, {jobs} processes | {took / len(traces) * 1e3:.2f} |")
+            found[f"command, {jobs} processes"] = took
+    print(f"\n### Described scenes: {len(traces)} SpaRTUN traces\n")
+    body = ([name, f"{took / len(traces) * 1e3:.2f}"] for name, took in found.items())
+    table("step | ms a trace", body)
 
 
 def growth(_data: Path) -> None:
@@ -337,15 +334,14 @@ def growth(_data: Path) -> None:
         "\n### Growth: ms a trace (median of 3), a random layout, one relation more than things\n"
     )
     claims = (10, 30, 100)
-    print("| things | " + " | ".join(f"{k} claims" for k in claims) + " |")
-    print("|---" * (len(claims) + 1) + "|")
-    for things in (5, 10, 20, 50, 100, 200):
-        cells = []
-        for count in claims:
-            drawn = [_random_trace(things, count, seed) for seed in range(3)]
-            times = [timed(lambda trace=trace: ours(*trace)) for trace in drawn]
-            cells.append(f"{statistics.median(times) * 1e3:.1f}")
-        print(f"| {things} | " + " | ".join(cells) + " |")
+
+    def cell(things: int, count: int) -> str:
+        drawn = [_random_trace(things, count, seed) for seed in range(3)]
+        times = [timed(lambda trace=trace: ours(*trace)) for trace in drawn]
+        return f"{statistics.median(times) * 1e3:.1f}"
+
+    body = ([n, *(cell(n, count) for count in claims)] for n in (5, 10, 20, 50, 100, 200))
+    table("things | " + " | ".join(f"{k} claims" for k in claims), body)
 
 
 def _random_trace(things: int, claims: int, seed: int) -> tuple[list[Triple], list[Triple]]:
@@ -364,31 +360,29 @@ def _random_trace(things: int, claims: int, seed: int) -> tuple[list[Triple], li
 
 
 def start(_data: Path) -> None:
-    print("\n### Start-up: seconds, median of 5\n\n| command | s |\n|---|---|")
+    asked = {"id": "1", "scene": ["A is above B."], "response": "Answer: above"}
+    told = {"id": "1", "scene_relations": [["A", "above", "B"]]}
+    records = {
+        "one trace in relations": told | {"claims": [{"relations": [["B", "below", "A"]]}]},
+        "one trace in words": asked | {"question": "Where is A relative to B?"},
+    }
+    program = str(Path(sys.executable).parent / "symbouq")
+    commands = {"symbouq --help": [program, "--help"]}
+    print("\n### Start-up: seconds, median of 5\n")
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "one.jsonl"
-        file.write_text(
-            '{"id": "1", "scene": ["A is above B."], "response": "Answer: above", '
-            '"question": "Where is A relative to B?"}\n'
-        )
-        structured = Path(folder) / "structured.jsonl"
-        structured.write_text(
-            '{"id": "1", "scene_relations": [["A", "above", "B"]], '
-            '"claims": [{"relations": [["B", "below", "A"]]}]}\n'
-        )
-        command = [str(Path(sys.executable).parent / "symbouq")]
-        for name, arguments in (
-            ("symbouq --help", ["--help"]),
-            ("one trace in relations", ["audit", str(structured)]),
-            ("one trace in words", ["audit", str(file)]),
-        ):
+        for name, record in records.items():
+            file = Path(folder) / f"{name}.jsonl"
+            file.write_text(json.dumps(record) + "\n")
+            commands[name] = [program, "audit", str(file)]
+
+        def cell(command: list[str]) -> str:
             times = [
-                timed(
-                    lambda a=arguments: subprocess.run(command + a, capture_output=True, check=True)
-                )
+                timed(lambda: subprocess.run(command, capture_output=True, check=True))
                 for _ in range(5)
             ]
-            print(f"| {name} | {statistics.median(times):.2f} |")
+            return f"{statistics.median(times):.2f}"
+
+        table("command | s", ([name, cell(command)] for name, command in commands.items()))
 
 
 def call(_data: Path) -> None:
@@ -448,16 +442,14 @@ SECTIONS = {
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, default=os.environ.get("SYMBOUQ_DATA"))
-    parser.add_argument("--section", choices=SECTIONS, action="append")
-    options = parser.parse_args()
-    if options.data is None:
-        parser.error("name the data folder with --data or SYMBOUQ_DATA")
+@click.command()
+@data_option
+@click.option("--section", type=click.Choice(list(SECTIONS)), multiple=True)
+def main(data: Path, section: tuple[str, ...]) -> None:
+    """Measures and prints."""
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}")
-    for name in options.section or SECTIONS:
-        SECTIONS[name](Path(options.data))
+    for name in section or SECTIONS:
+        SECTIONS[name](data)
 
 
 if __name__ == "__main__":

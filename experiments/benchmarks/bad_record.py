@@ -11,7 +11,6 @@ others take, and those of the slowest of these.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import tempfile
@@ -20,6 +19,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import click
 
 from symbouq.auditing.jobs import auditing
 from symbouq.experiments.scenes.families import problems
@@ -72,12 +73,11 @@ def timed(records: list[dict[str, Any]], timeout: float) -> list[float]:
     return seconds
 
 
-def main() -> None:
-    """Reads the options, measures, prints."""
-    options = argparse.ArgumentParser(description="What one bad record costs the others.")
-    options.add_argument("--records", type=int, default=500, metavar="N")
-    options.add_argument("--timeout", type=float, default=10, metavar="SECONDS")
-    given = options.parse_args()
+@click.command()
+@click.option("--records", default=500)
+@click.option("--timeout", default=10.0, metavar="SECONDS")
+def main(records: int, timeout: float) -> None:
+    """Measures what one bad record costs the others."""
     good = [
         {
             "id": f"good-{n}",
@@ -85,16 +85,16 @@ def main() -> None:
             "question": problem.question,
             "response": " ".join([*problem.scene, f"Answer: {problem.answer}"]),
         }
-        for n, problem in enumerate(problems("chains", given.records, seed=7))
+        for n, problem in enumerate(problems("chains", records, seed=7))
     ]
-    timed(good[:5], given.timeout)  # what is loaded once
-    alone = timed(good, given.timeout)
+    timed(good[:5], timeout)  # what is loaded once
+    alone = timed(good, timeout)
     print("| the bad record | it takes, s | the others, s | slowest of them, s |")
     print("|---|---|---|---|")
     print(f"| none | | {sum(alone):.2f} | {max(alone):.2f} |")
     middle = len(good) // 2
     for name, bad in bad_records():
-        seconds = timed([*good[:middle], {"id": "bad", **bad}, *good[middle:]], given.timeout)
+        seconds = timed([*good[:middle], {"id": "bad", **bad}, *good[middle:]], timeout)
         its = seconds.pop(middle)
         print(f"| {name} | {its:.2f} | {sum(seconds):.2f} | {max(seconds):.2f} |")
 

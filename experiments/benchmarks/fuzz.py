@@ -15,7 +15,6 @@ Prints a Markdown table and the faults; exit code 1 where there is any.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import gzip
 import io
@@ -26,12 +25,15 @@ import signal
 import sys
 import tempfile
 import time
+import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
+
+import click
 
 from symbouq.auditing.jobs import answering, auditing, parsing
 from symbouq.errors import SymboUQError
@@ -45,6 +47,8 @@ from symbouq.ontology.source import data_folder, lp_files
 from symbouq.records import Instance, Trace
 
 COMMANDS = ("audit", "parse", "answer", "predict", "data import")
+FORMATS = ("symbouq", "lm-eval", "openai", "vllm", "inspect")
+DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 RECORDS = 20
 """Records in a file."""
 _FAMILIES = ("chains", "blocks", "regions", "distances", "inference")
@@ -92,36 +96,7 @@ def words() -> list[str]:
     """What the ontology has a meaning for, and signs that texts have."""
     text = "\n".join(file.read_text(encoding="utf-8") for file in lp_files(data_folder("ontology")))
     found = {*re.findall(r'"([^"]+)"', text), *re.findall(r"[a-z][a-z_]+", text)}
-    signs = [
-        "e.g.",
-        "i.e.",
-        "Wait, no.",
-        "?",
-        "!",
-        "...",
-        "(",
-        ")",
-        "=",
-        "->",
-        "`",
-        "\\boxed{left}",
-    ]
-    signs += [
-        "40 ft",
-        "3 o'clock",
-        "x",
-        "A",
-        "B",
-        "\n",
-        "\n\n",
-        "-",
-        "1.",
-        "**",
-        "#",
-        "|",
-        '"',
-        "'",
-    ]
+    signs: list[str] = DATA["signs"]
     return sorted(found) + signs
 
 
@@ -152,60 +127,37 @@ def completed(record: Record) -> tuple[str, str]:
     return f"Story: {told}\nQuestion: {record.get('question')}", str(record.get("response"))
 
 
-def as_lm_eval(record: Record) -> Record:
+def shaped(form: str, record: Record) -> Record:
+    """A record as a format has it."""
     prompt, response = completed(record)
-    row = {"doc_id": record.get("id"), "doc": record, "target": record.get("answer")}
-    return row | {"arguments": {"gen_args_0": {"arg_0": prompt}}, "resps": [[response]]}
-
-
-def as_openai(record: Record) -> Record:
-    prompt, response = completed(record)
-    messages = [{"role": "user", "content": prompt}]
-    choice = {"message": {"role": "assistant", "content": response}}
-    body = {"id": record.get("id"), "choices": [choice]}
-    return {"custom_id": record.get("id"), "messages": messages, "response": {"body": body}}
-
-
-def as_vllm(record: Record) -> Record:
-    prompt, response = completed(record)
-    return {"request_id": record.get("id"), "prompt": prompt, "outputs": [{"text": response}]}
-
-
-def as_inspect(record: Record) -> Record:
-    prompt, response = completed(record)
+    name, message = record.get("id"), {"role": "assistant", "content": response}
+    match form:
+        case "symbouq":
+            return dict(record)
+        case "lm-eval":
+            row = {"doc_id": name, "doc": record, "target": record.get("answer")}
+            return row | {"arguments": {"gen_args_0": {"arg_0": prompt}}, "resps": [[response]]}
+        case "openai":
+            messages = [{"role": "user", "content": prompt}]
+            body = {"id": name, "choices": [{"message": message}]}
+            return {"custom_id": name, "messages": messages, "response": {"body": body}}
+        case "vllm":
+            return {"request_id": name, "prompt": prompt, "outputs": [{"text": response}]}
     output = {"choices": [{"message": {"content": response}}]}
-    return {"id": record.get("id"), "epoch": 1, "input": prompt, "output": output}
-
-
-SHAPES: dict[str, Callable[[Record], Record]] = {
-    "symbouq": dict,
-    "lm-eval": as_lm_eval,
-    "openai": as_openai,
-    "vllm": as_vllm,
-    "inspect": as_inspect,
-}
+    return {"id": name, "epoch": 1, "input": prompt, "output": output}
 
 
 def as_row(record: Record, benchmark: str) -> Record:
     """A record as a benchmark's release has it."""
     scene, question, answer = (record.get(name) for name in ("scene", "question", "answer"))
     space = record.get("answer_space")
+    asked = {"question": question, "answer": answer, "candidate_answers": space, "q_id": 1}
+    texts = {"context": scene, "question": question}
     return {
-        "records": record,
         "stepgame": {"story": scene, "question": question, "label": answer, "k_hop": 2},
-        "spartun": {
-            "story": scene,
-            "questions": [
-                {"question": question, "answer": answer, "candidate_answers": space, "q_id": 1}
-            ],
-        },
+        "spartun": {"story": scene, "questions": [asked]},
         "spacenli": {"premises": scene, "hypothesis": question, "label": answer},
-        "sparp": {
-            "context": scene,
-            "question": question,
-            "targets": answer,
-            "target_choices": space,
-        },
+        "sparp": {**texts, "targets": answer, "target_choices": space},
     }.get(benchmark, record)
 
 
@@ -226,7 +178,7 @@ def spoilt_text(chance: random.Random, text: str) -> str:
         case 2:
             return " ".join(chance.choices([*words(), *text.split()], k=chance.randrange(1, 40)))
         case 3:
-            signs = "\0\t\r\x1b\x7f\u00a0\u0301\u200d\u202e\u2028\ufeff\ufffd\U0001f469éß東ـ"
+            signs = DATA["characters"]
             return text[:place] + "".join(chance.choices(signs, k=3)) + text[place:]
         case 4:
             return text[:place] + chance.choice(("\ud800", "\udfff", "\\", '"', "{", "\x85")) + text
@@ -249,21 +201,8 @@ def odd_value(chance: random.Random) -> Any:
     deep: Any = chance.choice(words())
     for _ in range(chance.choice((3, 60, 150, 250))):
         deep = [deep] if chance.random() < 0.5 else {"scene": deep}
-    kinds: list[Any] = [
-        None,
-        True,
-        0,
-        -1,
-        1 << 80,
-        0.5,
-        -0.0,
-        1e308,
-        float("nan"),
-        float("inf"),
-        "",
-        [],
-        {},
-    ]
+    numbers = [0, -1, 1 << 80, 0.5, -0.0, 1e308, float("nan"), float("inf")]
+    kinds: list[Any] = [None, True, *numbers, "", [], {}]
     return chance.choice([*kinds, deep, chance.choice(words()), [chance.choice(words())] * 3])
 
 
@@ -309,10 +248,6 @@ def spoilt_bytes(chance: random.Random, content: bytes) -> bytes:
 # Files ---------------------------------------------------------------------------------
 
 
-def encoded(record: Any) -> bytes:
-    return json.dumps(record).encode()
-
-
 def as_table(records: list[Record]) -> bytes:
     """Records as CSV."""
     names = list(dict.fromkeys(name for record in records for name in record))
@@ -332,16 +267,16 @@ def made(chance: random.Random, number: int, folder: Path) -> tuple[str, str]:
     records = [trace(chance, n) for n in range(RECORDS)]
     # Without an answer space there is no answer, and other formats have none.
     own = command == "answer" and chance.random() < 0.8
-    form = "symbouq" if own else chance.choice(list(SHAPES))
+    form = "symbouq" if own else chance.choice(FORMATS)
     benchmark = chance.choice(("records", "stepgame", "spartun", "spacenli", "sparp", "babi"))
     if command == "data import":
-        shaped = [as_row(record, benchmark) for record in records]
+        spoiled = [as_row(record, benchmark) for record in records]
     else:
-        shaped = [SHAPES[form](record) for record in records]
-    for place, record in enumerate(shaped):
+        spoiled = [shaped(form, record) for record in records]
+    for place, record in enumerate(spoiled):
         for _ in range(chance.choice((0, 1, 1, 2, 5))):
-            shaped[place] = record = spoilt(chance, record)
-    lines = [encoded(record) for record in shaped]
+            spoiled[place] = record = spoilt(chance, record)
+    lines = [json.dumps(record).encode() for record in spoiled]
     lines = [spoilt_bytes(chance, line) if chance.random() < 0.15 else line for line in lines]
     name, content = "f.jsonl", b"\n".join(lines) + b"\n"
     kind = chance.random()
@@ -351,7 +286,7 @@ def made(chance: random.Random, number: int, folder: Path) -> tuple[str, str]:
     elif kind < 0.15:
         name, content = "f.json", b"[" + b",\n".join(lines) + b"]"
     elif kind < 0.3:
-        rows = [row for row in shaped if isinstance(row, dict)]
+        rows = [row for row in spoiled if isinstance(row, dict)]
         name, content = "f.csv", as_table(rows)
     elif kind < 0.35 and command == "data import":
         name, content = "qa17_test.txt", b"\n".join(lines).replace(b'"', b"\t")
@@ -501,41 +436,31 @@ def fitted(folder: Path) -> str | None:
     return str(path)
 
 
-def units(files: range) -> Iterator[list[int]]:
-    for number in files:
-        yield [number]
-
-
-def main() -> None:
-    """Reads the options, does it, prints."""
-    options = argparse.ArgumentParser(description="Gives spoilt records to the commands.")
-    options.add_argument("--records", type=int, default=1000, metavar="N")
-    options.add_argument("--seed", type=int, default=2026, metavar="S")
-    options.add_argument("--limit", type=float, default=10.0, metavar="SECONDS")
-    options.add_argument("--jobs", type=int, default=2, metavar="N")
-    options.add_argument("--file", type=int, metavar="N", help="Only this one, in this process.")
-    given = options.parse_args()
+@click.command()
+@click.option("--records", default=1000)
+@click.option("--seed", default=2026)
+@click.option("--limit", default=10.0, metavar="SECONDS")
+@click.option("--jobs", default=2)
+@click.option("--file", type=int, help="Only this one, in this process.")
+def main(records: int, seed: int, limit: float, jobs: int, file: int | None) -> None:
+    """Gives spoilt records to the commands."""
     total, start = Found(), time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        make = partial(Fuzzing, given.seed, given.limit, fitted(Path(folder)))
-        if given.file is not None:
-            total.add(next(make()([given.file])))
+        make = partial(Fuzzing, seed, limit, fitted(Path(folder)))
+        if file is not None:
+            total.add(next(make()([file])))
         else:
-            files = range(-(-given.records // RECORDS))
-            with Pool(given.jobs, make, lost) as pool:
-                for done in pool.map(units(files)):
+            with Pool(jobs, make, lost) as pool:
+                for done in pool.map([number] for number in range(-(-records // RECORDS))):
                     for found in done:
                         total.add(found)
     print("| command | records | refusals | stopped in time | slowest, s |\n|---|---|---|---|---|")
     for command in COMMANDS:
-        slowest = total.slowest.get(command, 0.0)
-        refused = total.refused[command]
-        stopped = total.stopped[command]
-        print(f"| {command} | {total.records[command]} | {refused} | {stopped} | {slowest:.2f} |")
-    print(f"\n{sum(total.records.values())} records in {time.monotonic() - start:.0f} s")
-    print(f"{len(total.faults)} faults")
-    for fault in total.faults:
-        print(fault)
+        counts = (total.records[command], total.refused[command], total.stopped[command])
+        slowest = f"{total.slowest.get(command, 0.0):.2f}"
+        print(f"| {command} | {' | '.join(map(str, counts))} | {slowest} |")
+    print(f"\n{total.records.total()} records in {time.monotonic() - start:.0f} s")
+    print("\n".join([f"{len(total.faults)} faults", *total.faults]))
     sys.exit(1 if total.faults else 0)
 
 

@@ -15,7 +15,6 @@ Prints how many texts were read, and the faults with their texts; exit code 1 wh
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 import time
@@ -24,7 +23,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, partial
 from typing import Any
 
-from fuzz import profiles
+import click
+from fuzz import DATA, profiles
 
 from symbouq.auditing.answers import answer
 from symbouq.auditing.auditor import TraceAuditor
@@ -38,19 +38,6 @@ TEXTS = 10
 """Texts in a record."""
 _LIMIT = 60.0
 """Seconds after which a record counts as held up."""
-_TABLES = (
-    ("phrase", 2),
-    ("phrase", 3),
-    ("expression", 3),
-    ("wording", 3),
-    ("scaled", 2),
-    ("scaled", 3),
-    ("label", 3),
-    ("level", 2),
-    ("compared", 2),
-)
-"""Tables of the ontology whose last argument is a text that relates things."""
-
 
 # Words ---------------------------------------------------------------------------------
 
@@ -59,7 +46,7 @@ _TABLES = (
 def relating() -> Sequence[str]:
     """Texts that relate things."""
     rows = builtin().rows
-    texts = {str(row[-1]) for table in _TABLES for row in rows[table]}
+    texts = {str(row[-1]) for table in DATA["tables"] for row in rows[tuple(table)]}
     return sorted(text.replace("#", "third").replace("_", " ") for text in texts)
 
 
@@ -79,39 +66,8 @@ def classes() -> Sequence[Sequence[str]]:
     return [sorted(found[name]) for name in sorted(found)]
 
 
-_NOUNS = ("ball", "cup", "box", "lamp", "table", "left", "front", "row above", "middle", "square")
-_NAMES = ("A", "B", "x_1", "C", "Anna", "Box 14", "rack_A_01", "P", "X", "K1", "(2, 5)", "R2-D2")
-_BARE = (
-    "it",
-    "one",
-    "the other",
-    "them",
-    "there",
-    "which",
-    "each other",
-    "both",
-    "you",
-    "the rest",
-)
-_ARTICLES = ("the", "the", "the", "a", "this", "another", "every", "no", "two", "its", "my")
-_VERBS = ("is", "is", "is", "lies", "stands", "are", "was", "moves", "can be", "is not", "must be")
-_JOINTS = (" and ", ", and ", ", ", " or ", "; ", " but ", " so ", ", which is ", " while ", ": ")
-_SIGNS = (
-    "(",
-    ")",
-    "[",
-    '"',
-    "'",
-    "\u2019",
-    "\u2014",
-    "/",
-    "=",
-    "->",
-    "*",
-    "\n",
-    "\ud800",
-    "\u0301",
-)
+_WORDS: dict[str, list[str]] = DATA["words"]
+_WORDS["signs"] += ["\ud800", "\u0301"]
 
 
 def a_word(chance: random.Random) -> str:
@@ -123,11 +79,11 @@ def a_thing(chance: random.Random, depth: int = 2) -> str:
     """A noun phrase."""
     kind = chance.random()
     if kind < 0.25:
-        return chance.choice(_NAMES)
+        return chance.choice(_WORDS["names"])
     if kind < 0.35:
-        return chance.choice(_BARE)
-    noun = chance.choice(_NOUNS) if chance.random() < 0.8 else a_word(chance)
-    made = f"{chance.choice(_ARTICLES)} {noun}"
+        return chance.choice(_WORDS["bare"])
+    noun = chance.choice(_WORDS["nouns"]) if chance.random() < 0.8 else a_word(chance)
+    made = f"{chance.choice(_WORDS['articles'])} {noun}"
     if chance.random() < 0.15:
         made = f"{made.split()[0]} {a_word(chance)} {noun}"
     if depth and chance.random() < 0.25:
@@ -151,7 +107,7 @@ def a_place(chance: random.Random, depth: int = 2) -> str:
 
 def a_clause(chance: random.Random) -> str:
     """A clause, or a piece of one."""
-    thing, place, verb = a_thing(chance), a_place(chance), chance.choice(_VERBS)
+    thing, place, verb = a_thing(chance), a_place(chance), chance.choice(_WORDS["verbs"])
     match chance.randrange(9):
         case 0:
             return f"{place} {verb} {thing}"
@@ -187,7 +143,7 @@ def damaged(chance: random.Random, text: str) -> str:
             return " ".join([*words[:at], a_word(chance), *words[at:]])
         case _:
             place = chance.randrange(len(text) + 1)
-            return text[:place] + chance.choice(_SIGNS) + text[place:]
+            return text[:place] + chance.choice(_WORDS["signs"]) + text[place:]
 
 
 def a_text(seed: str, number: int) -> str:
@@ -197,7 +153,7 @@ def a_text(seed: str, number: int) -> str:
     if chance.random() < 0.1:
         made = f"{a_place(chance)}, {made}"
     if chance.random() < 0.35:
-        made += chance.choice(_JOINTS) + a_clause(chance)
+        made += chance.choice(_WORDS["joints"]) + a_clause(chance)
     if chance.random() < 0.4:
         made = damaged(chance, made)
     if chance.random() < 0.8:
@@ -271,18 +227,17 @@ def lost(number: int, how: str) -> tuple[int, list[str]]:
     return number, [f"the process died, {how}"]
 
 
-def main() -> None:
-    """Reads the options, does it, prints."""
-    options = argparse.ArgumentParser(description="Gives short texts to the readers.")
-    options.add_argument("--texts", type=int, default=1000, metavar="N")
-    options.add_argument("--first", type=int, default=0, metavar="N")
-    options.add_argument("--seed", default="2026", metavar="S")
-    options.add_argument("--jobs", type=int, default=2, metavar="N")
-    given = options.parse_args()
+@click.command()
+@click.option("--texts", default=1000)
+@click.option("--first", default=0)
+@click.option("--seed", default="2026")
+@click.option("--jobs", default=2)
+def main(texts: int, first: int, seed: str, jobs: int) -> None:
+    """Gives short texts to the readers."""
     start = time.monotonic()
-    numbers = range(given.first // TEXTS, -(-(given.first + given.texts) // TEXTS))
+    numbers = range(first // TEXTS, -(-(first + texts) // TEXTS))
     kinds: Counter[str] = Counter()
-    with Pool(given.jobs, partial(partial, read, given.seed), lost) as pool:
+    with Pool(jobs, partial(partial, read, seed), lost) as pool:
         for done in pool.map([*numbers[n : n + 20]] for n in range(0, len(numbers), 20)):
             for number, faults in done:
                 for fault in faults:

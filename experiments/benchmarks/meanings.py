@@ -3,7 +3,7 @@
     python experiments/benchmarks/meanings.py [--sentences N] [--seed S] [--jobs N]
         [--only TEXT] [--examples FILE]
 
-N sentences (20,000) are made of the shapes in `sentences.py`: denials, bounds, quantifiers,
+N sentences (20,000) are made of the shapes in `sentences.toml`: denials, bounds, quantifiers,
 retractions, viewpoints, doubt, conditions. They stand as claims about a plain scene, as a sentence
 of a scene about which plain claims are made, or as claims that follow each other. The script knows
 the formula of each, or that it asserts nothing, and `layouts.py` decides from the formulas what is
@@ -20,7 +20,6 @@ Prints a Markdown table; exit code 1 where anything is false.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
@@ -34,8 +33,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import click
 from layouts import And, Formula, Not, Within, possible
-from sentences import SHAPES, TEMPLATES, Reading, Relation, Slots, Template, directions
+from sentences import DATA, SHAPES, TEMPLATES, Reading, Relation, Slots, Template, directions
 
 from symbouq.auditing.jobs import auditing
 from symbouq.io.stream import Job, process
@@ -76,64 +76,7 @@ def consistent(scene: tuple[Formula, ...]) -> frozenset[bool]:
 
 # Scenes --------------------------------------------------------------------------------
 
-_HOLDERS = ("the crate", "the trunk", "the wooden box", "the courtyard", "the hall", "Hangar 2")
-_ALIASES = {
-    "the clay layer": "the clay",
-    "the limestone bedrock": "the limestone",
-    "the constellation Vulpecula": "Vulpecula",
-    "the constellation Lyra": "Lyra",
-    "the old chest": "the chest",
-    "the tall ladder": "the ladder",
-    "the wicker chair": "the chair",
-    "the brass bell": "the bell",
-}
-"""Shorter names, used where nothing else in the scene could have them."""
-_GROUPS = {
-    "cup": ("the red cup", "the green cup", "the white cup"),
-    "lamp": ("the brass lamp", "the glass lamp", "the tall lamp"),
-    "crate": ("Crate 1", "Crate 2", "Crate 3"),
-    "buoy": ("buoy A", "buoy B", "buoy C"),
-    "tower": ("the round tower", "the old tower", "the clock tower"),
-    "tent": ("Kim's tent", "Omar's tent", "Lena's tent"),
-}
-_WORDS = {
-    "left": ("left of", "to the left of"),
-    "right": ("right of", "to the right of"),
-    "above": ("above",),
-    "below": ("below", "beneath", "underneath"),
-    "front": ("in front of",),
-    "behind": ("behind",),
-    "upper left": ("to the upper left of", "above and to the left of"),
-    "upper right": ("to the upper right of", "above and to the right of"),
-    "lower left": ("to the lower left of", "below and to the left of"),
-    "lower right": ("to the lower right of", "below and to the right of"),
-    "inside": ("inside", "in", "within"),
-    "near": ("near", "close to"),
-    "far": ("far from", "far away from"),
-    "touching": ("in contact with",),
-}
-_COMPASS = _WORDS | {
-    "left": ("west of", "to the west of"),
-    "right": ("east of", "to the east of"),
-    "above": ("north of", "to the north of"),
-    "below": ("south of", "to the south of"),
-    "upper left": ("northwest of", "north-west of"),
-    "upper right": ("northeast of", "north-east of"),
-    "lower left": ("southwest of", "south-west of"),
-    "lower right": ("southeast of", "south-east of"),
-}
-_UNITS = {"m": 100, "metres": 100, "km": 100_000, "cm": 1}
-_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_CONDITIONS = (
-    "the lights are off",
-    "it is raining",
-    "the alarm is on",
-    "nobody has moved it",
-    "the museum is open",
-    "the switch is on",
-)
-_PEOPLE = ("Nadia", "Boris", "Ivan", "the guard", "Ruth", "my sister")
-_VERBS = ("is", "is", "lies", "sits", "stands", "is located", "can be found")
+_COMPASS = DATA["relations"] | DATA["compass"]
 
 
 class Draw:
@@ -157,7 +100,9 @@ class Draw:
         self.holder = ""
         if "inside" in needs or (needs <= {"direction"} and chance.random() < 0.2):
             used = {word for name in names for word in name.lower().split()}
-            self.holder = chance.choice([h for h in _HOLDERS if h.lower().split()[-1] not in used])
+            self.holder = chance.choice(
+                [h for h in DATA["holders"] if h.lower().split()[-1] not in used]
+            )
         self.things = [*names, *([self.holder] if self.holder else [])]
         self.aliases = self._aliases(names)
         depth = not self.compass and chance.random() < 0.3
@@ -166,7 +111,7 @@ class Draw:
             axis: dict(zip(names, chance.sample(range(9), len(names)), strict=True))
             for axis in self.axes
         }
-        self.unit = chance.choice(list(_UNITS))
+        self.unit = chance.choice(list(DATA["units"]))
         self.scale = chance.choice((1, 1, 1, 1, 500, 1500))
         self.fact = chance.choice(("near", "far", "near", "touching"))
         self.facts: list[tuple[Relation, int | None]] = []
@@ -186,7 +131,7 @@ class Draw:
         return names[:number]
 
     def _group(self) -> list[str]:
-        self.kind, self.group = self.chance.choice(list(_GROUPS.items()))
+        self.kind, self.group = self.chance.choice(list(DATA["groups"].items()))
         used = {word for name in self.group for word in name.split()} - {"the"}
         free = [s for s in SHAPES.values() if not any(used & set(name.split()) for name in s)]
         return [*self.group, *self.chance.sample(self.chance.choice(free), 2)]
@@ -195,9 +140,9 @@ class Draw:
         """The short names that only one of the things could have."""
         found = {}
         for name in names:
-            word = _ALIASES.get(name, "").split(" ")[-1]
+            word = DATA["aliases"].get(name, "").split(" ")[-1]
             if word and sum(word in other.split(" ") for other in self.things) == 1:
-                found[name] = _ALIASES[name]
+                found[name] = DATA["aliases"][name]
         return found
 
     def _draw_facts(self, names: list[str]) -> None:
@@ -328,7 +273,7 @@ class Draw:
         text = self._text(relations, amount)
         if text is None:
             return None
-        unit = _UNITS[self.unit]
+        unit = DATA["units"][self.unit]
         group = tuple(Relation(f.name, thing, f.object) for thing in self.group)
         everything = tuple(Relation(f.name, t, f.object) for t in self.things if t != f.object)
         return Slots(relations, group, everything, amount * unit, unit, text)
@@ -342,10 +287,10 @@ class Draw:
             "z": self.name(g.subject), "w": self.name(g.object), "s": self.words(g.name),
             "u": self.name(relations["u"].subject), "v": self.name(relations["v"].subject),
             "q": self.words(relations["q"].name), "o": self.words(relations["o"].name),
-            "k": self.words(t.name), "l": self.name(t.object), "is": self.chance.choice(_VERBS),
+            "k": self.words(t.name), "l": self.name(t.object), "is": self.any("verbs"),
             "unit": self.unit, "n": self.number(amount), "m": self.number(amount + 2),
             "kind": self.kind, "kinds": f"{self.kind}s",
-            "who": self.chance.choice(_PEOPLE), "cond": self.chance.choice(_CONDITIONS),
+            "who": self.any("people"), "cond": self.any("conditions"),
         }  # fmt: skip
         if "plural" in self.needs:
             (noun, first), (other, second) = (
@@ -364,16 +309,20 @@ class Draw:
             self.aliases[thing] if thing in self.aliases and self.chance.random() < 0.4 else thing
         )
 
+    def any(self, kind: str) -> str:
+        """A word of a list."""
+        return self.chance.choice(DATA[kind])
+
     def words(self, relation: str) -> str:
         """A relation as it is called here."""
-        return self.chance.choice((_COMPASS if self.compass else _WORDS)[relation])
+        return self.chance.choice((_COMPASS if self.compass else DATA["relations"])[relation])
 
     def number(self, number: int) -> str:
         """A number as it is written here."""
         if number and number % 1000 == 0 and self.chance.random() < 0.1:
             return f"{number // 1000} x 10^3"
-        if number < len(_NUMBERS) and self.chance.random() < 0.3:
-            return _NUMBERS[number]
+        if number < len(DATA["numbers"]) and self.chance.random() < 0.3:
+            return DATA["numbers"][number]
         return f"{number:,}" if self.chance.random() < 0.5 else str(number)
 
     def said(self, relation: Relation, amount: int | None = None) -> str:
@@ -502,7 +451,7 @@ def fact(relation: Relation, amount: int | None, draw: Draw) -> Formula:
     """What a plain sentence means."""
     if amount is None:
         return relation.formula
-    far = amount * _UNITS[draw.unit]
+    far = amount * DATA["units"][draw.unit]
     return And((relation.formula, relation.by(True, far), relation.by(False, far)))
 
 
@@ -636,25 +585,24 @@ def table(counts: dict[str, Counter[str]]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Reads the options, does it, prints."""
-    options = argparse.ArgumentParser(description="Audits sentences whose meaning is known.")
-    options.add_argument("--sentences", type=int, default=20_000, metavar="N")
-    options.add_argument("--seed", type=int, default=2026, metavar="S")
-    options.add_argument("--jobs", type=int, default=2, metavar="N")
-    options.add_argument("--only", default="", metavar="TEXT", help="Only shapes named so.")
-    options.add_argument("--examples", metavar="FILE", help="Where what is false is written.")
-    given = options.parse_args()
-    if not places(given.seed, given.only):
-        options.error(f"no shape has {given.only!r} in its name")
+@click.command()
+@click.option("--sentences", default=20_000)
+@click.option("--seed", default=2026)
+@click.option("--jobs", default=2)
+@click.option("--only", default="", metavar="TEXT", help="Only shapes named so.")
+@click.option("--examples", type=click.Path(path_type=Path), help="Where what is false goes.")
+def main(sentences: int, seed: int, jobs: int, only: str, examples: Path | None) -> None:
+    """Audits sentences whose meaning is known."""
+    if not places(seed, only):
+        raise click.UsageError(f"no shape has {only!r} in its name")
     start = time.monotonic()
-    found = run(given.sentences, given.seed, given.jobs, given.only)
+    found = run(sentences, seed, jobs, only)
     print(table(found.counts))
     false = sum(row[column] for row in found.counts.values() for column in FALSE)
-    print(f"\n{given.sentences} sentences in {time.monotonic() - start:.0f} s, {false} false")
-    if given.examples:
+    print(f"\n{sentences} sentences in {time.monotonic() - start:.0f} s, {false} false")
+    if examples:
         lines = [json.dumps(each, ensure_ascii=False) + "\n" for each in found.wrong]
-        Path(given.examples).write_text("".join(lines), encoding="utf-8")
+        examples.write_text("".join(lines), encoding="utf-8")
     sys.exit(1 if false else 0)
 
 

@@ -44,36 +44,29 @@ def _edges(relations: Sequence[Triple], axis: int) -> list[tuple[int, int, int]]
     return edges
 
 
-def _consistent(relations: Sequence[Triple], size: int) -> bool:
-    """Bellman-Ford from a virtual source: no negative cycle on either axis."""
-    for axis in (0, 1):
-        edges = _edges(relations, axis)
-        distance = [0] * size
-        for _ in range(size + 1):
-            changed = False
-            for b, a, w in edges:
-                if distance[b] + w < distance[a]:
-                    distance[a] = distance[b] + w
-                    changed = True
-            if not changed:
-                break
-        else:
-            return False
-    return True
-
-
-def _bound(edges: list[tuple[int, int, int]], size: int, source: int, target: int) -> float:
-    """The largest w for which target - source <= w is implied, by Bellman-Ford."""
-    distance = [_INFINITE] * size
-    distance[source] = 0
-    for _ in range(size):
+def _settled(edges: Sequence[tuple[int, int, int]], distance: list[float], rounds: int) -> bool:
+    """Bellman-Ford: shortens distances along edges; whether they settle in so many rounds."""
+    for _ in range(rounds):
         changed = False
         for b, a, w in edges:
             if distance[b] + w < distance[a]:
                 distance[a] = distance[b] + w
                 changed = True
         if not changed:
-            break
+            return True
+    return False
+
+
+def _consistent(relations: Sequence[Triple], size: int) -> bool:
+    """Whether no axis has a negative cycle, from a virtual source."""
+    return all(_settled(_edges(relations, axis), [0.0] * size, size + 1) for axis in (0, 1))
+
+
+def _bound(edges: list[tuple[int, int, int]], size: int, source: int, target: int) -> float:
+    """The largest w for which target - source <= w is implied."""
+    distance = [_INFINITE] * size
+    distance[source] = 0
+    _settled(edges, distance, size)
     return distance[target]
 
 

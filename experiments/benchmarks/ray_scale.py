@@ -13,7 +13,6 @@ wall-clock does not; memory is PSS, which counts shared pages once. Linux only.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import os
@@ -26,9 +25,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import click
 import pyarrow
 import pyarrow.parquet
 from audit_speed import real_traces, renamed
+from common import data_option, table
 
 from symbouq.experiments.scenes.families import problems
 from symbouq.io.stream import read_lines
@@ -124,19 +125,20 @@ def audit(files: Sequence[Path], *arguments: str) -> list[str]:
 
 def engines(files: list[Path], folder: Path) -> None:
     print(f"\n### Engines: {TRACES:,} traces in {FILES} files, one output\n")
-    print("| engine | workers | wall s | CPU s | CPU ms a trace | peak MiB | largest process MiB |")
-    print("|---|---|---|---|---|---|---|")
     outputs = []
-    for engine in ("builtin", "ray"):
-        for workers in (1, 2):
-            out = folder / f"{engine}-{workers}.jsonl"
-            took = cost(audit(files, "--engine", engine, "--jobs", str(workers), "--out", str(out)))
-            print(
-                f"| {engine} | {workers} | {took.wall:.0f} | {took.cpu:.1f} | "
-                f"{took.cpu / TRACES * 1e3:.2f} | {took.peak:.0f} | {took.largest:.0f} |",
-                flush=True,
-            )
-            outputs.append(out.read_bytes())
+
+    def cells(engine: str, workers: int) -> list[object]:
+        out = folder / f"{engine}-{workers}.jsonl"
+        took = cost(audit(files, "--engine", engine, "--jobs", str(workers), "--out", str(out)))
+        outputs.append(out.read_bytes())
+        each = f"{took.cpu / TRACES * 1e3:.2f}"
+        found = (f"{took.wall:.0f}", f"{took.cpu:.1f}", each, f"{took.peak:.0f}")
+        return [engine, workers, *found, f"{took.largest:.0f}"]
+
+    table(
+        "engine | workers | wall s | CPU s | CPU ms a trace | peak MiB | largest process MiB",
+        (cells(engine, workers) for engine in ("builtin", "ray") for workers in (1, 2)),
+    )
     assert outputs[0].count(b"\n") == TRACES
     assert all(output == outputs[0] for output in outputs)
     print(f"\nAll four outputs are equal, {len(outputs[0]):,} bytes.")
@@ -251,18 +253,16 @@ SECTIONS = {
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, default=os.environ.get("SYMBOUQ_DATA"))
-    parser.add_argument("--section", choices=SECTIONS, action="append")
-    options = parser.parse_args()
-    if options.data is None:
-        parser.error("name the data folder with --data or SYMBOUQ_DATA")
+@click.command()
+@data_option
+@click.option("--section", type=click.Choice(list(SECTIONS)), multiple=True)
+def main(data: Path, section: tuple[str, ...]) -> None:
+    """Measures and prints."""
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, load before: {load}")
     with tempfile.TemporaryDirectory() as folder:
-        files = written(Path(options.data), Path(folder))
-        for name in options.section or SECTIONS:
+        files = written(data, Path(folder))
+        for name in section or SECTIONS:
             SECTIONS[name](files, Path(folder))
 
 

@@ -10,7 +10,6 @@ a trace and a first search take, and the script's heap. A Markdown table.
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import statistics
@@ -20,6 +19,8 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
+
+import click
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "traces.jsonl"
 ROUNDS = 5
@@ -78,10 +79,10 @@ def browsed(page: Path) -> dict[str, float]:
     return {**{name: statistics.median(times) for name, times in found.items()}, "heap": heap}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--traces", type=int, default=2000)
-    count = parser.parse_args().traces
+@click.command()
+@click.option("--traces", "count", default=2000)
+def main(count: int) -> None:
+    """Measures and prints."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         traces, page = written(folder, count), folder / "report.html"

@@ -10,7 +10,6 @@ stands beside it: what a trainer on mathematics waits for.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -19,6 +18,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import click
 from first_error_table import chains
 
 from symbouq.evidence.contract import Structured
@@ -58,15 +58,15 @@ def compare_numbers(count: int) -> float | None:
     return speed(lambda case: verify(parse(case["gold"]), parse(case["said"])), pairs)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--traces", type=int, default=500)
-    options = parser.parse_args()
-    for form, given in cases(options.traces + 20).items():
+@click.command()
+@click.option("--traces", default=500)
+def main(traces: int) -> None:
+    """Measures and prints."""
+    for form, given in cases(traces + 20).items():
         warm, measured = given[:20], given[20:]
         speed(lambda case: reward(**case), warm)
         print(f"rewards of {form}: {speed(lambda case: reward(**case), measured):.0f}/s")
-    numbers = compare_numbers(options.traces)
+    numbers = compare_numbers(traces)
     print("math-verify: " + ("not installed" if numbers is None else f"{numbers:.0f}/s"))
 
 

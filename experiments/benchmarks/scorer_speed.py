@@ -11,9 +11,9 @@ speed.
 
 from __future__ import annotations
 
-import argparse
 from itertools import pairwise
 
+import click
 import numpy as np
 import torch
 
@@ -49,18 +49,18 @@ def trace(number: int, tokens: int, claims: int, draw: np.random.Generator) -> L
     return Labelled(Example(f"t{number}", {}, texts, signals, audit), (*labels, number % 2))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--traces", type=int, default=64)
-    parser.add_argument("--tokens", type=int, default=80)
-    parser.add_argument("--claims", type=int, default=4)
-    parser.add_argument("--device", default="cpu")
-    options = parser.parse_args()
+@click.command()
+@click.option("--traces", default=64)
+@click.option("--tokens", default=80)
+@click.option("--claims", default=4)
+@click.option("--device", default="cpu")
+def main(traces: int, tokens: int, claims: int, device: str) -> None:
+    """Measures and prints."""
     draw = np.random.default_rng(2026)
-    items = [trace(n, options.tokens, options.claims, draw) for n in range(options.traces)]
+    items = [trace(n, tokens, claims, draw) for n in range(traces)]
     examples = [item.example for item in items]
-    resources = bank.Resources(device=options.device)
-    print(f"{torch.get_num_threads()} threads, {options.device}")
+    resources = bank.Resources(device=device)
+    print(f"{torch.get_num_threads()} threads, {device}")
     print("| method | parameters (M) | training (min), extrapolated | traces/s | memory (GB) |")
     print("|---|---|---|---|---|")
     rates, fitted = {}, {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,13 @@ from symbouq.reading.events.reader import EventReader
 from symbouq.records import Instance, Trace, make_record
 
 AUDITOR = TraceAuditor(profile="event", partial=True)
-READER = EventReader(AUDITOR.library.ontology("event"))
-assert isinstance(READER, EventReader)
 SPACE = ["entailment", "neutral", "contradiction"]
 VERDICTS = {"entailed": ["entailment"], "contradicted": ["contradiction"], "unknown": ["neutral"]}
+
+
+@cache
+def reader() -> EventReader:
+    return EventReader(AUDITOR.library.ontology("event"))
 
 
 def audited(scene: list[str], claims: list[str], **fields: Any) -> dict[str, Any]:
@@ -94,25 +98,25 @@ def test_a_claim_without_a_relation_is_unknown() -> None:
 
 
 def said(text: str) -> Clauses:
-    return READER.clauses(text)
+    return reader().clauses(text)
 
 
 def test_repair_takes_away_as_few_relations_as_it_can() -> None:
     ways = ["The jug is in the tin.", "The tin is in the barn."]
     others = ["The jug is in the box.", "The box is in the barn."]
     claims = [*map(said, (*ways, *others)), said("The jug is not in the barn.")]
-    last = audit_events(READER.ontology, [], claims).claims[-1]
+    last = audit_events(reader().ontology, [], claims).claims[-1]
     assert (last.verdict, last.repair) == (Verdict.CONTRADICTED, 2)
     assert last.premises == (Premise("claim", 1), Premise("claim", 2))
     # Of a claim with three relations, one is enough.
     together = tuple(clause for text in (*ways, "Ann is in Oslo.") for clause in said(text))
-    last = audit_events(READER.ontology, [], [together, claims[-1]]).claims[-1]
+    last = audit_events(reader().ontology, [], [together, claims[-1]]).claims[-1]
     assert (last.premises, last.repair) == ((Premise("claim", 1),), 1)
 
 
 def test_a_claim_that_contradicts_itself_is_unknown() -> None:
     both = (*said("The jug is in the tin."), *said("The tin is in the jug."))
-    first, second = audit_events(READER.ontology, [], [both, said("Ann is in Oslo.")]).claims
+    first, second = audit_events(reader().ontology, [], [both, said("Ann is in Oslo.")]).claims
     assert (first.verdict, first.grounded) == (Verdict.UNKNOWN, Verdict.UNKNOWN)
     assert (first.reason, first.first_conflict) == ("self_conflict", True)
     assert (second.verdict, second.grounded) == (Verdict.NOT_EVALUABLE, Verdict.UNKNOWN)
@@ -133,7 +137,7 @@ def test_a_verdict_is_kept_without_its_grounds(lost: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(_EventAudit, lost, late)
     scene = [(1, said("The jug is in the tin.")), (2, said("Bob is in Oslo."))]
     claims = ["The tin is in the barn.", "The jug is not in the barn.", "The jug is in the tin."]
-    result = audit_events(READER.ontology, scene, [*map(said, claims)])
+    result = audit_events(reader().ontology, scene, [*map(said, claims)])
     assert result.timed_out
     told, denied, rest = result.claims
     assert (told.verdict, denied.verdict) == (Verdict.UNKNOWN, Verdict.CONTRADICTED)
@@ -142,13 +146,13 @@ def test_a_verdict_is_kept_without_its_grounds(lost: str, monkeypatch: pytest.Mo
     assert denied.premises == (Premise("scene", 1), Premise("claim", 1))
     assert denied.repair == (1 if lost == "needed" else None)
     clash = [(1, said("The jug is in the tin.")), (2, said("The tin is in the jug."))]
-    assert not audit_events(READER.ontology, clash, []).feasible
+    assert not audit_events(reader().ontology, clash, []).feasible
 
 
 def test_what_is_not_decided_in_time_is_said() -> None:
     clauses = said("The mug is in the bin.")
     with time_limit(0):
-        result = audit_events(READER.ontology, [(1, clauses)], [clauses, ()])
+        result = audit_events(reader().ontology, [(1, clauses)], [clauses, ()])
     assert result.timed_out
     assert [claim.reason for claim in result.claims] == ["timed_out", "unparsed"]
     with pytest.raises(LimitError):
@@ -184,10 +188,10 @@ def test_what_speaks_of_other_things_makes_no_difference(
 ) -> None:
     premises = [(n, said(text)) for n, text in enumerate(scene, start=1)]
     statements = [*map(said, claims)]
-    found = audit_events(READER.ontology, premises, statements)
+    found = audit_events(reader().ontology, premises, statements)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(entailment, "_about", lambda units, _: list(units))
-        whole = audit_events(READER.ontology, premises, statements)
+        whole = audit_events(reader().ontology, premises, statements)
     assert [claim.verdict for claim in found.claims] == [claim.verdict for claim in whole.claims]
     assert [claim.grounded for claim in found.claims] == [c.grounded for c in whole.claims]
     assert found.feasible == whole.feasible

@@ -47,7 +47,7 @@ def test_agrees_with_plain_python(
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 @given(programs())
-@settings(max_examples=2500)
+@settings(max_examples=1000)
 def test_agrees_with_plain_python_over_thousands(
     profile: str, program: tuple[list[Relation], list[list[Relation]]]
 ) -> None:

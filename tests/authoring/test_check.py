@@ -111,18 +111,14 @@ MISTAKES: list[tuple[str, list[tuple[int, str]]]] = [
 @pytest.mark.parametrize(
     ("text", "expected"),
     # Each compiles an ontology: most of them with the slow tests.
-    [pytest.param(*row, marks=pytest.mark.slow if n % 3 else ()) for n, row in enumerate(MISTAKES)],
+    [pytest.param(*row, marks=pytest.mark.slow if n % 6 else ()) for n, row in enumerate(MISTAKES)],
 )
 def test_findings(tmp_path: Path, text: str, expected: list[tuple[int, str]]) -> None:
-    found = findings(tmp_path, text)
-    assert sorted(set(found)) == expected
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("text", [text for text, _ in MISTAKES])
-def test_an_error_is_what_loading_refuses(tmp_path: Path, text: str) -> None:
+    """What is found, and that loading refuses just what has an error."""
     (tmp_path / "mine.lp").write_text(f"extends(nine_way).\n{text}", encoding="utf-8")
-    found = [finding for finding in check(str(tmp_path)) if finding.severity == "error"]
+    found = check(str(tmp_path))
+    assert sorted({(finding.line - 1, finding.code) for finding in found}) == expected
+    errors = {finding.code for finding in found if finding.severity == "error"}
     try:
         library = OntologyLibrary(tmp_path)
         for profile in library.profiles:
@@ -130,7 +126,7 @@ def test_an_error_is_what_loading_refuses(tmp_path: Path, text: str) -> None:
         refused = None
     except OntologyError as error:
         refused = error.code
-    assert refused in {finding.code for finding in found} if found else refused is None
+    assert refused in errors if errors else refused is None
 
 
 @pytest.mark.slow

@@ -87,6 +87,7 @@ def test_threshold(tmp_path: Path) -> None:
     assert CliRunner().invoke(main, [*command, "99"]).exit_code == 1
 
 
+@pytest.mark.slow
 def test_rules_on_one_line_are_told_apart(tmp_path: Path) -> None:
     rules = """\
 extends(nine_way).
@@ -99,6 +100,7 @@ holds(near, U, V) :- holds(touching, U, V). holds(far, U, V) :- holds(disconnect
     assert [item.text for item in report.missed] == ["holds(far,U,V) :- holds(disconnected,U,V)."]
 
 
+@pytest.mark.slow
 def test_helpers_and_the_facts_that_they_read(tmp_path: Path) -> None:
     """Helpers go by their author's names, those of the tool's own observers among them."""
     rules = """\

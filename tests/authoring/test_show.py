@@ -77,6 +77,7 @@ def test_families_that_decide_nothing_have_no_table() -> None:
     assert "distance" not in names
 
 
+@pytest.mark.slow
 def test_a_new_ontology_passes_its_own_check_and_test(tmp_path: Path) -> None:
     folder = str(tmp_path / "mine")
     assert "wrote" in told("new", folder)

@@ -5,6 +5,7 @@ and `rules check` finds what loading refuses.
 from __future__ import annotations
 
 import os
+import re
 import socket
 import time
 from collections.abc import Callable
@@ -102,18 +103,22 @@ def test_what_is_refused(tmp_path: Path, text: str, line: int, words: str) -> No
     assert words in wrong.message
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        'phrase(near, "#include"). % #include "x".\n%* #include "y". %* nested *% *%',
-        pytest.param('phrase(near, "a \\"quoted\\" %* word").', marks=pytest.mark.slow),
-        pytest.param("clock((1; 2), near). clock(3..4, near).", marks=pytest.mark.slow),
-        'number(0) :- axis(x).\nnumber(N + 1) :- number(N), N < 5.\nphrase(near, "by") :- number(5).',
-    ],
+READ = (
+    HEADER,
+    'phrase(near, "#include"). % #include "x".\n%* #include "y". %* nested *% *%',
+    'phrase(near, "a \\"quoted\\" %* word").',
+    "clock((1; 2), near). clock(3..4, near).",
+    'number(0) :- axis(x).\nnumber(N + 1) :- number(N), N < 5.\nphrase(near, "by") :- number(5).',
 )
-def test_what_is_read(tmp_path: Path, text: str) -> None:
-    (tmp_path / "mine.lp").write_text(HEADER + text, encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_what_is_read(tmp_path: Path) -> None:
+    for number, text in enumerate(READ):
+        (tmp_path / f"{number}.lp").write_text(text, encoding="utf-8")
     assert agreed(tmp_path) is None
+    phrases = OntologyLibrary(tmp_path).ontology().lexicon.phrase
+    assert {"#include", 'a "quoted" %* word', "by"} <= phrases.keys()
 
 
 def test_a_grounded_program_is_no_ontology(tmp_path: Path) -> None:
@@ -164,27 +169,33 @@ def test_what_would_grow_without_end(tmp_path: Path, text: str, line: int) -> No
     assert (wrong.value.line, wrong.value.code) == (line, "growth")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"{COUNT}count(X + 1) :- count(X), X < 9.",
-        f"{COUNT}count(1 + X) :- count(X), 9 >= X.",
-        f"{COUNT}count(Y) :- count(X), Y = X + 1, Y <= 9.",
-        f"{COUNT}count(Y) :- count(X), Y = X + 1, Y = 1..9.",
-        f"{COUNT}count(X - 1) :- count(X), X > -1 - 3.",
-        f"{COUNT}count(X + X + 1) :- count(X), 0 < X < 9.",
-        f"{COUNT}count(X + Y) :- count(X), count(Y), 0 < X < 9, 0 < Y < 9.",
-        f"{COUNT}count(Y) :- count(X), count(Z), Y = X + Z, -9 < Y < 9.",
-        f"{COUNT}count(Y) :- count(X), Y = X.",
-        f"{COUNT}count(N + 1) :- count(_), clock(N, above).",
-        f"{COUNT}count(Y) :- count(_), clock(N, above), Y = N + 1.",
-        f"{CLASH}steps(U, W, N) :- steps(U, V, M), holds(near, V, W), N = M + 1, N < 9.",
-        f"{CLASH}steps(U, W, N + 1) :- steps(U, V, N), holds(near, V, W), N < 9.",
-    ],
+ENDING = (
+    f"{COUNT}count(X + 1) :- count(X), X < 9.",
+    f"{COUNT}count(1 + X) :- count(X), 9 >= X.",
+    f"{COUNT}count(Y) :- count(X), Y = X + 1, Y <= 9.",
+    f"{COUNT}count(Y) :- count(X), Y = X + 1, Y = 1..9.",
+    f"{COUNT}count(X - 1) :- count(X), X > -1 - 3.",
+    f"{COUNT}count(X + X + 1) :- count(X), 0 < X < 9.",
+    f"{COUNT}count(X + Y) :- count(X), count(Y), 0 < X < 9, 0 < Y < 9.",
+    f"{COUNT}count(Y) :- count(X), count(Z), Y = X + Z, -9 < Y < 9.",
+    f"{COUNT}count(Y) :- count(X), Y = X.",
+    f"{COUNT}count(N + 1) :- count(_), clock(N, above).",
+    f"{COUNT}count(Y) :- count(_), clock(N, above), Y = N + 1.",
+    f"{CLASH}steps(U, W, N) :- steps(U, V, M), holds(near, V, W), N = M + 1, N < 9.",
+    f"{CLASH}steps(U, W, N + 1) :- steps(U, V, N), holds(near, V, W), N < 9.",
 )
-def test_what_comes_to_an_end(tmp_path: Path, text: str) -> None:
-    (tmp_path / "mine.lp").write_text(f'{HEADER}reason(odd, "odd").\n{text}', encoding="utf-8")
-    assert OntologyLibrary(tmp_path).ontology().encoding.rules or "steps" not in text
+"""Helpers that count, each to its end."""
+
+
+def test_what_comes_to_an_end(tmp_path: Path) -> None:
+    """All of them in one ontology, each with helpers of its own."""
+    for number, text in enumerate(ENDING):
+        own = re.sub(r"(count|steps)\(", rf"\1_{number}(", text)
+        (tmp_path / f"{number}.lp").write_text(own, encoding="utf-8")
+    (tmp_path / "mine.lp").write_text(f'{HEADER}reason(odd, "odd").\n', encoding="utf-8")
+    rules = OntologyLibrary(tmp_path).ontology().encoding.rules
+    for number, text in enumerate(ENDING):
+        assert (f"steps_{number}(" in rules) == ("steps" in text), text
 
 
 def test_what_grows_is_found_as_it_is_refused(tmp_path: Path) -> None:

@@ -8,22 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from helpers.readers import READERS, described, events, named
 
 from symbouq.errors import OntologyError
 from symbouq.ontology.library import OntologyLibrary
 from symbouq.ontology.words import CLASSES
-from symbouq.reading.described.reader import DescribedReader
-from symbouq.reading.events.reader import EventReader
 from symbouq.reading.faults import reading
 from symbouq.reading.lexicon import Token
-from symbouq.reading.named.reader import NamedReader
 from symbouq.reading.traces import TraceReader
-
-LIBRARY = OntologyLibrary()
-NAMED = NamedReader(LIBRARY.ontology())
-DESCRIBED = DescribedReader(LIBRARY.ontology("spartun"))
-EVENTS = EventReader(LIBRARY.ontology("event"))
-READERS = {"named": NAMED, "described": DESCRIBED, "events": EVENTS}
 
 SCENE = {
     "named": ["K is above L.", "L is above M."],
@@ -44,7 +36,7 @@ FRAMES = (
 
 @pytest.mark.parametrize("name", READERS)
 def test_a_word_of_any_class_may_stand_anywhere(name: str) -> None:
-    reader: TraceReader = READERS[name]
+    reader: TraceReader = READERS[name]()
     for word_class in sorted(CLASSES):
         words = sorted(reader.ontology.lexicon.word.get(word_class, ()))
         for word in {words[0], words[-1]} if words else ():
@@ -58,7 +50,7 @@ def test_a_word_of_any_class_may_stand_anywhere(name: str) -> None:
 
 @pytest.mark.parametrize("word", ["original", "initial", "previous", "earlier", "response"])
 def test_words_of_what_was_before_are_read_past(word: str) -> None:
-    read = NAMED.read(["K is above L."], "", [f"From the {word} facts, K is above L."], "")
+    read = named().read(["K is above L."], "", [f"From the {word} facts, K is above L."], "")
     assert [(m.subject, m.relation, m.object) for m in read.claims[0].relations] == [
         ("K", "above", "L")
     ]
@@ -66,7 +58,7 @@ def test_words_of_what_was_before_are_read_past(word: str) -> None:
 
 def test_a_number_of_thousands_of_digits_is_no_hour() -> None:
     long = "1" * 5000
-    for reader in (NAMED, DESCRIBED):
+    for reader in (named(), described()):
         read = reader.read(["K is above L."], "", [f"K is at {long} o'clock of L."], "")
         assert read.faults == () and read.claims[0].relations == ()
 
@@ -103,32 +95,32 @@ def triples(read: object) -> list[list[tuple[str, str, str]]]:
 
 
 def test_an_internal_error_costs_one_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken(monkeypatch, NAMED)
+    broken(monkeypatch, named())
     steps = ["K is above L.", "L zork is above M.", "It is above M."]
-    read = NAMED.read(SCENE["named"], "", steps, "zork")
+    read = named().read(SCENE["named"], "", steps, "zork")
     assert triples(read) == [[("K", "above", "L")], [], [("K", "above", "M")], []]
     assert read.faults == (
         "claim 2 is not read, because of an internal error (KeyError: 'zork'): L zork is above M.",
         "the conclusion is not read, because of an internal error (KeyError: 'zork'): zork",
     )
-    text = NAMED.read(SCENE["named"], "", response=" ".join(steps))
+    text = named().read(SCENE["named"], "", response=" ".join(steps))
     assert triples(text) == [[("K", "above", "L")], [], [("K", "above", "M")], []]
     assert len(text.faults) == 1 and text.faults[0].startswith("claim 2 ")
 
 
 def test_what_a_failed_claim_did_to_the_things_is_undone(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken(monkeypatch, DESCRIBED)
+    broken(monkeypatch, described())
     spoken = ["There is a green star.", "It is above the blue circle."]
     failed = ["There is another green star zork above the red square.", *spoken]
-    expected = triples(DESCRIBED.read(SCENE["described"], "", spoken, ""))
-    assert triples(DESCRIBED.read(SCENE["described"], "", failed, "")) == [[], *expected]
+    expected = triples(described().read(SCENE["described"], "", spoken, ""))
+    assert triples(described().read(SCENE["described"], "", failed, "")) == [[], *expected]
 
 
 @pytest.mark.parametrize("name", ["named", "described"])
 def test_an_internal_error_in_the_scene_is_one_of_its_sentence(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    reader = READERS[name]
+    reader = READERS[name]()
     method = "_mentions" if name == "named" else "_stated"
     sound = getattr(reader, method)
 
@@ -149,14 +141,14 @@ def test_an_internal_error_in_the_scene_is_one_of_its_sentence(
 
 
 def test_an_internal_error_in_events_costs_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = EVENTS.clauses
+    sound = events().clauses
 
     def clauses(sentence: str, meaning: str = "") -> object:
         with reading("a sentence", sentence):
             return 1 // 0 if "zork" in sentence else sound(sentence, meaning)
 
-    monkeypatch.setattr(EVENTS, "clauses", clauses)
-    read = EVENTS.read([*SCENE["events"], "A zork fell."], "A zork?", ["A zork fell."], "")
+    monkeypatch.setattr(events(), "clauses", clauses)
+    read = events().read([*SCENE["events"], "A zork fell."], "A zork?", ["A zork fell."], "")
     assert [fault.split(":")[0] for fault in read.faults] == [
         *("scene sentence 2", "the question", "claim 1")
     ]

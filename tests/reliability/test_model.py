@@ -17,15 +17,28 @@ from symbouq.reliability.labels import gold_of, label_of
 from symbouq.reliability.model import OPERATIONAL, Model, fit
 from symbouq.reliability.reading import GROUNDED_RULE, RULE, Reader, Reading
 
-READER = Reader("dual")
+
+@cache
+def reader() -> Reader:
+    return Reader("dual")
 
 
 def read(rows: list[dict[str, Any]]) -> tuple[list[Reading], list[int]]:
     given = [Trace.model_validate(row) for row in rows]
-    return [READER.read(t) for t in given], [label_of(gold_of(t), {}) for t in given]
+    return [reader().read(t) for t in given], [label_of(gold_of(t), {}) for t in given]
 
 
-READINGS, LABELS = read(traces(60))
+@cache
+def validation() -> tuple[list[Reading], list[int]]:
+    return read(traces(60))
+
+
+def readings() -> list[Reading]:
+    return validation()[0]
+
+
+def labels() -> list[int]:
+    return validation()[1]
 
 
 @cache
@@ -34,16 +47,16 @@ def plain() -> Model:
 
 
 def fitted(
-    readings: list[Reading] | None = None, labels: list[int] | None = None, **more: Any
+    given: list[Reading] | None = None, right: list[int] | None = None, **more: Any
 ) -> Model:
-    return fit(readings or READINGS, labels or LABELS, "dual", READER.ontology_hash, **more)
+    return fit(given or readings(), right or labels(), "dual", reader().ontology_hash, **more)
 
 
 def test_predictions_rank_and_have_the_records_shape() -> None:
     model = plain()
-    rows = model.predict(READINGS)
-    assert [Reliability.model_validate(row).id for row in rows] == [r.id for r in READINGS]
-    assert auroc([row["reliability"] for row in rows], LABELS) == 1
+    rows = model.predict(readings())
+    assert [Reliability.model_validate(row).id for row in rows] == [r.id for r in readings()]
+    assert auroc([row["reliability"] for row in rows], labels()) == 1
     assert set(rows[0]["scores"]) == {RULE, GROUNDED_RULE, "Constraint-Only"}
     assert set(rows[0]["contributions"]) <= set(rows[0]["scores"])
     assert rows[0]["model_hash"] == model.hash
@@ -51,14 +64,14 @@ def test_predictions_rank_and_have_the_records_shape() -> None:
 
 
 def test_traces_are_predicted_one_by_one_as_together() -> None:
-    alone = [plain().predict([reading])[0] for reading in READINGS[:5]]
-    for first, second in zip(alone, plain().predict(READINGS[:5]), strict=True):
+    alone = [plain().predict([reading])[0] for reading in readings()[:5]]
+    for first, second in zip(alone, plain().predict(readings()[:5]), strict=True):
         assert first["reliability"] == pytest.approx(second["reliability"])
         assert first["contributions"] == pytest.approx(second["contributions"])
 
 
 def test_the_order_of_validation_does_not_matter() -> None:
-    assert fitted(READINGS[::-1], LABELS[::-1]).hash == plain().hash
+    assert fitted(readings()[::-1], labels()[::-1]).hash == plain().hash
 
 
 def test_the_seed_deals_folds_anew() -> None:
@@ -70,15 +83,15 @@ def test_the_file_holds_the_model(tmp_path: Path) -> None:
     model.save(tmp_path / "model.json")
     again = Model.load(tmp_path / "model.json")
     assert again == model
-    assert again.predict(READINGS) == model.predict(READINGS)
+    assert again.predict(readings()) == model.predict(readings())
 
 
 def test_one_class_is_constraint_rule_as_it_stands(tmp_path: Path) -> None:
-    model = fitted(labels=[1] * 60)
+    model = fitted(right=[1] * 60)
     assert model.composer.kind == "fixed"
     model.save(tmp_path / "model.json")
-    rows = Model.load(tmp_path / "model.json").predict(READINGS)
-    assert [row["reliability"] for row in rows] == [r.scores[RULE] for r in READINGS]
+    rows = Model.load(tmp_path / "model.json").predict(readings())
+    assert [row["reliability"] for row in rows] == [r.scores[RULE] for r in readings()]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +120,7 @@ def test_other_files_are_refused(tmp_path: Path, text: str) -> None:
 
 def test_another_ontology_is_a_fault(tmp_path: Path) -> None:
     model = plain()
-    assert model.fault(READER) is None
+    assert model.fault(reader()) is None
     (tmp_path / "mine.lp").write_text('extends(nine_way). phrase(above, "perched over").\n')
     fault = model.fault(model.reader(ontology=tmp_path))
     assert fault is not None and "another version of the ontology" in fault
@@ -116,7 +129,7 @@ def test_another_ontology_is_a_fault(tmp_path: Path) -> None:
 def test_scores_that_every_trace_has_are_candidates() -> None:
     rows = [
         row | {"scores": {"judge": label / 2, "some": 1.0 if n else None}}
-        for n, (row, label) in enumerate(zip(traces(60), LABELS, strict=True))
+        for n, (row, label) in enumerate(zip(traces(60), labels(), strict=True))
     ]
     model = fitted(*read(rows))
     assert "judge" in model.candidates and "some" not in model.candidates
@@ -126,20 +139,20 @@ def test_scores_that_every_trace_has_are_candidates() -> None:
 def test_a_missing_score_is_named_and_its_mean_stands_for_it() -> None:
     rows = [
         row | {"scores": {"judge": label / 2}}
-        for row, label in zip(traces(60), LABELS, strict=True)
+        for row, label in zip(traces(60), labels(), strict=True)
     ]
     model = fitted(*read(rows))
-    found = model.predict(READINGS[:1])[0]
+    found = model.predict(readings()[:1])[0]
     assert found["missing"] == ["judge"]
     assert "judge" not in found["scores"]
-    evidence, _ = model.evidence(READINGS[:1])
+    evidence, _ = model.evidence(readings()[:1])
     assert evidence.of(["judge"])[0, 0] == model.candidates["judge"].mean
 
 
 def test_a_given_constraint_only_takes_the_place_of_ours() -> None:
     rows = [
         row | {"scores": {"Constraint-Only": label / 2 + 0.1}}
-        for row, label in zip(traces(60), LABELS, strict=True)
+        for row, label in zip(traces(60), labels(), strict=True)
     ]
     model = fitted(*read(rows))
     assert model.constraint_only is None
@@ -148,7 +161,7 @@ def test_a_given_constraint_only_takes_the_place_of_ours() -> None:
 
 def test_tokens_add_the_decoding_scores() -> None:
     rows = []
-    for row, label in zip(traces(60), LABELS, strict=True):
+    for row, label in zip(traces(60), labels(), strict=True):
         words = row["response"].replace(" ", "| ").split("|")
         rows.append(
             row | {"tokens": [{"text": w, "logprob": -0.1 if label else -0.4} for w in words]}
@@ -166,7 +179,7 @@ def test_variants(variant: str) -> None:
     kinds = {"evaluable-only": "evaluable", "discounted": "discounted"}
     assert model.coverage == kinds.get(variant, "paper")
     assert bool(model.composer.gated) == (variant == "gated")
-    assert Model.of(model.record()).predict(READINGS[:2]) == model.predict(READINGS[:2])
+    assert Model.of(model.record()).predict(readings()[:2]) == model.predict(readings()[:2])
 
 
 def test_variants_of_whole_splits_make_no_model() -> None:
@@ -177,7 +190,7 @@ def test_variants_of_whole_splits_make_no_model() -> None:
 
 def test_adapting_reads_no_label_and_keeps_the_weights() -> None:
     model = plain()
-    adapted = model.adapted(READINGS[:20])
+    adapted = model.adapted(readings()[:20])
     assert adapted.composer.weights == model.composer.weights
     assert adapted.composer.mean != model.composer.mean
     assert adapted.notes["source"] == model.hash
@@ -186,7 +199,7 @@ def test_adapting_reads_no_label_and_keeps_the_weights() -> None:
 
 def test_no_traces_are_refused() -> None:
     with pytest.raises(SymboUQError, match="needs traces"):
-        fit([], [], "dual", READER.ontology_hash)
+        fit([], [], "dual", reader().ontology_hash)
 
 
 def signed(body: dict[str, Any]) -> dict[str, Any]:
@@ -235,7 +248,7 @@ def test_a_model_with_a_wrong_value_is_none_or_predicts(other: Any) -> None:
             holder = holder[name]
         holder[place[-1]] = other
         try:
-            Model.of(signed(record)).predict(READINGS[:2])
+            Model.of(signed(record)).predict(readings()[:2])
         except SymboUQError as error:
             assert "\n" not in str(error), place
             refused += 1

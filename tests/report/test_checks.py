@@ -135,11 +135,15 @@ def run(folder: Path, *arguments: str, lines: tuple[Any, ...] = (GOOD, BAD, OPEN
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        ((), 0),
+        pytest.param((), 0, marks=pytest.mark.slow),
         (("--fail-on", "contradicted"), 3),
         (("--fail-on", "contradicted", "--fail-over", "0.5"), 0),
-        (("--fail-on", "contradicted", "--fail-on", "unknown", "--fail-over", "0.5"), 3),
-        (("--fail-on", "not-evaluable"), 0),
+        pytest.param(
+            ("--fail-on", "contradicted", "--fail-on", "unknown", "--fail-over", "0.5"),
+            3,
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(("--fail-on", "not-evaluable"), 0, marks=pytest.mark.slow),
     ],
 )
 def test_the_command_ends_with_3_where_a_gate_does_not_hold(

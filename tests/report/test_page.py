@@ -116,7 +116,7 @@ def corpus(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", [pytest.param("1", marks=pytest.mark.slow), "2"])
 def test_audit_with_a_report_writes_the_same_audits(
     corpus: Path, tmp_path: Path, jobs: str
 ) -> None:

@@ -67,6 +67,7 @@ def test_consistency_of_points(data: Path) -> None:
     assert (counts.infeasible, counts.minimal) == (688, 688)
 
 
+@pytest.mark.slow
 def test_babi_positions(data: Path) -> None:
     assert positions(data) == (296, 296)
 

@@ -74,11 +74,17 @@ def test_every_module_is_a_format_that_is_tested() -> None:
     assert all(issubclass(adapter(name), Adapter) for name in FORMATS)
 
 
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """The audits of the traces in the format of our own."""
+    return audits(WRITERS["symbouq"](tmp_path_factory.mktemp("own"), TRACES))
+
+
 @pytest.mark.parametrize("name", WRITERS)
-def test_the_same_trace_gives_the_same_audit(name: str, tmp_path: Path) -> None:
-    (tmp_path / "own").mkdir()
-    own = WRITERS["symbouq"](tmp_path / "own", texts(name))
-    assert audits(WRITERS[name](tmp_path, texts(name))) == audits(own)
+def test_the_same_trace_gives_the_same_audit(
+    name: str, own: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    assert audits(WRITERS[name](tmp_path, texts(name))) == own[: len(texts(name))]
 
 
 @pytest.mark.slow
