@@ -43,6 +43,19 @@ HAS_TO_BE = ROW | {"question": "Must the cross be directly below the bin?"}
 BESIDE = NAMED | {"question": "Is the lamp near the rug?"}
 
 
+GRID = {
+    "dataset": "stepgame",
+    "scene": ["J is above K.", "K is to the left of M."],
+    "question": "What is the relation of the agent J to the agent M?",
+}
+APART = GRID | {"scene": ["J is above K.", "L is to the left of M."]}
+SHAPES = {
+    "dataset": "spartun",
+    "scene": ["A red star is above a blue circle. The blue circle is above a green square."],
+    "question": "Where is the red star relative to the green square?",
+}
+
+
 def conclusion(of: dict[str, Any], response: str) -> Any:
     trace = Trace.model_validate({"id": "t", **of, "response": response})
     return AUDITOR.audit(trace).claims[-1]
@@ -80,6 +93,11 @@ def conclusion(of: dict[str, Any], response: str) -> Any:
         (HAS_TO_BE, "No.", Verdict.ENTAILED),
         (HAS_TO_BE | {"answer_space": ["yes", "no"]}, "Yes.", Verdict.CONTRADICTED),
         (ROW, "Left is one of three possible relations. That is all.", Verdict.UNKNOWN),
+        # However a text is read, that nothing is settled is judged.
+        (GRID, "So I cannot determine the relation of J to M.", Verdict.CONTRADICTED),
+        (GRID, "Answer: unknown.", Verdict.CONTRADICTED),
+        (APART, "Answer: unknown.", Verdict.ENTAILED),
+        (SHAPES, "It cannot be determined.", Verdict.CONTRADICTED),
     ],
 )
 def test_answers(of: dict[str, Any], response: str, verdict: Verdict) -> None:
