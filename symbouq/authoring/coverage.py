@@ -122,16 +122,10 @@ def _is_testable(
         relations: The relations of all profiles.
         decisive: The names of predicates that rules read.
     """
-    if fact.name in declared("of_answers") or fact.name in _UNREAD:
+    if fact.name in {*declared("of_answers"), *declared("unread")}:
         return False
     related = any(plain(argument) in relations for argument in fact.arguments)
     return _has_words(fact) or (related and fact.name in decisive)
-
-
-_UNREAD = ("label", "guidance", "grows", "message")
-"""What no test reads, or brings about for sure: labels of answers, what language models are told,
-what is said of a verdict.
-"""
 
 
 def _has_words(fact: clingo.Symbol) -> bool:

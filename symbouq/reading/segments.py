@@ -245,7 +245,7 @@ def chosen(text: str, *listings: str) -> str:
     """What an answer says that is no more than the letter of an option, "(b)", by the texts that
     list the options; empty where it says something else.
     """
-    letter = _OPTION.fullmatch(text[slice(*gist(text))])
+    letter = _option().fullmatch(text[slice(*gist(text))])
     if letter is None:
         return ""
     options = (option for listing in listings for option in _OPTIONS.finditer(listing))
@@ -550,7 +550,6 @@ _CLAUSE = 3
 _WORDS = re.compile(r"[^\W_]+(?:'\w+)?")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+")
 _BREAK = re.compile(r"(?<=[.!?;])[ \t]+|\n+")
-_OPTION = re.compile(r"(?:option |choice )?\(?([a-h])[).]?", re.IGNORECASE)
 _OPTIONS = re.compile(
     r"(?:(?<=[\n\s,;?:(])|\A)\(?([a-h])[.):][ \t]+([^\n;]{1,80}?)"
     r"(?=[ \t]*(?:[,;]?[ \t]+(?:or )?\(?[a-h][.):][ \t]|[;\n?]|\Z))",
@@ -637,6 +636,11 @@ def _drawing() -> re.Pattern[str]:
     drawn = r"(?:%(conclusion)s|%(clause)s|%(contrary)s|%(doubt)s|%(opening)s|%(adverb)s)\b\W{0,9}"
     option = r"\(?[a-h](?:[.):]\s+|\)\s*)"
     return _compiled(rf"\W{{0,9}}(?:{drawn}(?:that\b\s*)?){{0,4}}(?:it(?:\sis|'s)\s+|{option})?")
+
+
+@cache
+def _option() -> re.Pattern[str]:
+    return _compiled(r"(?:(?:%(lettering)s) )?\(?([a-h])[).]?")
 
 
 @cache

@@ -204,6 +204,7 @@ ROLES = {
     *("confidence", "settled", "possible", "listing", "unsure"),
     *("adverb", "announcing", "announced", "supposing", "opening", "closing", "contrary"),
     *("doubt", "assent", "refusal", "replacing", "blunder", "meant", "twofold", "reversing"),
+    "lettering",
 }
 
 
