@@ -98,7 +98,7 @@ def _memory_of(_ontology: Ontology, _units: tuple[Unit, ...]) -> _SceneMemory:
     return _SceneMemory()
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class ClaimInput:
     """A claim of relations, as it is audited.
 
@@ -375,13 +375,19 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
             self.memory.claims[key] = self.decide(key, self.scene_units)
         return self.memory.claims[key]
 
-    def under(self, relations: Iterable[Triple], admitted: Sequence[Unit]) -> _Decision:
-        """The decision on some relations under the scene and claims that it does not entail."""
-        key = frozenset(relations)
-        ground = self.alone(key)
+    def under(
+        self, relations: Iterable[Triple], ground: _Decision, admitted: Sequence[Unit]
+    ) -> _Decision:
+        """The decision on some relations under the scene and claims that it does not entail.
+
+        Args:
+            relations: The relations.
+            ground: The decision on them under the scene alone.
+            admitted: The claims.
+        """
         if ground.verdict.determinate or not admitted:
             return ground
-        return self.decide(key, [*self.scene_units, *admitted])
+        return self.decide(frozenset(relations), [*self.scene_units, *admitted])
 
     # The claims in order ----------------------------------------------------------------
 
@@ -410,7 +416,8 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
             return Step(self.of_alternatives(number, claim, grounded, admitted))
         if given.stance == _COUNTED:
             return Step(self.of_counted(number, claim, grounded, admitted))
-        decision = self.under(claim, admitted)
+        ground = self.alone(claim)
+        decision = self.under(claim, ground, admitted)
         status, unit = decision.verdict, None
         if given.stance in _OVER_WORLDS:
             result = self.over_worlds(number, status, grounded)
@@ -418,7 +425,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
             result = ClaimResult(self.judged(number, status), grounded)
             if result.verdict is not status:
                 result.reason = "in_part" if given.sure else "uncertain"
-            if given.sure:
+            if given.sure and ground.verdict is not Verdict.ENTAILED:
                 unit = self.entering(number, claim, decision, result, admitted)
         if not status.determinate or result.reason in ("uncertain", "in_part"):
             return Step(result, unit)
@@ -432,7 +439,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         result: ClaimResult,
         admitted: Sequence[Unit],
     ) -> Unit | None:
-        """A claim as a premise of those after it, unless the scene entails it already or it cannot
+        """A claim that the scene does not entail as a premise of those after it, unless it cannot
         be one: then the context is infeasible from there on.
 
         Args:
@@ -444,8 +451,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         """
         if decision.verdict is Verdict.CONTRADICTED:
             result.feasible_after = False
-            return None
-        if self.alone(claim).verdict is Verdict.ENTAILED:
             return None
         unit = Unit(Premise("claim", number), tuple(map(self.atom, claim)))
         group = frozenset(unit.atoms)
@@ -511,7 +516,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
             grounded: The verdict on it under the scene alone.
             admitted: The claims of its context.
         """
-        decisions = [self.under([triple], admitted) for triple in claim]
+        decisions = [self.under([t], self.alone([t]), admitted) for t in claim]
         found = self.count(number, decisions)
         verdict = self.judged(number, found)
         result = ClaimResult(verdict, grounded, reason=_OF_COUNTED[verdict])

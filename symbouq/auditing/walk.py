@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from symbouq.auditing.verdicts import ClaimResult, Clashes, Premise, TraceResult, Verdict
 from symbouq.limits import LimitError
@@ -31,8 +31,7 @@ class SceneDecision:
     reasons: Clashes = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class Step(Generic[U]):
+class Step(NamedTuple, Generic[U]):
     """A claim decided under the context before it.
 
     Attributes:
@@ -123,10 +122,11 @@ class ClaimWalk(ABC, Generic[C, U]):
         """
         grounds: list[Verdict | None] = []
         for number, claim in enumerate(self.claims, start=1):
-            ground = None
-            with self.limited():
-                ground = self.grounded(number, claim) if claim else None
-            grounds.append(ground)
+            try:
+                grounds.append(self.grounded(number, claim) if claim else None)
+            except LimitError:
+                self.timed_out = True
+                grounds.append(None)
         results: list[ClaimResult] = []
         explanations: list[Callable[[], None]] = []
         admitted: list[U] = []
@@ -137,8 +137,10 @@ class ClaimWalk(ABC, Generic[C, U]):
                 continue
             step: Step[U] | None = None
             if decided and feasible and ground is not None:
-                with self.limited():
+                try:
                     step = self.step(number, claim, ground, tuple(admitted))
+                except LimitError:
+                    self.timed_out = True
             if step is not None:
                 result = step.result
                 feasible = result.feasible_after
