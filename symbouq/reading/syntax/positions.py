@@ -172,6 +172,7 @@ class Axes:
         self._axis = ontology.wording.axis_of
         self._scale = ontology.wording.scale
         self._counting = ontology.wording.lexeme.get("counting", frozenset())
+        self._origin = ontology.wording.lexeme.get("origin", frozenset())
         self._sides = sides
         self.amounts = Amounts(ontology)
         self._converse = ontology.relations.converse
@@ -210,7 +211,8 @@ class Axes:
             return None  # "x is left of y", "the row goes from left to right: A, B"
         before, side = told[-1]
         relation = self._sides[side]
-        from_there = before == "from" or "starting at" in " ".join(words[at:end])
+        said = f" {' '.join(words[at:end])} "
+        from_there = before == "from" or any(f" {text} the " in said for text in self._origin)
         if before == "at" and not (first or from_there):
             return None  # "Y is at the bottom" places what is called Y
         if first or (from_there and len(told) == 1):
