@@ -231,7 +231,7 @@ class Lexicon:
         container: The kinds of things that other things are in.
         numeral: Word to number.
         ordinal: Word to the number that it counts to.
-        texts: Data set to how its texts are read: `templated`, `described` or `parsed`.
+        texts: Data set to how its texts are read: `described` or `parsed`.
     """
 
     phrase: Annotated[dict[str, str], _by_text]
@@ -288,6 +288,8 @@ class Wording:
         scale: Scale to the relation of what has the greater number on it to what has the smaller.
         shares_place: Relations to a thing of what has its place: row, column, coordinates.
         axis_of: Word for the axis of a scale to it.
+        aligned: Relation to the axis on which two things that have it are at one place.
+        notation: What is written, with letters for names and directions, to what it means.
         level: Words that say that things have one place on a scale, to the scale.
         metric: Scale of which the places are at even distances to the unit of these.
         clockwise: Direction to the one to the right of who faces it.
@@ -321,6 +323,8 @@ class Wording:
     scale: Annotated[dict[str, str], _mapping]
     shares_place: Annotated[frozenset[str], _members]
     axis_of: Annotated[dict[str, str], _by_text]
+    aligned: Annotated[dict[str, str], _mapping]
+    notation: Annotated[dict[str, str], _mapping]
     level: Annotated[dict[str, str], _by_text]
     metric: Annotated[dict[str, str], _mapping]
     clockwise: Annotated[dict[str, str], _mapping]

@@ -478,6 +478,9 @@ def upheld(text: str) -> str:
 
 def _retractions(text: str) -> Iterator[tuple[int, int]]:
     """The spans of what takes back something, with the words that open and close it."""
+    words = set(_RUN.findall(text.lower()))
+    if not any(words.issuperset(told) for first in words for told in _retracting().get(first, ())):
+        return
     last: tuple[int, int] | None = None
     for found in _retraction().finditer(text):
         phrase = " ".join(found.group().lower().split())
@@ -671,6 +674,19 @@ def _assenting() -> re.Pattern[str]:
     return _compiled(
         r"[^\w\n]{0,9}(?:(?:%(opening)s|%(contrary)s)\W{1,3})?(?:%(assent)s)\b(?!\s+\w)"
     )
+
+
+_RUN = re.compile(r"[^\W\d_]+")
+
+
+@cache
+def _retracting() -> dict[str, list[set[str]]]:
+    """The words of each phrase that takes something back, by its first: few texts have one."""
+    names = ("retraction", "blunder", "meant", "refusal", "replacing")
+    found: dict[str, list[set[str]]] = {}
+    for words in (_RUN.findall(phrase) for name in names for phrase in _cues()[name]):
+        found.setdefault(words[0], []).append(set(words))
+    return found
 
 
 @cache

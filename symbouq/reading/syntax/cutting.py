@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import LONGEST_WORD, stretches
 from symbouq.reading.syntax.preparation import Piece
 
@@ -19,6 +21,8 @@ _ENDLESS = re.compile(rf"(?<!\S)\S{{{LONGEST_WORD},}}")
 _CLOSING = frozenset('"*_`)]\u201d')
 ENDS = frozenset((".", "!", "?", ";"))
 """What ends a sentence."""
+_DOTTED = ("gloss", "abbreviation", "clipping", "numero")
+"""Classes of abbreviations."""
 
 
 @cache
@@ -29,16 +33,31 @@ def english_tokenizer() -> Tokenizer:
     return spacy.blank("en").tokenizer
 
 
-def spans(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
+def spans(
+    tokenizer: Tokenizer, text: str, dotted: Mapping[str, str] = MappingProxyType({})
+) -> list[tuple[int, int]]:
     """The spans of a text's sentences; a line break ends one."""
     return [
         (tokens[0].start, tokens[-1].start + len(tokens[-1].text))
-        for tokens in pieces(tokenizer, text)
+        for tokens in pieces(tokenizer, text, dotted)
     ]
 
 
-def pieces(tokenizer: Tokenizer, text: str) -> Iterator[list[Piece]]:
+def dotted_of(ontology: Ontology) -> dict[str, str]:
+    """The abbreviations of a profile, each with its class."""
+    word = ontology.lexicon.word
+    return {text: name for name in _DOTTED for text in word.get(name, ())}
+
+
+def pieces(
+    tokenizer: Tokenizer, text: str, dotted: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[list[Piece]]:
     """The tokens of each of a text's sentences that has a letter or a digit.
+
+    Args:
+        tokenizer: What finds the tokens.
+        text: The text.
+        dotted: Abbreviations, with their full stops, to their classes.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
@@ -60,13 +79,31 @@ def pieces(tokenizer: Tokenizer, text: str) -> Iterator[list[Piece]]:
         spaced = bool(last or token.whitespace_ or following.is_space)
         closed = ended and token.text[0] in _CLOSING
         ends = spaced and (token.text in ENDS or closed)
-        ended = (token.text in ENDS or closed) and (follows[:1] in _CLOSING or spaced)
         lettered = len(token.text) == 2 and token.text[1] == "." and token.text[0].isalpha()
+        ended = (token.text in ENDS or closed) and (follows[:1] in _CLOSING or spaced)
+        ended = ended or (lettered and not spaced and follows[:1] in _CLOSING)  # 'above B."'
         ends = ends or (lettered and (last or follows[:1].isupper() or following.is_space))
+        if token.text == "." and n and place == tokens[n - 1][1] + len(tokens[n - 1][0].text):
+            abbreviated = dotted.get(f"{tokens[n - 1][0].text}.".lower(), "")
+            if follows and _goes_on(abbreviated, follows):
+                current.pop()
+                ends = ended = False
         if current and (ends or last or (token.is_space and "\n" in token.text)):
             if any(c.isalnum() for piece in current for c in piece.text):
                 yield current
             current = []
+
+
+def _goes_on(abbreviated: str, follows: str) -> bool:
+    """Whether a sentence goes on after the full stop of an abbreviation.
+
+    Args:
+        abbreviated: The class of the abbreviation; empty where it is none.
+        follows: The token after it.
+    """
+    if abbreviated == "clipping":
+        return not follows[0].isupper()
+    return follows[0].isdecimal() if abbreviated == "numero" else bool(abbreviated)
 
 
 def _blank(found: re.Match[str]) -> str:

@@ -88,6 +88,7 @@ class Discourse:
         self._placed_last: list[int] = []
         self._noun = ""
         self._graded = ""
+        self._heard = 0  # sentences
         self._wanted: list[tuple[Statement, int]] = []
         self._asking: set[int] = set()  # noun phrases whose things are being looked for
 
@@ -100,6 +101,7 @@ class Discourse:
             listed = list(dict.fromkeys(t for of in named for t in of))
             self.things.gather(sentence.named(head)[0], listed)
             self._groups.append(tuple(listed))
+        self._heard += 1
         self._whole.open(sentence)
         wanted, self._wanted = self._wanted, []
         said = tuple(map(self._as_it_was, self._joined(self._said(sentence))))
@@ -620,6 +622,9 @@ class Discourse:
         frame = sentence.words[place.told]
         named = not (frame.label or frame.places or frame.category)
         of = frame.text.lower() if named else ""
+        if frame.category == "side":
+            # "A is on the left and B on the right" says nothing of what else is on the right.
+            of = f"sentence {self._heard}"
         if of in self._wording.lexeme.get("ellipsis", ()):
             of = self._noun_before(sentence, place.told).lower()
         return Placed(place.scale, place.number, of, place.placed == place.told)
@@ -908,6 +913,7 @@ class Discourse:
             grouped = {head for group in here for head in group}
             alone = [p.head for p in several if p.head < phrase.head and p.head not in grouped]
             here = sorted([*here, *((head,) for head in alone)], key=max)
+            here = here or self._pairs(sentence, phrase.head)
         named = [tuple(t for h in g for t in self._meant(sentence, h, CONTEXT)) for g in here]
         if phrase.pick is not None:
             pair = next((g for g in [*reversed(named), *reversed(self._groups)] if len(g) == 2), ())
@@ -929,6 +935,15 @@ class Discourse:
         noun = sentence.named(other)[1]
         alike = self.things.several([noun], noun, phrase.count + len(excluded))
         return tuple(t for t in alike if t not in excluded)
+
+    @staticmethod
+    def _pairs(sentence: Sentence, head: int) -> list[tuple[int, ...]]:
+        """The two noun phrases that a sentence relates last before another: "A is left of B, with a
+        gap between THEM"; none where it has spoken of more.
+        """
+        named = {n for n, phrase in sentence.says.phrases.items() if phrase.names and n < head}
+        related = ((s.placed, s.landmark) for s in sentence.says.statements)
+        return [tuple(sorted(pair)) for pair in related if named == set(pair)][-1:]
 
     def _last(self, sentence: Sentence, phrase: Phrase, other: int, count: int) -> tuple[int, ...]:
         """The things that were named last before a noun phrase, as many as it is of; the one that

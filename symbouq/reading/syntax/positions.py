@@ -178,13 +178,20 @@ class Axes:
         self._converse = ontology.relations.converse
 
     def found(self, words: Sequence[str]) -> list[Turning]:
-        """What some words say of axes; "X is to the right" places what is called X."""
+        """What some words say of axes; "X is to the right" and "A is below X to the left" place
+        what is called X, "X to the right, Y up" does not.
+        """
         lower = [word.lower() for word in words]
-        found = []
+        found: list[Turning] = []
+        lettered: list[Turning] = []
         for n, word in enumerate(words):
-            named = word.isupper() and lower[n + 1 : n + 2] == ["is"]
-            turning = None if named else self._turning(lower, n)
-            found += [turning] if turning is not None else []
+            turning = self._turning(lower, n)
+            if turning is None or (word.isupper() and lower[n + 1 : n + 2] == ["is"]):
+                continue
+            alone = word.isupper() and "axis" not in lower
+            (lettered if alone else found).append(turning)
+        if found or len({turning.scale for turning in lettered}) > 1:
+            found = sorted([*found, *lettered])
         return found
 
     def _turning(self, words: Sequence[str], at: int) -> Turning | None:
@@ -234,7 +241,8 @@ class Placed:
     Attributes:
         scale: The scale.
         number: The number of the place on it.
-        frame: What the place belongs to: "shelf" of "the top shelf"; empty where nothing says.
+        frame: What the place belongs to, "shelf" of "the top shelf", or the sentence that has
+            things on several sides; empty where nothing says.
         itself: Whether the thing is the place: "row 3".
     """
 

@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle, pairwise
-from typing import NamedTuple
+from string import ascii_uppercase
+from typing import Any, NamedTuple
 
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.stems import singular_of, stems
@@ -44,6 +45,9 @@ SHOWN = {
 
 _ADJECTIVE = "blue"
 """What a side that tells which one a thing is is shown as."""
+
+_SUPPOSING = "Suppose"
+"""What a verb that supposes is shown as where it opens a sentence."""
 
 _STAYING = "kept"
 """What "left" is shown as where it is what was done to a thing."""
@@ -89,6 +93,20 @@ class Word:
     vague: bool = False
     left_out: str = ""
 
+    def spelled(self, letters: Mapping[int, str]) -> Word:
+        """The word with other letters as names of things.
+
+        Args:
+            letters: Code point of a letter to the one that takes its place.
+        """
+        if not (_LETTER.search(self.text) or _LETTER.search(self.left_out)):
+            return self
+        text, shown, left_out = (
+            _LETTER.sub(lambda found: found.group().translate(letters), told)
+            for told in (self.text, self.shown, self.left_out)
+        )
+        return replace(self, text=text, shown=shown, left_out=left_out)
+
     @property
     def open(self) -> bool:
         """Whether it expresses relations of which it leaves open which hold: "left or right of"."""
@@ -110,6 +128,14 @@ class Piece(NamedTuple):
     relation: str = ""
     argument: bool = False
 
+
+_LETTER = re.compile(r"(?<![^\W_])[A-Z](?![^\W_]|['\u2019])")
+"""A letter that stands alone, as a name may."""
+_PARTS = re.compile(r"[A-Za-z]+|-")
+_DIRECTIONS = ("R", "S")
+"""What stands for the words of directions in a notation."""
+_REMEMBERED = 20_000
+"""Most sentences that are remembered as the parser is to see them."""
 
 _TERM = re.compile(
     r"(?<![A-Za-z])(?P<name>[A-Za-z][A-Za-z_]{0,40})"
@@ -175,6 +201,8 @@ _OBJECT = 4
 """The most words of an object before the particle of its verb."""
 _COMMAS = frozenset((",", "\u2014", "\u2013", ";"))
 _SINGULAR_UNITS = frozenset(("a", "an", "one"))
+_LONGEST_CLOCK = 6
+"""Most words that make an hour of a number."""
 _CONTENT = 3
 """Most words of what a distance consists of: "miles of OPEN OCEAN"."""
 _MEANS = 3
@@ -184,12 +212,44 @@ _LONGEST_DISTANCE = 9
 
 
 def _joined(tokens: Sequence[Piece]) -> tuple[int, str]:
-    """Where tokens start, and their text."""
+    """Where tokens start, and their text, without what was put before one of them."""
     first = tokens[0].start if tokens else 0
     text = ""
-    for token in tokens:
+    for n, token in enumerate(tokens):
+        if _is_put_in(tokens, n):
+            continue
         text += " " * (token.start - first - len(text)) + token.text
     return first, text
+
+
+def _spelled(tokens: Sequence[Piece], letters: Mapping[str, str]) -> tuple[Piece, ...]:
+    """Tokens with other letters as names of things."""
+    return tuple(
+        piece._replace(
+            text=_LETTER.sub(lambda found: letters.get(found.group(), found.group()), piece.text)
+        )
+        for piece in tokens
+    )
+
+
+def _notation(written: str) -> re.Pattern[str]:
+    """What finds a notation, "A = B + offset(R) ...": a space in it stands for any or none."""
+    parts = []
+    for sign in re.findall(r"\.\.\.|\w+|[^\w\s]|\s+", written):
+        if sign.isspace():
+            parts.append(r"\s*")
+        elif sign in _DIRECTIONS:
+            parts.append(rf"(?P<{sign}>[A-Za-z][A-Za-z -]{{0,30}})")
+        elif len(sign) == 1 and sign.isalpha():
+            parts.append(rf"(?P<{sign}>\w+)")
+        else:
+            parts.append(r"(?:[\s\d()+=,*/-]*[\d)])?" if sign == "..." else re.escape(sign))
+    return re.compile(r"(?<!\w)" + "".join(parts))
+
+
+def _is_put_in(tokens: Sequence[Piece], at: int) -> bool:
+    """Whether a token stands for what a sentence leaves out: it has the place of the next one."""
+    return at + 1 < len(tokens) and tokens[at + 1].start == tokens[at].start
 
 
 class Expressions:
@@ -213,7 +273,11 @@ class Expressions:
                     known.setdefault(text, category)
         for text, relation in ontology.lexicon.phrase.items():
             category = known.get(text) or _category(text, ontology)
-            self.of.setdefault(category, {})[tuple(tokenized(text))] = relation
+            words = tuple(tokenized(text))
+            self.of.setdefault(category, {})[words] = relation
+            for phrases in self.of.values():
+                if words in phrases:
+                    phrases[words] = relation
 
     def __getitem__(self, category: str) -> Mapping[tuple[str, ...], str]:
         return self.of.get(category, {})
@@ -251,6 +315,12 @@ class Preparation:
         self.sides = {words[0]: relation for words, relation in sides if len(words) == 1}
         self.axes = Axes(ontology, self.sides)
         self.amounts = self.axes.amounts
+        self._directional = {"-"} | {
+            words[0]
+            for category in ("side", "preposition")
+            for words, relation in self.expressions[category].items()
+            if len(words) == 1 and relation in self.directions
+        }
         self._clock = ontology.lexicon.clock
         self._converse = ontology.relations.converse
         self._terms = {name.replace("_", ""): name for name in ontology.relations.family}
@@ -307,6 +377,13 @@ class Preparation:
         self.positions = Positions(ontology, tokenized)
         self.persons = ontology.wording.person
         self.regions = ontology.wording.region
+        known = frozenset().union(
+            *self._classes.values(), self._phrases, self._coded, self._units, self._quantities,
+            map(str.lower, self._terms), ontology.wording.axis_of, numerals,
+        )  # fmt: skip
+        self._notations = [(_notation(t), meant) for t, meant in ontology.wording.notation.items()]
+        self._nameable = tuple(c for c in ascii_uppercase if c.lower() not in known)
+        self._prepared: dict[tuple[Any, ...], list[Word]] = {}
 
     def words(
         self,
@@ -315,7 +392,8 @@ class Preparation:
         names: frozenset[Name] = frozenset(),
         proper: bool = False,
     ) -> list[Word]:
-        """A sentence as the parser is to see it.
+        """A sentence as the parser is to see it. Sentences that differ in the letters that name
+        things are prepared once.
 
         Args:
             tokens: Its tokens.
@@ -323,6 +401,32 @@ class Preparation:
             names: Names that are one word to the parser.
             proper: Whether they are shown as first names without an article, not as nouns.
         """
+        letters = {} if heads or names else self._letters(tokens)
+        alike = _spelled(tokens, letters) if letters else tuple(tokens)
+        key = alike, heads, names, proper
+        if key not in self._prepared:
+            if len(self._prepared) >= _REMEMBERED:
+                self._prepared.clear()
+            self._prepared[key] = self._words(*key)
+        words = self._prepared[key]
+        if not letters:
+            return list(words)
+        back = {ord(other): letter for letter, other in letters.items()}
+        return [word.spelled(back) for word in words]
+
+    def _letters(self, tokens: Sequence[Piece]) -> dict[str, str]:
+        """The letters that name things in a sentence, each with the one that stands for it."""
+        found = _LETTER.findall(" ".join(token.text for token in tokens))
+        lone = dict.fromkeys(letter for letter in found if letter in self._nameable)
+        return dict(zip(lone, self._nameable, strict=False))
+
+    def _words(
+        self,
+        tokens: Sequence[Piece],
+        heads: frozenset[str],
+        names: frozenset[Name],
+        proper: bool,
+    ) -> list[Word]:
         first, text = _joined(tokens)
         found: list[tuple[int, int, list[Piece]]] = []
         for term in _TERM.finditer(text):
@@ -335,18 +439,49 @@ class Preparation:
                     Piece(term["landmark"], landmark, argument=True),
                 ]
                 found.append((named, first + term.end(), parts))
+        for written, meaning in self._notations:
+            for found_here in written.finditer(text):
+                parts = self._spelled_out(found_here, meaning, first)
+                if parts:
+                    found.append((first + found_here.start(), first + found_here.end(), parts))
         for name in (*_IDENTIFIER.finditer(text), *_NUMBERED.finditer(text)):
             if self._identifies(name, heads):
                 begin, end = first + name.start(), first + name.end()
                 found.append((begin, end, [Piece(name.group(), begin, argument=True)]))
         pieces: list[Piece] = []
         last = first
-        for begin, end, parts in sorted(found, key=lambda part: part[:2]):
+        for begin, end, parts in sorted(found, key=lambda part: (part[0], -part[1])):
             if begin >= last:
-                pieces += [*self._plain(tokens, last, begin), *parts]
+                put = (
+                    t for n, t in enumerate(tokens) if t.start == begin and _is_put_in(tokens, n)
+                )
+                pieces += [*self._plain(tokens, last, begin), *put, *parts]
                 last = end
-        pieces += self._plain(tokens, last, first + len(text))
+        pieces += self._plain(tokens, last, max((t.start + len(t.text) for t in tokens), default=0))
         return _Sentence(self, pieces, heads, names, proper).words()
+
+    def _spelled_out(self, written: re.Match[str], meaning: str, first: int) -> list[Piece]:
+        """The tokens of what a notation means; none where what stands for a direction is none.
+
+        Args:
+            written: What is written.
+            meaning: What it means, with the letters of its groups.
+            first: Where the text starts.
+        """
+        pieces = []
+        for word in meaning.split():
+            given = written.groupdict().get(word)
+            if given is None:
+                pieces.append(Piece(word, first + written.start()))
+                continue
+            start = first + written.start(word)
+            parts = list(_PARTS.finditer(given)) if word in _DIRECTIONS else []
+            if not self._directional.issuperset(part.group().lower() for part in parts):
+                return []
+            pieces += [Piece(part.group(), start + part.start()) for part in parts] or [
+                Piece(given, start, argument=True)
+            ]
+        return pieces
 
     def _identifies(self, name: re.Match[str], heads: frozenset[str]) -> bool:
         """Whether joined words are one name: not "upper_left", nor a number that cites a sentence.
@@ -450,7 +585,7 @@ _CODES = (
 
 _FUNCTIONS = (
     "auxiliary", "with", "relative", "asking", "pronoun", "possessive", "between", "condition",
-    "negation", "denial", "inferring", "numbering",
+    "negation", "denial", "inferring", "numbering", "supposition", "topical",
 )  # fmt: skip
 """Classes of words, beside those of codes, that are no part of a label."""
 
@@ -644,7 +779,8 @@ class _Sentence:
                 continue  # "in the northern part of B"
             if self._is(words[0], "portion") and self._is_partitive(at - 1):
                 continue  # "the part of B that ..."
-            short = len(words) == 1 and len(words[0]) < 3 and words[0] not in ("up", "in")
+            short = category == "side" and len(words) == 1 and len(words[0]) < 3
+            short = short and words[0] != "up"
             if short and (not self.texts[at].isupper() or self._at(at + 1) == "."):
                 continue  # "NE", not "ne"
             if short and len(words[0]) == 1 and self._at(end) != "of":
@@ -760,11 +896,12 @@ class _Sentence:
         first, second = self._direction_of(at + 1), self._direction_of(at + 3)
         if self.lower[at] != "between" or self._at(at + 2) != "and" or not (first and second):
             return None
-        timed = self._at(at + 4) in ("o'clock", "oclock")
+        end = self._clock_end(at + 4)
+        timed = end > at + 4
         relation = first if first == second else self.of._join.get((first, second))
         if relation is None or not (timed or any(self._is(word, "dial") for word in self.lower)):
             return None
-        last = at + 4 if timed else at + 3
+        last = end - 1
         code, category = ("S", "side") if self._at(last + 1) == "of" else ("P", "preposition")
         return _Item(code, at, last, relation, category)
 
@@ -774,16 +911,35 @@ class _Sentence:
         if relation is None:
             return None
         end = at + 1
+        other = self._direction_of(at + 2) if self._at(at + 1) == "or" else None
+        if other is not None:  # "at 4 or 5 relative to B"
+            relation = relation if other == relation else self.of._join.get((relation, other))
+            end = at + 3
+        follows = self._code(end) if end < len(self.lower) else None
+        referred = self._at(at - 1) == "at" and follows is not None and follows.code == "R"
+        if relation is None or (other is not None and not referred and self._clock_end(end) == end):
+            return None
         timed = self.lower[end : end + 2] == [":", "00"]
         end += 2 if timed else 0
         fronted = self._at(at - 1) == "at" and not self._at(at - 2).isalpha()
         if timed and fronted and not self._is(self._at(end), "link"):
             return None  # "At 9:00 the crane lifts A"
-        if self._at(end) in ("o'clock", "oclock"):
-            return _Item("S", at, end, relation, "side")
+        marked = self._clock_end(end)
+        if marked > end:
+            return _Item("S", at, marked - 1, relation, "side")
         plain = self._at(at - 1) in ("at", "the") and not self._at(end).isalpha()
-        dialled = plain and any(self._is(other, "dial") for other in self.lower)
+        dialled = plain and any(self._is(word, "dial") for word in self.lower)
+        dialled = dialled or referred
         return _Item("S", at, end - 1, relation, "side") if timed or dialled else None
+
+    def _clock_end(self, at: int) -> int:
+        """The end of words that make an hour of the number before them, "o'clock", "position of a
+        clock face"; the position where there are none.
+        """
+        for end in range(min(len(self.lower), at + _LONGEST_CLOCK), at, -1):
+            if self._is(" ".join(self.lower[at:end]), "hour"):
+                return end
+        return at
 
     def _bearing(self, at: int) -> _Item | None:
         """The direction of a bearing, counted clockwise from above: "a bearing of 090 degrees"."""
@@ -909,8 +1065,10 @@ class _Sentence:
         denied = self._at(at) == "not"
         if denied and self._at(at + 1) == "within":
             return None
-        if not self.lower[at][:1].isalnum():
-            return None
+        if not self.lower[at][:1].isalnum() or (
+            len(self.texts[at]) == 1 and self.texts[at].isupper()
+        ):
+            return None  # "where is M from B"
         if not (denied or self._leads(at) or self._measures(at)):
             return None
         before = self._at(at - 1)
@@ -1009,7 +1167,7 @@ class _Sentence:
             codes.append(further)
         last = codes[-1] + 1
         named = self._is_listed_code(codes[0]) and len(codes) > 1
-        measured = self._at(last) in self.of._units or self._at(last) == "o'clock"
+        measured = self._at(last) in self.of._units or self._clock_end(last) > last
         if not named or measured or self._code_at(codes[-1] - 1) not in ("C", "O"):
             return
         text = self.texts[at][: len(noun)]
@@ -1150,22 +1308,26 @@ class _Sentence:
         bound = bound or (faces and ending == "ing")
         if not text.isalpha() or (bound and self.lower[at] not in self.heads):
             return 0
-        if self._is_move(self.lower[at]) or self._is(self.lower[at], "have"):
+        if self._is_move(self.lower[at]) or any(self._is(s, "have") for s in stems(self.lower[at])):
             return 0
         follows = self._at(at + 2)
         bids = any(self._is(self.lower[at], name) for name in ("bidding", "putting"))
         if not at and bids and not (self._is_verb(follows) or self._is(follows, "auxiliary")):
             return 0  # "Put B to the right of H", but "Set 3 is right of H"
+        named = bool(self.items) and self.items[-1].code == "A"
+        if named and (self._is_verb(self.lower[at]) or looks_like_verb(self.lower[at])):
+            return 0  # "A overlaps B2"
         if not after[-1:].isdecimal() and not self._opens_label(at):
             return 0
         lettered = after.isalpha() and len(after) == 1 and self._is(self.lower[at], "lettered")
         if not (_CODE.fullmatch(after) or lettered):
             return 0
         occasional = self._is(self.lower[at], "occasion")  # "on Monday I"
+        lettered = lettered or (self._is(self.lower[at], "kind") and self._is_letter(at + 1))
         if after == "I" and (occasional or (self.texts[at].islower() and not lettered)):
             return 0
         measured = follows in self.of._units and self.lower[at] not in self.heads
-        if measured or follows == "o'clock" or self.lower[at] in self.of._citing:
+        if measured or self._clock_end(at + 2) > at + 2 or self.lower[at] in self.of._citing:
             return 0
         if follows == ":" and self._at(at + 3).isdecimal():
             return 0
@@ -1200,11 +1362,18 @@ class _Sentence:
             third_person = after.endswith("s") and placing
             # "has I above it": of who speaks it would be "me"
             owned = self._is(self._at(at - 1), "possessing") and not self._is(after, "auxiliary")
-            return third_person or owned or after in ("", "is", ",", ".", "and")
+            sided = self._code_at(at + 1) in tuple("IT") and self._code_at(at + 2) == "D"
+            paired = self._at(at - 1) == "and" and self._at(at - 2) in _LETTERS
+            sided = sided or (paired and at > 1 and self.texts[at - 2].isupper())  # "B and I are"
+            # "Where is I from B", "the relation of I to B": who speaks is "me" there.
+            tied = self._code_at(at - 1) in tuple("LT") and not self._is(after, "auxiliary")
+            sided = sided or tied or self._at(at - 1) == "is"
+            return third_person or owned or sided or after in ("", "is", ",", ".", "?", "and")
         if text == "A":
             if self._is(after, "homonym"):
                 return False  # "A well"
-            return not after.isalpha() or self._is_function(after) or self._is_verb(after)
+            verbal = self._is_verb(after) or (after.endswith("s") and self._is_copula(after))
+            return not after.isalpha() or self._is_function(after) or verbal
         return True
 
     def _is_function(self, word: str) -> bool:
@@ -1378,7 +1547,7 @@ class _Sentence:
                 if contrasted:
                     self.made[-1] = replace(self.made[-1], denied=True)
                 continue
-            item = self.items[position]
+            item = self._bare(self.items[position])
             position += 1
             text = " ".join(self.texts[item.first : item.last + 1])
             if item.code == "Z":
@@ -1393,6 +1562,9 @@ class _Sentence:
                 continue
             if item.code == "0":
                 self._add(item, item, "not")
+                continue
+            if not self.made and item.code == "W" and self._is(text.lower(), "supposition"):
+                self._add(item, item, _SUPPOSING)  # "Assume D is ...", taken for a name
                 continue
             if item.code == "V":
                 self._add(item, item, _STAYING)
@@ -1456,6 +1628,12 @@ class _Sentence:
         """Whether a word that says how much is a thing: "the WELL"."""
         word = self.lower[self.items[position].first]
         return self._is(word, "homonym") and bool(re.match("D.(?:[W,P=]|$)", code[position - 1 :]))
+
+    def _bare(self, item: _Item) -> _Item:
+        """An item without a noun that says nothing of what its letter names: "object B"."""
+        kind = item.code == "A" and self._is(self.lower[item.first], "kind")
+        lettered = item.last == item.first + 1 and self.texts[item.last].isalpha()
+        return item._replace(first=item.last) if kind and lettered else item
 
     def _places(self, code: str, position: int) -> bool:
         """Whether what follows places something: "'s left of", "'s on the", not "'s left"."""

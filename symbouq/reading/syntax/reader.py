@@ -44,6 +44,7 @@ from symbouq.reading.traces import (
     COUNTED,
     NAMED_BY_QUESTION,
     QUOTED,
+    RETRACTED,
     Claim,
     Mention,
     Text,
@@ -621,6 +622,7 @@ class SyntaxReader:
             or any(True for _ in self.mentions([s], things, offset, forces))
         ]
         triggers = {n for s in spoken for n in (s.statement.trigger, *s.joined)}
+        triggers |= {s.statement.trigger for s in said if self._is_covered(s, spoken)}
         for stated in sentence.says.statements:
             located = stated.landmark in triggers  # "on the third FLOOR"
             if stated.trigger not in triggers and not located:
@@ -643,6 +645,23 @@ class SyntaxReader:
         words = [(word.start, word.text) for n, word in enumerate(sentence.words) if n in unread]
         words += [(word.end, word.left_out) for word in sentence.words if word.left_out]
         return tuple((start + at, text) for at, text in sorted(words))
+
+    def _is_covered(self, said: Said, others: Iterable[Said]) -> bool:
+        """Whether what is read says all of a relation that the profile does not have: "left of B
+        and at the same height", where what is left of a thing is level with it.
+        """
+        axis = self.ontology.wording.aligned.get(said.relation)
+        if axis is None or said.relation in self.ontology.relations.family:
+            return False
+        encoding, component = self.ontology.encoding, self.ontology.relations.component
+        pair = {said.placed, said.landmark}
+        level = {o.relation for o in others if {o.placed, o.landmark} == pair}
+        level = {relation for relation in level if component.get(relation, {}).get(axis) == 0}
+        return bool(level) and all(
+            axis in encoding.axes[key]
+            for (_, relation), key in encoding.readings.items()
+            if relation in level
+        )
 
     def unread(self, said: Sequence[Said], sentence: Sentence) -> str:
         """Why nothing is stated by a sentence that asserts something, if it speaks of a place."""
@@ -890,6 +909,7 @@ class _Claims:
     def _standing(self, sentences: Sequence[Sentence]) -> list[_Reading]:
         """What the sentences of one claim assert, without those that a further one takes back."""
         parts: list[_Reading] = []
+        alone: _Reading | None = None
         taken: Sequence[Mention] = ()
         for n, sentence in enumerate(sentences):
             if not self._in_time(f"claim {len(self.made) + 1}"):
@@ -898,12 +918,14 @@ class _Claims:
             if retracts(sentence.text) or (refuses(sentence.text) and not asking):
                 if parts:
                     taken = parts.pop().mentions
+                    if not parts:
+                        alone = _Reading([], RETRACTED)
                 elif n == 0:
                     taken = take_back(self.made, self._bearing)
                 continue
             parts.append(self._put_right(self._read(sentence, 0, _BETWEEN_STEPS), sentence, taken))
             taken = ()
-        return parts
+        return parts or ([alone] if alone else [])
 
     def segment(self, response: Response) -> None:
         """A response's sentences as claims, the delivered answer last."""
@@ -1184,6 +1206,8 @@ class _Claims:
             scope.add("listed")
         if example:
             scope.add("paragraph")
+        if self._of.has(sentence, "refuting"):  # "That contradicts the story."
+            scope.clear()
         self._supposed = frozenset(scope)
         return supposed
 

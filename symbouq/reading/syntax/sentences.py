@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +16,7 @@ from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import LONGEST_SENTENCE
 from symbouq.reading.faults import because_of
 from symbouq.reading.force import asks, offered
-from symbouq.reading.syntax.cutting import ENDS, pieces, spans
+from symbouq.reading.syntax.cutting import ENDS, dotted_of, pieces, spans
 from symbouq.reading.syntax.extraction import (
     CONTEXT,
     NOMINAL,
@@ -141,8 +142,8 @@ class _Row(NamedTuple):
         start: Where it starts in its text.
         tokens: Its tokens, with their places in it.
         asked: Whether it is a question.
-        heads: The nouns that open labels in its group.
-        names: The names that its group repeats.
+        heads: The nouns that open labels in its group, of those that it may have.
+        names: The names that its group repeats, of those that it may have.
     """
 
     text: int
@@ -199,11 +200,14 @@ class Sentences:
         self.barred -= self.nothing | self._classes("totality")
         citing = map(re.escape, ontology.lexicon.word.get("citation", ()))
         self._citing = re.compile(rf"\b(?:{'|'.join(citing)})\b")
+        self._dotted = dotted_of(ontology)
         self._earlier = tuple(self._classes("earlier"))
         self._initially, self._later, self._past = (
             re.compile(rf"\b(?:{'|'.join(map(re.escape, self._classes(*names)))})\b")
             for names in (("initially",), ("later", "ending"), ("been",))
         )
+        # A scene comes with many traces; remembered within bounds.
+        self._pieces = lru_cache(maxsize=_REMEMBERED)(self._cut)
         self._shapes: dict[tuple[Shape, bool], Extracted | str] = {}
         self._known: dict[Group, list[list[Sentence]]] = {}
 
@@ -215,7 +219,11 @@ class Sentences:
     def cut(self, text: str) -> list[tuple[int, int]]:
         """The spans of a text's sentences; a line break ends one."""
         with self.pipeline.passing():
-            return spans(self.pipeline.nlp.tokenizer, text)
+            return spans(self.pipeline.nlp.tokenizer, text, self._dotted)
+
+    def _cut(self, text: str) -> list[list[Piece]]:
+        """The tokens of each of a text's sentences."""
+        return list(pieces(self.pipeline.nlp.tokenizer, text, self._dotted))
 
     def read(
         self, texts: Sequence[str], names: frozenset[Name] = frozenset()
@@ -270,7 +278,7 @@ class Sentences:
     def _rows(self, groups: Sequence[Group]) -> Iterator[_Row]:
         number = 0
         for texts, names in groups:
-            cut = [list(pieces(self.pipeline.nlp.tokenizer, text)) for text in texts]
+            cut = [self._pieces(text) for text in texts]
             heads = self._heads([tokens for sentences in cut for tokens in sentences])
             options, before = offered("\n".join(texts)), 0
             for text, sentences in zip(texts, cut, strict=True):
@@ -278,7 +286,13 @@ class Sentences:
                     check_time()
                     start, end = tokens[0].start, tokens[-1].start + len(tokens[-1].text)
                     asked = asks(text, end, start) or before + start in options
-                    yield _Row(number, text[start:end], start, _moved(tokens), asked, heads, names)
+                    sentence = text[start:end]
+                    lower = sentence.lower()
+                    known = (
+                        frozenset(head for head in heads if head.split()[0] in lower),
+                        frozenset(name for name in names if name[0] in lower),
+                    )
+                    yield _Row(number, sentence, start, _moved(tokens), asked, *known)
                 before += len(text) + 1
                 number += 1
 

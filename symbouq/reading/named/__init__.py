@@ -1,1 +1,0 @@
-"""Language: from text to relations, phrases and words from the ontology."""
