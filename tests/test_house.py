@@ -69,7 +69,7 @@ TESTED_ELSEWHERE = {
     "reading/syntax/test_sentences.py": "reading/syntax/cutting",
     "ontology/test_word_classes.py": "ontology/words reading/lexicon",
     "reading/events/test_grammar.py": "reading/clauses reading/events/reader",
-    "reading/named/test_reader.py": "reading/named/grammar reading/named/mentions reading/traces",
+    "reading/test_texts.py": "reading/traces",
     "records/test_records.py": """
         records/answer records/audit records/base records/features records/reading
         records/reliability records/schema records/trace""",
@@ -102,7 +102,7 @@ ACROSS = {
     "experiments/test_paper_run.py": "the paper's experiment, made small, through vLLM",
     "ontology/test_profiles.py": "the built-in profiles",
     "ontology/test_rules.py": "the rules, against a plain reading of them",
-    "reading/named/test_metamorphic.py": "texts changed in ways that change no meaning",
+    "reading/test_metamorphic.py": "texts changed in ways that change no meaning",
     "reading/scenes/test_scenes.py": "scenes as people and models write them",
     "reading/model/test_recorded.py": "rich scenes with recorded readings",
     "reading/test_wordings.py": "wordings, each with what is to be read",

@@ -5,11 +5,10 @@ whoever states a word of it.
 """
 
 NAMING = (
-    "hedge", "centre", "answer", "retraction", "existential", "inference", "reference", "citation",
+    "hedge", "answer", "retraction", "existential", "inference", "reference", "citation",
     "condition", "supposition", "modal", "former", "abbreviation", "gloss", "clipping", "numero",
-    "arrival", "motion",
     "negation", "denial", "reason", "reciprocal", "between", "have", "copula", "relative",
-    "possessive", "pronoun", "with", "and", "or", "link", "clock", "hour", "clockless", "kind",
+    "possessive", "pronoun", "with", "and", "or", "link", "clock", "hour", "clockless",
     "filler", "article", "by", "respective",
 )  # fmt: skip
 """Classes of every reader's lexicon (ontology/language.lp), the first of a word's classes
@@ -30,14 +29,11 @@ EVENTFUL = (
 """Classes of the grammar of events (ontology/events.lp), the first of a word's classes
 counts."""
 
-ASKING, AUXILIARY, PICKING = ASKED = ("asking", "auxiliary", "picking")
+AUXILIARY, PICKING = ASKED = ("auxiliary", "picking")
 """Classes of words of questions, which are of another class, too."""
 
 OPENING = ("fronted", "enumerating", "consequent")
 """The same at the head of a sentence."""
-
-WAYS = ("origin", "goal")
-"""The same in the ways that somebody goes."""
 
 MEASURES = ("quantity", "unit")
 """The same in measures."""
@@ -51,5 +47,5 @@ BY_TEXT = frozenset(
 """The same in texts of events."""
 
 CLASSES = frozenset(
-    (*NAMING, *DESCRIBING, *EVENTFUL, *ASKED, *OPENING, *WAYS, *MEASURES, PARTICIPLE, *BY_TEXT)
+    (*NAMING, *DESCRIBING, *EVENTFUL, *ASKED, *OPENING, *MEASURES, PARTICIPLE, *BY_TEXT)
 )

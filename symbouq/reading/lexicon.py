@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -21,14 +20,12 @@ from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc
 
 from symbouq.ontology.tables import Ontology
-from symbouq.ontology.words import ASKING, DESCRIBING, NAMING
+from symbouq.ontology.words import DESCRIBING, NAMING
 from symbouq.reading.bounds import LONGEST_WORD, stretches
 
 _COMPOSED = frozenset(("filler", "hedge", "pronoun"))
 """Word classes whose phrases mean what their words do where things are described: who does
 "not have" something is not at a loss, and "the other" goes with a noun."""
-_GOING = frozenset(("motion", "arrival"))
-"""Word classes of ways, which nobody goes where things are described."""
 _OPENING = frozenset((*DESCRIBING, "attribute", "numeral", "ordinal", "copula"))
 """Kinds of words after which a misspelled word of a description may stand."""
 _FULL_STOPS = frozenset((".", "!", "?"))
@@ -169,9 +166,7 @@ class Lexicon:
         for word_class in NAMING:
             for text in self.ontology.lexicon.word.get(word_class, ()):
                 composed = " " in text and apart.issuperset(text.split())
-                if describing and (
-                    word_class == "motion" or (composed and word_class in _COMPOSED)
-                ):
+                if describing and composed and word_class in _COMPOSED:
                     continue
                 listed.setdefault(text, LexicalEntry(word_class))
         for text, relation in self.ontology.lexicon.phrase.items():
@@ -212,11 +207,6 @@ class Lexicon:
         patterns = {text, text.replace(" ", "-")}
         self._matcher.add(text, [self.nlp.make_doc(pattern) for pattern in sorted(patterns)])
         self._entries[self.nlp.vocab.strings[text]] = entry, text.split(" ", 1)[0]
-
-    @cached_property
-    def asking(self) -> frozenset[str]:
-        """Words of questions, lower case."""
-        return self.ontology.lexicon.word.get(ASKING, frozenset())
 
     def analysed(self, text: str) -> Analysis:
         """A text tokenized and matched, ready to be itemized as a whole or in parts."""

@@ -87,7 +87,6 @@ class TraceParser:
         """
         from symbouq.reading.described.reader import DescribedReader
         from symbouq.reading.events.reader import EventReader
-        from symbouq.reading.named.reader import NamedReader
         from symbouq.reading.syntax.pipeline import pipeline
         from symbouq.reading.syntax.reader import SyntaxReader
         from symbouq.reading.syntax.sentences import Sentences
@@ -102,8 +101,6 @@ class TraceParser:
                 return EventReader(ontology)
             case "described":
                 return DescribedReader(replace(ontology, describes=True))
-            case "templated":
-                return NamedReader(replace(ontology, describes=False))
         return SyntaxReader(ontology, Sentences(ontology, pipeline(self._pipeline)))
 
     def pipeline_of(self, trace: Trace) -> dict[str, str] | None:

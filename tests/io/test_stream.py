@@ -32,7 +32,7 @@ from symbouq.io.output import RecordFile
 from symbouq.io.pool import Pool
 from symbouq.io.stream import Job, Line, Outcome, Work, distinct, process, read_lines
 from symbouq.limits import LimitError
-from symbouq.reading.named.reader import NamedReader
+from symbouq.reading.described.reader import DescribedReader
 from symbouq.records import Trace, parse_record
 from symbouq.report.jobs import reporting
 
@@ -643,16 +643,16 @@ def test_an_audit_in_time_lacks_nothing(tmp_path: Path) -> None:
 def test_a_fault_in_one_claim_costs_that_claim(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def mentions(self: NamedReader, tokens: Any, *arguments: Any) -> Any:
+    def mentions(self: DescribedReader, tokens: Any, *arguments: Any) -> Any:
         if any(token.text == "zork" for token in tokens):
             raise KeyError("zork")
         return read(self, tokens, *arguments)
 
-    read = NamedReader._mentions
-    monkeypatch.setattr(NamedReader, "_mentions", mentions)
+    read = DescribedReader._mentions
+    monkeypatch.setattr(DescribedReader, "_mentions", mentions)
     claims = ["A is above B.", "A zork is above B.", "B is below A."]
     trace = {"id": "t", "scene": ["A is above B."], "reasoning": claims, "conclusion": "above"}
-    trace["dataset"] = "stepgame"
+    trace["dataset"] = "spartun"
     (outcome,) = limited(tmp_path, None, trace)
     (fault,) = outcome.faults
     assert fault.startswith("claim 2 is not read, because of an internal error (KeyError: 'zork')")

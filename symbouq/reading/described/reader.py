@@ -23,7 +23,7 @@ _VOID = frozenset(
     ("hedge", "condition", "supposition", "inquiry", "or", "respective", "retraction")
 )
 """Kinds of words with which a sentence states nothing."""
-_UNLABELLED = _VOID | {"negation"}
+_UNLABELLED = _VOID | {"negation", "denial"}
 """Kinds of words with which a text is no label."""
 
 
