@@ -622,12 +622,11 @@ class Discourse:
         frame = sentence.words[place.told]
         named = not (frame.label or frame.places or frame.category)
         of = frame.text.lower() if named else ""
-        if frame.category == "side":
-            # "A is on the left and B on the right" says nothing of what else is on the right.
-            of = f"sentence {self._heard}"
         if of in self._wording.lexeme.get("ellipsis", ()):
             of = self._noun_before(sentence, place.told).lower()
-        return Placed(place.scale, place.number, of, place.placed == place.told)
+        # "A is on the left and B on the right" says nothing of what else is on the right.
+        row = self._heard if frame.category == "side" else 0
+        return Placed(place.scale, place.number, of, place.placed == place.told, row)
 
     @staticmethod
     def _by_place(

@@ -241,20 +241,22 @@ class Placed:
     Attributes:
         scale: The scale.
         number: The number of the place on it.
-        frame: What the place belongs to, "shelf" of "the top shelf", or the sentence that has
-            things on several sides; empty where nothing says.
+        frame: What the place belongs to: "shelf" of "the top shelf"; empty where nothing says.
         itself: Whether the thing is the place: "row 3".
+        row: The number of the sentence that has things on several sides; 0 for other places.
     """
 
     scale: str
     number: int
     frame: str = ""
     itself: bool = False
+    row: int = 0
 
     def fits(self, other: Placed) -> bool:
         """Whether another place may belong to the same."""
         framed = self.frame == other.frame or not (self.frame and other.frame)
-        return framed and self.itself == other.itself
+        apart = self.row and other.row and self.row != other.row
+        return framed and self.itself == other.itself and not apart
 
 
 class Arrangement:
