@@ -25,10 +25,6 @@ _AT_ONCE = 2_000
 """How many characters are tokenized between two looks at the clock, at least."""
 _SPACE = re.compile(r"\s{1,99}")
 
-MOST_PAIRS = 400
-"""How many pairs of things one relation may be said of: "A, B and C are left of D and E" has
-six."""
-
 MOST_THINGS = 400
 """How many described things a text may speak of: any of them may be meant by a phrase."""
 

@@ -407,11 +407,6 @@ def kind_at(tokens: Sequence[Token], position: int) -> str:
     return tokens[position].kind if 0 <= position < len(tokens) else ""
 
 
-def text_at(tokens: Sequence[Token], position: int) -> str:
-    """The text of a token, nothing past either end."""
-    return tokens[position].text if 0 <= position < len(tokens) else ""
-
-
 def one_edit(word: str, other: str) -> bool:
     """Whether two words are one insertion, deletion, substitution or swap apart."""
     if word == other or abs(len(word) - len(other)) > 1 or word[0] != other[0]:

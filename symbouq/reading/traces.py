@@ -1,7 +1,7 @@
 """Whole traces: scene, question and response in order, the response cut into claims.
 
-What a sentence states is for a subclass to say: `symbouq.reading.named.reader` reads things by
-their names, `symbouq.reading.described.reader` by their descriptions.
+What a sentence states is for a subclass to say: `symbouq.reading.described.reader` reads things by
+their descriptions, `symbouq.reading.events.reader` what happens to them.
 """
 
 from __future__ import annotations

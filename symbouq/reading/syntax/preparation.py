@@ -200,6 +200,8 @@ _TYING = frozenset((",", "and", "of", "in", "the", "/"))
 _OBJECT = 4
 """The most words of an object before the particle of its verb."""
 _COMMAS = frozenset((",", "\u2014", "\u2013", ";"))
+_AFTER_I = frozenset(("", "is", ",", ".", "?", "and", "'s", "\u2019s"))
+"""What follows no "I" that speaks."""
 _SINGULAR_UNITS = frozenset(("a", "an", "one"))
 _LONGEST_CLOCK = 6
 """Most words that make an hour of a number."""
@@ -1368,7 +1370,7 @@ class _Sentence:
             # "Where is I from B", "the relation of I to B": who speaks is "me" there.
             tied = self._code_at(at - 1) in tuple("LT") and not self._is(after, "auxiliary")
             sided = sided or tied or self._at(at - 1) == "is"
-            return third_person or owned or sided or after in ("", "is", ",", ".", "?", "and")
+            return third_person or owned or sided or after in _AFTER_I
         if text == "A":
             if self._is(after, "homonym"):
                 return False  # "A well"
@@ -1631,7 +1633,7 @@ class _Sentence:
 
     def _bare(self, item: _Item) -> _Item:
         """An item without a noun that says nothing of what its letter names: "object B"."""
-        kind = item.code == "A" and self._is(self.lower[item.first], "kind")
+        kind = item.code == "A" and self._is(singular_of(self.lower[item.first]), "kind")
         lettered = item.last == item.first + 1 and self.texts[item.last].isalpha()
         return item._replace(first=item.last) if kind and lettered else item
 

@@ -75,7 +75,7 @@ def figures(rows: list[dict[str, Any]]) -> Figures:
 @pytest.mark.parametrize(
     ("file", "first", "end", "expected"),
     [
-        ("scenes", 0, 70, Figures(453, 110, 112, 2)),
+        ("scenes", 0, 70, Figures(453, 111, 113, 2)),
         ("scenes", 70, 80, Figures(67, 9, 9, 0)),
         ("others", 0, 40, Figures(229, 47, 49, 2)),
         ("fresh", 0, 34, Figures(181, 59, 60, 1)),
