@@ -33,13 +33,11 @@ def english_tokenizer() -> Tokenizer:
     return spacy.blank("en").tokenizer
 
 
-def spans(
-    tokenizer: Tokenizer, text: str, dotted: Mapping[str, str] = MappingProxyType({})
-) -> list[tuple[int, int]]:
+def spans(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
     """The spans of a text's sentences; a line break ends one."""
     return [
         (tokens[0].start, tokens[-1].start + len(tokens[-1].text))
-        for tokens in pieces(tokenizer, text, dotted)
+        for tokens in pieces(tokenizer, text)
     ]
 
 

@@ -134,7 +134,7 @@ _LETTER = re.compile(r"(?<![^\W_])[A-Z](?![^\W_]|['\u2019])")
 _PARTS = re.compile(r"[A-Za-z]+|-")
 _DIRECTIONS = ("R", "S")
 """What stands for the words of directions in a notation."""
-_REMEMBERED = 20_000
+_REMEMBERED = 8_000
 """Most sentences that are remembered as the parser is to see them."""
 
 _TERM = re.compile(

@@ -16,7 +16,7 @@ from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import LONGEST_SENTENCE
 from symbouq.reading.faults import because_of
 from symbouq.reading.force import asks, offered
-from symbouq.reading.syntax.cutting import ENDS, dotted_of, pieces, spans
+from symbouq.reading.syntax.cutting import ENDS, dotted_of, pieces
 from symbouq.reading.syntax.extraction import (
     CONTEXT,
     NOMINAL,
@@ -43,6 +43,8 @@ _QUOTATION = re.compile(
 )
 _REMEMBERED = 20_000
 """Shapes of sentences remembered at a time."""
+_TEXTS = 2_000
+"""Texts whose sentences are remembered at a time."""
 _BATCH = 64
 """Sentences that are parsed and grounded together."""
 
@@ -207,7 +209,7 @@ class Sentences:
             for names in (("initially",), ("later", "ending"), ("been",))
         )
         # A scene comes with many traces; remembered within bounds.
-        self._pieces = lru_cache(maxsize=_REMEMBERED)(self._cut)
+        self._pieces = lru_cache(maxsize=_TEXTS)(self._cut)
         self._shapes: dict[tuple[Shape, bool], Extracted | str] = {}
         self._known: dict[Group, list[list[Sentence]]] = {}
 
@@ -219,7 +221,7 @@ class Sentences:
     def cut(self, text: str) -> list[tuple[int, int]]:
         """The spans of a text's sentences; a line break ends one."""
         with self.pipeline.passing():
-            return spans(self.pipeline.nlp.tokenizer, text, self._dotted)
+            return [(s[0].start, s[-1].start + len(s[-1].text)) for s in self._pieces(text)]
 
     def _cut(self, text: str) -> list[list[Piece]]:
         """The tokens of each of a text's sentences."""
