@@ -99,10 +99,10 @@ class Word:
         Args:
             letters: Code point of a letter to the one that takes its place.
         """
-        if not (_LETTER.search(self.text) or _LETTER.search(self.left_out)):
+        if not (_LONE_LETTER.search(self.text) or _LONE_LETTER.search(self.left_out)):
             return self
         text, shown, left_out = (
-            _LETTER.sub(lambda found: found.group().translate(letters), told)
+            _LONE_LETTER.sub(lambda found: found.group().translate(letters), told)
             for told in (self.text, self.shown, self.left_out)
         )
         return replace(self, text=text, shown=shown, left_out=left_out)
@@ -129,9 +129,9 @@ class Piece(NamedTuple):
     argument: bool = False
 
 
-_LETTER = re.compile(r"(?<![^\W_])[A-Z](?![^\W_]|['\u2019])")
+_LONE_LETTER = re.compile(r"(?<![^\W_])[A-Z](?![^\W_]|['\u2019])")
 """A letter that stands alone, as a name may."""
-_PARTS = re.compile(r"[A-Za-z]+|-")
+_WORDS_AND_HYPHENS = re.compile(r"[A-Za-z]+|-")
 _DIRECTIONS = ("R", "S")
 """What stands for the words of directions in a notation."""
 _REMEMBERED = 8_000
@@ -228,7 +228,9 @@ def _spelled(tokens: Sequence[Piece], letters: Mapping[str, str]) -> tuple[Piece
     """Tokens with other letters as names of things."""
     return tuple(
         piece._replace(
-            text=_LETTER.sub(lambda found: letters.get(found.group(), found.group()), piece.text)
+            text=_LONE_LETTER.sub(
+                lambda found: letters.get(found.group(), found.group()), piece.text
+            )
         )
         for piece in tokens
     )
@@ -418,7 +420,7 @@ class Preparation:
 
     def _letters(self, tokens: Sequence[Piece]) -> dict[str, str]:
         """The letters that name things in a sentence, each with the one that stands for it."""
-        found = _LETTER.findall(" ".join(token.text for token in tokens))
+        found = _LONE_LETTER.findall(" ".join(token.text for token in tokens))
         lone = dict.fromkeys(letter for letter in found if letter in self._nameable)
         return dict(zip(lone, self._nameable, strict=False))
 
@@ -429,6 +431,7 @@ class Preparation:
         names: frozenset[Name],
         proper: bool,
     ) -> list[Word]:
+        """The same of a sentence that is new."""
         first, text = _joined(tokens)
         found: list[tuple[int, int, list[Piece]]] = []
         for term in _TERM.finditer(text):
@@ -442,10 +445,10 @@ class Preparation:
                 ]
                 found.append((named, first + term.end(), parts))
         for written, meaning in self._notations:
-            for found_here in written.finditer(text):
-                parts = self._spelled_out(found_here, meaning, first)
+            for match in written.finditer(text):
+                parts = self._spelled_out(match, meaning, first)
                 if parts:
-                    found.append((first + found_here.start(), first + found_here.end(), parts))
+                    found.append((first + match.start(), first + match.end(), parts))
         for name in (*_IDENTIFIER.finditer(text), *_NUMBERED.finditer(text)):
             if self._identifies(name, heads):
                 begin, end = first + name.start(), first + name.end()
@@ -477,7 +480,7 @@ class Preparation:
                 pieces.append(Piece(word, first + written.start()))
                 continue
             start = first + written.start(word)
-            parts = list(_PARTS.finditer(given)) if word in _DIRECTIONS else []
+            parts = list(_WORDS_AND_HYPHENS.finditer(given)) if word in _DIRECTIONS else []
             if not self._directional.issuperset(part.group().lower() for part in parts):
                 return []
             pieces += [Piece(part.group(), start + part.start()) for part in parts] or [
@@ -1364,13 +1367,15 @@ class _Sentence:
             third_person = after.endswith("s") and placing
             # "has I above it": of who speaks it would be "me"
             owned = self._is(self._at(at - 1), "possessing") and not self._is(after, "auxiliary")
+            # "I on the left"
             sided = self._code_at(at + 1) in tuple("IT") and self._code_at(at + 2) == "D"
-            paired = self._at(at - 1) == "and" and self._at(at - 2) in _LETTERS
-            sided = sided or (paired and at > 1 and self.texts[at - 2].isupper())  # "B and I are"
+            # "B and I are"
+            other = self.texts[at - 2] if at > 1 and self._at(at - 1) == "and" else ""
+            paired = len(other) == 1 and other.isupper()
             # "Where is I from B", "the relation of I to B": who speaks is "me" there.
             tied = self._code_at(at - 1) in tuple("LT") and not self._is(after, "auxiliary")
-            sided = sided or tied or self._at(at - 1) == "is"
-            return third_person or owned or sided or after in _AFTER_I
+            tied = tied or self._at(at - 1) == "is"
+            return third_person or owned or sided or paired or tied or after in _AFTER_I
         if text == "A":
             if self._is(after, "homonym"):
                 return False  # "A well"
