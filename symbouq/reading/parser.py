@@ -18,14 +18,15 @@ from symbouq.reading.bounds import left_out, shortened
 from symbouq.reading.clauses import Clauses
 from symbouq.reading.parsed import ParsedClaim, ParsedTrace, Question, Slots, Stated
 from symbouq.reading.structured import structured_trace
+from symbouq.reading.traces import Told
 from symbouq.records import ClauseRecord, Instance, Trace
 
 if TYPE_CHECKING:  # spaCy loads only where there is text to parse
     from symbouq.reading.model.dialogue import TraceTexts
     from symbouq.reading.model.reader import ModelReader
     from symbouq.reading.syntax.derivation import Derivation
-    from symbouq.reading.syntax.reader import SyntaxReader
-    from symbouq.reading.traces import Mention, Text, Told, TraceReader
+    from symbouq.reading.text import Mention, Text
+    from symbouq.reading.traces import TraceReader
 
 
 class TraceParser:
@@ -45,11 +46,11 @@ class TraceParser:
         self.ontology = ontology
         self._pipeline = pipeline
         self._own = own or ontology
-        self._readers: dict[tuple[str | None, str], TraceReader[Any] | SyntaxReader] = {}
+        self._readers: dict[tuple[str | None, str], TraceReader] = {}
         self._by_model: ModelReader | None = None
 
     @turn()
-    def reader_for(self, instance: Instance) -> TraceReader[Any] | SyntaxReader:
+    def reader_for(self, instance: Instance) -> TraceReader:
         """The reader of an instance's text.
 
         Raises:
@@ -68,7 +69,7 @@ class TraceParser:
         """The tables whose words a kind of text is read with."""
         return self._own if kind == "described" else self.ontology
 
-    def _reader_of(self, dataset: str | None) -> TraceReader[Any] | SyntaxReader:
+    def _reader_of(self, dataset: str | None) -> TraceReader:
         dataset = (dataset or "").lower()
         kind = self._kind(dataset)
         own = dataset in self._words(kind).lexicon.phrase_of
@@ -78,7 +79,7 @@ class TraceParser:
                 self._readers[key] = self._reader(*key)
         return self._readers[key]
 
-    def _reader(self, dataset: str | None, kind: str) -> TraceReader[Any] | SyntaxReader:
+    def _reader(self, dataset: str | None, kind: str) -> TraceReader:
         """A reader.
 
         Args:
@@ -145,11 +146,11 @@ class TraceParser:
     def _told(self, instance: Instance) -> Told:
         scene = self.sentences(instance)
         if not isinstance(instance, Trace):
-            return scene, instance.question, None, None, None
+            return Told(scene, instance.question)
         if instance.conclusion is None:
-            return scene, instance.question, None, None, shortened(instance.response or "")
+            return Told(scene, instance.question, response=shortened(instance.response or ""))
         conclusion = shortened(instance.conclusion)
-        return scene, instance.question, instance.reasoning or (), conclusion, None
+        return Told(scene, instance.question, instance.reasoning or (), conclusion)
 
     @turn()
     def parse(self, instance: Instance) -> ParsedTrace:
@@ -298,7 +299,7 @@ class TraceParser:
 def _cut(texts: TraceTexts) -> Told:
     """Sentences that a language model is asked about, as other readers take them."""
     *steps, last = [*texts.claims] or [""]
-    return texts.scene, " ".join(texts.question), steps, last, None
+    return Told(texts.scene, " ".join(texts.question), steps, last)
 
 
 def _parsed(text: Text) -> ParsedTrace:

@@ -228,6 +228,17 @@ def announced(text: str) -> tuple[int, int]:
     return start, end + (opened and text[end : end + 1] == ")")  # "at (2, 5)"
 
 
+def answered(text: str) -> tuple[str, int]:
+    """What an answer says, once it has announced the answer and taken back what it takes back;
+    and where that begins.
+    """
+    found = clauses(text, refusing=not refuses(text))
+    begin, stop = found.standing[-1] if found.standing else (len(text), len(text))
+    begin, stop = (begin, stop) if found.taken or found.before else (0, len(text))
+    start, end = announced(text[begin:stop])
+    return text[begin + start : begin + end], begin + start
+
+
 def gist(text: str) -> tuple[int, int]:
     """Where what an answer says stands in it: without what announces or draws it, what it is not
     ("not right BUT LEFT, not above") and the reasons for it.
@@ -539,6 +550,8 @@ def _interrupted(text: str, place: int) -> str:
     return clause if len(_WORDS.findall(clause)) >= _CLAUSE else ""
 
 
+ENDS = frozenset((".", "!", "?", ";"))
+"""Marks that end a sentence."""
 _MARKS = " \t\n:*_`\"'.,;$#{}()[]=\\"
 _ENDS = (".", "!", "?", "...", "\u2026")
 _CLOSING = " \t\n*_`\"')]}$\\\u201d"

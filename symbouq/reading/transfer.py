@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.parsed import ASSERTED
-from symbouq.reading.traces import Claim, Mention, Text
+from symbouq.reading.text import Claim, Mention, Text
 
 T = TypeVar("T", bound=Hashable)
 

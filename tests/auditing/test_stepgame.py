@@ -22,7 +22,7 @@ from symbouq.auditing.counterfactual import counterfactuals
 from symbouq.ontology.library import OntologyLibrary
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.syntax.reader import SyntaxReader
-from symbouq.reading.traces import Mention
+from symbouq.reading.text import Mention
 from symbouq.records import Instance, Trace
 
 LIBRARY = OntologyLibrary()

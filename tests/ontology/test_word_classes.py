@@ -4,8 +4,9 @@ an internal error in one claim costs that claim.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.readers import READERS, described, events, parsed
@@ -13,7 +14,8 @@ from helpers.readers import READERS, described, events, parsed
 from symbouq.errors import OntologyError
 from symbouq.ontology.library import OntologyLibrary
 from symbouq.ontology.words import CLASSES
-from symbouq.reading.faults import reading
+from symbouq.reading.clauses import Clauses
+from symbouq.reading.described.reader import DescribedReader
 from symbouq.reading.lexicon import Token
 from symbouq.reading.traces import TraceReader
 
@@ -77,17 +79,19 @@ def test_a_class_that_no_reader_knows_is_a_mistake(tmp_path: Path) -> None:
 # Internal errors ---------------------------------------------------------------------------
 
 
-def broken(monkeypatch: pytest.MonkeyPatch, reader: TraceReader) -> None:
-    """Makes a reader fail at any text with the word "zork"."""
-    sound = reader._mentions
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has the reader of described things fail at any text with the word "zork"."""
+    sound = DescribedReader.stated
 
-    def mentions(tokens: Sequence[Token], *rest: object) -> object:
-        found = sound(tokens, *rest)  # type: ignore[arg-type]  # what sound takes
+    def stated(
+        reader: DescribedReader, tokens: Sequence[Token], *rest: Any, **named: Any
+    ) -> Iterator[Any]:
+        yield from sound(reader, tokens, *rest, **named)
         if any(token.text == "zork" for token in tokens):
             raise KeyError("zork")
-        return found
 
-    monkeypatch.setattr(reader, "_mentions", mentions)
+    monkeypatch.setattr(DescribedReader, "stated", stated)
 
 
 def triples(read: object) -> list[list[tuple[str, str, str]]]:
@@ -95,44 +99,35 @@ def triples(read: object) -> list[list[tuple[str, str, str]]]:
     return [[(m.subject, m.relation, m.object) for m in claim.relations] for claim in claims]
 
 
-def test_an_internal_error_costs_one_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken(monkeypatch, described())
-    first, failed = "The red square is above the blue circle.", "The blue circle zork is red."
+@pytest.mark.usefixtures("failing")
+def test_an_internal_error_costs_one_claim() -> None:
+    first, failed = "The red square is above the blue circle.", "The blue circle zork is above it."
     stated = [("red square", "above", "blue circle")]
-    read = described().read(SCENE["described"], "", [first, failed, first], "zork")
+    read = described().read(SCENE["described"], "", [first, failed, first], "zork above")
     assert triples(read) == [stated, [], stated, []]
     assert read.faults == (
         f"claim 2 is not read, because of an internal error (KeyError: 'zork'): {failed}",
-        "the conclusion is not read, because of an internal error (KeyError: 'zork'): zork",
+        "the conclusion is not read, because of an internal error (KeyError: 'zork'): zork above",
     )
     text = described().read(SCENE["described"], "", response=f"{first} {failed} {first} Good.")
     assert triples(text)[:3] == [stated, [], stated]
 
 
-def test_what_a_failed_claim_did_to_the_things_is_undone(monkeypatch: pytest.MonkeyPatch) -> None:
-    broken(monkeypatch, described())
+@pytest.mark.usefixtures("failing")
+def test_what_a_failed_claim_did_to_the_things_is_undone() -> None:
     spoken = ["There is a green star.", "It is above the blue circle."]
     failed = ["There is another green star zork above the red square.", *spoken]
     expected = triples(described().read(SCENE["described"], "", spoken, ""))
     assert triples(described().read(SCENE["described"], "", failed, "")) == [[], *expected]
 
 
-def test_an_internal_error_in_the_scene_is_one_of_its_sentence(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.mark.usefixtures("failing")
+def test_an_internal_error_in_the_scene_is_one_of_its_sentence() -> None:
     reader = described()
-    sound = reader._stated
-
-    def failing(tokens: Sequence[Token], *rest: object, **named: object) -> object:
-        if any(token.text == "zork" for token in tokens):
-            raise ZeroDivisionError("by nothing")
-        return sound(tokens, *rest, **named)
-
-    monkeypatch.setattr(reader, "_stated", failing)
     scene = ["A red square zork is above B.", *SCENE["described"]]
     read = reader.read(scene, "", SCENE["described"], "")
     (fault,) = read.faults
-    assert fault.startswith("scene sentence 1 is not read, because of an internal error (ZeroDiv")
+    assert fault.startswith("scene sentence 1 is not read, because of an internal error (KeyError")
     assert read.scene == ((), *reader.read(SCENE["described"], "", [], "").scene)
     assert triples(read)[:-1] == [
         [(m.subject, m.relation, m.object) for m in told] for told in read.scene[1:]
@@ -140,15 +135,14 @@ def test_an_internal_error_in_the_scene_is_one_of_its_sentence(
 
 
 def test_an_internal_error_in_events_costs_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = events().clauses
+    sound = events().read_clauses
 
-    def clauses(sentence: str, meaning: str = "") -> object:
-        with reading("a sentence", sentence):
-            return 1 // 0 if "zork" in sentence else sound(sentence, meaning)
+    def clauses(sentence: str, meaning: str = "") -> Clauses:
+        return 1 // 0 if "zork" in sentence else sound(sentence, meaning)  # type: ignore[return-value]
 
-    monkeypatch.setattr(events(), "clauses", clauses)
+    monkeypatch.setattr(events(), "read_clauses", clauses)
     read = events().read([*SCENE["events"], "A zork fell."], "A zork?", ["A zork fell."], "")
-    assert [fault.split(":")[0] for fault in read.faults] == [
+    assert [fault.split(" is not read")[0] for fault in read.faults] == [
         *("scene sentence 2", "the question", "claim 1")
     ]
     assert read.events is not None

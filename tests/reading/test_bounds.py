@@ -30,7 +30,7 @@ from symbouq.reading.lexicon import Lexicon
 from symbouq.reading.syntax.cutting import pieces
 from symbouq.reading.syntax.names import Names
 from symbouq.reading.syntax.preparation import Preparation
-from symbouq.reading.traces import Mention
+from symbouq.reading.text import Mention
 from symbouq.records import Trace
 
 BLOCK = "There is a block called K. A red square is in block K."

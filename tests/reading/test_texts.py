@@ -6,7 +6,7 @@ import pytest
 from helpers.readers import parsed, reader_of
 
 from symbouq.ontology.library import OntologyLibrary
-from symbouq.reading.traces import Mention
+from symbouq.reading.text import Mention
 
 LIBRARY = OntologyLibrary()
 

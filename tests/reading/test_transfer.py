@@ -6,7 +6,8 @@ from pathlib import Path
 
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.ontology.library import builtin
-from symbouq.reading.traces import ASSERTED, Claim, Mention, Text
+from symbouq.reading.parsed import ASSERTED
+from symbouq.reading.text import Claim, Mention, Text
 from symbouq.reading.transfer import together, transferred
 from symbouq.records import Trace
 

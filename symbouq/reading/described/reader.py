@@ -8,13 +8,17 @@ from functools import lru_cache
 
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import LONGEST_SENTENCE, MOST_STOPS, MOST_THINGS
+from symbouq.reading.claims import NAMED_BY_QUESTION, Reading
 from symbouq.reading.described import queries
 from symbouq.reading.described.referents import Discourse, Statement
 from symbouq.reading.described.syntax import DEFINITE, DEMONSTRATIVE, Grammar, Parse, Phrase
-from symbouq.reading.faults import SCENE_SENTENCE, reading
+from symbouq.reading.faults import SCENE_SENTENCE, ReadingError, readable, reading
+from symbouq.reading.lexical import LexicalParser, LexicalReader, LexicalSentence, check_length
 from symbouq.reading.lexicon import Token
 from symbouq.reading.parsed import Question
-from symbouq.reading.traces import NAMED_BY_QUESTION, Mention, Scene, TraceReader
+from symbouq.reading.segments import unretracted
+from symbouq.reading.text import Mention
+from symbouq.reading.traces import Setting, Told
 
 _Stated = tuple[tuple[Parse, list[Statement]], ...]
 """The sentences of a text, parsed, with what each states."""
@@ -45,7 +49,7 @@ class DescribedQuestion(Question):
     phrase: Callable[[str], Phrase | None] = field(kw_only=True)
 
 
-class DescribedReader(TraceReader[Discourse]):
+class DescribedReader(LexicalReader):
     """Reads traces whose things are described.
 
     Args:
@@ -54,8 +58,10 @@ class DescribedReader(TraceReader[Discourse]):
 
     def __init__(self, ontology: Ontology) -> None:
         super().__init__(ontology)
-        self._grammar = Grammar(ontology)
+        self.grammar = Grammar(ontology)
+        # Many traces answer questions about one scene; remembered within bounds.
         self._taken = lru_cache(maxsize=1024)(self._take)
+        self._read_scene = lru_cache(maxsize=1024)(self._scene)
 
     # Scenes and questions --------------------------------------------------------------
 
@@ -124,9 +130,11 @@ class DescribedReader(TraceReader[Discourse]):
         stated: list[_Stated] = []
         for number, (text, said) in enumerate(zip(scene, tokens, strict=True), start=1):
             part = f"{SCENE_SENTENCE} {number}"
-            self._readable(part, text, said, discourse)
+            check_length(part, text, said)
+            if full(discourse):
+                raise ReadingError(part, full(discourse), text)
             with reading(part, text):
-                stated.append(tuple(self._stated(said, discourse, narrating=True)))
+                stated.append(tuple(self.stated(said, discourse, narrating=True)))
         return tuple(stated), discourse
 
     def _query(self, question: str, discourse: Discourse) -> queries.Query:
@@ -137,12 +145,12 @@ class DescribedReader(TraceReader[Discourse]):
                 return queries.Query()
             return queries.parsed(self.ontology, tokens, discourse.names)
 
-    def _stated(
+    def stated(
         self, tokens: Sequence[Token], discourse: Discourse, narrating: bool
     ) -> Iterator[tuple[Parse, list[Statement]]]:
         """The statements of a text, sentence by sentence."""
         for sentence in self._sentences(_stating(tokens), discourse.names):
-            parse = self._grammar.parse(sentence, discourse.names, narrating)
+            parse = self.grammar.parse(sentence, discourse.names, narrating)
             yield parse, discourse.interpret(parse, narrating)
 
     def _sentences(
@@ -154,14 +162,31 @@ class DescribedReader(TraceReader[Discourse]):
         start = stops = 0
         for n, token in enumerate(tokens[:-1]):
             if token.text in _STOPS and n > start:
-                parse = self._grammar.parse(tokens[start:n], names)
+                parse = self.grammar.parse(tokens[start:n], names)
                 stops += 1
                 if (parse.clauses and parse.whole) or stops > MOST_STOPS:
                     yield tokens[start:n]
                     start, stops = n + 1, 0
         yield tokens[start:]
 
-    def _scene(self, scene: tuple[str, ...], question: str) -> Scene[Discourse]:
+    def setting(self, told: Told) -> Setting:
+        """Reads scene and question of a trace."""
+        read, scene, question, lost = readable(
+            self._read_scene, unretracted(told.scene), told.question
+        )
+        stated, discourse, pair = read
+        return Setting(
+            stated,
+            pair,
+            lambda: self.question(scene, question),
+            lambda: _ClaimParser(self, discourse.copy(), pair, question),
+            lost=tuple(lost),
+        )
+
+    def _scene(
+        self, scene: tuple[str, ...], question: str
+    ) -> tuple[tuple[tuple[Mention, ...], ...], Discourse, tuple[str, str] | None]:
+        """What each scene sentence states, the things, and the pair that the question asks for."""
         stated, discourse = self._taken(scene)
         discourse = discourse.copy()
         query = self._query(question, discourse)
@@ -169,9 +194,7 @@ class DescribedReader(TraceReader[Discourse]):
         mentions: list[tuple[Mention, ...]] = []
         for number, (text, parts) in enumerate(zip(scene, stated, strict=True), start=1):
             with reading(f"{SCENE_SENTENCE} {number}", text):
-                mentions.append(
-                    tuple(m for part in parts for m in self._spoken(*part, discourse, known))
-                )
+                mentions.append(tuple(m for part in parts for m in spoken(*part, discourse, known)))
         with reading("the question", question):
             return tuple(mentions), discourse, self._pair(query, discourse)
 
@@ -186,31 +209,49 @@ class DescribedReader(TraceReader[Discourse]):
             return None
         return discourse.title(first[0]), discourse.title(second[0])
 
-    # Sentences ---------------------------------------------------------------------------
 
-    def _mentions(
-        self, tokens: Sequence[Token], names: Discourse, known: int, antecedent: str | None = None
-    ) -> tuple[Mention, ...]:
+class _ClaimParser(LexicalParser):
+    """Reads claims about a scene of described things.
+
+    Args:
+        of: The reader.
+        discourse: The things of scene and question, to which those of the claims are added.
+        pair: The pair that the question asks about.
+        question: The question.
+    """
+
+    def __init__(
+        self,
+        of: DescribedReader,
+        discourse: Discourse,
+        pair: tuple[str, str] | None,
+        question: str,
+    ) -> None:
+        super().__init__(of, pair, question)
+        self._of = of
+        self._discourse = discourse
+        self._known = len(discourse)
+
+    def read(self, tokens: Sequence[Token], text: str) -> Reading:
+        """What the tokens of a text, or of a part of one, state."""
         relating = any(token.kind in _RELATING for token in tokens)
-        if not (relating or self._lists(names)):
-            return ()
-        if any(token.text == "?" for token in tokens):
-            return ()
+        if not (relating or self.goes_on) or any(token.text == "?" for token in tokens):
+            return Reading()
         visible = [token.text for token in tokens if token.text.isprintable()]
-        stated = list(self._stated(tokens, names, narrating=False))
-        found = tuple(m for part in stated for m in self._spoken(*part, names, known))
-        if visible[-1:] != [":"]:
-            return found if self._is_plain(tokens, names) else tuple(map(_doubted, found))
-        self._head(tokens, names)
-        return ()
+        stated = list(self._of.stated(tokens, self._discourse, narrating=False))
+        found = [m for part in stated for m in spoken(*part, self._discourse, self._known)]
+        if visible[-1:] == [":"]:
+            self.head(tokens)
+            return Reading()
+        return Reading(found if self._is_plain(tokens) else [*map(_doubted, found)])
 
-    def _is_plain(self, tokens: Sequence[Token], names: Discourse) -> bool:
+    def _is_plain(self, tokens: Sequence[Token]) -> bool:
         """Whether it is sure which things a claim means: not where it lists several that it
         introduces, explains some in brackets, or points at "these two objects" or "the block".
         """
         introduced = sum(token.kind in ("indefinite", "additive") for token in tokens)
         glossed = any(token.text == "(" for token in tokens)
-        phrases = self._grammar.phrases(tokens, names.names)
+        phrases = self._of.grammar.phrases(tokens, self._discourse.names)
         return introduced <= _INTRODUCED and not glossed and not any(map(self._points, phrases))
 
     def _points(self, phrase: Phrase) -> bool:
@@ -218,47 +259,32 @@ class DescribedReader(TraceReader[Discourse]):
         if phrase.names or phrase.clauses or phrase.number or phrase.attributes:
             return False
         several = phrase.determiner == DEMONSTRATIVE and (phrase.plural or phrase.count > 1)
-        place = phrase.kind in self.ontology.lexicon.container
+        place = phrase.kind in self._of.ontology.lexicon.container
         return several or (place and phrase.determiner in (DEFINITE, DEMONSTRATIVE))
 
-    def _unreadable(self, tokens: Sequence[Token], names: Discourse) -> str:
-        full = f"for its text speaks of more than {MOST_THINGS} things"
-        return full if len(names) > MOST_THINGS else super()._unreadable(tokens, names)
+    def unreadable(self, sentence: LexicalSentence) -> str:
+        """Why a sentence is beyond what is read; empty if it is not."""
+        return full(self._discourse) or super().unreadable(sentence)
 
-    def _lists(self, names: Discourse) -> bool:
-        return names.topic is not None
+    @property
+    def goes_on(self) -> bool:
+        """Whether a heading named what the next lines are about."""
+        return self._discourse.topic is not None
 
-    def _head(self, tokens: Sequence[Token], names: Discourse) -> None:
-        names.focus(self._grammar.phrases(tokens, names.names))
+    def head(self, tokens: Sequence[Token]) -> None:
+        """Takes note of a heading: what follows is about the things that it names."""
+        self._discourse.focus(self._of.grammar.phrases(tokens, self._discourse.names))
 
-    @staticmethod
-    def _spoken(
-        parse: Parse, statements: Sequence[Statement], discourse: Discourse, known: int
-    ) -> tuple[Mention, ...]:
-        """Statements as relations between titles, with the characters they were read from."""
-        return tuple(
-            Mention(
-                discourse.title(s.subject),
-                s.relation,
-                discourse.title(s.object),
-                (parse.tokens[s.first].start, parse.tokens[s.last].end),
-                s.confidence,
-                s.subject < known and s.object < known,
-            )
-            for s in statements
-        )
-
-    def _label(
-        self, tokens: Sequence[Token], names: Discourse, asked: tuple[str, str]
-    ) -> tuple[Mention, ...]:
+    def labelled(self, tokens: Sequence[Token], pair: tuple[str, str]) -> Sequence[Mention]:
+        """A bare label (`upper-left`, "above and to the right") as relations of a pair."""
         kinds = [token.kind for token in tokens]
         if not _UNLABELLED.isdisjoint(kinds) or sum(kind in _BESIDE for kind in kinds) > _LABEL:
             return ()
         return tuple(
             Mention(
-                asked[0],
+                pair[0],
                 token.entry.relation,
-                asked[1],
+                pair[1],
                 (token.start, token.end),
                 NAMED_BY_QUESTION,
                 True,
@@ -266,8 +292,38 @@ class DescribedReader(TraceReader[Discourse]):
             for token in tokens
             if token.kind == "relation"
             and token.entry is not None
-            and token.entry.relation not in self.ontology.lexicon.grouped  # "between" them
+            and token.entry.relation not in self._of.ontology.lexicon.grouped  # "between" them
         )
+
+
+def full(discourse: Discourse) -> str:
+    """Why nothing more of a text is read; empty where it has few enough things."""
+    most = f"for its text speaks of more than {MOST_THINGS} things"
+    return most if len(discourse) > MOST_THINGS else ""
+
+
+def spoken(
+    parse: Parse, statements: Sequence[Statement], discourse: Discourse, known: int
+) -> tuple[Mention, ...]:
+    """Statements as relations between titles, with the characters they were read from.
+
+    Args:
+        parse: The sentence.
+        statements: What it states.
+        discourse: The things.
+        known: How many of them scene and question have.
+    """
+    return tuple(
+        Mention(
+            discourse.title(s.subject),
+            s.relation,
+            discourse.title(s.object),
+            (parse.tokens[s.first].start, parse.tokens[s.last].end),
+            s.confidence,
+            s.subject < known and s.object < known,
+        )
+        for s in statements
+    )
 
 
 _RELATING = frozenset(("relation", "hour", "with", "observing"))

@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import lru_cache, partial
 
 from symbouq.errors import RecordError
-from symbouq.limits import LimitError
 from symbouq.ontology.tables import Ontology
+from symbouq.reading.claims import Reading
 from symbouq.reading.clauses import Clause, Clauses
 from symbouq.reading.events.grammar import Sentence
 from symbouq.reading.events.words import EventLexicon
-from symbouq.reading.faults import SCENE_SENTENCE, InternalError, reading
+from symbouq.reading.faults import SCENE_SENTENCE, readable, reading
+from symbouq.reading.lexical import LexicalParser, LexicalReader, check_length
 from symbouq.reading.lexicon import Token
-from symbouq.reading.parsed import ASSERTED, Events, Question
-from symbouq.reading.traces import Claim, Mention, Scene, Text, TraceReader, triples
+from symbouq.reading.parsed import Question
+from symbouq.reading.segments import unretracted
+from symbouq.reading.text import Mention, triples
+from symbouq.reading.traces import Setting, Told
 from symbouq.records import ClauseRecord
-
-
-class _Things:
-    """The things of a text about events: its clauses have them."""
-
-    def copy(self) -> _Things:
-        """The same."""
-        return self
-
-    def __len__(self) -> int:
-        return 0
 
 
 @dataclass(frozen=True)
@@ -46,7 +38,7 @@ class EventQuestion(Question):
     reread: Callable[[str], tuple[Sequence[Clauses], Clauses]] | None = None
 
 
-class EventReader(TraceReader[_Things]):
+class EventReader(LexicalReader):
     """Reads what happens where.
 
     Args:
@@ -56,7 +48,7 @@ class EventReader(TraceReader[_Things]):
     def __init__(self, ontology: Ontology) -> None:
         super().__init__(ontology)
         self.words = EventLexicon(ontology)
-        self._read = lru_cache(maxsize=1000)(self._parsed)
+        self.read_clauses = lru_cache(maxsize=1000)(self._parsed)
 
     def question(self, scene: Sequence[str], question: str) -> EventQuestion:
         """Reads a statement to be judged about a scene."""
@@ -67,40 +59,40 @@ class EventReader(TraceReader[_Things]):
         clauses = self.clauses(question)
         return EventQuestion(
             question,
-            states=triples(self._relations(clauses, question, ())),
+            states=triples(self.relations(clauses, question, ())),
             clauses=clauses,
             verbs=self.words.meanings,
             reread=reread if scene else None,
         )
 
-    def _scene(self, scene: tuple[str, ...], question: str) -> Scene[_Things]:
-        things = _Things()
+    def setting(self, told: Told) -> Setting:
+        """Reads scene and question of a trace."""
+        read, scene, question, lost = readable(
+            self._clauses_of_each, unretracted(told.scene), told.question
+        )
+        *described, _ = read
+        named = frozenset(n.lower() for clauses in read for n in things(clauses))
+        return Setting(
+            tuple(map(partial(self.relations, known=named), described, scene)),
+            None,
+            lambda: self.question(scene, question),
+            lambda: _ClaimParser(self, named, question),
+            lost=tuple(lost),
+            events=tuple(described),
+        )
+
+    def _clauses_of_each(self, scene: tuple[str, ...], question: str) -> list[Clauses]:
+        """The clauses of the sentences of a scene, and of its question."""
+        found: list[Clauses] = []
         for number, text in enumerate(scene, start=1):
             part = f"{SCENE_SENTENCE} {number}"
             with reading(part, text):
-                tokens = self.lexicon.tokens(text)
-            self._readable(part, text, tokens, things)
-        return ((),) * len(scene), things, None
+                check_length(part, text, self.lexicon.tokens(text))
+                found.append(self.read_clauses(text))
+        with reading("the question", question):
+            return [*found, self.read_clauses(question)]
 
-    def _mentions(
-        self,
-        tokens: Sequence[Token],
-        names: _Things,
-        known: int,
-        antecedent: str | None = None,
-    ) -> tuple[Mention, ...]:
-        text = " ".join(token.text for token in tokens)
-        try:
-            return self._relations(self.clauses(self.claimed(text)), text, ())
-        except InternalError:  # which `_completed` tells
-            return ()
-
-    def _label(
-        self, tokens: Sequence[Token], names: _Things, asked: tuple[str, str]
-    ) -> tuple[Mention, ...]:
-        return ()
-
-    def clauses(self, sentence: str, meaning: str = "") -> tuple[Clause, ...]:
+    def clauses(self, sentence: str, meaning: str = "") -> Clauses:
         """The clauses of a sentence; none if it cannot be parsed.
 
         Args:
@@ -108,54 +100,12 @@ class EventReader(TraceReader[_Things]):
             meaning: The verb that one which the lexicon lacks is taken for, if any.
 
         Raises:
-            ReadingError: At an internal error.
+            InternalError: At an internal error.
         """
         with reading("a sentence", sentence):
-            return self._read(sentence, meaning)
+            return self.read_clauses(sentence, meaning)
 
-    def _completed(self, text: Text, scene: Sequence[str], question: str) -> Text:
-        """The text with its clauses, and with its relations as the clauses have them.
-
-        Sentences in which there is an internal error have none.
-        """
-        faults = list(text.faults)
-
-        def clauses_of(part: str, sentence: str) -> tuple[Clause, ...]:
-            try:
-                return self.clauses(sentence) if sentence else ()
-            except InternalError as error:
-                faults.append(f"{part}: {error}")
-                return ()
-
-        scene_clauses = tuple(
-            clauses_of(f"{SCENE_SENTENCE} {n}", told) for n, told in enumerate(scene, start=1)
-        )
-        asked = clauses_of("the question", question) if question else ()
-        named = {n.lower() for clauses in (*scene_clauses, asked) for n in things(clauses)}
-        stated = tuple(
-            self._relations(clauses, sentence, named)
-            for clauses, sentence in zip(scene_clauses, scene, strict=True)
-        )
-        claims: list[Claim] = []
-        claim_clauses: list[Clauses] = []
-        for number, claim in enumerate(text.claims, start=1):
-            clauses: Clauses = ()
-            if claim.stance == ASSERTED:
-                try:
-                    clauses = clauses_of(f"claim {number}", self.claimed(claim.text))
-                except LimitError:
-                    faults.append(f"claim {number}: not read, the time limit was reached")
-            relations = self._relations(clauses, claim.text, named)
-            claims.append(replace(claim, relations=relations))
-            claim_clauses.append(clauses if relations else ())
-        events = Events(tuple(enumerate(scene_clauses, start=1)), tuple(claim_clauses))
-        return replace(
-            text, scene=stated, claims=tuple(claims), faults=tuple(faults), events=events
-        )
-
-    def _relations(
-        self, clauses: Clauses, text: str, known: Collection[str]
-    ) -> tuple[Mention, ...]:
+    def relations(self, clauses: Clauses, text: str, known: Collection[str]) -> tuple[Mention, ...]:
         """The relations between two things in clauses."""
         found: list[Mention] = []
         for clause in clauses:
@@ -176,9 +126,41 @@ class EventReader(TraceReader[_Things]):
         first = next(opening, None)
         return claim[first.start :] if first is not None else ""
 
-    def _parsed(self, sentence: str, meaning: str) -> tuple[Clause, ...]:
+    def _parsed(self, sentence: str, meaning: str = "") -> Clauses:
+        if not sentence.strip():
+            return ()
         tokens = self.words.tokens(sentence.replace("_", " "))
         return Sentence(self.words, tokens, meaning).clauses()
+
+
+class _ClaimParser(LexicalParser):
+    """Reads claims about a scene in which something happens.
+
+    Args:
+        of: The reader.
+        named: The things of scene and question, in lower case.
+        question: The question.
+    """
+
+    def __init__(self, of: EventReader, named: Collection[str], question: str) -> None:
+        super().__init__(of, None, question)
+        self._of = of
+        self._named = named
+
+    @property
+    def goes_on(self) -> bool:
+        """What happens is said without words of relations."""
+        return True
+
+    def read(self, tokens: Sequence[Token], text: str) -> Reading:
+        """What the tokens of a text, or of a part of one, state."""
+        clauses = self._of.read_clauses(self._of.claimed(text))
+        relations = self._of.relations(clauses, text, self._named)
+        return Reading(relations, events=clauses if relations else ())
+
+    def labelled(self, tokens: Sequence[Token], pair: tuple[str, str]) -> Sequence[Mention]:
+        """No label is one of events."""
+        return ()
 
 
 _OPENING = frozenset(("inference", "mark", "answer", "copula"))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from symbouq.errors import RecordError
 from symbouq.ontology.tables import Ontology
+from symbouq.reading.claims import COUNTED, MODAL, concluded
 from symbouq.reading.model.dialogue import ModelRequest, Names, TraceTexts, dialogue, together
 from symbouq.reading.model.judging import (
     CONFIRMED,
@@ -16,14 +17,13 @@ from symbouq.reading.model.judging import (
 )
 from symbouq.reading.parsed import ASSERTED, IN_PART, SURE, Question
 from symbouq.reading.segments import ending, unretracted
-from symbouq.reading.traces import COUNTED, Claim, Mention, Text, concluded, grouped, triples
+from symbouq.reading.text import Claim, Mention, Text, grouped, triples
 from symbouq.records.reading import Reply
 
 _DOUBTING = 0.95
 """The least confidence of the other reader with which it doubts a relation."""
 
 _STATING = ("asserted", "necessary")
-_MODAL = ("necessary", "possible", "impossible")
 _DENIED = "denied"
 _OPPOSITE = {
     "asserted": _DENIED,
@@ -184,10 +184,10 @@ class _Reading:
         stances: set[str] = set()
         for number in range(1, len(self._texts.question) + 1):
             for relation in self._sentences[f"Q{number}"].relations:
-                asks = relation.stance in ("asked", *_MODAL, ASSERTED)
+                asks = relation.stance in ("asked", *MODAL, ASSERTED)
                 holds = self._denied(relation.relation) if relation.denied else relation.relation
                 if asks and holds is not None and relation.confidence >= SURE:
-                    stances.update({relation.stance}.intersection(_MODAL))
+                    stances.update({relation.stance}.intersection(MODAL))
                     states += self._mentions(relation, holds)
         stance = stances.pop() if len(stances) == 1 else ASSERTED
         return Question(" ".join(self._texts.question), asked, triples(states), stance)
@@ -220,7 +220,7 @@ class _Reading:
         stance = ASSERTED if none else other.stance
         none = none or stance == "impossible"
         relations = self._compared(label, other.relations, stance, none)
-        stating = [r for r in relations if r.stance in (*_STATING, *_MODAL, "alternatives")]
+        stating = [r for r in relations if r.stance in (*_STATING, *MODAL, "alternatives")]
         if not sentence.read or (sentence.faults and not stating):
             return Claim("reasoning", text, (), ASSERTED, "unread")
         if not stating:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import LONGEST_WORD, stretches
+from symbouq.reading.segments import ENDS
 from symbouq.reading.syntax.preparation import Piece
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ _TYPESETTING = re.compile(r"\\[()\[\]]|\\(?:[a-zA-Z]+\*?)?|[${}]|</?[a-z]+>")
 """Commands of LaTeX and tags, which say nothing of a place."""
 _ENDLESS = re.compile(rf"(?<!\S)\S{{{LONGEST_WORD},}}")
 _CLOSING = frozenset('"*_`)]\u201d')
-ENDS = frozenset((".", "!", "?", ";"))
-"""What ends a sentence."""
 _DOTTED = ("gloss", "abbreviation", "clipping", "numero")
 """Classes of abbreviations."""
 

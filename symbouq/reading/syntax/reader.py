@@ -7,30 +7,22 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import pairwise
 
-from symbouq.limits import LimitError, check_time, late
+from symbouq.limits import check_time
 from symbouq.ontology.tables import Ontology
+from symbouq.reading.claims import (
+    COUNTED,
+    MODAL,
+    NAMED_BY_QUESTION,
+    QUOTED,
+    Reading,
+)
 from symbouq.reading.faults import SCENE_SENTENCE, InternalError, ReadingError, readable, reading
 from symbouq.reading.force import ASKED, SUPPOSED, forces_of, unmarked
 from symbouq.reading.lexicon import Lexicon
-from symbouq.reading.parsed import ASSERTED, IN_PART, Count, Question
-from symbouq.reading.segments import (
-    Response,
-    announced,
-    answering,
-    broken,
-    chosen,
-    clauses,
-    gist,
-    infers,
-    is_cut_off,
-    refuses,
-    retracts,
-    segmented,
-    structured,
-    taken_back,
-)
-from symbouq.reading.syntax.cutting import ENDS
+from symbouq.reading.parsed import ASSERTED, Count, Question
+from symbouq.reading.segments import answered, broken, taken_back
 from symbouq.reading.syntax.discourse import Discourse, reached
 from symbouq.reading.syntax.extraction import CONTEXT, Statement
 from symbouq.reading.syntax.motion import Motion
@@ -40,23 +32,8 @@ from symbouq.reading.syntax.said import Said
 from symbouq.reading.syntax.sentences import Group, Sentence, Sentences
 from symbouq.reading.syntax.tables import Tables
 from symbouq.reading.syntax.things import Things
-from symbouq.reading.traces import (
-    COUNTED,
-    NAMED_BY_QUESTION,
-    QUOTED,
-    RETRACTED,
-    Claim,
-    Mention,
-    Text,
-    Told,
-    concluded,
-    grouped,
-    is_about,
-    of_known,
-    shifted,
-    take_back,
-    triples,
-)
+from symbouq.reading.text import Mention, grouped, triples
+from symbouq.reading.traces import Setting, Told, TraceReader
 
 CONFIDENCE = {
     -3: 0.95,
@@ -79,14 +56,11 @@ words; measured in the same way."""
 
 _STANCES = {"asked": ASKED, "supposed": SUPPOSED, "doubted": QUOTED}
 """Forces of statements to the stance of a claim that states nothing else."""
-_MODAL = ("necessary", "impossible", "possible")
-"""Forces of statements about the worlds that a context leaves, which are stances of claims."""
 _STATED = ("asserted", "necessary", "impossible")
 """Forces of what holds where it is part of a scene, or the answer to a question."""
 _NUMBER = re.compile(r"\W*\d+\W*")
 _WORD = re.compile(r"[\w']+")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
-_BETWEEN_STEPS = "\n\n"
 
 
 @dataclass(frozen=True)
@@ -103,7 +77,7 @@ class _Scene:
     worded: dict[tuple[int, int], set[tuple[str, str]]]
 
 
-class SyntaxReader:
+class SyntaxReader(TraceReader):
     """Reads traces whose things have names, whoever wrote them.
 
     Args:
@@ -142,57 +116,29 @@ class SyntaxReader:
         return [scene[start:end] for start, end in self.sentences.cut(scene)]
 
     def question(self, scene: Sequence[str], question: str) -> Question:
-        """Reads a question about a scene, as `symbouq.reading.traces.TraceReader.question` does."""
+        """Reads a question about a scene."""
         return self._read_scene(tuple(scene), question, self._names([*scene, question])).question
 
-    def read(
-        self,
-        scene: Sequence[str],
-        question: str,
-        reasoning: Sequence[str] | None = None,
-        conclusion: str | None = None,
-        response: str | None = None,
-    ) -> Text:
-        """Reads one trace, as `symbouq.reading.traces.TraceReader.read` does.
-
-        Raises:
-            ReadingError: If a sentence of the scene has no end.
-        """
-        told = scene, question, reasoning, conclusion, response
+    def setting(self, told: Told) -> Setting:
+        """Reads scene and question of a trace."""
         (_, spoken), *claimed = self._groups(told)
         names = claimed[0][1]
 
-        def scene_of(told: tuple[str, ...], asked: str) -> _Scene:
-            return self._read_scene(told, asked, spoken)
+        def scene_of(scene: tuple[str, ...], question: str) -> _Scene:
+            return self._read_scene(scene, question, spoken)
 
-        read, *_, lost = readable(scene_of, scene, question)
-
-        def asks() -> Question:
-            return read.question
-
+        read, *_, lost = readable(scene_of, told.scene, told.question)
         self._ahead(claimed)  # after the scene, without which nothing is decided in time
-        failed: dict[str, str] = {}
-        texts = self.claims_of(reasoning, conclusion, response)
-        while True:
-            things = read.things.copy()
-            things.known = len(things)
-            listings = question, response or ""
-            claims = _Claims(self, things, read, names, failed, listings)
-            try:
-                if texts.response is not None:
-                    claims.segment(texts.response)
-                else:
-                    claims.take(texts.texts, texts.conclusion)
-            except InternalError as error:
-                if error.part in failed:
-                    raise
-                # Again without it: it may have left the things half changed.
-                failed[error.part] = str(error)
-                continue
-            faults = (*lost, *read.faults, *failed.values(), *claims.faults)
-            whole = all(read.stated) and not (lost or read.faults)
-            pair, made = read.question.pair, tuple(claims.made)
-            return Text(read.stated, made, pair, faults, None, whole, tuple(lost), asks)
+        whole = all(read.stated) and not (lost or read.faults)
+        return Setting(
+            read.stated,
+            read.question.pair,
+            lambda: read.question,
+            lambda: _ClaimParser(self, read, names),
+            read.faults,
+            tuple(lost),
+            whole,
+        )
 
     def held(self, scene: _Scene, relations: Collection[str]) -> dict[int, list[int]]:
         """Things to what a scene says is in them, or on them, by some relations."""
@@ -236,20 +182,8 @@ class SyntaxReader:
         claims = self.claims_of(steps, conclusion, response)
         groups.append((tuple(map(broken, claims.texts)), names))
         if claims.conclusion:
-            groups.append(((_answered(claims.conclusion)[0],), names))
+            groups.append(((answered(claims.conclusion)[0],), names))
         return groups
-
-    def claims_of(
-        self, steps: Sequence[str] | None, conclusion: str | None, response: str | None
-    ) -> _Texts:
-        """The texts of a trace's claims, however they are given."""
-        if response is None:
-            return _Texts(steps or (), conclusion or "", None)
-        segments = segmented(response)
-        given = structured(segments.said)
-        if given is None:
-            return _Texts([segments.text], "", segments)
-        return _Texts([*self.split(segments.thought), *given[0]], given[1], None)
 
     def _names(self, texts: Iterable[str]) -> frozenset[Name]:
         return self.sentences.preparation.names.of(texts)
@@ -532,7 +466,6 @@ class SyntaxReader:
         self,
         said: Iterable[Said],
         things: Things,
-        offset: int = 0,
         forces: Collection[str] = _STATED,
     ) -> Iterator[Mention]:
         """What is said with some forces, as relations of the profile.
@@ -540,11 +473,10 @@ class SyntaxReader:
         Args:
             said: What is said.
             things: The things of the trace.
-            offset: What is taken off the spans.
             forces: The forces. With one alone that is modal, what cannot be is the relation itself
                 as said, else its negation.
         """
-        modal = len(forces) == 1 and not set(forces).isdisjoint(_MODAL)
+        modal = len(forces) == 1 and not set(forces).isdisjoint(MODAL)
         groups: dict[tuple[int, str, int], list[tuple[int, Mention]]] = {}
         for each in said:
             statement = each.statement
@@ -567,7 +499,7 @@ class SyntaxReader:
                 things.spellings[each.placed],
                 understood,
                 things.spellings[each.landmark],
-                (each.span[0] - offset, each.span[1] - offset),
+                each.span,
                 confidence,
                 max(each.placed, each.landmark) < things.known,
                 *((each.offset, each.unit) if understood == each.relation else ()),
@@ -585,7 +517,6 @@ class SyntaxReader:
         sentence: Sentence,
         said: Sequence[Said],
         things: Things,
-        offset: int = 0,
         forces: Collection[str] = _STATED,
     ) -> tuple[tuple[int, str], ...]:
         """The words of a sentence about places of which nothing is read: expressions of relations
@@ -595,7 +526,6 @@ class SyntaxReader:
             sentence: The sentence.
             said: What it says of things.
             things: The things of the trace.
-            offset: What is taken off the offsets.
             forces: The forces of what is stated.
         """
         unread = set(sentence.says.rest)
@@ -619,7 +549,7 @@ class SyntaxReader:
             s
             for s in said
             if s.statement.trigger in grouped
-            or any(True for _ in self.mentions([s], things, offset, forces))
+            or any(True for _ in self.mentions([s], things, forces))
         ]
         triggers = {n for s in spoken for n in (s.statement.trigger, *s.joined)}
         triggers |= {s.statement.trigger for s in said if self._is_covered(s, spoken)}
@@ -641,7 +571,7 @@ class SyntaxReader:
         unread -= sentence.says.bare
         if self.confirms(sentence):
             unread -= {n for n, word in enumerate(sentence.words) if word.relations}
-        start = sentence.start - offset
+        start = sentence.start
         words = [(word.start, word.text) for n, word in enumerate(sentence.words) if n in unread]
         words += [(word.end, word.left_out) for word in sentence.words if word.left_out]
         return tuple((start + at, text) for at, text in sorted(words))
@@ -665,7 +595,7 @@ class SyntaxReader:
 
     def unread(self, said: Sequence[Said], sentence: Sentence) -> str:
         """Why nothing is stated by a sentence that asserts something, if it speaks of a place."""
-        asserted = [s for s in said if s.statement.force in ("asserted", *_MODAL)]
+        asserted = [s for s in said if s.statement.force in ("asserted", *MODAL)]
         if not asserted:
             return "unread" if any(word.relations for word in sentence.words) else ""
         sure = [s for s in asserted if s.sure and s.statement.cost in CONFIDENCE]
@@ -732,17 +662,6 @@ def _is_term(sentence: Sentence) -> bool:
     return len(words) == 3 and words[1].category == "term"
 
 
-def _answered(text: str) -> tuple[str, int]:
-    """What a conclusion says, once it has announced the answer and taken back what it takes back;
-    and where that begins.
-    """
-    found = clauses(text, refusing=not refuses(text))
-    begin, stop = found.standing[-1] if found.standing else (len(text), len(text))
-    begin, stop = (begin, stop) if found.taken or found.before else (0, len(text))
-    start, end = announced(text[begin:stop])
-    return text[begin + start : begin + end], begin + start
-
-
 def _plainly(said: Said) -> Said:
     """The same as asserted of what it denies or doubts."""
     return replace(said, statement=replace(said.statement, force=ASSERTED, negative=False))
@@ -767,100 +686,22 @@ def _unsure(said: Said) -> Said:
     return replace(said, statement=replace(said.statement, unsure=True))
 
 
-@dataclass(frozen=True)
-class _Texts:
-    """The texts of a trace's claims.
-
-    Attributes:
-        texts: The claims but the conclusion; the whole of a response.
-        conclusion: The conclusion, where it is given apart.
-        response: A response whose sentences are the claims; None where they are given one by one.
-    """
-
-    texts: Sequence[str]
-    conclusion: str
-    response: Response | None
-
-
-@dataclass(frozen=True)
-class _Reading:
-    """What a sentence asserts.
-
-    Attributes:
-        mentions: The relations.
-        stance: Its stance.
-        reason: Why it asserts none.
-        count: How many of them hold, if it is `counted`.
-        rest: The words about places of which nothing was read, with their character offsets.
-    """
-
-    mentions: list[Mention]
-    stance: str
-    reason: str = ""
-    count: Count | None = None
-    rest: tuple[tuple[int, str], ...] = ()
-
-    def claim(self, kind: str, text: str) -> Claim:
-        """The claim that it makes of a text."""
-        stance = self.stance
-        if not self.mentions and stance in _MODAL:
-            stance = ASSERTED
-        rest = tuple(word for _, word in self.rest) if self.mentions else ()
-        reason = IN_PART if rest else self.reason
-        return Claim(kind, text, tuple(self.mentions), stance, reason, self.count, rest)
-
-
-def _together(parts: Sequence[_Reading]) -> _Reading:
-    """What the sentences of one claim assert together; what must be is asserted beside what is, and
-    nothing is where their stances differ otherwise.
-    """
-    stated = [part for part in parts if part.mentions]
-    stances = {part.stance for part in stated}
-    if not stances:
-        return parts[-1] if parts else _Reading([], ASSERTED)
-    if len(stances) > 1 and not stances <= {ASSERTED, "necessary"}:
-        return _Reading([], ASSERTED, IN_PART)
-    if len(stated) > 1 and COUNTED in stances:
-        return _Reading([], ASSERTED, IN_PART)
-    rest = tuple(word for part in parts for word in part.rest)
-    mentions = [mention for part in stated for mention in part.mentions]
-    stance = ASSERTED if ASSERTED in stances else stated[0].stance
-    reason = next((part.reason for part in parts if part.reason), "")
-    return replace(stated[0], mentions=mentions, stance=stance, reason=reason, rest=rest)
-
-
-class _Claims:
-    """The claims of a trace.
+class _ClaimParser:
+    """Reads the sentences of one trace's claims (`symbouq.reading.claims.SentenceParser`).
 
     Args:
         of: The reader.
-        things: The things of scene and question, to which those of the claims are added.
         scene: The scene, with its question.
         names: Names that the trace repeats.
-        failed: The claims that internal errors keep from being read, with messages.
-        listings: The texts that may list options.
 
     Attributes:
-        made: The claims so far.
-        faults: What could not be read.
+        pair: The pair that the question asks about.
+        asks_whether: Whether it asks if something is so.
     """
 
-    def __init__(
-        self,
-        of: SyntaxReader,
-        things: Things,
-        scene: _Scene,
-        names: frozenset[Name],
-        failed: Mapping[str, str],
-        listings: Sequence[str],
-    ) -> None:
+    def __init__(self, of: SyntaxReader, scene: _Scene, names: frozenset[Name]) -> None:
         self._of = of
-        self._listings = listings
-        self._failed = failed
-        self._arrangement = scene.arrangement
-        self._motion = scene.motion
-        self._upright = scene.upright
-        self._worded = scene.worded
+        self._scene = scene
         given = [mention for mentions in scene.stated for mention in mentions]
         converse = of.ontology.relations.converse
         self._given = {(m.subject, m.relation, m.object) for m in given}
@@ -872,137 +713,109 @@ class _Claims:
             for thing in things_there:
                 self._holders.setdefault(thing, []).append(holder)
         self._names = names
-        self._things = things
-        self._asked = scene.question.pair
-        self._asks_whether = bool(scene.question.states)
+        self._things = scene.things.copy()
+        self._things.known = len(self._things)
+        self.pair = scene.question.pair
+        self.asks_whether = bool(scene.question.states)
         self._discourse = self._opened()
         self._supposed: frozenset[str] = frozenset()
         self._glossed = False
         self._conditional = False
         self._example = False
         self._numbered = False
-        self._bearing: list[int] = []
-        self._taken: Sequence[Mention] = ()
-        self._retracted = False
-        self._asking = False
-        self.made: list[Claim] = []
-        self.faults: list[str] = []
 
     def _opened(self) -> Discourse:
         """A text about the scene, of which nothing is read yet."""
-        judging, turned = self._arrangement, self._motion
         return Discourse(
             self._things,
             self._of.sentences,
-            judging=judging,
-            turned=turned,
+            judging=self._scene.arrangement,
+            turned=self._scene.motion,
             holders=self._holders,
         )
 
-    def take(self, steps: Sequence[str], conclusion: str) -> None:
-        """Claims that are given one by one, the conclusion last."""
-        read = self._sentences("the claims", [broken(step) for step in steps])
-        for step, sentences in zip(steps, read, strict=True):
-            self._add("reasoning", step, _together(self._standing(sentences)))
-        self._conclude(conclusion)
+    def sentences(self, texts: Sequence[str]) -> list[list[Sentence]]:
+        """The sentences of each of some texts."""
+        return self._of.framed(self._of.sentences.read(texts, self._names), self._scene.upright)
 
-    def _standing(self, sentences: Sequence[Sentence]) -> list[_Reading]:
-        """What the sentences of one claim assert, without those that a further one takes back."""
-        parts: list[_Reading] = []
-        alone: _Reading | None = None
-        taken: Sequence[Mention] = ()
-        for n, sentence in enumerate(sentences):
-            if not self._in_time(f"claim {len(self.made) + 1}"):
-                break
-            asking, self._asking = self._asking, sentence.asked
-            if retracts(sentence.text) or (refuses(sentence.text) and not asking):
-                if parts:
-                    taken = parts.pop().mentions
-                    if not parts:
-                        alone = _Reading([], RETRACTED)
-                elif n == 0:
-                    taken = take_back(self.made, self._bearing)
-                continue
-            parts.append(self._put_right(self._read(sentence, 0, _BETWEEN_STEPS), sentence, taken))
-            taken = ()
-        return parts or ([alone] if alone else [])
+    def unreadable(self, sentence: Sentence) -> str:
+        """Why a sentence is beyond what is read; empty if it is not."""
+        return "for it is longer than any that is read" if sentence.too_long else ""
 
-    def segment(self, response: Response) -> None:
-        """A response's sentences as claims, the delivered answer last."""
-        text = broken(response.text)
-        (sentences,) = self._sentences("the response", [text])
-        roles = [response.role(sentence.start) for sentence in sentences]
-        texts = [sentence.text for sentence in sentences]
-        found = answering(texts, roles, self._asks_whether, lambda n: self._is_label(sentences[n]))
-        delivered = self._delivered(sentences, found.at)
-        since = cut = 0
-        for n, sentence in enumerate(sentences):
-            since = len(self.made) if n == found.since else since
-            cut = len(self.made)
-            if n in delivered:
-                continue
-            if not self._in_time(f"claim {len(self.made) + 1}"):
-                continue
-            before = sentences[n - 1].start + len(sentences[n - 1].text) if n else 0
-            self._sentence(sentence, response.text[before : sentence.start], text[:before][-1:])
-        if delivered:
-            start, last = sentences[delivered[0]].start, sentences[delivered[-1]]
-            self._conclude(text[start : last.start + len(last.text)])
-        else:
-            begin = sentences[-1].start if sentences else 0
-            stop = begin + len(sentences[-1].text) if sentences else 0
-            whole = not is_cut_off(text, begin, stop)
-            since = since if found.since < len(sentences) else len(self.made)
-            end = len(self.made) if whole else cut
-            self.made = concluded(self.made, since, end, self._asked)
+    def is_whole(self, sentence: Sentence) -> bool:
+        """Whether what a sentence says of places has a subject."""
+        return not _lacks_subject(sentence)
 
-    def _sentences(self, part: str, texts: Sequence[str]) -> list[list[Sentence]]:
-        """The sentences of each of some texts; none of any, with a fault, where that fails."""
-        try:
-            with reading(part, " ".join(texts)):
-                return self._of.framed(self._of.sentences.read(texts, self._names), self._upright)
-        except InternalError as error:
-            self.faults.append(str(error))
-        except LimitError:
-            self._in_time(part)
-        return [[] for _ in texts]
+    def completed(self, sentence: Sentence, pair: tuple[str, str]) -> list[Mention]:
+        """What words without a subject say of the first of a pair."""
+        said = self._of.completed(self._discourse, sentence, pair, self._names)
+        return list(self._of.mentions(said, self._things, (ASSERTED,)))
 
-    def _in_time(self, part: str) -> bool:
-        if not late():
-            return True
-        fault = f"{part} and what follows it: not read, the time limit was reached"
-        if not any("time limit" in other for other in self.faults):
-            self.faults.append(fault)
-        return False
+    def may_be_label(self, sentence: Sentence) -> bool:
+        """Whether a sentence names no things that it would relate, so that it may be a label."""
+        return all(statement.landmark == CONTEXT for statement in sentence.says.statements)
 
-    # Sentences -----------------------------------------------------------------------
+    def label(self, text: str, pair: tuple[str, str]) -> tuple[Mention, ...]:
+        """A bare label, "upper-left", as a relation of a pair."""
+        return self._of.label(text, self._things, pair)
 
-    def _read(self, sentence: Sentence, offset: int, gap: str) -> _Reading:
-        """What a sentence asserts.
+    def answer(self, sentences: Sequence[Sentence]) -> Reading:
+        """What the sentences of an answer state."""
+        discourse = self._opened()
+        discourse.topic = self._discourse.topic
+        said = [
+            each
+            for sentence in sentences
+            for each in self._said(discourse, sentence)
+            if not self._bids(sentence, each)
+        ]
+        if len(sentences) == 1:
+            told = self._counted(discourse, sentences[0], said)
+            if told is not None:
+                return told
+        stance = ASSERTED
+        stated = list(self._of.mentions(said, self._things, (ASSERTED, "necessary")))
+        if stated:  # with what cannot be
+            stated = list(self._of.mentions(said, self._things))
+        for modal in ("impossible", "possible"):
+            if not stated:
+                stance, stated = modal, list(self._of.mentions(said, self._things, (modal,)))
+        forces = _STATED if stance == ASSERTED else (stance,)
+        rest = tuple(
+            word for each in sentences for word in self._of.rest(each, said, self._things, forces)
+        )
+        unread = any(word.relations for sentence in sentences for word in sentence.words)
+        reason = "unread" if unread and not stated else ""
+        return Reading(stated, stance if stated else ASSERTED, reason, rest=rest)
 
-        Args:
-            sentence: The sentence.
-            offset: Where the claim that has it begins.
-            gap: What is between it and the sentence before.
+    def parse(self, sentence: Sentence, gap: str) -> list[Reading]:
+        """What a sentence asserts, part by part: "A is left of B, so C is left of B" has two."""
+        read = self._asserted(sentence, gap)
+        starts = [] if read.count else self._cuts(sentence, read.mentions)
+        edges = [sentence.start, *starts, sentence.start + len(sentence.text)]
+        return [
+            replace(
+                read,
+                mentions=[m for m in read.mentions if begin <= m.span[1] - 1 < end],
+                rest=tuple((at, word) for at, word in read.rest if begin <= at < end),
+                begin=begin,
+            )
+            for begin, end in pairwise(edges)
+        ]
 
-        Raises:
-            InternalError: At an internal error in a claim in which none is known.
-        """
-        part = f"claim {len(self.made) + 1}"
-        if sentence.fault and part not in self._failed:
-            raise InternalError(part, sentence.fault, sentence.text)
-        if part in self._failed:
-            return _Reading([], ASSERTED, "unread")
-        with reading(part, sentence.text):
-            return self._asserted(sentence, offset, gap)
+    def _cuts(self, sentence: Sentence, relations: Sequence[Mention]) -> list[int]:
+        """Where an inference begins in the middle of a sentence, after a relation."""
+        starts = [
+            sentence.start + word.start
+            for word in sentence.words[1:]
+            if word.text.lower() in self._of._inferring
+            and word.text.lower() not in ("because", "since")
+        ]
+        ends = sorted(m.span[1] for m in relations)
+        return [s for s in starts if ends and ends[0] <= s < ends[-1]]
 
-    def _asserted(self, sentence: Sentence, offset: int, gap: str) -> _Reading:
-        """What a sentence asserts that can be read."""
-        if sentence.too_long:
-            part = f"claim {len(self.made) + 1}"
-            error = ReadingError(part, "for it is longer than any that is read", sentence.text)
-            self.faults.append(str(error))
-            return _Reading([], ASSERTED, "unread")
+    def _asserted(self, sentence: Sentence, gap: str) -> Reading:
+        """What a sentence asserts as a whole."""
         said = self._said(self._discourse, sentence)
         meaning = self._of.ontology.wording.lexeme.get("meaning", ())
         first = _opening(sentence)[:1]
@@ -1030,33 +843,33 @@ class _Claims:
             each.statement.force == "supposed" for each in said
         )
         if self._is_supposed(sentence, said, gap):
-            return _Reading([], SUPPOSED)
+            return Reading(stance=SUPPOSED)
         if _is_term(sentence):
-            return _Reading([], QUOTED)
+            return Reading(stance=QUOTED)
         unbidden = [each for each in said if not self._bids(sentence, each)]
         if said and not unbidden:
-            return _Reading([], ASKED)
+            return Reading(stance=ASKED)
         said = unbidden
-        told = self._counted(self._discourse, sentence, said, offset)
+        told = self._counted(self._discourse, sentence, said)
         if told is not None:
             return told
         whole = said
-        if any(s.statement.force in _MODAL for s in said):
+        if any(s.statement.force in MODAL for s in said):
             said = self._without_reasons(sentence, said)
         if sentence.says.rest:  # a part that does not hold denies the whole
             said = [_unsure(s) if s.statement.negative else s for s in said]
         forces = [s.statement.force for s in said]
-        for stance in (ASSERTED, *(force for force in _MODAL if force in forces)):
-            mentions = list(self._of.mentions(said, self._things, offset, (stance,)))
+        for stance in (ASSERTED, *(force for force in MODAL if force in forces)):
+            mentions = list(self._of.mentions(said, self._things, (stance,)))
             if mentions:
                 forces_read = (stance,) if len(said) == len(whole) else (stance, ASSERTED)
-                rest = self._of.rest(sentence, whole, self._things, offset, forces_read)
-                return _Reading(mentions, stance, rest=rest)
+                rest = self._of.rest(sentence, whole, self._things, forces_read)
+                return Reading(mentions, stance, rest=rest)
         if sentence.asked and any(word.relations for word in sentence.words):
-            return _Reading([], ASKED)
+            return Reading(stance=ASKED)
         stance = next((_STANCES[f] for f in forces if f in _STANCES), ASSERTED)
-        rest = self._of.rest(sentence, said, self._things, offset) if stance == ASSERTED else ()
-        return _Reading([], stance, self._of.unread(said, sentence), rest=rest)
+        rest = self._of.rest(sentence, said, self._things) if stance == ASSERTED else ()
+        return Reading([], stance, self._of.unread(said, sentence), rest=rest)
 
     def _restates(self, sentence: Sentence, said: Sequence[Said]) -> bool:
         """Whether each formula that a sentence explains is a fact of the scene: "TPP(x,y) means
@@ -1080,8 +893,8 @@ class _Claims:
         return self._of.forces.bids(sentence.text, span, named)
 
     def _counted(
-        self, discourse: Discourse, sentence: Sentence, said: Sequence[Said], offset: int
-    ) -> _Reading | None:
+        self, discourse: Discourse, sentence: Sentence, said: Sequence[Said]
+    ) -> Reading | None:
         """What a sentence says of how many of some relations hold: of none, where it denies what no
         relation of the profile is the opposite of; or of whether they must, or are known to.
 
@@ -1089,17 +902,16 @@ class _Claims:
             discourse: What its text has spoken of.
             sentence: The sentence.
             said: What it says of things.
-            offset: Where the claim that has it begins.
         """
         told = [s.statement for s in said]
         one = len({s.trigger for s in told}) == 1
         if one and not sentence.asked and self._of.has(sentence, "unnecessary"):
-            return self._all_of([_plainly(each) for each in said], offset, "unnecessary")
-        if sentence.asked or any(s.force in ("asked", *_MODAL) for s in told):
+            return self._all_of([_plainly(each) for each in said], "unnecessary")
+        if sentence.asked or any(s.force in ("asked", *MODAL) for s in told):
             return None
         if one and self._of.has(sentence, "undetermined"):
             plain = [_plainly(each) for each in said]
-            return self._all_of(plain, offset, "undetermined")
+            return self._all_of(plain, "undetermined")
         if any(s.force == "supposed" for s in told):
             return None
         counted = discourse.counted(sentence, self._contents)
@@ -1107,16 +919,16 @@ class _Claims:
             return None
         relations, count = counted
         whole = count[0] == len(relations)
-        return self._all_of(relations, offset, ASSERTED if whole else COUNTED, count)
+        return self._all_of(relations, ASSERTED if whole else COUNTED, count)
 
     def _all_of(
-        self, said: Sequence[Said], offset: int, stance: str, count: Count | None = None
-    ) -> _Reading | None:
+        self, said: Sequence[Said], stance: str, count: Count | None = None
+    ) -> Reading | None:
         """What is said, with a stance; None where not all of it is in a relation of the profile."""
-        mentions = list(self._of.mentions(said, self._things, offset, (ASSERTED,)))
+        mentions = list(self._of.mentions(said, self._things, (ASSERTED,)))
         if len(mentions) < len(said):
             return None
-        return _Reading(mentions, stance, "", count if stance == COUNTED else None)
+        return Reading(mentions, stance, "", count if stance == COUNTED else None)
 
     def _without_reasons(self, sentence: Sentence, said: Sequence[Said]) -> list[Said]:
         """What is said before a reason, "because ...", or after one that comes first, "since ...,",
@@ -1124,12 +936,12 @@ class _Claims:
         """
         reasons = self._of.ontology.wording.lexeme.get("reason", ())
         if sentence.words and sentence.words[0].text.lower() in reasons:
-            modal_ones = [s for s in said if s.statement.force in _MODAL]
+            modal_ones = [s for s in said if s.statement.force in MODAL]
             return modal_ones or list(said)
         begins = [word.start for word in sentence.words[1:] if word.text.lower() in reasons]
         start = sentence.start + min(begins, default=len(sentence.text))
         before = [s for s in said if s.span[0] < start]
-        modal = any(s.statement.force in _MODAL for s in before)
+        modal = any(s.statement.force in MODAL for s in before)
         return before if modal else list(said)
 
     def _has_word(self, sentence: Sentence, name: str) -> bool:
@@ -1150,8 +962,8 @@ class _Claims:
         compass = not self._of.sentences.fixed.isdisjoint(word.split())
         if compass and relation not in self._of.ontology.relations.within:
             return False  # "on the shelf" is not north of it
-        there = self._worded.get((said.placed, said.landmark), set())
-        turned = self._worded.get((said.landmark, said.placed), set())
+        there = self._scene.worded.get((said.placed, said.landmark), set())
+        turned = self._scene.worded.get((said.landmark, said.placed), set())
         return any((w, relation) in blurred or (word, r) in blurred for w, r in there) or any(
             (w, converse.get(relation)) in blurred or (word, converse.get(r)) in blurred
             for w, r in turned
@@ -1210,155 +1022,3 @@ class _Claims:
             scope.clear()
         self._supposed = frozenset(scope)
         return supposed
-
-    def _sentence(self, sentence: Sentence, gap: str, end: str) -> None:
-        """Adds the claim or the claims of a sentence: "A is left of B, so C is left of B" has two.
-
-        Args:
-            sentence: The sentence.
-            gap: What is between it and the sentence before.
-            end: The last character of that sentence.
-        """
-        skipped = unmarked(sentence.text)
-        text, offset = sentence.text[skipped:], sentence.start + skipped
-        if retracts(text):
-            if not self._retracted:
-                within = end not in ENDS and "\n" not in gap
-                self._taken = take_back(self.made, self._bearing, within, within and infers(text))
-            self._retracted = True
-            self._add("reasoning", text, _Reading([], ASSERTED))
-            return
-        if refuses(text) and not self._asking:
-            take_back(self.made, self._bearing)
-        read = self._put_right(self._read(sentence, offset, gap), sentence, self._taken)
-        self._taken, self._retracted, self._asking = (), False, sentence.asked
-        if not any(map(str.isalpha, text)):
-            return  # the number of a list's item
-        cuts = [] if read.count else self._cuts(sentence, read.mentions, skipped)
-        begin = 0
-        for cut in (*cuts, len(text)):
-            part = [m for m in read.mentions if begin <= m.span[1] - 1 < cut]
-            moved = [replace(m, span=(max(0, m.span[0] - begin), m.span[1] - begin)) for m in part]
-            rest = tuple((at, word) for at, word in read.rest if begin <= at < cut)
-            claim = replace(read, mentions=moved, rest=rest)
-            self._add("reasoning", text[begin:cut].strip(), claim)
-            begin = cut
-
-    def _cuts(self, sentence: Sentence, relations: Sequence[Mention], skipped: int) -> list[int]:
-        """Where an inference begins in the middle of a sentence, after a relation."""
-        starts = [
-            word.start - skipped
-            for word in sentence.words[1:]
-            if word.text.lower() in self._of._inferring
-            and word.text.lower() not in ("because", "since")
-        ]
-        ends = sorted(m.span[1] for m in relations)
-        return [s for s in starts if ends and ends[0] <= s < ends[-1]]
-
-    def _add(self, kind: str, text: str, read: _Reading) -> None:
-        if read.mentions or read.stance != ASSERTED or read.reason:
-            self._bearing.append(len(self.made))
-        self.made.append(read.claim(kind, text))
-
-    def _put_right(self, read: _Reading, sentence: Sentence, taken: Sequence[Mention]) -> _Reading:
-        """What a sentence asserts; if that is nothing, as what is put in the place of what was
-        taken back: "..., no wait, right of the box".
-
-        Args:
-            read: What it asserts by itself.
-            sentence: The sentence.
-            taken: The relations that were taken back.
-        """
-        own = read.mentions and not _lacks_subject(sentence)
-        if own or not taken or sentence.asked:
-            return read
-        pair = taken[-1].subject, taken[-1].object
-        stated = list(self._of.label(sentence.text, self._things, pair))
-        if not stated:
-            said = self._of.completed(self._discourse, sentence, pair, self._names)
-            stated = list(self._of.mentions(said, self._things, 0, (ASSERTED,)))
-        return replace(read, mentions=stated, stance=ASSERTED, reason="") if stated else read
-
-    # Answers -------------------------------------------------------------------------
-
-    def _is_label(self, sentence: Sentence) -> bool:
-        """Whether a sentence is a label of the pair asked for, and nothing else."""
-        part = "the last sentence as an answer"
-        relates = any(statement.landmark != CONTEXT for statement in sentence.says.statements)
-        if relates or part in self._failed:
-            return False
-        with reading(part, sentence.text):
-            return bool(self._label(sentence.text))
-
-    def _delivered(self, sentences: Sequence[Sentence], answer: int | None) -> list[int]:
-        """The sentences that the answer takes up: with what follows a heading."""
-        if answer is None:
-            return []
-        if _answered(sentences[answer].text)[0] or answer + 1 == len(sentences):
-            return [answer]
-        return [answer, answer + 1]
-
-    def _conclude(self, text: str) -> None:
-        """Adds the conclusion: what an answer states, or the label that it gives to the pair
-        that the question asks about.
-        """
-        given, begin = _answered(text)
-        read = _Reading([], ASSERTED)
-        sentences: Sequence[Sentence] = ()
-        part = "the conclusion"
-        if given and part not in self._failed and self._in_time(part):
-            (sentences,) = self._sentences(part, [given])
-            for fault in (sentence.fault for sentence in sentences if sentence.fault):
-                raise InternalError(part, fault, given)
-            with reading(part, given):
-                read = self._stated(sentences, given, begin)
-        unread = any(word.relations for sentence in sentences for word in sentence.words)
-        unread = unread or part in self._failed
-        reason = "unread" if unread and not read.mentions else ""
-        self.made.append(replace(read, reason=reason).claim("conclusion", text))
-
-    def _stated(self, sentences: Sequence[Sentence], given: str, begin: int) -> _Reading:
-        """What an answer states."""
-        discourse = self._opened()
-        discourse.topic = self._discourse.topic
-        said = [
-            each
-            for sentence in sentences
-            for each in self._said(discourse, sentence)
-            if not self._bids(sentence, each)
-        ]
-        stance = ASSERTED
-        if len(sentences) == 1:
-            told = self._counted(discourse, sentences[0], said, -begin)
-            if told is not None:
-                return told
-        stated = list(self._of.mentions(said, self._things, 0, (ASSERTED, "necessary")))
-        if stated:  # with what cannot be
-            stated = list(self._of.mentions(said, self._things))
-        label: Sequence[Mention] = ()
-        if not any(is_about(m, self._asked) for m in stated):
-            label = shifted(self._label(given), -begin)
-        if label and not stated:
-            return _Reading([*label], ASSERTED)
-        for modal in ("impossible", "possible"):
-            if not stated:
-                stance, stated = modal, list(self._of.mentions(said, self._things, 0, (modal,)))
-        moved = [*label, *shifted(of_known(stated, self._asked), -begin)]
-        forces = _STATED if stance == ASSERTED else (stance,)
-        rest = tuple(
-            word
-            for each in sentences
-            for word in self._of.rest(each, said, self._things, -begin, forces)
-        )
-        return _Reading(moved, stance if stated else ASSERTED, rest=rest)
-
-    def _label(self, text: str) -> tuple[Mention, ...]:
-        """What a bare label states of the pair asked for; nothing where none is."""
-        if self._asked is None:
-            return ()
-        start, end = gist(text)
-        option = chosen(text, *self._listings)
-        if option:
-            found = self._of.label(option, self._things, self._asked)
-            return tuple(replace(mention, span=(start, end)) for mention in found)
-        return shifted(self._of.label(text[start:end], self._things, self._asked), -start)

@@ -16,7 +16,8 @@ from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import LONGEST_SENTENCE
 from symbouq.reading.faults import because_of
 from symbouq.reading.force import asks, offered
-from symbouq.reading.syntax.cutting import ENDS, dotted_of, pieces
+from symbouq.reading.segments import ENDS
+from symbouq.reading.syntax.cutting import dotted_of, pieces
 from symbouq.reading.syntax.extraction import (
     CONTEXT,
     NOMINAL,

@@ -10,7 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symbouq.api import TraceAuditor
-from symbouq.reading.traces import ASSERTED, RETRACTED, SUPPOSED, Claim, Text
+from symbouq.reading.claims import RETRACTED
+from symbouq.reading.force import SUPPOSED
+from symbouq.reading.parsed import ASSERTED
+from symbouq.reading.text import Claim, Text
 from symbouq.records import Trace
 
 SCENE = [
@@ -123,7 +126,9 @@ def test_a_claim_adds_no_thing_that_the_scene_has() -> None:
 def test_lines_under_a_heading_are_about_it() -> None:
     claims = response("Block K:\n- contains a red star\nBlock L:\n- contains a circle\nAnswer: far")
     assert [(claim.text, triples(claim)) for claim in claims] == [
+        ("Block K:", []),
         ("contains a red star", [("block K", "proper_whole", "red star")]),
+        ("Block L:", []),
         ("contains a circle", [("block L", "proper_whole", "circle")]),
         ("Answer: far", [("red star", "far", "circle")]),
     ]

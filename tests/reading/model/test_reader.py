@@ -9,7 +9,7 @@ from symbouq.ontology.library import OntologyLibrary
 from symbouq.reading.model.dialogue import TraceTexts
 from symbouq.reading.model.judging import CONFIRMED, DOUBTED, ONCE
 from symbouq.reading.model.reader import ModelReader
-from symbouq.reading.traces import Claim, Mention, Text
+from symbouq.reading.text import Claim, Mention, Text
 from symbouq.records import Reply
 
 ONTOLOGY = OntologyLibrary().ontology("half-plane")

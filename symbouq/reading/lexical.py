@@ -1,0 +1,314 @@
+"""Traces read by the phrases and words of their ontology alone: of described things
+(`symbouq.reading.described.reader`), and of events (`symbouq.reading.events.reader`).
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from symbouq.limits import check_time
+from symbouq.ontology.tables import Ontology
+from symbouq.ontology.words import AUXILIARY
+from symbouq.reading.bounds import LONGEST_SENTENCE
+from symbouq.reading.claims import QUOTED, Reading
+from symbouq.reading.faults import ReadingError
+from symbouq.reading.force import ASKED, SUPPOSED, asks, unmarked
+from symbouq.reading.lexicon import Analysis, Lexicon, Token, kind_at
+from symbouq.reading.parsed import ASSERTED
+from symbouq.reading.segments import gist
+from symbouq.reading.text import Mention
+from symbouq.reading.traces import TraceReader
+
+_STATING = frozenset(("relation", "clock", "hour", "reference", "observing"))
+"""Kinds of words without which a sentence states no relation."""
+_UNSAYING = frozenset(("hedge", "condition", "supposition", "negation", "modal"))
+"""Kinds of words with which a sentence may speak of a relation and not state it."""
+_LABEL_KINDS = frozenset(
+    ("relation", "mark", "and", "or", "link", "article", "filler", "by", "inference", "copula")
+)
+_QUOTES = ('"', "\u201c", "\u201d")
+_HEADING = re.compile(r"[^:]{1,40}:\W*")
+_IT_IS = (Token("pronoun", "it", 0, 0, "it"), Token("copula", "is", 0, 0, "is"))
+"""What is understood before a correction: "right of B"."""
+_TOO_LONG = f"for it has a sentence of more than {LONGEST_SENTENCE} words"
+_STOPS = frozenset((".", "!", "?", ";", "\n"))
+
+
+@dataclass(frozen=True)
+class LexicalSentence:
+    """A sentence in the phrases and words of an ontology.
+
+    Attributes:
+        text: The sentence.
+        start: The character of its text at which it begins.
+        asked: Whether it is a question.
+        quoted: Whether it is nothing but a quotation.
+        kinds: The kinds of its phrases.
+        lexicon: What finds phrases and words.
+        analysis: The texts that are read with its own.
+        words: Which of their words are its words.
+        base: Where in them its text begins.
+        fault: Empty, for to find the phrases of a text takes no rules.
+    """
+
+    text: str
+    start: int
+    asked: bool
+    quoted: bool
+    kinds: frozenset[str]
+    lexicon: Lexicon
+    analysis: Analysis
+    words: tuple[int, int]
+    base: int
+    fault: str = ""
+
+    @cached_property
+    def tokens(self) -> list[Token]:
+        """Its lexical items, with their places in the text."""
+        return self.lexicon.itemized(self.analysis, *self.words, self.base)
+
+
+class LexicalReader(TraceReader):
+    """Reads traces by phrases and words.
+
+    Args:
+        ontology: The tables of the profile.
+    """
+
+    def __init__(self, ontology: Ontology) -> None:
+        self.ontology = ontology
+        self.lexicon = Lexicon(ontology)
+        words = ontology.lexicon.word
+        self.supposing = words.get("fronted", frozenset()) | words.get("enumerating", frozenset())
+        self.consequent = words.get("consequent", frozenset())
+
+    def split(self, scene: str) -> list[str]:
+        """The sentences of a scene given as one string."""
+        analysis = self.lexicon.analysed(scene)
+        spans = [analysis.stripped(*span) for span in self.lexicon.sentences(analysis)]
+        return [scene[start:end] for start, end in spans if start < end]
+
+    def asks_whether(self, question: str) -> bool:
+        """Whether a question is to be answered yes or no, by the word that it opens with."""
+        words = self.ontology.lexicon.word
+        opening = words.get("copula", frozenset()) | words.get(AUXILIARY, frozenset())
+        opening |= self.ontology.wording.lexeme.get("modal", frozenset())
+        first = question.lower().split()[:1]
+        return bool(first) and first[0] in opening
+
+
+class LexicalParser(ABC):
+    """Reads the sentences of one trace's claims (`symbouq.reading.claims.SentenceParser`).
+
+    Args:
+        of: The reader.
+        pair: The pair that the question asks about.
+        question: The question.
+    """
+
+    def __init__(self, of: LexicalReader, pair: tuple[str, str] | None, question: str) -> None:
+        self.pair = pair
+        self.asks_whether = of.asks_whether(question)
+        self._lexicon = of.lexicon
+        self._supposing = of.supposing
+        self._consequent = of.consequent
+        self._supposed = False
+
+    # What a subclass says --------------------------------------------------------------
+
+    @abstractmethod
+    def read(self, tokens: Sequence[Token], text: str) -> Reading:
+        """What a text, or a part of one, states.
+
+        Args:
+            tokens: Its tokens.
+            text: The same as it is written.
+        """
+
+    @abstractmethod
+    def labelled(self, tokens: Sequence[Token], pair: tuple[str, str]) -> Sequence[Mention]:
+        """A bare label (`upper-left`, "above and to the right") as relations of a pair."""
+
+    def head(self, tokens: Sequence[Token]) -> None:  # noqa: B027
+        """Takes note of a heading: what follows is about the things that it names."""
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a line that relates nothing may say something too."""
+        return False
+
+    # What all of them do ---------------------------------------------------------------
+
+    def sentences(self, texts: Sequence[str]) -> list[list[LexicalSentence]]:
+        """The sentences of each of some texts; what has no words is none."""
+        joined = self._lexicon.analysed("\n".join(texts))
+        ranges = self._lexicon.sentences(joined) if joined.orths else []
+        spans = deque((first, last, *joined.stripped(first, last)) for first, last in ranges)
+        found: list[list[LexicalSentence]] = []
+        base = 0
+        for text in texts:
+            found.append([])
+            while spans and spans[0][2] < base + len(text):
+                first, last, start, end = spans.popleft()
+                if any(map(str.isalpha, joined.text[start:end])):
+                    sentence = self._sentence(text, joined, (first, last), base, start, end)
+                    found[-1].append(sentence)
+            base += len(text) + 1
+        return found
+
+    def _sentence(
+        self, text: str, analysis: Analysis, words: tuple[int, int], base: int, start: int, end: int
+    ) -> LexicalSentence:
+        """A sentence of a text that begins at a base."""
+        start, end = start - base, end - base
+        return LexicalSentence(
+            text[start:end],
+            start,
+            asks(text, end, start),
+            _is_quoted(text, start, end),
+            frozenset(self._lexicon.kinds(analysis, *words)),
+            self._lexicon,
+            analysis,
+            words,
+            base,
+        )
+
+    def unreadable(self, sentence: LexicalSentence) -> str:
+        """Why a sentence is beyond what is read; empty if it is not."""
+        first, last = sentence.words
+        return _TOO_LONG if last - first > LONGEST_SENTENCE < len(sentence.tokens) else ""
+
+    def is_whole(self, sentence: LexicalSentence) -> bool:
+        """Whether what a sentence says of places has a subject: without one it is not read."""
+        return True
+
+    def completed(self, sentence: LexicalSentence, pair: tuple[str, str]) -> Sequence[Mention]:
+        """What words without a subject say of what was spoken of last."""
+        return self.read([*_IT_IS, *sentence.tokens], f"It is {sentence.text}").mentions
+
+    def may_be_label(self, sentence: LexicalSentence) -> bool:
+        """Whether a sentence names no things that it would relate, so that it may be a label."""
+        start, end = (sentence.start + n for n in gist(sentence.text))
+        kinds = {token.kind for token in sentence.tokens if start <= token.start < end}
+        return kinds <= _LABEL_KINDS
+
+    def label(self, text: str, pair: tuple[str, str]) -> Sequence[Mention]:
+        """A bare label as relations of a pair."""
+        return self.labelled(self._lexicon.tokens(text), pair)
+
+    def answer(self, sentences: Sequence[LexicalSentence]) -> Reading:
+        """What the sentences of an answer state."""
+        tokens = [token for sentence in sentences for token in sentence.tokens]
+        text = " ".join(sentence.text for sentence in sentences)
+        return self.read(_without_reasons(tokens), text)
+
+    def parse(self, sentence: LexicalSentence, gap: str) -> list[Reading]:
+        """What a sentence asserts, part by part: "A is left of B, so C is left of B" has two."""
+        kinds, tokens = sentence.kinds, sentence.tokens
+        if _HEADING.fullmatch(sentence.text[unmarked(sentence.text) :]):
+            self.head(tokens)
+            return [Reading()]
+        self._supposed = (
+            "supposition" in kinds
+            or _opens(tokens, self._supposing)
+            or (self._supposed and ("modal" in kinds or kind_at(tokens, 0) == "inference"))
+        )
+        if self._supposed:
+            return [Reading(stance=SUPPOSED)]
+        if sentence.quoted:
+            return [Reading(stance=QUOTED)]
+        if kinds.isdisjoint(_STATING) and not self.goes_on:
+            return [Reading()]
+        parts: list[Reading] = []
+        conditional = False
+        cut = _parts(tokens, sentence.start)
+        ends = [*(begin for _, begin in cut[1:]), sentence.start + len(sentence.text)]
+        for (part, begin), end in zip(cut, ends, strict=True):
+            # "If X, then Y" states neither.
+            conditional = conditional and _opens(part, self._consequent)
+            text = sentence.text[begin - sentence.start : end - sentence.start]
+            read = Reading() if conditional else self.read(part, text)
+            unsaid = {token.kind for token in part} & _UNSAYING
+            conditional = conditional or "condition" in unsaid
+            stance, reason = ASSERTED, ""
+            if not read.mentions and conditional:
+                stance = SUPPOSED
+            elif not read.mentions and sentence.asked and _bears(tokens):
+                stance = ASKED
+            elif not read.mentions and unsaid and _bears(tokens):
+                reason = "unread"
+            parts.append(Reading(read.mentions, stance, reason, begin=begin, events=read.events))
+        return parts
+
+
+def check_length(part: str, text: str, tokens: Sequence[Token]) -> None:
+    """Checks that a text has no sentence that is longer than any that is read.
+
+    Raises:
+        LimitError: If a surrounding `time_limit` is over.
+        ReadingError: If it has one.
+    """
+    check_time()
+    start = 0
+    for position, token in enumerate(tokens):
+        if token.kind == "mark" and token.text in _STOPS:
+            start = position + 1
+        elif position - start >= LONGEST_SENTENCE:
+            raise ReadingError(part, _TOO_LONG, text)
+
+
+def _opens(tokens: Sequence[Token], words: Container[str]) -> bool:
+    """Whether a sentence opens with one of some words, and asks nothing."""
+    opening = next((token for token in tokens if token.kind != "mark"), None)
+    if opening is None or opening.text.lower() not in words:
+        return False
+    return not any(token.text == "?" for token in tokens[-2:])
+
+
+def _bears(tokens: Sequence[Token]) -> bool:
+    """Whether a sentence speaks of a relation of things, whatever it says of it; "Is that right?"
+    does not.
+    """
+    kinds = {token.kind for token in tokens}
+    return not kinds.isdisjoint(_STATING) and not kinds.isdisjoint(("content", "noun", "pronoun"))
+
+
+def _without_reasons(tokens: list[Token]) -> list[Token]:
+    """An answer without the reasons given for it: "left, because ..."."""
+    for position, token in enumerate(tokens):
+        if token.kind == "reason" and position:
+            return tokens[:position]
+    return tokens
+
+
+def _parts(tokens: Sequence[Token], start: int) -> list[tuple[list[Token], int]]:
+    """A sentence as its claims, each with the character at which it begins: split where an
+    inference word follows a statement.
+    """
+    parts: list[list[Token]] = [[]]
+    stated = False
+    for token in tokens:
+        if token.kind == "inference" and stated:
+            parts.append([])
+            stated = False
+        stated = stated or token.kind == "relation"
+        parts[-1].append(token)
+    begins = [start, *(part[0].start for part in parts[1:])]
+    return list(zip(parts, begins, strict=True))
+
+
+def _is_quoted(text: str, start: int, end: int) -> bool:
+    """Whether a sentence of a text is nothing but a quotation: in quotation marks, or after the
+    mark of a quoted line.
+    """
+    if text[start] == ">":
+        return True
+    said = text[start + unmarked(text[start:end]) : end].rstrip(".,;:!?")
+    closes = said[-1:] in _QUOTES or text[end : end + 1] in _QUOTES
+    inner = said[1:-1]
+    return said[:1] in _QUOTES and closes and not any(mark in inner for mark in '"\u201c\u201d')
