@@ -38,7 +38,7 @@ from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.summary import Summary
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.described.reader import DescribedReader
-from symbouq.reading.described.referents import Discourse, Statement
+from symbouq.reading.described.referents import Discourse, Edge
 from symbouq.reading.described.syntax import DEMONSTRATIVE, PRONOUN, Phrase
 from symbouq.records import Instance, Trace
 
@@ -108,7 +108,7 @@ def pairings(ours: dict[str, list[int]], theirs: dict[str, list[str]]) -> Iterat
 
 
 def story_matches(
-    reader: DescribedReader, row: dict[str, Any], found: Sequence[Statement], discourse: Discourse
+    reader: DescribedReader, row: dict[str, Any], found: Sequence[Edge], discourse: Discourse
 ) -> tuple[int, int, int, int]:
     """Relations read that the story states, relations read, and the other way round."""
     ontology = reader.ontology
@@ -136,7 +136,7 @@ _SPRL = {"NTPP": "inside", "NTPPI": "contains", "EC": "ec", "NEAR": "near", "FAR
 
 
 def phrase_matches(
-    reader: DescribedReader, row: dict[str, Any], found: Sequence[Statement], discourse: Discourse
+    reader: DescribedReader, row: dict[str, Any], found: Sequence[Edge], discourse: Discourse
 ) -> tuple[int, int, int, int]:
     """The same against relations between phrases of the text: a phrase may mean any thing
     that fits it, "it" any thing at all.
@@ -152,7 +152,7 @@ def phrase_matches(
             return every
         return {n for n in every if discourse.fits(phrase, n)} or every
 
-    def agree(statement: Statement, triplet: tuple[set[int], str, set[int]]) -> bool:
+    def agree(statement: Edge, triplet: tuple[set[int], str, set[int]]) -> bool:
         first, relation, second = triplet
         ways = [
             (statement.subject, statement.relation, statement.object),

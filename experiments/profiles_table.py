@@ -42,7 +42,7 @@ from symbouq.auditing.verdicts import Verdict
 from symbouq.logic.worlds import composition_table, pair_worlds
 from symbouq.ontology.library import OntologyLibrary
 from symbouq.ontology.tables import Ontology, Triple
-from symbouq.reading.parsed import ParsedTrace
+from symbouq.reading.text import ParsedTrace
 from symbouq.records import Trace
 
 LIBRARY = OntologyLibrary()
@@ -127,8 +127,8 @@ def consistency(data: Path) -> Consistency:
     counts = Consistency()
     for row in rows(data / "consistency2d" / "consistency2d.jsonl.gz"):
         scene: dict[int, list[Triple]] = defaultdict(list)
-        for number, stated in parsed(auditor, row).scene:
-            scene[number].append(stated.triple)
+        for number, triple in parsed(auditor, row).numbered:
+            scene[number].append(triple)
         result = audit_relations(LIBRARY.ontology("nine-way"), list(scene.items()), [])
         counts.rows += 1
         counts.right += result.feasible == (row["answer"] == "satisfiable")
@@ -198,7 +198,7 @@ def paths(data: Path) -> Paths:
     counts = Paths()
     for row in rows(data / "babi" / "babi19_test.jsonl.gz"):
         scene = parsed(auditor, row)
-        sentences = [(number, [stated.triple]) for number, stated in scene.scene]
+        sentences = [(number, [triple]) for number, triple in scene.numbered]
         route = _ROUTE.fullmatch(row["question"])
         assert route is not None, "a question of another form"
         start, goal = (scene.names.index(name) for name in route.groups())

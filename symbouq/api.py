@@ -181,7 +181,7 @@ def worlds_between(
             known = ", ".join(parsed.names)
             raise RecordError(f"{name!r} is not in the scene, which has: {known}")
     pair = (parsed.names.index(subject), parsed.names.index(object))
-    triples = [stated.triple for _, stated in parsed.scene]
+    triples = [triple for _, triple in parsed.numbered]
     return worlds(auditor.parser_for(trace).ontology, triples, pair)
 
 

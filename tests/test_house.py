@@ -85,7 +85,7 @@ TESTED_ELSEWHERE = {
     "report/test_page.py": "report/compared report/html",
     "test_cli.py": """
         api auditing/auditor auditing/description auditing/explain auditing/messages cli/answer
-        cli/main cli/options cli/report cli/rules cli/schema reading/parsed reading/parser
+        cli/main cli/options cli/report cli/rules cli/schema reading/parser
         reading/structured version""",
 }
 """Modules without a test file of their own, by the file that tests them."""

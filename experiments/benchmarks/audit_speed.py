@@ -81,7 +81,7 @@ def drawn_traces(
     drawn = []
     for trace in real_traces(data):
         parsed = auditor.parser_for(Trace.model_validate(trace)).parse(Trace.model_validate(trace))
-        scene = [stated.triple for _, stated in parsed.scene]
+        scene = [triple for _, triple in parsed.numbered]
         places = _layout(scene)
         if places is None or len(places) < 3:
             continue

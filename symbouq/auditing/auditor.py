@@ -26,9 +26,9 @@ from symbouq.limits import LimitError, late, turn, untimed
 from symbouq.ontology.library import VERSION, OntologyLibrary, builtin
 from symbouq.ontology.tables import Ontology, Triple
 from symbouq.reading.faults import InternalError, reading
-from symbouq.reading.parsed import IN_PART, SURE, ParsedClaim, ParsedTrace
 from symbouq.reading.parser import TraceParser
 from symbouq.reading.syntax.pipeline import PipelineError
+from symbouq.reading.text import IN_PART, SURE, Claim, ParsedTrace
 from symbouq.records import SCHEMA_VERSION, Context, Instance, Trace
 
 
@@ -230,19 +230,19 @@ def decide(ontology: Ontology, parsed: ParsedTrace, cases: bool = False) -> Trac
         with untimed():
             from symbouq.auditing.events import audit_events
 
-        return audit_events(ontology, parsed.events.scene, parsed.events.claims)
+        return audit_events(ontology, parsed.events, [claim.events for claim in parsed.claims])
     ontology, parsed = quantified(ontology, parsed)
-    related: set[frozenset[int]] | None = None
+    related: set[frozenset[str]] | None = None
     if cases:
-        related = {frozenset(stated.triple[::2]) for _, stated in parsed.scene}
+        related = {frozenset((s.figure, s.ground)) for _, s in parsed.scene}
     scene: dict[int, list[Triple]] = {}
-    for number, stated in parsed.scene:
-        scene.setdefault(number, []).append(stated.triple)
+    for number, triple in parsed.numbered:
+        scene.setdefault(number, []).append(triple)
     claims = (
         ClaimInput(
-            tuple(stated.triple for stated in claim.relations),
+            tuple(map(parsed.triple, claim.relations)),
             claim.stance,
-            parsed.complete and all(stated.record["grounded"] for stated in claim.relations),
+            parsed.complete and all(statement.grounded for statement in claim.relations),
             _sure(claim, related),
             claim.reason != IN_PART,
             claim.count,
@@ -252,15 +252,15 @@ def decide(ontology: Ontology, parsed: ParsedTrace, cases: bool = False) -> Trac
     return audit_relations(ontology, list(scene.items()), claims)
 
 
-def _sure(claim: ParsedClaim, related: Collection[frozenset[int]] | None) -> bool:
+def _sure(claim: Claim, related: Collection[frozenset[str]] | None) -> bool:
     """Whether a claim surely says of the scene what was read.
 
     Args:
         claim: The claim.
         related: The pairs that the scene relates, where the trace goes through cases.
     """
-    if any(stated.record["confidence"] < SURE for stated in claim.relations):
+    if any(statement.confidence < SURE for statement in claim.relations):
         return False
     if related is None or claim.stance != "asserted":
         return True
-    return all(frozenset(stated.triple[::2]) in related for stated in claim.relations)
+    return all(frozenset((s.figure, s.ground)) in related for s in claim.relations)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from symbouq.auditing.verdicts import TraceResult
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.parsed import SURE, ParsedTrace
+from symbouq.reading.text import SURE, ParsedTrace
 
 Decide = Callable[[ParsedTrace], TraceResult]
 
@@ -27,7 +27,7 @@ def coherent(
         decide: Decides it.
     """
     if ontology.coherent:
-        sure = tuple(row for row in parsed.scene if row[1].record["confidence"] >= SURE)
+        sure = tuple(row for row in parsed.scene if row[1].confidence >= SURE)
         complete = parsed.complete and len(sure) == len(parsed.scene)
         parsed = replace(parsed, scene=sure, complete=complete)
     result = decide(parsed)

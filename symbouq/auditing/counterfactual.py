@@ -15,7 +15,7 @@ from symbouq.auditing.verdicts import Verdict
 from symbouq.errors import RecordError
 from symbouq.io.stream import Work
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.parsed import ParsedTrace, Stated
+from symbouq.reading.text import Statement
 from symbouq.records import Instance, Trace
 
 
@@ -52,15 +52,15 @@ def counterfactuals(auditor: TraceAuditor, instance: Instance) -> list[dict[str,
     parsed = parser.parse(_probe(instance, sentences, []))
     wanted: list[tuple[int, str, str]] = []
     for number, stated in parsed.scene:
-        other = _incompatible(parser.ontology, stated.triple[1], number)
-        if other is None or stated.triple[0] == stated.triple[2]:
+        other = _incompatible(parser.ontology, stated.relation, number)
+        if other is None or stated.figure == stated.ground:
             continue
         avoid = sentences[number - 1] if number <= len(sentences) else ""
         wanted.append(
             (
                 number,
-                _worded(parser.ontology, parsed, stated, stated.triple[1], avoid),
-                _worded(parser.ontology, parsed, stated, other, avoid),
+                _worded(parser.ontology, stated, stated.relation, avoid),
+                _worded(parser.ontology, stated, other, avoid),
             )
         )
     if not wanted:
@@ -101,14 +101,11 @@ def _incompatible(ontology: Ontology, relation: str, number: int) -> str | None:
     return others[number % len(others)] if others else None
 
 
-def _worded(
-    ontology: Ontology, parsed: ParsedTrace, stated: Stated, relation: str, avoid: str
-) -> str:
+def _worded(ontology: Ontology, stated: Statement, relation: str, avoid: str) -> str:
     """A relation between the things of a scene relation, in words that its sentence does
     not use, as far as the ontology has several.
     """
-    subject, _, landmark = stated.triple
     wordings = ontology.lexicon.wording.get(relation, (relation.replace("_", " "),))
     lowered = avoid.lower()
     fresh = [w for w in wordings if w.lower() not in lowered] or list(wordings)
-    return f"{parsed.names[subject]} is {fresh[0]} {parsed.names[landmark]}."
+    return f"{stated.figure} is {fresh[0]} {stated.ground}."

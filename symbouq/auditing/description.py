@@ -16,7 +16,7 @@ from symbouq.auditing.verdicts import (
     reads_assumed,
 )
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.parsed import ParsedClaim, ParsedTrace
+from symbouq.reading.text import Claim, ParsedTrace
 from symbouq.records import Context
 from symbouq.records.features import TRACE_FEATURES
 
@@ -37,10 +37,10 @@ def describe(
         for c, a in zip(claims, assumed, strict=True)
     ]
     facts = [
-        _facts(ontology, claim, finding, verdict, result.feasible, context)
+        _facts(ontology, parsed, claim, finding, verdict, result.feasible, context)
         for claim, finding, verdict in zip(parsed.claims, claims, verdicts, strict=True)
     ]
-    scene_relations = [ontology.oriented(stated.triple) for _, stated in parsed.scene]
+    scene_relations = [ontology.oriented(triple) for _, triple in parsed.numbered]
     if facts:
         rows, trace_row = features(scene_relations, result.feasible, facts)
         score = constraint_rule(is_parsed, verdicts, [fact.repair for fact in facts])
@@ -51,7 +51,7 @@ def describe(
     conflict = next((n for n, c in enumerate(claims, start=1) if c.first_conflict), 0)
     return {
         "scene": {
-            "relations": [stated.record for _, stated in parsed.scene],
+            "relations": [statement.record(n) for n, statement in parsed.scene],
             "feasible": result.feasible,
             "clash": [str(premise) for premise in result.clash],
             "message": "" if result.feasible else words.scene_clash(result),
@@ -63,7 +63,7 @@ def describe(
                 "text": claim.text,
                 "stance": claim.stance,
                 **claim.counted,
-                "relations": [stated.record for stated in claim.relations],
+                "relations": [statement.record(number) for statement in claim.relations],
                 "rest": list(claim.rest),
                 "verdict": str(finding.verdict),
                 "grounded_verdict": str(finding.grounded),
@@ -99,7 +99,7 @@ _OPEN = {
 """Reasons of findings to those of claims; of others, the context leaves the claim open."""
 
 
-def _reason(claim: ParsedClaim, finding: ClaimResult) -> str:
+def _reason(claim: Claim, finding: ClaimResult) -> str:
     """Why the verdict on a claim is unknown; empty where it is not."""
     if finding.verdict is not Verdict.UNKNOWN:
         return ""
@@ -126,13 +126,14 @@ def _record(profile: Profile) -> dict[str, float | int]:
 
 def _facts(
     ontology: Ontology,
-    claim: ParsedClaim,
+    parsed: ParsedTrace,
+    claim: Claim,
     finding: ClaimResult,
     verdict: Verdict,
     scene_feasible: bool,
     context: Context,
 ) -> ClaimFacts:
-    relations = [stated.triple[1] for stated in claim.relations]
+    relations = [statement.relation for statement in claim.relations]
     laid_out = [r for r in relations if r in ontology.relations.displacement]
     families = (ontology.relations.family.get(r, "") for r in relations)
     sorts = map(ontology.relations.sort.get, families)
@@ -141,9 +142,9 @@ def _facts(
         # What contradicts the scene cannot be repaired by dropping claims.
         repair = REPAIR_BUDGET + 1 if verdict is Verdict.CONTRADICTED else 0
     return ClaimFacts(
-        relations=tuple(ontology.oriented(stated.triple) for stated in claim.relations),
-        confidences=tuple(stated.record["confidence"] for stated in claim.relations),
-        grounded=tuple(stated.record["grounded"] for stated in claim.relations),
+        relations=tuple(ontology.oriented(parsed.triple(s)) for s in claim.relations),
+        confidences=tuple(s.confidence for s in claim.relations),
+        grounded=tuple(s.grounded for s in claim.relations),
         layout=len(laid_out),
         sorts=tuple(sort for sort in sorts if sort),
         verdict=verdict,

@@ -236,9 +236,7 @@ def sketch(auditor: TraceAuditor, trace: Trace) -> list[str]:
     parser = auditor.parser_for(trace)
     ontology, parsed = quantified(parser.ontology, parser.parse(trace))
     atoms = dict.fromkeys(
-        (ontology.encoding.readings[ASSERTED, r], u, v)
-        for _, s in parsed.scene
-        for u, r, v in [s.triple]
+        (ontology.encoding.readings[ASSERTED, r], u, v) for _, (u, r, v) in parsed.numbered
     )
     places = layout(ontology, atoms) if atoms else None
     if not places:

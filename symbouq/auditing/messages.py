@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import starmap
 from typing import Any
 
 from symbouq.auditing.quantities import amount_text
 from symbouq.auditing.verdicts import ClaimResult, Clashes, Premise, TraceResult
 from symbouq.ontology.tables import Ontology, Triple
-from symbouq.reading.parsed import ParsedClaim
+from symbouq.reading.text import Claim, triples
 
 
 class Messages:
@@ -26,19 +27,22 @@ class Messages:
     def relation(self, triple: Triple) -> str:
         """A relation as a short sentence: `A is above B`."""
         u, r, v = triple
-        return f"{self._names[u]} is {self._wording(r)} {self._names[v]}"
+        return self._sentence(self._names[u], r, self._names[v])
+
+    def _sentence(self, figure: str, relation: str, ground: str) -> str:
+        return f"{figure} is {self._wording(relation)} {ground}"
 
     def _wording(self, relation: str) -> str:
         return self._ontology.lexicon.wording.get(relation, (relation.replace("_", " "),))[0]
 
     def message(
-        self, claim: ParsedClaim, finding: ClaimResult, result: TraceResult, conflict: int
+        self, claim: Claim, finding: ClaimResult, result: TraceResult, conflict: int
     ) -> str:
         """The message about a claim."""
         if finding.reason == "unparsed":
             return self._ontology.messages.message.get("unparsed", "unparsed")
         premises = result.clash if finding.reason == "blocked_scene" else finding.premises
-        stated = _listed(self.relation(stated.triple) for stated in claim.relations)
+        stated = _listed(starmap(self._sentence, triples(claim.relations)))
         text = self._filled(
             finding.reason,
             claim=stated,
@@ -82,7 +86,7 @@ class Messages:
         return text
 
 
-def _bounds(claim: ParsedClaim) -> str:
+def _bounds(claim: Claim) -> str:
     """How many of its relations a counted claim says hold."""
     if claim.count is None:
         return ""

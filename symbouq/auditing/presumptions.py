@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from symbouq.auditing.verdicts import ClaimResult, TraceResult
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.parsed import ParsedTrace, Stated
+from symbouq.reading.text import ParsedTrace, Statement
 
 Decide = Callable[[Ontology, ParsedTrace], TraceResult]
 """Gives the verdicts on a trace."""
@@ -34,7 +34,7 @@ def presume(
     """
     for claim, finding in zip(parsed.claims, result.claims, strict=True):
         stated = _premises(parsed, finding)
-        concerned = _concerned(ontology, {s.record["relation"] for _, s in stated})
+        concerned = _concerned(ontology, {s.direction or s.relation for _, s in stated})
         if not concerned:
             continue
         alone = replace(parsed, scene=tuple(stated), claims=(claim,), complete=True)
@@ -43,7 +43,7 @@ def presume(
             finding.presumed = concerned
 
 
-def _premises(parsed: ParsedTrace, finding: ClaimResult) -> list[tuple[int, Stated]]:
+def _premises(parsed: ParsedTrace, finding: ClaimResult) -> list[tuple[int, Statement]]:
     """What the premises of a verdict state; nothing where it is not determinate, or is that on an
     answer, which is judged beside the scene's own and not by relations of its own.
     """

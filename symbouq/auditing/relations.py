@@ -31,7 +31,7 @@ from symbouq.logic.scene import current_scene
 from symbouq.ontology.source import ASSERTED as STATED
 from symbouq.ontology.source import QUERIED
 from symbouq.ontology.tables import Ontology, Triple
-from symbouq.reading.parsed import ASSERTED, Count
+from symbouq.reading.text import ASSERTED, Count
 
 _DECISIONS_REMEMBERED = 2_000
 """Bound on the decisions remembered of one scene."""

@@ -148,8 +148,8 @@ def _stated(auditor: TraceAuditor, specs: Sequence[Spec]) -> dict[Ontology, set[
         parser = auditor.parser_for(trace)
         parsed = parser.parse(trace)
         relations = found[parser.ontology]
-        relations |= {stated.triple[1] for _, stated in parsed.scene}
-        relations |= {s.triple[1] for claim in parsed.claims for s in claim.relations}
+        relations |= {s.relation for _, s in parsed.scene}
+        relations |= {s.relation for claim in parsed.claims for s in claim.relations}
         relations |= {r.replace("-", "_") for pair in spec.pairs for r in pair.relations}
         if parsed.events is not None:  # whose relations are those that its words name
             phrases = parser.ontology.lexicon.phrase.items()

@@ -15,8 +15,8 @@ from symbouq.errors import SymboUQError
 from symbouq.limits import untimed
 from symbouq.logic.worlds import pair_worlds
 from symbouq.ontology.specs import ExpectedClaim, ExpectedPair, Spec, SpecError, listed
-from symbouq.ontology.tables import Ontology, Triple
-from symbouq.reading.parsed import Slots
+from symbouq.ontology.tables import Ontology
+from symbouq.reading.text import triples
 from symbouq.records import Trace, make_record
 
 _TOGETHER = 64
@@ -116,12 +116,8 @@ def _run_readings(outcome: Outcome, auditor: TraceAuditor, trace: Trace) -> None
     found = parser.parse(trace)
     expected = parser.model_reader.read(*as_claims(spec))
     for sentence, claim, wanted in zip(spec.reads, found.claims, expected.claims, strict=False):
-        read = {
-            _said(claim.stance, found.names, parser.ontology, s.triple) for s in claim.relations
-        }
-        slots = Slots()
-        triples = [(slots[m.subject], m.relation, slots[m.object]) for m in wanted.relations]
-        said = {_said(wanted.stance, [*slots.of], parser.ontology, triple) for triple in triples}
+        read = {_said(claim.stance, parser.ontology, triple) for triple in triples(claim.relations)}
+        said = {_said(wanted.stance, parser.ontology, t) for t in triples(wanted.relations)}
         if read != said:
             listing = "; ".join(sorted(map(" ".join, read))) or "nothing"
             wants = "; ".join(sorted(map(" ".join, said))) or "nothing"
@@ -131,10 +127,10 @@ def _run_readings(outcome: Outcome, auditor: TraceAuditor, trace: Trace) -> None
             outcome.mended.append(Miss(sentence.line, "comes out: take `todo` away"))
 
 
-def _said(stance: str, names: Sequence[str], ontology: Ontology, triple: Triple) -> tuple[str, ...]:
+def _said(stance: str, ontology: Ontology, triple: tuple[str, str, str]) -> tuple[str, ...]:
     """Stance and relation in words, one form for a relation and its mirror image."""
     u, r, v = triple
-    things = names[u].lower(), names[v].lower()
+    things = u.lower(), v.lower()
     mirror = ontology.relations.mirror
     if things[0] > things[1] and r in mirror:
         return stance, things[1], mirror[r], things[0]
@@ -197,8 +193,8 @@ def _pair_results(spec: Spec, auditor: TraceAuditor, trace: Trace) -> _Results:
         return
     ontology = auditor.parser_for(trace).ontology
     parsed_trace = auditor.parser_for(trace).parse(trace)
-    slots = {name: slot for slot, name in enumerate(parsed_trace.names)}
-    scene = [stated.triple for _, stated in parsed_trace.scene]
+    slots = parsed_trace.slots
+    scene = [triple for _, triple in parsed_trace.numbered]
     for expected in spec.pairs:
         for name in expected.pair:
             if name not in slots:

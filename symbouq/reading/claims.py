@@ -11,7 +11,6 @@ from symbouq.limits import LimitError, late
 from symbouq.reading.clauses import Clauses
 from symbouq.reading.faults import InternalError, ReadingError, reading
 from symbouq.reading.force import unmarked
-from symbouq.reading.parsed import ASSERTED, IN_PART, Count
 from symbouq.reading.segments import (
     ENDS,
     Response,
@@ -26,7 +25,7 @@ from symbouq.reading.segments import (
     refuses,
     retracts,
 )
-from symbouq.reading.text import Claim, Mention
+from symbouq.reading.text import ASSERTED, IN_PART, Claim, Count, Statement
 
 QUOTED, RETRACTED, COUNTED = "quoted", "retracted", "counted"
 """Stances of what is nothing but somebody's words, of what is taken back, and of what says how many
@@ -80,7 +79,7 @@ class Reading:
         events: What it says as clauses, where the profile reads events.
     """
 
-    mentions: Sequence[Mention] = ()
+    mentions: Sequence[Statement] = ()
     stance: str = ASSERTED
     reason: str = ""
     count: Count | None = None
@@ -130,13 +129,13 @@ class SentenceParser(Protocol[S]):
     def may_be_label(self, sentence: S) -> bool:
         """Whether a sentence names no things that it would relate, so that it may be a label."""
 
-    def label(self, text: str, pair: tuple[str, str]) -> Sequence[Mention]:
+    def label(self, text: str, pair: tuple[str, str]) -> Sequence[Statement]:
         """A bare label, "upper-left", as relations of a pair; none where it is no label."""
 
     def is_whole(self, sentence: S) -> bool:
         """Whether what a sentence says of places has a subject."""
 
-    def completed(self, sentence: S, pair: tuple[str, str]) -> Sequence[Mention]:
+    def completed(self, sentence: S, pair: tuple[str, str]) -> Sequence[Statement]:
         """What words without a subject say of the first of a pair: "..., no wait, right of it"."""
 
 
@@ -160,7 +159,7 @@ class Claims(Generic[S]):
         self._failed = failed
         self._listings = listings
         self._bearing: list[int] = []
-        self._taken: Sequence[Mention] = ()
+        self._taken: Sequence[Statement] = ()
         self._retracted = False
         self._asking = False
         self.made: list[Claim] = []
@@ -229,7 +228,7 @@ class Claims(Generic[S]):
         """What the sentences of one claim assert, without those that a further one takes back."""
         parts: list[list[Reading]] = []
         alone: list[Reading] = []
-        taken: Sequence[Mention] = ()
+        taken: Sequence[Statement] = ()
         for n, sentence in enumerate(sentences):
             if not self._in_time(f"claim {len(self.made) + 1}"):
                 break
@@ -306,7 +305,7 @@ class Claims(Generic[S]):
         self.made.append(read.claim(kind, text, begin))
 
     def _put_right(
-        self, parts: list[Reading], sentence: S, taken: Sequence[Mention]
+        self, parts: list[Reading], sentence: S, taken: Sequence[Statement]
     ) -> list[Reading]:
         """What a sentence asserts; if that is nothing, as what is put in the place of what was
         taken back: "..., no wait, right of the box".
@@ -319,8 +318,8 @@ class Claims(Generic[S]):
         own = any(part.mentions for part in parts) and self._parser.is_whole(sentence)
         if own or not taken or sentence.asked:
             return parts
-        pair = taken[-1].subject, taken[-1].object
-        stated: Sequence[Mention] = ()
+        pair = taken[-1].figure, taken[-1].ground
+        stated: Sequence[Statement] = ()
         if self._parser.may_be_label(sentence):
             stated = self._parser.label(sentence.text, pair)
         stated = stated or self._parser.completed(sentence, pair)
@@ -335,7 +334,7 @@ class Claims(Generic[S]):
         with reading(_LAST, sentence.text):
             return bool(self._label(sentence.text))
 
-    def _label(self, text: str) -> Sequence[Mention]:
+    def _label(self, text: str) -> Sequence[Statement]:
         """What a bare label states of the pair asked for; nothing where none is."""
         if self._parser.pair is None:
             return ()
@@ -419,7 +418,7 @@ def _together(parts: Sequence[Reading]) -> Reading:
 
 def take_back(
     claims: list[Claim], bearing: list[int], within: bool = False, earlier: bool = False
-) -> tuple[Mention, ...]:
+) -> tuple[Statement, ...]:
     """Takes back the last claim that speaks of a relation.
 
     Args:
@@ -445,12 +444,12 @@ def take_back(
     return relations
 
 
-def is_about(mention: Mention, asked: tuple[str, str] | None) -> bool:
+def is_about(mention: Statement, asked: tuple[str, str] | None) -> bool:
     """Whether a relation is one of the pair that a question asks about."""
-    return {mention.subject, mention.object} == set(asked or ())
+    return {mention.figure, mention.ground} == set(asked or ())
 
 
-def of_known(stated: Sequence[Mention], asked: tuple[str, str] | None) -> tuple[Mention, ...]:
+def of_known(stated: Sequence[Statement], asked: tuple[str, str] | None) -> tuple[Statement, ...]:
     """What an answer states; only of things that scene or question name, where it states something
     of the pair asked about: "“Upper left” fits, so A is upper left of B".
     """
@@ -482,7 +481,7 @@ def concluded(
     return [*claims, Claim("conclusion", "", ())]
 
 
-def shifted(mentions: Sequence[Mention], offset: int) -> tuple[Mention, ...]:
+def shifted(mentions: Sequence[Statement], offset: int) -> tuple[Statement, ...]:
     """Relations with an offset taken off their spans."""
     if not offset:
         return tuple(mentions)

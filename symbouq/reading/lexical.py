@@ -19,9 +19,8 @@ from symbouq.reading.claims import QUOTED, Reading
 from symbouq.reading.faults import ReadingError
 from symbouq.reading.force import ASKED, SUPPOSED, asks, unmarked
 from symbouq.reading.lexicon import Analysis, Lexicon, Token, kind_at
-from symbouq.reading.parsed import ASSERTED
 from symbouq.reading.segments import gist
-from symbouq.reading.text import Mention
+from symbouq.reading.text import ASSERTED, Statement
 from symbouq.reading.traces import TraceReader
 
 _STATING = frozenset(("relation", "clock", "hour", "reference", "observing"))
@@ -131,7 +130,7 @@ class LexicalParser(ABC):
         """
 
     @abstractmethod
-    def labelled(self, tokens: Sequence[Token], pair: tuple[str, str]) -> Sequence[Mention]:
+    def labelled(self, tokens: Sequence[Token], pair: tuple[str, str]) -> Sequence[Statement]:
         """A bare label (`upper-left`, "above and to the right") as relations of a pair."""
 
     def head(self, tokens: Sequence[Token]) -> None:  # noqa: B027
@@ -187,7 +186,7 @@ class LexicalParser(ABC):
         """Whether what a sentence says of places has a subject: without one it is not read."""
         return True
 
-    def completed(self, sentence: LexicalSentence, pair: tuple[str, str]) -> Sequence[Mention]:
+    def completed(self, sentence: LexicalSentence, pair: tuple[str, str]) -> Sequence[Statement]:
         """What words without a subject say of what was spoken of last."""
         return self.read([*_IT_IS, *sentence.tokens], f"It is {sentence.text}").mentions
 
@@ -197,7 +196,7 @@ class LexicalParser(ABC):
         kinds = {token.kind for token in sentence.tokens if start <= token.start < end}
         return kinds <= _LABEL_KINDS
 
-    def label(self, text: str, pair: tuple[str, str]) -> Sequence[Mention]:
+    def label(self, text: str, pair: tuple[str, str]) -> Sequence[Statement]:
         """A bare label as relations of a pair."""
         return self.labelled(self._lexicon.tokens(text), pair)
 

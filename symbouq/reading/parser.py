@@ -11,13 +11,12 @@ import clingo
 
 from symbouq.errors import RecordError
 from symbouq.limits import turn, untimed
-from symbouq.ontology.measures import EXACT
 from symbouq.ontology.source import Place
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import left_out, shortened
 from symbouq.reading.clauses import Clauses
-from symbouq.reading.parsed import ParsedClaim, ParsedTrace, Question, Slots, Stated
 from symbouq.reading.structured import structured_trace
+from symbouq.reading.text import ParsedTrace, Question
 from symbouq.reading.traces import Told
 from symbouq.records import ClauseRecord, Instance, Trace
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:  # spaCy loads only where there is text to parse
     from symbouq.reading.model.dialogue import TraceTexts
     from symbouq.reading.model.reader import ModelReader
     from symbouq.reading.syntax.derivation import Derivation
-    from symbouq.reading.text import Mention, Text
     from symbouq.reading.traces import TraceReader
 
 
@@ -163,7 +161,7 @@ class TraceParser:
         if instance.scene_relations is not None:
             return structured_trace(self.ontology, instance, cache(partial(self._asked, instance)))
         if instance.readings is not None:
-            return _parsed(self._by_replies(instance))
+            return self._by_replies(instance)
         text = self._parsed_text(instance, self._told(instance))
         if isinstance(instance, Trace):
             part = ("the conclusion", instance.conclusion)
@@ -171,7 +169,7 @@ class TraceParser:
                 part = ("the response", instance.response)
             cut = left_out(*part)
             text = replace(text, faults=(*text.faults, *((cut,) if cut else ())))
-        return _parsed(text)
+        return text
 
     @turn()
     def _asked(self, instance: Instance) -> Question:
@@ -190,7 +188,7 @@ class TraceParser:
             return reader.question_about(scene, instance.question)
         return reader.question(self.sentences(instance), instance.question)
 
-    def _parsed_text(self, instance: Instance, told: Told) -> Text:
+    def _parsed_text(self, instance: Instance, told: Told) -> ParsedTrace:
         """Texts of an instance, read by the reader that parses or matches them."""
         text = self.reader_for(instance).read(*told)
         if self._own is not self.ontology and self._kind(instance.dataset) == "described":
@@ -226,7 +224,7 @@ class TraceParser:
             trace.response if trace else None,
         )
 
-    def _by_replies(self, instance: Instance) -> Text:
+    def _by_replies(self, instance: Instance) -> ParsedTrace:
         """An instance as a language model reads it.
 
         Raises:
@@ -270,7 +268,7 @@ class TraceParser:
         """
         record = trace.model_dump(exclude_unset=True)
         record["profile"] = self.ontology.profile
-        record["scene_relations"] = [stated.record for _, stated in parsed.scene]
+        record["scene_relations"] = [statement.record(n) for n, statement in parsed.scene]
         record["claims"] = [
             {
                 "type": claim.type,
@@ -279,16 +277,14 @@ class TraceParser:
                 **claim.counted,
                 "reason": claim.reason,
                 "rest": list(claim.rest),
-                "relations": [stated.record for stated in claim.relations],
+                "relations": [statement.record(n) for statement in claim.relations],
             }
-            for claim in parsed.claims
+            for n, claim in enumerate(parsed.claims, start=1)
         ]
         if parsed.events is not None:
-            record["scene_events"] = [
-                _clause_records(clauses) for _, clauses in parsed.events.scene
-            ]
-            for claim, clauses in zip(record["claims"], parsed.events.claims, strict=True):
-                claim["events"] = _clause_records(clauses)
+            record["scene_events"] = [_clause_records(clauses) for _, clauses in parsed.events]
+            for given, claim in zip(record["claims"], parsed.claims, strict=True):
+                given["events"] = _clause_records(claim.events)
         if not parsed.complete:
             record["complete"] = False
         record["faults"] = list(parsed.faults)
@@ -300,69 +296,6 @@ def _cut(texts: TraceTexts) -> Told:
     """Sentences that a language model is asked about, as other readers take them."""
     *steps, last = [*texts.claims] or [""]
     return Told(texts.scene, " ".join(texts.question), steps, last)
-
-
-def _parsed(text: Text) -> ParsedTrace:
-    """A text's relations over numbered things."""
-    slots = Slots()
-
-    def stated(mention: Mention, sentence: int) -> Stated:
-        return Stated(
-            (slots[mention.subject], mention.relation, slots[mention.object]),
-            {
-                "subject": mention.subject,
-                "relation": mention.relation,
-                "object": mention.object,
-                **_amounts(mention),
-                "sentence": sentence,
-                "span": list(mention.span),
-                "confidence": mention.confidence,
-                "grounded": mention.grounded,
-            },
-        )
-
-    scene = tuple(
-        (number, stated(mention, number))
-        for number, mentions in enumerate(text.scene, start=1)
-        for mention in mentions
-    )
-    claims = tuple(
-        ParsedClaim(
-            claim.type,
-            claim.text,
-            tuple(stated(m, number) for m in claim.relations),
-            claim.stance,
-            claim.reason,
-            claim.count,
-            claim.rest,
-        )
-        for number, claim in enumerate(text.claims, start=1)
-    )
-    complete = all(text.scene) if text.whole is None else text.whole
-    return ParsedTrace(
-        tuple(slots.of),
-        scene,
-        claims,
-        text.faults,
-        text.events,
-        complete,
-        text.lost,
-        cache(text.question),
-    )
-
-
-def _amounts(mention: Mention) -> dict[str, Any]:
-    """The amounts of a relation as fields of its record; none where it has none."""
-    if not mention.offset:
-        return {}
-    offset: dict[str, Any] = {}
-    for axis, value, sense in mention.offset:
-        number = int(value) if value.denominator == 1 else float(value)
-        if sense == EXACT:
-            offset[axis] = number
-        else:
-            offset.setdefault(axis, {})[sense] = number
-    return {"offset": offset, **({"unit": mention.unit} if mention.unit else {})}
 
 
 def _clause_records(clauses: Clauses) -> list[dict[str, Any]]:

@@ -9,14 +9,14 @@ from symbouq.errors import RecordError
 from symbouq.limits import untimed
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.clauses import Clauses
-from symbouq.reading.parsed import (
+from symbouq.reading.text import (
+    NOWHERE,
+    Claim,
     Count,
-    Events,
-    ParsedClaim,
     ParsedTrace,
     Question,
-    Slots,
-    Stated,
+    Statement,
+    offset_of,
 )
 from symbouq.records import ClaimRecord, ClauseRecord, Instance, RelationRecord, Trace
 
@@ -34,10 +34,9 @@ def structured_trace(
     Raises:
         RecordError: If a relation is not in the profile, or sentences are numbered in part.
     """
-    slots = Slots()
     named = {name for r in trace.scene_relations or () for name in (r.subject, r.object)}
 
-    def stated(relation: RelationRecord, place: str, sentence: int | None) -> Stated:
+    def stated(relation: RelationRecord, place: str) -> Statement:
         try:
             name = ontology.canonical(relation.relation)
         except KeyError as error:
@@ -52,18 +51,15 @@ def structured_trace(
         grounded = relation.grounded
         if grounded is None:
             grounded = relation.subject in named and relation.object in named
-        return Stated(
-            (slots[relation.subject], name, slots[relation.object]),
-            {
-                "subject": relation.subject,
-                "relation": name,
-                "object": relation.object,
-                **relation.model_dump(include={"offset", "unit"}, exclude_none=True),
-                "sentence": sentence,
-                "span": relation.span,
-                "confidence": relation.confidence,
-                "grounded": grounded,
-            },
+        return Statement(
+            relation.subject,
+            name,
+            relation.object,
+            (relation.span[0], relation.span[1]) if relation.span else NOWHERE,
+            relation.confidence,
+            grounded,
+            offset_of({"offset": relation.offset}),
+            relation.unit or "",
         )
 
     relations = trace.scene_relations or []
@@ -73,27 +69,28 @@ def structured_trace(
             f"scene_relations.{unplaced[0]}: has no sentence, but others have; give all or none"
         )
     scene = tuple(
-        (r.sentence or n, stated(r, f"scene_relations.{n}", r.sentence))
+        (r.sentence or n, stated(r, f"scene_relations.{n}"))
         for n, r in enumerate(relations, start=1)
     )
     given = (trace.claims or []) if isinstance(trace, Trace) else []
+    scene_events, claim_events = structured_events(ontology, trace)
     claims = tuple(
-        ParsedClaim(
+        Claim(
             "conclusion" if number == len(given) else claim.type,
             claim.text,
             tuple(
-                stated(r, f"claims.{number}.relations.{n}", r.sentence)
+                stated(r, f"claims.{number}.relations.{n}")
                 for n, r in enumerate(claim.relations, start=1)
             ),
             claim.stance,
             claim.reason,
             _count(claim, number),
             tuple(claim.rest),
+            claim_events[number - 1] if claim_events else (),
         )
         for number, claim in enumerate(given, start=1)
     )
-    events = structured_events(ontology, trace)
-    parsed = ParsedTrace(tuple(slots.of), scene, claims, events=events, question=question)
+    parsed = ParsedTrace(scene, claims, events=scene_events, question=question)
     if not isinstance(trace, Trace):
         return parsed
     return replace(parsed, faults=tuple(trace.faults), complete=trace.complete)
@@ -112,14 +109,17 @@ def _count(claim: ClaimRecord, number: int) -> Count | None:
     return claim.least, claim.most
 
 
-def structured_events(ontology: Ontology, trace: Instance) -> Events | None:
-    """The clauses that a record brings, where the profile reads events.
+def structured_events(
+    ontology: Ontology, trace: Instance
+) -> tuple[tuple[tuple[int, Clauses], ...] | None, Sequence[Clauses]]:
+    """The clauses that a record brings, of each sentence of the scene with its number, and of each
+    claim, where the profile reads events.
 
     Raises:
         RecordError: If it has relations without clauses, or clauses that cannot be.
     """
     if not ontology.eventful or trace.scene_events is None:
-        return None
+        return None, ()
     with untimed():
         from symbouq.reading.events.reader import given_clause
 
@@ -134,7 +134,7 @@ def structured_events(ontology: Ontology, trace: Instance) -> Events | None:
     for n, claim in claims:
         if claim.relations and not claim.events:
             raise RecordError(f"claims.{n}: has relations, but no events")
-    return Events(
+    return (
         tuple((n, clauses(s, f"scene_events.{n}")) for n, s in enumerate(trace.scene_events, 1)),
         tuple(clauses(claim.events, f"claims.{n}.events") for n, claim in claims),
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 from symbouq.reading.claims import Claims, SentenceParser
 from symbouq.reading.clauses import Clauses
 from symbouq.reading.faults import InternalError
-from symbouq.reading.parsed import Events, Question
 from symbouq.reading.segments import Response, segmented, structured
-from symbouq.reading.text import Mention, Text
+from symbouq.reading.text import ParsedTrace, Question, Statement
 
 
 class Told(NamedTuple):
@@ -63,7 +63,7 @@ class Setting:
         events: The clauses of each sentence of the scene, where the profile reads events.
     """
 
-    scene: tuple[tuple[Mention, ...], ...]
+    scene: tuple[tuple[Statement, ...], ...]
     pair: tuple[str, str] | None
     question: Callable[[], Question]
     parser: Callable[[], SentenceParser[Any]]
@@ -108,7 +108,7 @@ class TraceReader(ABC):
         reasoning: Sequence[str] | None = None,
         conclusion: str | None = None,
         response: str | None = None,
-    ) -> Text:
+    ) -> ParsedTrace:
         """Reads one trace (`Told`): its claims either given one by one or as free text.
 
         Raises:
@@ -130,20 +130,14 @@ class TraceReader(ABC):
                 # Again without it: it may have left the things half changed.
                 failed[error.part] = str(error)
                 continue
-            made = tuple(claims.made)
-            events = None
-            if setting.events is not None:
-                told = tuple(enumerate(setting.events, start=1))
-                events = Events(told, tuple(claim.events for claim in made))
-            return Text(
-                setting.scene,
-                made,
-                setting.pair,
+            return ParsedTrace(
+                tuple((n, s) for n, told in enumerate(setting.scene, start=1) for s in told),
+                tuple(claims.made),
                 (*setting.lost, *setting.faults, *failed.values(), *claims.faults),
-                events,
-                setting.whole,
+                None if setting.events is None else tuple(enumerate(setting.events, start=1)),
+                all(setting.scene) if setting.whole is None else setting.whole,
                 setting.lost,
-                setting.question,
+                cache(setting.question),
             )
 
     def claims_of(

@@ -10,13 +10,12 @@ from dataclasses import replace
 from typing import TypeVar
 
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.parsed import ASSERTED
-from symbouq.reading.text import Claim, Mention, Text
+from symbouq.reading.text import ASSERTED, Claim, ParsedTrace, Statement, triples
 
 T = TypeVar("T", bound=Hashable)
 
 
-def transferred(text: Text, ontology: Ontology) -> Text:
+def transferred(text: ParsedTrace, ontology: Ontology) -> ParsedTrace:
     """A text that was read with the tables of another profile, in the relations of this one.
 
     Directions that are said together and exclude each other here are one: "above and to the left
@@ -28,7 +27,11 @@ def transferred(text: Text, ontology: Ontology) -> Text:
     """
     return replace(
         text,
-        scene=tuple(_mentions(said, ontology) for said in text.scene),
+        scene=tuple(
+            (number, statement)
+            for number in dict.fromkeys(number for number, _ in text.scene)
+            for statement in _together(text.of_sentence(number), ontology)
+        ),
         claims=tuple(_claim(claim, ontology) for claim in text.claims),
     )
 
@@ -36,20 +39,18 @@ def transferred(text: Text, ontology: Ontology) -> Text:
 def _claim(claim: Claim, ontology: Ontology) -> Claim:
     known = all(ontology.understood(m.relation) for m in claim.relations)
     if known:
-        return replace(claim, relations=_mentions(claim.relations, ontology))
+        return replace(claim, relations=_together(claim.relations, ontology))
     lost = "not-in-profile" if claim.stance == ASSERTED else claim.reason
     return replace(claim, relations=(), reason=lost)
 
 
-def _mentions(said: tuple[Mention, ...], ontology: Ontology) -> tuple[Mention, ...]:
-    found: list[Mention] = []
-    for (subject, relation, object), places in together(
-        [(m.subject, m.relation, m.object) for m in said], ontology
-    ):
+def _together(said: tuple[Statement, ...], ontology: Ontology) -> tuple[Statement, ...]:
+    found: list[Statement] = []
+    for (subject, relation, object), places in together(triples(said), ontology):
         of = [said[n] for n in places]
         span = min(m.span[0] for m in of), max(m.span[1] for m in of)
         sure = min(m.confidence for m in of)
-        found.append(Mention(subject, relation, object, span, sure, of[0].grounded))
+        found.append(Statement(subject, relation, object, span, sure, of[0].grounded))
     return tuple(found)
 
 

@@ -20,6 +20,7 @@ from symbouq.logic.programs import layout as solved_layout
 from symbouq.logic.scene import current_scene
 from symbouq.ontology.source import ASSERTED, QUERIED
 from symbouq.ontology.tables import Ontology, Triple
+from symbouq.reading.text import Statement, offset_of
 
 AXES = ("x", "y")
 """The axes of a picture: to the right, and upwards."""
@@ -52,6 +53,12 @@ def picture(ontology: Ontology, audit: Mapping[str, Any]) -> dict[str, Any]:
         return _nothing(ontology)
 
 
+def _statement(relation: Mapping[str, Any]) -> Statement:
+    """A relation of an audit without what a picture does not show."""
+    ends = relation["subject"], relation["relation"], relation["object"]
+    return Statement(*ends, offset=offset_of(relation), unit=relation.get("unit") or "")
+
+
 def _nothing(ontology: Ontology) -> dict[str, Any]:
     return {"things": [], "groups": [], "extent": ontology.extent, "regions": []}
 
@@ -59,11 +66,11 @@ def _nothing(ontology: Ontology) -> dict[str, Any]:
 def _picture(ontology: Ontology, audit: Mapping[str, Any]) -> dict[str, Any]:
     names: dict[str, int] = {}
     stated = audit["scene"]["relations"]
-    measuring, measures = measured(ontology, stated)
+    measuring, measures = measured(ontology, [*map(_statement, stated)])
 
     def triple(relation: Mapping[str, Any]) -> Triple:
         subject, thing = (names.setdefault(relation[end], len(names)) for end in _ENDS)
-        return subject, measures.get(id(relation), relation["relation"]), thing
+        return subject, measures.get(_statement(relation), relation["relation"]), thing
 
     scene = _scene(measuring, stated, triple)
     things = list(names)

@@ -22,7 +22,7 @@ from symbouq.auditing.counterfactual import counterfactuals
 from symbouq.ontology.library import OntologyLibrary
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.syntax.reader import SyntaxReader
-from symbouq.reading.text import Mention
+from symbouq.reading.text import Statement
 from symbouq.records import Instance, Trace
 
 LIBRARY = OntologyLibrary()
@@ -75,12 +75,12 @@ DISTANCES = ("near", "disconnected")
 """What "next to each other" and "with a small gap" say beside a direction."""
 
 
-def directions(mentions: Iterable[Mention]) -> set[tuple[str, str, str]]:
+def directions(mentions: Iterable[Statement]) -> set[tuple[str, str, str]]:
     """What is stated of where things are to each other, each pair in its order."""
     return {
-        (m.subject, m.relation, m.object)
-        if m.subject < m.object
-        else (m.object, UNIT.relations.converse[m.relation], m.subject)
+        (m.figure, m.relation, m.ground)
+        if m.figure < m.ground
+        else (m.ground, UNIT.relations.converse[m.relation], m.figure)
         for m in mentions
         if m.relation not in DISTANCES
     }
@@ -90,7 +90,7 @@ def reads(reader: SyntaxReader, phrasing: str, meaning: str) -> bool:
     """Whether a phrasing is read with exactly its literal meaning."""
     sentence = phrasing.replace("<A>", "D").replace("<B>", "K")
     question = "What is the relation of the agent D to the agent K?"
-    stated = reader.read([sentence], question, [], "").scene[0]
+    stated = reader.read([sentence], question, [], "").of_sentence(1)
     return directions(stated) == {("D", meaning, "K")}
 
 
@@ -110,8 +110,9 @@ def test_every_sound_sentence_is_read(data: Path, split: str) -> None:
     checked = 0
     for instance in rows(data / "stepgame" / f"{split}.jsonl.gz"):
         text = reader.read(instance["scene"], instance["question"], [], "")
-        assert text.asked == tuple(re.findall(r"agent ([A-Z])", instance["question"]))
-        for sentence, mentions in zip(instance["scene"], text.scene, strict=True):
+        assert text.question().pair == tuple(re.findall(r"agent ([A-Z])", instance["question"]))
+        for number, sentence in enumerate(instance["scene"], start=1):
+            mentions = text.of_sentence(number)
             if any(p.fullmatch(sentence) for p in wrong):
                 continue
             match, meaning = next((m, r) for p, r in sound if (m := p.fullmatch(sentence)))

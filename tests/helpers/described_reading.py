@@ -15,6 +15,7 @@ from symbouq.reading.described.syntax import (
     Predicate,
     Topic,
 )
+from symbouq.reading.text import triples
 
 LIBRARY = OntologyLibrary()
 SPARTUN = DescribedReader(LIBRARY.ontology("spartun"))
@@ -74,5 +75,5 @@ def stated(
     scene: Sequence[str], reader: DescribedReader = SPARTUN
 ) -> list[list[tuple[str, str, str]]]:
     """What each sentence of a scene states, things by their titles."""
-    read = reader.read(scene, "", [], "").scene
-    return [[(m.subject, m.relation, m.object) for m in mentions] for mentions in read]
+    read = reader.read(scene, "", [], "")
+    return [[*triples(read.of_sentence(n))] for n in range(1, len(scene) + 1)]

@@ -54,7 +54,7 @@ def test_a_word_of_any_class_may_stand_anywhere(name: str) -> None:
 @pytest.mark.parametrize("word", ["original", "initial", "previous", "earlier", "response"])
 def test_words_of_what_was_before_are_read_past(word: str) -> None:
     read = parsed().read(["K is above L."], "", [f"From the {word} facts, K is above L."], "")
-    assert [(m.subject, m.relation, m.object) for m in read.claims[0].relations] == [
+    assert [(m.figure, m.relation, m.ground) for m in read.claims[0].relations] == [
         ("K", "above", "L")
     ]
 
@@ -96,7 +96,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def triples(read: object) -> list[list[tuple[str, str, str]]]:
     claims = read.claims  # type: ignore[attr-defined]  # a Text
-    return [[(m.subject, m.relation, m.object) for m in claim.relations] for claim in claims]
+    return [[(m.figure, m.relation, m.ground) for m in claim.relations] for claim in claims]
 
 
 @pytest.mark.usefixtures("failing")
@@ -128,9 +128,10 @@ def test_an_internal_error_in_the_scene_is_one_of_its_sentence() -> None:
     read = reader.read(scene, "", SCENE["described"], "")
     (fault,) = read.faults
     assert fault.startswith("scene sentence 1 is not read, because of an internal error (KeyError")
-    assert read.scene == ((), *reader.read(SCENE["described"], "", [], "").scene)
-    assert triples(read)[:-1] == [
-        [(m.subject, m.relation, m.object) for m in told] for told in read.scene[1:]
+    sound = reader.read(SCENE["described"], "", [], "").scene
+    assert read.scene == tuple((number + 1, statement) for number, statement in sound)
+    assert [claim.relations for claim in read.claims[:-1]] == [
+        read.of_sentence(number) for number in range(2, len(scene) + 1)
     ]
 
 
@@ -146,4 +147,4 @@ def test_an_internal_error_in_events_costs_a_sentence(monkeypatch: pytest.Monkey
         *("scene sentence 2", "the question", "claim 1")
     ]
     assert read.events is not None
-    assert [bool(found) for _, found in read.events.scene] == [True, False]
+    assert [bool(found) for _, found in read.events] == [True, False]

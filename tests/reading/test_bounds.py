@@ -30,14 +30,14 @@ from symbouq.reading.lexicon import Lexicon
 from symbouq.reading.syntax.cutting import pieces
 from symbouq.reading.syntax.names import Names
 from symbouq.reading.syntax.preparation import Preparation
-from symbouq.reading.text import Mention
+from symbouq.reading.text import Statement
 from symbouq.records import Trace
 
 BLOCK = "There is a block called K. A red square is in block K."
 
 
-def triples(mentions: tuple[Mention, ...]) -> list[tuple[str, str, str]]:
-    return [(m.subject, m.relation, m.object) for m in mentions]
+def triples(mentions: tuple[Statement, ...]) -> list[tuple[str, str, str]]:
+    return [(m.figure, m.relation, m.ground) for m in mentions]
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -54,7 +54,7 @@ def test_a_sentence_without_end_is_not_read_and_told(name: str) -> None:
         assert read.faults[0].startswith("claim 1 is not read, for it ")
     with pytest.raises(ReadingError, match="scene sentence 2 is not read"):
         reader.read(["K is above L.", endless], "", [], "")
-    assert reader.read(["K is above L."], endless, [], "").asked is None
+    assert reader.read(["K is above L."], endless, [], "").question().pair is None
 
 
 def test_many_sentences_in_one_claim_are_read() -> None:
@@ -68,7 +68,7 @@ def test_a_list_of_many_by_many_is_read() -> None:
     few = ", ".join(f"T{n}" for n in range(19))
     others = few.replace("T", "U")
     read = parsed().read([f"{few} and T19 are left of {others} and U19."], "", [], "")
-    assert len(read.scene[0]) == 400
+    assert len(read.of_sentence(1)) == 400
 
 
 def test_names_that_begin_alike_are_told_apart() -> None:
@@ -94,7 +94,8 @@ def test_a_word_without_end_keeps_its_place() -> None:
 
 def test_more_described_things_than_can_be_told_apart_are_an_error() -> None:
     scene = [f"A box called T{n} is left of a box called T{n + 1}." for n in range(MOST_THINGS + 1)]
-    assert len(described().read(scene[: MOST_THINGS - 1], "", [], "").scene) == MOST_THINGS - 1
+    read = described().read(scene[: MOST_THINGS - 1], "", [], "")
+    assert read.scene[-1][0] == MOST_THINGS - 1
     with pytest.raises(ReadingError, match=f"more than {MOST_THINGS} things"):
         described().read(scene, "", [], "")
 
@@ -102,7 +103,7 @@ def test_more_described_things_than_can_be_told_apart_are_an_error() -> None:
 def test_a_text_cut_by_stops_goes_on_after_some() -> None:
     scene = [f"{BLOCK} {'the the; ' * 40} A blue circle is in block K."]
     read = described().read(scene, "", [], "")
-    assert ("blue circle", "ntpp", "block K") in triples(read.scene[0])
+    assert ("blue circle", "ntpp", "block K") in triples(read.of_sentence(1))
 
 
 def test_an_event_with_too_many_ways_of_parsing_is_not_read() -> None:

@@ -6,19 +6,19 @@ import pytest
 from helpers.readers import parsed, reader_of
 
 from symbouq.ontology.library import OntologyLibrary
-from symbouq.reading.text import Mention
+from symbouq.reading.text import Statement
 
 LIBRARY = OntologyLibrary()
 
 Triple = tuple[str, str, str]
 
 
-def triples(mentions: tuple[Mention, ...]) -> list[Triple]:
-    return [(m.subject, m.relation, m.object) for m in mentions]
+def triples(mentions: tuple[Statement, ...]) -> list[Triple]:
+    return [(m.figure, m.relation, m.ground) for m in mentions]
 
 
 def read(sentence: str, question: str = "") -> list[Triple]:
-    return triples(parsed().read([sentence], question, [], "").scene[0])
+    return triples(parsed().read([sentence], question, [], "").of_sentence(1))
 
 
 SENTENCES = {
@@ -155,15 +155,15 @@ def test_an_article_and_a_name() -> None:
 
 def test_pronoun_across_sentences() -> None:
     text = parsed().read(["The lamp is left of the desk.", "It is above the rug."], "", [], "")
-    assert triples(text.scene[1]) == [("lamp", "above", "rug")]
+    assert triples(text.of_sentence(2)) == [("lamp", "above", "rug")]
 
 
 def test_spans_confidence_and_grounding() -> None:
     text = parsed().read(["D is above B."], "", ["So, surely, Z is left of B."], "")
-    (stated,) = text.scene[0]
-    assert stated == Mention("D", "above", "B", (0, 12), 0.95, True)
+    (stated,) = text.of_sentence(1)
+    assert stated == Statement("D", "above", "B", (0, 12), 0.95, True)
     (claimed,) = text.claims[0].relations
-    assert claimed.subject == "Z"
+    assert claimed.figure == "Z"
     assert not claimed.grounded
     assert 0 < claimed.confidence < 1
     assert "So, surely, Z is left of B."[slice(*claimed.span)] == "Z is left of B"
@@ -181,7 +181,7 @@ def test_spans_confidence_and_grounding() -> None:
     ],
 )
 def test_question(question: str, asked: tuple[str, str] | None) -> None:
-    assert parsed().read(["D is above B."], question, [], "").asked == asked
+    assert parsed().read(["D is above B."], question, [], "").question().pair == asked
 
 
 CLAIMS = {
@@ -280,9 +280,7 @@ def test_names_that_end_alike_stay_apart() -> None:
         "The car is in a lane.",
     ]
     text = parsed().read(scene, "", [], "")
-    assert [m.subject for mentions in text.scene for m in mentions] == [
-        *("Tom's car", "Ann's car", "car")
-    ]
+    assert [m.figure for _, m in text.scene] == [*("Tom's car", "Ann's car", "car")]
 
 
 def test_blank_lines_end_sentences() -> None:
@@ -311,7 +309,7 @@ def test_a_scene_in_one_string_is_split() -> None:
 
 def test_names_never_become_relations() -> None:
     text = parsed().read(['The "left). on(0" box is above the lamp.'], "", [], "")
-    assert all(m.relation in parsed().ontology.relations.family for m in text.scene[0])
+    assert all(m.relation in parsed().ontology.relations.family for m in text.of_sentence(1))
 
 
 def test_the_pipeline_is_made_anew_without_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -319,7 +317,7 @@ def test_the_pipeline_is_made_anew_without_a_trace(monkeypatch: pytest.MonkeyPat
     reader = reader_of(LIBRARY.ontology())
     for n in range(6):
         text = reader.read([f"D{n} is above E."], "", response=f"D{n} is over E.\nE is below D{n}.")
-        assert triples(text.scene[0]) == [(f"D{n}", "above", "E")]
+        assert triples(text.of_sentence(1)) == [(f"D{n}", "above", "E")]
         assert [triples(c.relations) for c in text.claims[:2]] == [
             [(f"D{n}", "above", "E")],
             [("E", "below", f"D{n}")],
@@ -372,9 +370,7 @@ def test_what_cites_the_text_states_it() -> None:
 def test_answers_in_markup(ending: str) -> None:
     response = f"1. A is above B.\n   - So B is below A.\n\n{ending}"
     conclusion = parsed().read(TWO_FACTS, ITS_QUESTION, response=response).claims[-1]
-    assert [(m.subject, m.relation, m.object) for m in conclusion.relations] == [
-        ("A", "above", "B")
-    ]
+    assert [(m.figure, m.relation, m.ground) for m in conclusion.relations] == [("A", "above", "B")]
 
 
 def test_a_claim_given_alone_takes_back_the_one_before_it() -> None:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.ontology.library import builtin
-from symbouq.reading.parsed import ASSERTED
-from symbouq.reading.text import Claim, Mention, Text
+from symbouq.reading.text import ASSERTED, Claim, ParsedTrace, Statement
 from symbouq.reading.transfer import together, transferred
 from symbouq.records import Trace
 
@@ -39,8 +38,8 @@ def test_relations_are_those_that_their_words_say_in_the_profile() -> None:
     ]
 
 
-def _mention(relation: str, first: int, confidence: float = 1.0) -> Mention:
-    return Mention("a", relation, "b", (first, first + 5), confidence, True)
+def _mention(relation: str, first: int, confidence: float = 1.0) -> Statement:
+    return Statement("a", relation, "b", (first, first + 5), confidence, True)
 
 
 def test_a_claim_that_is_not_all_of_the_profile_states_nothing() -> None:
@@ -49,11 +48,11 @@ def test_a_claim_that_is_not_all_of_the_profile_states_nothing() -> None:
         Claim("intermediate", "", (above, behind)),
         Claim("conclusion", "", (above, right), ASSERTED),
     )
-    text = transferred(Text(((above, behind),), claims, None), NINE_WAY)
-    assert text.scene == ((above,),)
+    text = transferred(ParsedTrace(((1, above), (1, behind)), claims), NINE_WAY)
+    assert text.scene == ((1, above),)
     assert text.claims[0].relations == ()
     assert text.claims[0].reason == "not-in-profile"
-    assert text.claims[1].relations == (Mention("a", "upper_right", "b", (0, 25), 0.5, True),)
+    assert text.claims[1].relations == (Statement("a", "upper_right", "b", (0, 25), 0.5, True),)
 
 
 def test_phrases_of_a_data_set_count_in_every_profile(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 from helpers.readers import parsed
 
 from symbouq.ontology.library import OntologyLibrary
-from symbouq.reading.parsed import ASSERTED, SURE
+from symbouq.reading.text import ASSERTED, SURE
 
 FOLDER = Path(__file__).parent / "wordings"
 ONTOLOGY = OntologyLibrary().ontology()
@@ -80,7 +80,7 @@ def read(line: str, things: tuple[str, ...]) -> str:
     claims = parsed().read(scene, "", response=response).claims
     stated = (m for c in claims if c.stance in (ASSERTED, "necessary") for m in c.relations)
     sure = [m for m in stated if m.confidence >= SURE and m.relation not in DENIALS]
-    found = {plain((m.subject, m.relation, m.object)) for m in sure}
+    found = {plain((m.figure, m.relation, m.ground)) for m in sure}
     if found - wording.must - wording.may:
         return "false"
     return "missed" if wording.must - found else "right"

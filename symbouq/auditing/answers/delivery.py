@@ -21,7 +21,7 @@ from symbouq.auditing.answers.words import cues, meaning_of, relation_named, tok
 from symbouq.auditing.verdicts import ClaimResult, Premise, TraceResult, Verdict
 from symbouq.errors import RecordError
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.parsed import ASSERTED, ParsedTrace, Stated
+from symbouq.reading.text import ASSERTED, ParsedTrace, Statement
 from symbouq.records import Trace
 
 _OF_RELATIONS = ("directions", "relations")
@@ -49,8 +49,7 @@ def with_alternatives(ontology: Ontology, trace: Trace, parsed: ParsedTrace) -> 
     if given or not any(_possible().search(claim.text) for claim in steps):
         return parsed
     space, asked = _given_space(trace), parsed.question().pair
-    pair = [parsed.names.index(name) for name in asked or () if name in parsed.names]
-    if asked is None or len(pair) != len(asked):
+    if asked is None or not parsed.slots.keys() >= {*asked}:
         return parsed
     if space is None or space.name != "composition":
         space = _possible_relations(ontology)
@@ -61,7 +60,7 @@ def with_alternatives(ontology: Ontology, trace: Trace, parsed: ParsedTrace) -> 
         labels = _said_possible(ontology, claim.text, space, trace.question, parsed.names, asked)
         relations = [relation_named(ontology, label) for label in labels]
         if relations and None not in relations:
-            stated = tuple(_stated(asked, pair, r, number + 1) for r in relations if r)
+            stated = tuple(Statement(asked[0], r, asked[1]) for r in relations if r)
             claims[number] = replace(claim, relations=stated, stance="alternatives", reason="")
     return replace(parsed, claims=tuple(claims))
 
@@ -120,21 +119,6 @@ def _worded(ontology: Ontology) -> frozenset[str]:
     """The words by which relations are named."""
     phrases = ontology.lexicon.phrase
     return frozenset(word.casefold() for text in phrases for word in tokenized(text))
-
-
-def _stated(asked: tuple[str, str], pair: Sequence[int], relation: str, number: int) -> Stated:
-    return Stated(
-        (pair[0], relation, pair[1]),
-        {
-            "subject": asked[0],
-            "relation": relation,
-            "object": asked[1],
-            "sentence": number,
-            "span": None,
-            "confidence": 1.0,
-            "grounded": True,
-        },
-    )
 
 
 def judge_answer(

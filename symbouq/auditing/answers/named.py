@@ -11,7 +11,7 @@ from symbouq.auditing.answers.scene import SceneJudge
 from symbouq.auditing.answers.words import cues
 from symbouq.logic.worlds import worlds
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.parsed import ParsedTrace, Question, Slots
+from symbouq.reading.text import ParsedTrace, Question
 
 
 def _named_in(names: Iterable[str], text: str) -> set[str]:
@@ -43,8 +43,9 @@ def answer_named(
         question: The question.
         labels: The labels of the answer space.
     """
-    slots = Slots(parsed.names)
-    scene = [(n, stated.triple) for n, stated in parsed.scene]
+    slots, scene = dict(parsed.slots), parsed.numbered
+    for name in (*(question.pair or ()), *(n for u, _, v in question.states for n in (u, v))):
+        slots.setdefault(name, len(slots))
     judge = SceneJudge(ontology, scene)
     settled = judge.answer(labels)
     if settled is not None:

@@ -17,8 +17,8 @@ from symbouq.errors import RecordError
 from symbouq.limits import turn, untimed
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.faults import InternalError
-from symbouq.reading.parsed import ParsedTrace
 from symbouq.reading.parser import TraceParser
+from symbouq.reading.text import ParsedTrace
 from symbouq.records import Instance
 
 
@@ -71,7 +71,7 @@ def answered(ontology: Ontology, parsed: ParsedTrace, space: Sequence[str]) -> A
         if isinstance(question, DescribedQuestion):
             return answer_described(ontology, question, labels)
         if isinstance(question, EventQuestion) and parsed.events is not None:
-            return answer_events(ontology, parsed.events.scene, question, labels)
+            return answer_events(ontology, parsed.events, question, labels)
         return answer_named(ontology, parsed, question, labels)
     except InternalError as error:
         return Answer("unread", faults=[str(error)])

@@ -21,6 +21,7 @@ from symbouq.auditing.verdicts import Verdict
 from symbouq.errors import SymboUQError, extra
 from symbouq.evidence.scorers.needs import Needs
 from symbouq.ontology.tables import Triple
+from symbouq.reading.text import triples
 from symbouq.records import Trace, make_record
 
 if TYPE_CHECKING:
@@ -190,16 +191,10 @@ class AuditorEquivalence:
         trace = make_record(Trace, record)
         parsed = self._auditor.parser_for(trace).parse(trace)
 
-        def named(triple: Triple) -> Named:
-            return parsed.names[triple[0]], triple[1], parsed.names[triple[2]]
-
         return _Reading(
             self._auditor.parser_for(trace).ontology,
-            tuple((number, named(stated.triple)) for number, stated in parsed.scene),
-            tuple(
-                (claim.text, frozenset(named(stated.triple) for stated in claim.relations))
-                for claim in parsed.claims
-            ),
+            tuple((n, (s.figure, s.relation, s.ground)) for n, s in parsed.scene),
+            tuple((claim.text, frozenset(triples(claim.relations))) for claim in parsed.claims),
         )
 
 

@@ -10,17 +10,16 @@ from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import LONGEST_SENTENCE, MOST_STOPS, MOST_THINGS
 from symbouq.reading.claims import NAMED_BY_QUESTION, Reading
 from symbouq.reading.described import queries
-from symbouq.reading.described.referents import Discourse, Statement
+from symbouq.reading.described.referents import Discourse, Edge
 from symbouq.reading.described.syntax import DEFINITE, DEMONSTRATIVE, Grammar, Parse, Phrase
 from symbouq.reading.faults import SCENE_SENTENCE, ReadingError, readable, reading
 from symbouq.reading.lexical import LexicalParser, LexicalReader, LexicalSentence, check_length
 from symbouq.reading.lexicon import Token
-from symbouq.reading.parsed import Question
 from symbouq.reading.segments import unretracted
-from symbouq.reading.text import Mention
+from symbouq.reading.text import Question, Statement
 from symbouq.reading.traces import Setting, Told
 
-_Stated = tuple[tuple[Parse, list[Statement]], ...]
+_Stated = tuple[tuple[Parse, list[Edge]], ...]
 """The sentences of a text, parsed, with what each states."""
 _STOPS = frozenset((".", "!", ";", "\n"))
 _VOID = frozenset(
@@ -75,7 +74,7 @@ class DescribedReader(LexicalReader):
         ]
         return self._asking(question, discourse.copy(), said)
 
-    def statements(self, scene: Sequence[str]) -> list[list[Statement]]:
+    def statements(self, scene: Sequence[str]) -> list[list[Edge]]:
         """What each sentence of a scene states, about the numbered things of its question."""
         stated, _ = self._taken(tuple(scene))
         return [[s for _, found in text for s in found] for text in stated]
@@ -147,7 +146,7 @@ class DescribedReader(LexicalReader):
 
     def stated(
         self, tokens: Sequence[Token], discourse: Discourse, narrating: bool
-    ) -> Iterator[tuple[Parse, list[Statement]]]:
+    ) -> Iterator[tuple[Parse, list[Edge]]]:
         """The statements of a text, sentence by sentence."""
         for sentence in self._sentences(_stating(tokens), discourse.names):
             parse = self.grammar.parse(sentence, discourse.names, narrating)
@@ -185,13 +184,13 @@ class DescribedReader(LexicalReader):
 
     def _scene(
         self, scene: tuple[str, ...], question: str
-    ) -> tuple[tuple[tuple[Mention, ...], ...], Discourse, tuple[str, str] | None]:
+    ) -> tuple[tuple[tuple[Statement, ...], ...], Discourse, tuple[str, str] | None]:
         """What each scene sentence states, the things, and the pair that the question asks for."""
         stated, discourse = self._taken(scene)
         discourse = discourse.copy()
         query = self._query(question, discourse)
         known = len(discourse)
-        mentions: list[tuple[Mention, ...]] = []
+        mentions: list[tuple[Statement, ...]] = []
         for number, (text, parts) in enumerate(zip(scene, stated, strict=True), start=1):
             with reading(f"{SCENE_SENTENCE} {number}", text):
                 mentions.append(tuple(m for part in parts for m in spoken(*part, discourse, known)))
@@ -275,13 +274,13 @@ class _ClaimParser(LexicalParser):
         """Takes note of a heading: what follows is about the things that it names."""
         self._discourse.focus(self._of.grammar.phrases(tokens, self._discourse.names))
 
-    def labelled(self, tokens: Sequence[Token], pair: tuple[str, str]) -> Sequence[Mention]:
+    def labelled(self, tokens: Sequence[Token], pair: tuple[str, str]) -> Sequence[Statement]:
         """A bare label (`upper-left`, "above and to the right") as relations of a pair."""
         kinds = [token.kind for token in tokens]
         if not _UNLABELLED.isdisjoint(kinds) or sum(kind in _BESIDE for kind in kinds) > _LABEL:
             return ()
         return tuple(
-            Mention(
+            Statement(
                 pair[0],
                 token.entry.relation,
                 pair[1],
@@ -303,8 +302,8 @@ def full(discourse: Discourse) -> str:
 
 
 def spoken(
-    parse: Parse, statements: Sequence[Statement], discourse: Discourse, known: int
-) -> tuple[Mention, ...]:
+    parse: Parse, statements: Sequence[Edge], discourse: Discourse, known: int
+) -> tuple[Statement, ...]:
     """Statements as relations between titles, with the characters they were read from.
 
     Args:
@@ -314,7 +313,7 @@ def spoken(
         known: How many of them scene and question have.
     """
     return tuple(
-        Mention(
+        Statement(
             discourse.title(s.subject),
             s.relation,
             discourse.title(s.object),
@@ -336,7 +335,7 @@ _UNSURE = 0.7
 """The most confidence in what is said of things where it is not sure which are meant."""
 
 
-def _doubted(mention: Mention) -> Mention:
+def _doubted(mention: Statement) -> Statement:
     return replace(mention, confidence=min(mention.confidence, _UNSURE))
 
 

@@ -69,7 +69,7 @@ class Thing:
 
 
 @dataclass(frozen=True)
-class Statement:
+class Edge:
     """A relation between two things.
 
     Attributes:
@@ -156,7 +156,7 @@ class Discourse:
 
     # Reading a sentence ---------------------------------------------------------------
 
-    def interpret(self, parse: Parse, narrating: bool = True) -> list[Statement]:
+    def interpret(self, parse: Parse, narrating: bool = True) -> list[Edge]:
         """Reads the statements of a sentence; its things are introduced or looked up.
 
         Args:
@@ -400,7 +400,7 @@ class _Interpretation:
     def __init__(self, discourse: Discourse, narrating: bool) -> None:
         self.of = discourse
         self.narrating = narrating
-        self.statements: list[Statement] = []
+        self.statements: list[Edge] = []
         self.subjects: list[int] = []
         self.others: list[int] = []
         self.inner: list[int] = []
@@ -413,7 +413,7 @@ class _Interpretation:
         self.place: int | None = None
         self.topic: int | None = None
 
-    def interpret(self, parse: Parse) -> list[Statement]:
+    def interpret(self, parse: Parse) -> list[Edge]:
         discourse = self.of
         discourse.sentence += 1
         for clause in parse.clauses:
@@ -439,15 +439,13 @@ class _Interpretation:
             discourse.container = self.place
         elif new:
             discourse.container = new[-1]
-        found: dict[tuple[int, str, int], Statement] = {}
+        found: dict[tuple[int, str, int], Edge] = {}
         for s in self.statements:
             if s.subject != s.object:
                 found.setdefault((s.subject, s.relation, s.object), s)
         discourse.record(found)
         return [
-            Statement(
-                s.subject, s.relation, s.object, s.first, s.last, round(s.confidence * factor, 4)
-            )
+            Edge(s.subject, s.relation, s.object, s.first, s.last, round(s.confidence * factor, 4))
             for s in found.values()
         ]
 
@@ -492,7 +490,7 @@ class _Interpretation:
                 continue
             discourse.locate(n, place)
             first, last = related[0].first, related[0].last
-            self.statements.append(Statement(n, relation, place, first, last, _SITUATED))
+            self.statements.append(Edge(n, relation, place, first, last, _SITUATED))
 
     def _is_new(self, number: int) -> bool:
         return self.of.things[number].sentence == self.of.sentence
@@ -566,7 +564,7 @@ class _Interpretation:
             s.subject for s in self.statements if s.relation in discourse.ontology.relations.within
         }
         self.statements += [
-            Statement(n, relation, topic, clause.start, clause.end - 1, _SITUATED)
+            Edge(n, relation, topic, clause.start, clause.end - 1, _SITUATED)
             for n in subjects
             if n not in placed
         ]
@@ -657,7 +655,7 @@ class _Interpretation:
                 found = [(whole, spans, n) for n in objects] + [
                     (u, relation, whole) for u in subjects
                 ]
-                self.statements += [Statement(*t, start, end - 1, confidence) for t in found]
+                self.statements += [Edge(*t, start, end - 1, confidence) for t in found]
             return
         said = relation
         if ontology.relations.converse.get(relation) in within and self._aside(predicate):
@@ -670,7 +668,7 @@ class _Interpretation:
                 self.of.locate(u, v)
             elif ontology.relations.converse.get(relation) in within and self.of.is_container(u):
                 self.of.locate(v, u)
-            self.statements.append(Statement(u, relation, v, start, end - 1, confidence))
+            self.statements.append(Edge(u, relation, v, start, end - 1, confidence))
 
     def _aside(self, predicate: Predicate) -> bool:
         """Whether to have something is to have it beside oneself: "X has Y above it"."""

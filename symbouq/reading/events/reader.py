@@ -15,9 +15,8 @@ from symbouq.reading.events.words import EventLexicon
 from symbouq.reading.faults import SCENE_SENTENCE, readable, reading
 from symbouq.reading.lexical import LexicalParser, LexicalReader, check_length
 from symbouq.reading.lexicon import Token
-from symbouq.reading.parsed import Question
 from symbouq.reading.segments import unretracted
-from symbouq.reading.text import Mention, triples
+from symbouq.reading.text import Question, Statement, triples
 from symbouq.reading.traces import Setting, Told
 from symbouq.records import ClauseRecord
 
@@ -105,9 +104,11 @@ class EventReader(LexicalReader):
         with reading("a sentence", sentence):
             return self.read_clauses(sentence, meaning)
 
-    def relations(self, clauses: Clauses, text: str, known: Collection[str]) -> tuple[Mention, ...]:
+    def relations(
+        self, clauses: Clauses, text: str, known: Collection[str]
+    ) -> tuple[Statement, ...]:
         """The relations between two things in clauses."""
-        found: list[Mention] = []
+        found: list[Statement] = []
         for clause in clauses:
             for kind, *terms in clause.states:
                 if kind not in ("rel", "seen"):
@@ -117,7 +118,7 @@ class EventReader(LexicalReader):
                     relation = self.ontology.relations.negation.get(relation, "")
                 if relation:
                     grounded = subject.lower() in known and other.lower() in known
-                    found.append(Mention(subject, relation, other, (0, len(text)), 1.0, grounded))
+                    found.append(Statement(subject, relation, other, (0, len(text)), 1.0, grounded))
         return tuple(found)
 
     def claimed(self, claim: str) -> str:
@@ -158,7 +159,7 @@ class _ClaimParser(LexicalParser):
         relations = self._of.relations(clauses, text, self._named)
         return Reading(relations, events=clauses if relations else ())
 
-    def labelled(self, tokens: Sequence[Token], pair: tuple[str, str]) -> Sequence[Mention]:
+    def labelled(self, tokens: Sequence[Token], pair: tuple[str, str]) -> Sequence[Statement]:
         """No label is one of events."""
         return ()
 

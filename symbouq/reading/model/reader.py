@@ -15,9 +15,18 @@ from symbouq.reading.model.judging import (
     JudgedRelation,
     judged,
 )
-from symbouq.reading.parsed import ASSERTED, IN_PART, SURE, Question
 from symbouq.reading.segments import ending, unretracted
-from symbouq.reading.text import Claim, Mention, Text, grouped, triples
+from symbouq.reading.text import (
+    ASSERTED,
+    IN_PART,
+    SURE,
+    Claim,
+    ParsedTrace,
+    Question,
+    Statement,
+    grouped,
+    triples,
+)
 from symbouq.records.reading import Reply
 
 _DOUBTING = 0.95
@@ -60,9 +69,9 @@ class ModelReader:
         self,
         texts: TraceTexts,
         replies: Sequence[Sequence[Reply]],
-        second: Text | None = None,
+        second: ParsedTrace | None = None,
         alone: bool = False,
-    ) -> Text:
+    ) -> ParsedTrace:
         """A trace, read.
 
         Args:
@@ -108,7 +117,7 @@ class _Reading:
         texts: TraceTexts,
         replies: Sequence[Sequence[Reply]],
         names: Names,
-        second: Text | None,
+        second: ParsedTrace | None,
     ) -> None:
         self._ontology = ontology
         self._texts = texts
@@ -127,30 +136,32 @@ class _Reading:
             if sentence.faults
         ]
 
-    def whole(self) -> Text:
+    def whole(self) -> ParsedTrace:
         """The trace."""
-        scene = tuple(tuple(self._scene_mentions(n)) for n in range(1, len(self._texts.scene) + 1))
+        scene = tuple(
+            (number, statement)
+            for number in range(1, len(self._texts.scene) + 1)
+            for statement in self._scene_statements(number)
+        )
         asked = self._asked()
         claims = self._claims(asked)
         question = self._question(asked)
-        return Text(
+        return ParsedTrace(
             scene,
             tuple(claims),
-            asked,
             tuple(self.faults),
-            None,
-            self._whole,
+            complete=self._whole,
             question=lambda: question,
         )
 
     # Scene and question ------------------------------------------------------------------
 
-    def _scene_mentions(self, number: int) -> Iterator[Mention]:
+    def _scene_statements(self, number: int) -> Iterator[Statement]:
         """What a sentence of the scene surely states, unless the scene takes back some of it."""
         if self._standing[number - 1] != self._texts.scene[number - 1]:
             self._whole = False
             return
-        others = self._second.scene[number - 1] if self._second is not None else ()
+        others = self._second.of_sentence(number) if self._second is not None else ()
         sentence = self._sentences[f"S{number}"]
         self._whole = self._whole and sentence.read and not sentence.in_part
         for relation in self._compared(f"S{number}", others, ASSERTED):
@@ -180,7 +191,7 @@ class _Reading:
         return None
 
     def _question(self, asked: tuple[str, str] | None) -> Question:
-        states: list[Mention] = []
+        states: list[Statement] = []
         stances: set[str] = set()
         for number in range(1, len(self._texts.question) + 1):
             for relation in self._sentences[f"Q{number}"].relations:
@@ -235,7 +246,7 @@ class _Reading:
             return Claim("reasoning", text, tuple(mentions), COUNTED, "", _NONE)
         return Claim("reasoning", text, tuple(mentions), stance)
 
-    def _stated(self, relations: Sequence[JudgedRelation]) -> tuple[str, list[Mention]] | None:
+    def _stated(self, relations: Sequence[JudgedRelation]) -> tuple[str, list[Statement]] | None:
         """The stance and the relations of a claim; None where they have no stance in common."""
         opposites = [self._opposite(r.relation) if r.denied else r.relation for r in relations]
         plain = all(r.denied and r.stance == ASSERTED for r in relations)
@@ -296,11 +307,11 @@ class _Reading:
         negation = self._ontology.denied(relation)
         return negation if negation in self._ontology.relations.family else None
 
-    def _mentions(self, relation: JudgedRelation, name: str) -> list[Mention]:
+    def _mentions(self, relation: JudgedRelation, name: str) -> list[Statement]:
         """A relation of a reply as one of named things."""
         every = (relation.subject, *relation.objects)
         mentions = [
-            Mention(
+            Statement(
                 self._names[relation.subject],
                 name,
                 self._names[thing],
@@ -313,7 +324,7 @@ class _Reading:
         return mentions if len(mentions) == 1 else list(grouped(self._ontology, mentions))
 
     def _compared(
-        self, label: str, others: Sequence[Mention], stance: str, none: bool = False
+        self, label: str, others: Sequence[Statement], stance: str, none: bool = False
     ) -> list[JudgedRelation]:
         """A sentence's relations, each as sure as the other reader has it.
 
@@ -329,7 +340,7 @@ class _Reading:
         return [self._confirmed(relation, sure, stance, none) for relation in relations]
 
     def _confirmed(
-        self, relation: JudgedRelation, others: Sequence[Mention], stance: str, none: bool
+        self, relation: JudgedRelation, others: Sequence[Statement], stance: str, none: bool
     ) -> JudgedRelation:
         """A relation, surer where another reader has it, doubted where that one excludes it."""
         if len(relation.objects) > 1:
@@ -355,10 +366,10 @@ class _Reading:
         opposite = self._denied(relation) if denied else None
         return opposite or relation, denied and opposite is None
 
-    def _of_pair(self, other: Mention, relation: JudgedRelation) -> str | None:
+    def _of_pair(self, other: Statement, relation: JudgedRelation) -> str | None:
         """The relation of a mention, as one of a pair of things; None where it is of others."""
         placed, by = self._called[relation.subject], self._called[relation.objects[0]]
-        subject, landmark = other.subject.lower(), other.object.lower()
+        subject, landmark = other.figure.lower(), other.ground.lower()
         if subject in placed and landmark in by:
             return other.relation
         if subject in by and landmark in placed:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from symbouq.reading.parsed import Count
-from symbouq.reading.syntax.extraction import CONTEXT, Statement
+from symbouq.reading.syntax.extraction import CONTEXT, Triplet
 from symbouq.reading.syntax.said import Meant, Said
 from symbouq.reading.syntax.sentences import Sentence, Sentences
 from symbouq.reading.syntax.things import Things
+from symbouq.reading.text import Count
 
 _MOST_PAIRS = 40
 """Most pairs of things of which a number is said to be related."""
@@ -65,7 +65,7 @@ class Counting:
             return None  # of several landmarks, it need not be the same one
         word = sentence.words[trigger]
         span = sentence.start + word.start, sentence.start + word.end
-        statement = Statement(trigger, CONTEXT, CONTEXT, relations, 1, False, "asserted")
+        statement = Triplet(trigger, CONTEXT, CONTEXT, relations, 1, False, "asserted")
         return [Said(one, relations[0], two, statement, span) for one, two in pairs], count
 
     def first(self, sentence: Sentence) -> Iterator[Said]:
@@ -87,7 +87,7 @@ class Counting:
             for other in things:
                 if other != first[0] and relation is not None and (first[0], other) not in done:
                     done.add((first[0], other))
-                    statement = Statement(word, head, group, (relation,), 1, False, "asserted")
+                    statement = Triplet(word, head, group, (relation,), 1, False, "asserted")
                     yield Said(first[0], relation, other, statement, span)
 
     def _domain(

@@ -8,10 +8,9 @@ from fractions import Fraction
 from itertools import combinations
 from types import MappingProxyType
 
-from symbouq.reading.parsed import Count
 from symbouq.reading.stems import singular_of
 from symbouq.reading.syntax.counting import Counting
-from symbouq.reading.syntax.extraction import CONTEXT, Phrase, Place, Statement
+from symbouq.reading.syntax.extraction import CONTEXT, Phrase, Place, Triplet
 from symbouq.reading.syntax.motion import Motion
 from symbouq.reading.syntax.positions import Arrangement, Compared, Placed, numbered
 from symbouq.reading.syntax.said import Said
@@ -19,6 +18,7 @@ from symbouq.reading.syntax.sentences import Sentence, Sentences
 from symbouq.reading.syntax.tables import Tables
 from symbouq.reading.syntax.things import Things
 from symbouq.reading.syntax.wholes import Whole
+from symbouq.reading.text import Count
 
 _KEPT_APART = 20
 """Most things of a kind that are said to be apart, pair by pair."""
@@ -89,7 +89,7 @@ class Discourse:
         self._noun = ""
         self._graded = ""
         self._heard = 0  # sentences
-        self._wanted: list[tuple[Statement, int]] = []
+        self._wanted: list[tuple[Triplet, int]] = []
         self._asking: set[int] = set()  # noun phrases whose things are being looked for
 
     def take(self, sentence: Sentence) -> tuple[Said, ...]:
@@ -181,7 +181,7 @@ class Discourse:
                     amounts = tuple(a._replace(relation=way) for a in word.amounts)
                 offset, unit = self._motion.offset(way, amounts)
                 span = sentence.start + word.start, sentence.start + word.end
-                statement = Statement(step.told, step.moved, CONTEXT, (way,), 1, False, "asserted")
+                statement = Triplet(step.told, step.moved, CONTEXT, (way,), 1, False, "asserted")
                 yield thing, Said(thing, way, CONTEXT, statement, span, True, offset, unit)
 
     def counted(
@@ -261,7 +261,7 @@ class Discourse:
         return replace(one, offset=(*one.offset, *further), unit=one.unit or other.unit)
 
     def _said(self, sentence: Sentence) -> Iterator[Said]:
-        meant: list[tuple[Statement, int, int]] = []
+        meant: list[tuple[Triplet, int, int]] = []
         for stated in sentence.says.statements:
             viewer = self._viewer_of(stated)
             if viewer is not None:
@@ -321,7 +321,7 @@ class Discourse:
                 if lies is not None:
                     yield Said(placed, lies, landmark, statement, span)
 
-    def _viewer_of(self, statement: Statement) -> int | None:
+    def _viewer_of(self, statement: Triplet) -> int | None:
         """To whom something is "on the left", if the text is under way with somebody."""
         alone = (
             statement.frame in ("seen", "hour")
@@ -330,13 +330,13 @@ class Discourse:
         alone = alone and not self._wording.inner_sides.issuperset(statement.relations)
         return self._turned.viewer if alone and self._turned is not None else None
 
-    def _is_askew(self, statement: Statement) -> bool:
+    def _is_askew(self, statement: Triplet) -> bool:
         """Whether "on the left" may be of what the text is about, which faces elsewhere."""
         if statement.frame != "seen" or self._turned is None or self.topic is None:
             return False
         return any(self._turned.seen(self.topic, r) != r for r in statement.relations)
 
-    def _seen(self, statement: Statement, relation: str, landmark: int) -> str | None:
+    def _seen(self, statement: Triplet, relation: str, landmark: int) -> str | None:
         """What a side of a thing is among the sides of the text; None where that is not known."""
         if not statement.frame or self._turned is None or self._turned.is_deep(relation):
             return relation
@@ -357,7 +357,7 @@ class Discourse:
             return None
         return seen
 
-    def _lies(self, statement: Statement, relation: str, landmark: int) -> str | None:
+    def _lies(self, statement: Triplet, relation: str, landmark: int) -> str | None:
         """Where in a scene is what is in front of or behind a thing that faces somewhere."""
         if statement.negative or self._motion is None or not self._motion.is_deep(relation):
             return None
@@ -379,7 +379,7 @@ class Discourse:
     def headings(self) -> Iterator[Said]:
         """Where the things of a text face in the end: what is ahead of them lies so."""
         for thing, way in self._motion.headings() if self._motion is not None else ():
-            statement = Statement(0, CONTEXT, CONTEXT, (way,), 1, False, "asserted")
+            statement = Triplet(0, CONTEXT, CONTEXT, (way,), 1, False, "asserted")
             yield Said(self.things.ahead(thing), way, thing, statement, (0, 0))
 
     def _faced(self, sentence: Sentence) -> Iterator[Said]:
@@ -393,7 +393,7 @@ class Discourse:
             way = self._turned.exact(heading)
             for thing in self._meant(sentence, step.moved, CONTEXT):
                 unsure = self._turned.faced(thing, heading)
-                statement = Statement(
+                statement = Triplet(
                     step.told, step.moved, CONTEXT, (way,), 1, False, "asserted", unsure
                 )
                 span = sentence.start + word.start, sentence.start + word.end
@@ -509,7 +509,7 @@ class Discourse:
             for place in places:
                 self._arrangement.put(thing, place)
             for other, (relation, offset, unit) in self._compared(self._arrangement, thing):
-                statement = Statement(0, CONTEXT, CONTEXT, (relation,), 1, False, "asserted")
+                statement = Triplet(0, CONTEXT, CONTEXT, (relation,), 1, False, "asserted")
                 found.append(Said(thing, relation, other, statement, span, True, offset, unit))
         return found
 
@@ -637,7 +637,7 @@ class Discourse:
         words = sentence.words[place.placed], sentence.words[place.told]
         start, end = min(w.start for w in words), max(w.end for w in words)
         span = sentence.start + start, sentence.start + end
-        statement = Statement(place.told, place.placed, CONTEXT, (relation,), 1, False, "asserted")
+        statement = Triplet(place.told, place.placed, CONTEXT, (relation,), 1, False, "asserted")
         return Said(thing, relation, other, statement, span, True, offset, unit)
 
     def _contained(self, sentence: Sentence) -> Iterator[Said]:
@@ -654,7 +654,7 @@ class Discourse:
                         self._related.add(pair)
                         word = sentence.words[part]
                         span = sentence.start + word.start, sentence.start + word.end
-                        statement = Statement(part, part, whole, (), 1, False, "asserted")
+                        statement = Triplet(part, part, whole, (), 1, False, "asserted")
                         yield Said(one, self._wording.part_as, other, statement, span)
 
     def _told(self, sentence: Sentence) -> dict[int, list[Place]]:
@@ -685,7 +685,7 @@ class Discourse:
                 here[place.scale] = place  # "the top book is the atlas": what the noun says, too
         return {thing: [*of.values()] for thing, of in told.items() if thing not in misread}
 
-    def _opposed(self, meant: Iterable[tuple[Statement, int, int]]) -> set[tuple[int, int]]:
+    def _opposed(self, meant: Iterable[tuple[Triplet, int, int]]) -> set[tuple[int, int]]:
         """The pairs of which a sentence says relations that exclude each other: one is misread."""
         said: dict[tuple[int, int], set[str]] = {}
         for statement, placed, landmark in meant:
@@ -698,7 +698,7 @@ class Discourse:
         }
 
     def _supplied(
-        self, sentence: Sentence, wanted: Iterable[tuple[Statement, int]]
+        self, sentence: Sentence, wanted: Iterable[tuple[Triplet, int]]
     ) -> Iterator[Said]:
         """What a sentence that names one thing says where the one before asked for a thing: "What
         is above B? A is."
@@ -991,7 +991,7 @@ class Discourse:
         return sorted(named, key=lambda group: group[-1])
 
     @staticmethod
-    def _several(sentence: Sentence, statement: Statement) -> bool:
+    def _several(sentence: Sentence, statement: Triplet) -> bool:
         """Whether a statement is of several things by one noun phrase."""
         phrases = sentence.says.phrases
         heads = (n for n in (statement.placed, statement.landmark) if n != CONTEXT)

@@ -49,7 +49,7 @@ _COMPANIONS = frozenset(("with", "on", "onto", "upon", "to", "at", "against"))
 
 
 @dataclass(frozen=True)
-class Statement:
+class Triplet:
     """A relation as a sentence says it, over its words.
 
     Attributes:
@@ -201,7 +201,7 @@ class Extracted:
         bare: Expressions that say nothing of the things, whatever was read of them.
     """
 
-    statements: tuple[Statement, ...]
+    statements: tuple[Triplet, ...]
     phrases: Mapping[int, Phrase]
     places: tuple[Place, ...] = ()
     aliases: tuple[tuple[int, int], ...] = ()
@@ -350,7 +350,7 @@ class Extraction:
             bare=frozenset(word for (word,) in of("bare")),
         )
 
-    def _statements(self, atoms: Atoms, facts: _Facts, base: int) -> tuple[Statement, ...]:
+    def _statements(self, atoms: Atoms, facts: _Facts, base: int) -> tuple[Triplet, ...]:
         """What one sentence states, as `_said` takes it."""
         negative, partial, unsure, turned, until = (
             {trigger for (trigger,) in atoms[name]}
@@ -358,7 +358,7 @@ class Extraction:
         )
         frame: dict[int, str] = dict(atoms["frame"])
         through, forces = _linked(atoms["via"]), _linked(atoms["force"])
-        found: dict[tuple[int, int, int, bool], Statement] = {}
+        found: dict[tuple[int, int, int, bool], Triplet] = {}
         for name in ("says", "again"):
             for t, placed, landmark, cost in atoms[name]:
                 if not {placed, landmark} <= {CONTEXT, *facts.phrases}:
@@ -372,7 +372,7 @@ class Extraction:
                 told = forces.get(t, ())
                 said = next((force for force in _FORCES if force in told), "asserted")
                 modal = next((f for f in _MODAL if f in told), "") if said == "asked" else ""
-                found[t, placed, landmark, denied] = Statement(
+                found[t, placed, landmark, denied] = Triplet(
                     *(t, placed, landmark, relations, cost, denied, said, t in unsure),
                     modal,
                     frame.get(t, ""),

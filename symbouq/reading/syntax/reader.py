@@ -21,10 +21,9 @@ from symbouq.reading.claims import (
 from symbouq.reading.faults import SCENE_SENTENCE, InternalError, ReadingError, readable, reading
 from symbouq.reading.force import ASKED, SUPPOSED, forces_of, unmarked
 from symbouq.reading.lexicon import Lexicon
-from symbouq.reading.parsed import ASSERTED, Count, Question
 from symbouq.reading.segments import answered, broken, taken_back
 from symbouq.reading.syntax.discourse import Discourse, reached
-from symbouq.reading.syntax.extraction import CONTEXT, Statement
+from symbouq.reading.syntax.extraction import CONTEXT, Triplet
 from symbouq.reading.syntax.motion import Motion
 from symbouq.reading.syntax.names import Name
 from symbouq.reading.syntax.positions import Arrangement
@@ -32,7 +31,7 @@ from symbouq.reading.syntax.said import Said
 from symbouq.reading.syntax.sentences import Group, Sentence, Sentences
 from symbouq.reading.syntax.tables import Tables
 from symbouq.reading.syntax.things import Things
-from symbouq.reading.text import Mention, grouped, triples
+from symbouq.reading.text import ASSERTED, Count, Question, Statement, grouped, triples
 from symbouq.reading.traces import Setting, Told, TraceReader
 
 CONFIDENCE = {
@@ -67,7 +66,7 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 class _Scene:
     """A scene and its question, read."""
 
-    stated: tuple[tuple[Mention, ...], ...]
+    stated: tuple[tuple[Statement, ...], ...]
     faults: tuple[str, ...]
     things: Things
     question: Question
@@ -145,7 +144,7 @@ class SyntaxReader(TraceReader):
         number = {name: n for n, name in enumerate(scene.things.spellings)}
         found: dict[int, list[int]] = {}
         for mention in (m for mentions in scene.stated for m in mentions):
-            ends = mention.subject, mention.object
+            ends = mention.figure, mention.ground
             if mention.relation in relations and number.keys() >= set(ends):
                 thing, holder = (number[name] for name in ends)
                 found.setdefault(holder, []).append(thing)
@@ -261,7 +260,7 @@ class SyntaxReader(TraceReader):
         with reading("the scene", " ".join(scene)):
             for (one, other), relation in self._kept_apart(discourse, spoken):
                 where = max(first[one], first[other])
-                statement = Statement(0, CONTEXT, CONTEXT, (relation,), 1, False, "asserted")
+                statement = Triplet(0, CONTEXT, CONTEXT, (relation,), 1, False, "asserted")
                 spoken[where].append(Said(one, relation, other, statement, (0, 0)))
             spoken = self._levelled(spoken)
             if spoken:
@@ -467,7 +466,7 @@ class SyntaxReader(TraceReader):
         said: Iterable[Said],
         things: Things,
         forces: Collection[str] = _STATED,
-    ) -> Iterator[Mention]:
+    ) -> Iterator[Statement]:
         """What is said with some forces, as relations of the profile.
 
         Args:
@@ -477,7 +476,7 @@ class SyntaxReader(TraceReader):
                 as said, else its negation.
         """
         modal = len(forces) == 1 and not set(forces).isdisjoint(MODAL)
-        groups: dict[tuple[int, str, int], list[tuple[int, Mention]]] = {}
+        groups: dict[tuple[int, str, int], list[tuple[int, Statement]]] = {}
         for each in said:
             statement = each.statement
             confidence = CONFIDENCE.get(statement.cost)
@@ -495,7 +494,7 @@ class SyntaxReader(TraceReader):
                 understood != relation or each.relation in self.ontology.lexicon.vague
             ):
                 confidence = min(confidence, _UNSURE)  # something narrower is denied
-            mention = Mention(
+            mention = Statement(
                 things.spellings[each.placed],
                 understood,
                 things.spellings[each.landmark],
@@ -601,7 +600,7 @@ class SyntaxReader(TraceReader):
         sure = [s for s in asserted if s.sure and s.statement.cost in CONFIDENCE]
         return "not-in-profile" if sure else "uncertain"
 
-    def label(self, text: str, things: Things, asked: tuple[str, str]) -> tuple[Mention, ...]:
+    def label(self, text: str, things: Things, asked: tuple[str, str]) -> tuple[Statement, ...]:
         """A bare label, "upper-left", as a relation of the pair that the question asks for."""
         relations: list[str] = []
         for sentence in self.sentences.read([text])[0]:
@@ -620,7 +619,7 @@ class SyntaxReader(TraceReader):
         if relation is None or relation not in self.ontology.relations.family:
             return ()
         span = (0, len(text))
-        return (Mention(asked[0], relation, asked[1], span, NAMED_BY_QUESTION, True),)
+        return (Statement(asked[0], relation, asked[1], span, NAMED_BY_QUESTION, True),)
 
 
 def _flat(ontology: Ontology) -> set[str]:
@@ -704,8 +703,8 @@ class _ClaimParser:
         self._scene = scene
         given = [mention for mentions in scene.stated for mention in mentions]
         converse = of.ontology.relations.converse
-        self._given = {(m.subject, m.relation, m.object) for m in given}
-        self._given |= {(m.object, converse.get(m.relation, ""), m.subject) for m in given}
+        self._given = {(m.figure, m.relation, m.ground) for m in given}
+        self._given |= {(m.ground, converse.get(m.relation, ""), m.figure) for m in given}
         carried = of.ontology.wording.carried
         self._contents = of.held(scene, of.sentences.containing)
         self._holders: dict[int, list[int]] = {}
@@ -746,7 +745,7 @@ class _ClaimParser:
         """Whether what a sentence says of places has a subject."""
         return not _lacks_subject(sentence)
 
-    def completed(self, sentence: Sentence, pair: tuple[str, str]) -> list[Mention]:
+    def completed(self, sentence: Sentence, pair: tuple[str, str]) -> list[Statement]:
         """What words without a subject say of the first of a pair."""
         said = self._of.completed(self._discourse, sentence, pair, self._names)
         return list(self._of.mentions(said, self._things, (ASSERTED,)))
@@ -755,7 +754,7 @@ class _ClaimParser:
         """Whether a sentence names no things that it would relate, so that it may be a label."""
         return all(statement.landmark == CONTEXT for statement in sentence.says.statements)
 
-    def label(self, text: str, pair: tuple[str, str]) -> tuple[Mention, ...]:
+    def label(self, text: str, pair: tuple[str, str]) -> tuple[Statement, ...]:
         """A bare label, "upper-left", as a relation of a pair."""
         return self._of.label(text, self._things, pair)
 
@@ -803,7 +802,7 @@ class _ClaimParser:
             for begin, end in pairwise(edges)
         ]
 
-    def _cuts(self, sentence: Sentence, relations: Sequence[Mention]) -> list[int]:
+    def _cuts(self, sentence: Sentence, relations: Sequence[Statement]) -> list[int]:
         """Where an inference begins in the middle of a sentence, after a relation."""
         starts = [
             sentence.start + word.start
@@ -877,7 +876,7 @@ class _ClaimParser:
         """
         terms = [s for s in said if sentence.words[s.statement.trigger].category == "term"]
         mentions = self._of.mentions(map(_restated, terms), self._things)
-        told = {(m.subject, m.relation, m.object) for m in mentions}
+        told = {(m.figure, m.relation, m.ground) for m in mentions}
         return bool(told) and told <= self._given
 
     def _bids(self, sentence: Sentence, said: Said) -> bool:

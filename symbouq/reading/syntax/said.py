@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from symbouq.ontology.measures import Offset
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.syntax.extraction import Statement
+from symbouq.reading.syntax.extraction import Triplet
 from symbouq.reading.syntax.sentences import Sentence
 
 Meant = Callable[[Sentence, int, int], tuple[int, ...]]
@@ -35,7 +35,7 @@ class Said:
     placed: int
     relation: str
     landmark: int
-    statement: Statement
+    statement: Triplet
     span: tuple[int, int]
     sure: bool = True
     offset: Offset = ()

@@ -24,7 +24,7 @@ from symbouq.reading.syntax.extraction import (
     SURE,
     Extracted,
     Extraction,
-    Statement,
+    Triplet,
 )
 from symbouq.reading.syntax.names import Name
 from symbouq.reading.syntax.pipeline import Pipeline
@@ -79,13 +79,13 @@ class Sentence:
     time: str = ""
     fault: str = ""
 
-    def sure(self, statement: Statement) -> bool:
+    def sure(self, statement: Triplet) -> bool:
         """Whether a statement counts: it is read plainly, or of things that are known."""
         return statement.cost <= SURE or self.known.issuperset(
             (statement.placed, statement.landmark)
         )
 
-    def word_of(self, statement: Statement) -> str:
+    def word_of(self, statement: Triplet) -> str:
         """The word by which it makes a statement; empty where the question before has it."""
         at = statement.trigger
         return "".join(word.text.lower() for word in self.words[at : at + 1])

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from symbouq.reading.stems import singular_of
-from symbouq.reading.syntax.extraction import CONTEXT, Statement
+from symbouq.reading.syntax.extraction import CONTEXT, Triplet
 from symbouq.reading.syntax.said import Meant, Said
 from symbouq.reading.syntax.sentences import Sentence, Sentences
 from symbouq.reading.syntax.things import Things
@@ -53,7 +53,7 @@ class Whole:
         if len(meant) == 1:
             (self._things.whole,) = meant
 
-    def of_whole(self, sentence: Sentence, statement: Statement) -> tuple[Statement, int | None]:
+    def of_whole(self, sentence: Sentence, statement: Triplet) -> tuple[Triplet, int | None]:
         """A statement about a side of the whole, "on the left", "in the lower right corner", with
         the whole; as it is, and None, where it is about something else.
         """
@@ -82,7 +82,7 @@ class Whole:
         cost = 1 if whole is not None else _UNKNOWN
         return replace(statement, relations=relations, cost=cost), whole
 
-    def _within(self, sentence: Sentence, statement: Statement) -> tuple[str, ...]:
+    def _within(self, sentence: Sentence, statement: Triplet) -> tuple[str, ...]:
         """The sides of the inside of a thing that a statement tells, "at the very top"; none if it
         tells others.
         """

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from helpers.described_reading import SPARTQA, SPARTUN
+from helpers.described_reading import SPARTQA, SPARTUN, stated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symbouq.api import TraceAuditor
 from symbouq.reading.claims import RETRACTED
 from symbouq.reading.force import SUPPOSED
-from symbouq.reading.parsed import ASSERTED
-from symbouq.reading.text import Claim, Text
+from symbouq.reading.text import ASSERTED, Claim, ParsedTrace
 from symbouq.records import Trace
 
 SCENE = [
@@ -31,18 +30,18 @@ def response(text: str, question: str = QUESTION) -> tuple[Claim, ...]:
 
 
 def triples(claim: Claim) -> list[tuple[str, str, str]]:
-    return [(m.subject, m.relation, m.object) for m in claim.relations]
+    return [(m.figure, m.relation, m.ground) for m in claim.relations]
 
 
 def test_scene_and_question() -> None:
     read = SPARTUN.read(SCENE, QUESTION, [], "")
-    assert [[(m.subject, m.relation, m.object) for m in text] for text in read.scene] == [
+    assert stated(SCENE) == [
         [],
         [("block K", "ntppi", "red star"), ("block K", "ntppi", "blue star")],
         [("block L", "ntppi", "circle")],
         [("block K", "left", "block L")],
     ]
-    assert read.asked == ("red star", "circle")
+    assert read.question().pair == ("red star", "circle")
 
 
 @pytest.mark.parametrize(
@@ -57,7 +56,7 @@ def test_scene_and_question() -> None:
     ],
 )
 def test_pair_that_is_asked_for(question: str, pair: tuple[str, str] | None) -> None:
-    assert SPARTUN.read(SCENE, question, [], "").asked == pair
+    assert SPARTUN.read(SCENE, question, [], "").question().pair == pair
 
 
 def test_claims_of_a_response() -> None:
@@ -275,9 +274,8 @@ def test_titles_are_unique() -> None:
     }
 
 
-def titles(read: Text) -> set[str]:
-    relations = [*read.scene, *(claim.relations for claim in read.claims)]
-    return {name for group in relations for m in group for name in (m.subject, m.object)}
+def titles(read: ParsedTrace) -> set[str]:
+    return {*read.names}
 
 
 def test_a_scene_is_not_changed_by_what_is_said_of_it() -> None:
@@ -297,9 +295,7 @@ def test_questions_about_things_that_records_relate() -> None:
 
 def test_full_stops_within_a_text_end_sentences() -> None:
     scene = ["Block K has a star. The star is above a circle."]
-    assert [
-        [(m.subject, m.relation, m.object) for m in s] for s in SPARTQA.read(scene, "").scene
-    ] == [
+    assert stated(scene, SPARTQA) == [
         [
             ("block K", "contains", "star"),
             ("star", "above", "circle"),

@@ -9,6 +9,7 @@ from helpers.described_reading import SPARTQA, SPARTUN, parse, stated
 
 from symbouq.reading.described.reader import DescribedReader
 from symbouq.reading.described.referents import Discourse
+from symbouq.reading.text import triples
 
 BLOCKS = "There are two blocks, K and L."
 Triple = tuple[str, str, str]
@@ -18,8 +19,8 @@ def last(
     scene: Sequence[str], reader: DescribedReader = SPARTUN
 ) -> tuple[list[Triple], list[float]]:
     """What the last sentence of a scene states, and the confidences."""
-    mentions = reader.read([BLOCKS, *scene], "", [], "").scene[-1]
-    return [(m.subject, m.relation, m.object) for m in mentions], [m.confidence for m in mentions]
+    read = reader.read([BLOCKS, *scene], "", [], "").of_sentence(len(scene) + 1)
+    return [*triples(read)], [statement.confidence for statement in read]
 
 
 SCENES: dict[tuple[str, ...], tuple[list[Triple], list[float]]] = {

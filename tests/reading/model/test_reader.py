@@ -9,7 +9,7 @@ from symbouq.ontology.library import OntologyLibrary
 from symbouq.reading.model.dialogue import TraceTexts
 from symbouq.reading.model.judging import CONFIRMED, DOUBTED, ONCE
 from symbouq.reading.model.reader import ModelReader
-from symbouq.reading.text import Claim, Mention, Text
+from symbouq.reading.text import Claim, ParsedTrace, Statement
 from symbouq.records import Reply
 
 ONTOLOGY = OntologyLibrary().ontology("half-plane")
@@ -55,7 +55,7 @@ def claim(text: str, *said: str, unexpressed: Any = ()) -> Claim:
 
 
 def stated(some: Claim) -> list[tuple[str, str, str]]:
-    return [(m.subject, m.relation, m.object) for m in some.relations]
+    return [(m.figure, m.relation, m.ground) for m in some.relations]
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_between_places_a_thing_by_one_that_spans_both() -> None:
     ]
 
 
-def scene(*said: str, samples: int = 1) -> Text:
+def scene(*said: str, samples: int = 1) -> ParsedTrace:
     texts = TraceTexts.of(["The word cup jug pan"], "")
     return READER.read(texts, [reply(sentence("S1", texts.scene[0], *said)) * samples])
 
@@ -185,13 +185,13 @@ def scene(*said: str, samples: int = 1) -> Text:
     ],
 )
 def test_a_scene_states_what_surely_holds(said: str, relation: str | None) -> None:
-    (read,) = scene(said).scene
-    assert [m.relation for m in read] == ([relation] if relation else [])
+    read = scene(said).scene
+    assert [statement.relation for _, statement in read] == ([relation] if relation else [])
 
 
 def test_what_a_scene_does_not_surely_state_is_left_out_and_named() -> None:
     found = scene("cup left jug", "cup right jug", "cup above pan")
-    assert [m.relation for m in found.scene[0]] == ["above"]
+    assert [m.relation for m in found.of_sentence(1)] == ["above"]
     assert len(found.faults) == 2 and found.faults[0].startswith("scene sentence 1: ")
 
 
@@ -254,10 +254,9 @@ def test_another_reader_confirms_or_doubts(
     texts = TraceTexts.of([], "", ["The word cup jug pan"], "")
     given = reply(sentence("C1", texts.claims[0], "cup left jug"), sentence("C2", ""))
     subject, relation, object, sure = other
-    mention = Mention(subject, relation, object, (0, 1), sure, True)
-    second = Text(
-        (), (Claim("reasoning", texts.claims[0], (mention,)), Claim("conclusion", "", ())), None
-    )
+    mention = Statement(subject, relation, object, (0, 1), sure, True)
+    read = Claim("reasoning", texts.claims[0], (mention,))
+    second = ParsedTrace((), (read, Claim("conclusion", "", ())))
     (first, _) = READER.read(texts, [given], second).claims
     assert [m.confidence for m in first.relations] == [confidence]
 
@@ -281,18 +280,18 @@ def test_another_reader_confirms_or_doubts_a_denial(
 ) -> None:
     texts = TraceTexts.of([], "", ["The word cup jug pan"], "")
     given = reply(sentence("C1", texts.claims[0], said), sentence("C2", ""))
-    mention = Mention(*other, (0, 1), 0.95, True)
+    mention = Statement(*other, (0, 1), 0.95, True)
     stance, count = ("counted", (0, 0)) if denied else ("asserted", None)
     read = Claim("reasoning", texts.claims[0], (mention,), stance, "", count)
-    second = Text((), (read, Claim("conclusion", "", ())), None)
+    second = ParsedTrace((), (read, Claim("conclusion", "", ())))
     (first, _) = READER.read(texts, [given], second).claims
     assert [m.confidence for m in first.relations] == [confidence]
 
 
 def test_a_denial_in_a_scene_that_no_relation_says_is_named() -> None:
     found = scene("denied cup left jug", "cup above pan")
-    assert [m.relation for m in found.scene[0]] == ["above"]
-    assert found.whole is False
+    assert [m.relation for m in found.of_sentence(1)] == ["above"]
+    assert found.complete is False
     assert [fault.split(":")[0] for fault in found.faults] == ["scene sentence 1"]
     assert "denied" in found.faults[0]
 
@@ -313,7 +312,9 @@ def test_sentences_that_were_read_alone_are_one_trace() -> None:
         reply(sentence("C1", texts.claims[1])),
     ]
     read = READER.read(texts, given, alone=True)
-    assert [(m.subject, m.relation, m.object) for m in read.scene[0]] == [("cup", "left", "jug")]
+    assert [(m.figure, m.relation, m.ground) for m in read.of_sentence(1)] == [
+        ("cup", "left", "jug")
+    ]
     assert stated(read.claims[0]) == [("jug", "right", "cup")]
     assert read.claims[0].relations[0].grounded
     with pytest.raises(RecordError, match="of another text"):
