@@ -65,7 +65,7 @@ TESTED_ELSEWHERE = {
     "ontology/test_source.py": "ontology/wellformed",
     "io/test_endpoint.py": "io/chat",
     "reading/model/test_prompt.py": "reading/model/examples reading/model/meanings",
-    "reading/syntax/test_discourse.py": "reading/syntax/said",
+    "reading/syntax/test_discourse.py": "reading/syntax/resolved",
     "reading/syntax/test_sentences.py": "reading/syntax/cutting",
     "ontology/test_word_classes.py": "ontology/words reading/lexicon",
     "reading/events/test_grammar.py": "reading/clauses reading/events/reader",

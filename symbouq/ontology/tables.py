@@ -211,11 +211,11 @@ class Lexicon:
         phrase_of: Data set to the phrases that have a sense of their own in its texts.
         clock: Hour of a clock face to direction.
         wording: Relation to the phrases that express it in generated text.
-        grouped: Relation whose landmarks are one thing to what that is to each of them.
+        grouped: Relation whose grounds are one thing to what that is to each of them.
         word: Word class to its words.
-        place: Phrases that name a side; their landmark needs a linking word.
+        place: Phrases that name a side; their ground needs a linking word.
         finite: Phrases that are finite verbs.
-        adjacent: Phrases that count only right before their landmark.
+        adjacent: Phrases that count only right before their ground.
         label: Answer label to what it means: `yes`, `no`, `open`, ...
         relation_label: Answer label to the relation that it stands for, beside names and
             phrases.
@@ -507,7 +507,7 @@ class Ontology:
 
     def denied(self, relation: str) -> str | None:
         """What holds where a relation is said not to hold; None of what is no relation of the
-        profile, or of several landmarks.
+        profile, or of several grounds.
         """
         stated = self.relations.negation.get(relation) or self.wording.denied_as.get(relation)
         return stated or self.denials.get(relation)

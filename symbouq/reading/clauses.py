@@ -18,10 +18,10 @@ class Clause:
         negative: Whether it is denied.
         patient: What it is done to.
         states: Propositions that hold: a predicate and its terms.
-        goes: Ways with their landmarks.
-        located: Relations of the event's place, with their landmarks.
-        within: Pairs of landmarks that the event's place lies between.
-        started: Relations of the place that it starts from, with their landmarks.
+        goes: Ways with their grounds.
+        located: Relations of the event's place, with their grounds.
+        within: Pairs of grounds that the event's place lies between.
+        started: Relations of the place that it starts from, with their grounds.
         back: Whether it is the way back of what was said before.
         often: How many times at least.
     """

@@ -50,8 +50,8 @@ class LexicalEntry(NamedTuple):
     Attributes:
         kind: `relation`, or a word class.
         relation: The canonical relation of a phrase, else empty.
-        place: Whether it names a side, so that its landmark needs a linking word.
-        adjacent: Whether it counts only right before its landmark.
+        place: Whether it names a side, so that its ground needs a linking word.
+        adjacent: Whether it counts only right before its ground.
         finite: Whether a phrase is a finite verb.
         value: What a word of a description means: a kind, a number, a dimension and its
             value.

@@ -75,13 +75,13 @@ class ClauseRecord(Record):
     """Propositions: `rel` with relation, subject and object; `seen`, the same with a viewpoint;
     `amid`, `divided` or `nearer` with their things."""
     goes: list[tuple[str, str]] = Field(default_factory=list)
-    """Ways with their landmarks."""
+    """Ways with their grounds."""
     located: list[tuple[str, str]] = Field(default_factory=list)
-    """Relations of the event's place, with their landmarks."""
+    """Relations of the event's place, with their grounds."""
     within: list[tuple[str, str]] = Field(default_factory=list)
-    """Pairs of landmarks that the event's place lies between."""
+    """Pairs of grounds that the event's place lies between."""
     started: list[tuple[str, str]] = Field(default_factory=list)
-    """Relations of the place that it starts from, with their landmarks."""
+    """Relations of the place that it starts from, with their grounds."""
     back: bool = False
     """Whether it is the way back of what was said before."""
     often: Annotated[int, Field(ge=1, le=1000)] = 1

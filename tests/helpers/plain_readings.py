@@ -35,8 +35,8 @@ def plain_reply(body: dict[str, Any]) -> str:
             "unexpressed": [],
         }
         if match is not None:
-            subject, denied, words, landmark = match.groups()
-            entry["things"] = [thing(subject), thing(landmark)]
+            subject, denied, words, ground = match.groups()
+            entry["things"] = [thing(subject), thing(ground)]
             entry["relations"] = [
                 {
                     "words": words,

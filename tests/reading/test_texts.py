@@ -45,7 +45,7 @@ SENTENCES = {
     "Agent 7 is left of agent 9.": [("Agent 7", "left", "agent 9")],
     "obj_1 is above obj_2.": [("obj_1", "above", "obj_2")],
     "The lamp sprawls left of the desk.": [("lamp", "left", "desk")],
-    # A landmark that is understood
+    # A ground that is understood
     "E is over there and F is on the left.": [("F", "left", "E")],
     "E is over there and F is directly below it.": [("F", "below", "E")],
     "E and F are side by side with E on the left.": [("E", "near", "F"), ("E", "left", "F")],

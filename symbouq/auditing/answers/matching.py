@@ -363,7 +363,7 @@ class _Matcher:
     def _sense(self, text: str, relations: Sequence[str]) -> _Event | None:
         """The labels that a relational text stands for, by the space's profile if it can.
 
-        None where it means nothing there. Words that only count before a landmark ("in the
+        None where it means nothing there. Words that only count before a ground ("in the
         box") name no label.
         """
         assert self._ontology is not None  # there are relations

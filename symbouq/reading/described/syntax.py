@@ -4,7 +4,7 @@ A clause is a subject with predicates, a predicate a relation with its objects; 
 objects are noun phrases, which may hold clauses of their own ("the square which is above
 it"). The grammar is a recursive descent with alternatives over lexical items; among the
 alternatives the one that leaves the fewest words is taken. It covers either order ("below X
-is Y"), coordination of phrases, relations and clauses, a landmark shared by two clauses ("X
+is Y"), coordination of phrases, relations and clauses, a ground shared by two clauses ("X
 is covered by and Y is in Z"), reduced relative clauses ("the square in block A") and names
 that are given ("three blocks, called A, B and C").
 """
@@ -393,8 +393,8 @@ class Sentence:
             yield [clause], end
 
     def _sharing(self, clauses: Sequence[Clause]) -> Iterator[Clause]:
-        """Clauses with the landmark of a later one where they have none: "X is covered by and
-        Y is in Z". An edge is that of what a thing is in, and needs no landmark.
+        """Clauses with the ground of a later one where they have none: "X is covered by and
+        Y is in Z". An edge is that of what a thing is in, and needs no ground.
         """
         edges = self.ontology.lexicon.of_container.values()
         for n, clause in enumerate(clauses):
@@ -591,7 +591,7 @@ class Sentence:
                 found.append((head, end))
             alone = all(r.alone for r in relations) and self.kind(middle) in (")", *_CLOSING)
             if alone if single else self.kind(middle) in _CLOSING:
-                # The landmark comes with the clause after this one, or is understood.
+                # The ground comes with the clause after this one, or is understood.
                 head = tuple(
                     Predicate(r.relation, (), r.negated, r.start, middle) for r in relations
                 )

@@ -432,25 +432,25 @@ class Sentence:
                 one, other = subjects
                 yield [("rel", relation, one, other), ("rel", relation, other, one)], end
         for noun in self._nouns(position + 1):
-            landmarks = noun.names
+            grounds = noun.names
             if relation in self._between:
-                if len(landmarks) == 2:
-                    yield [("amid", s, *landmarks) for s in subjects], noun.end
+                if len(grounds) == 2:
+                    yield [("amid", s, *grounds) for s in subjects], noun.end
                 continue
             if relation in self._divided and len(subjects) == 2:
-                yield [("divided", *subjects, landmarks[0])], noun.end
+                yield [("divided", *subjects, grounds[0])], noun.end
             if self._is(noun.end, "viewing"):
                 for viewer in self._noun(noun.end + 1, modified=False):
                     seen = viewer.names[0]
                     if relation in self._sides:
                         states: list[tuple[str, ...]] = [
-                            ("seen", relation, s, y, seen) for s in subjects for y in landmarks
+                            ("seen", relation, s, y, seen) for s in subjects for y in grounds
                         ]
                         yield states, viewer.end
                     elif way in self._parting or relation in self._divided:
-                        yield [("divided", s, seen, landmarks[0]) for s in subjects], viewer.end
+                        yield [("divided", s, seen, grounds[0]) for s in subjects], viewer.end
             if relation and relation not in self._divided:
-                yield [("rel", relation, s, y) for s in subjects for y in landmarks], noun.end
+                yield [("rel", relation, s, y) for s in subjects for y in grounds], noun.end
 
     def _comparison(
         self, subject: str, position: int

@@ -174,8 +174,8 @@ def things(clauses: Clauses) -> Iterator[str]:
         yield from filter(None, (clause.agent, clause.patient))
         for kind, *terms in clause.states:
             yield from terms[1:] if kind in ("rel", "seen") else terms
-        for _, landmark in (*clause.goes, *clause.located, *clause.started):
-            yield landmark
+        for _, ground in (*clause.goes, *clause.located, *clause.started):
+            yield ground
         for pair in clause.within:
             yield from pair
 
@@ -284,14 +284,14 @@ class Facts:
         for part, name in (("agent", clause.agent), ("patient", clause.patient)):
             if name:
                 yield f"role({d},{part},{self._thing(name)})"
-        for way, landmark in clause.goes:
-            yield f"goes({d},{way},{self._thing(landmark)})"
-        for relation, landmark in clause.located:
-            yield f"located({d},{relation},{self._thing(landmark)})"
+        for way, ground in clause.goes:
+            yield f"goes({d},{way},{self._thing(ground)})"
+        for relation, ground in clause.located:
+            yield f"located({d},{relation},{self._thing(ground)})"
         for one, other in clause.within:
             yield f"within({d},{self._thing(one)},{self._thing(other)})"
-        for relation, landmark in clause.started:
-            yield f"started({d},{relation},{self._thing(landmark)})"
+        for relation, ground in clause.started:
+            yield f"started({d},{relation},{self._thing(ground)})"
         if clause.back and before:
             yield f"back_from({d},{before})"
         if clause.often > 1:

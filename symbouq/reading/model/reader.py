@@ -369,10 +369,10 @@ class _Reading:
     def _of_pair(self, other: Statement, relation: JudgedRelation) -> str | None:
         """The relation of a mention, as one of a pair of things; None where it is of others."""
         placed, by = self._called[relation.subject], self._called[relation.objects[0]]
-        subject, landmark = other.figure.lower(), other.ground.lower()
-        if subject in placed and landmark in by:
+        subject, ground = other.figure.lower(), other.ground.lower()
+        if subject in placed and ground in by:
             return other.relation
-        if subject in by and landmark in placed:
+        if subject in by and ground in placed:
             return self._ontology.relations.converse.get(other.relation)
         return None
 

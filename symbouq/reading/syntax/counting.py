@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from symbouq.reading.syntax.extraction import CONTEXT, Triplet
-from symbouq.reading.syntax.said import Meant, Said
+from symbouq.reading.syntax.resolved import Resolve, Resolved
 from symbouq.reading.syntax.sentences import Sentence, Sentences
 from symbouq.reading.syntax.things import Things
 from symbouq.reading.text import Count
@@ -23,9 +23,9 @@ class Counting:
         meant: Tells what noun phrases mean.
     """
 
-    def __init__(self, things: Things, sentences: Sentences, meant: Meant) -> None:
+    def __init__(self, things: Things, sentences: Sentences, meant: Resolve) -> None:
         self._things = things
-        self._meant = meant
+        self._resolve = meant
         self._amounts = sentences.preparation.amounts
         self._first_on = sentences.first_on
         self._none, self._barred = sentences.nothing, sentences.barred
@@ -33,7 +33,7 @@ class Counting:
 
     def counted(
         self, sentence: Sentence, contents: Mapping[int, Sequence[int]]
-    ) -> tuple[list[Said], Count] | None:
+    ) -> tuple[list[Resolved], Count] | None:
         """What a sentence says of a number of things, each by itself, with how many of it holds at
         least and at most: "exactly two of the cups are in A"; None where it says nothing so.
 
@@ -45,36 +45,36 @@ class Counting:
             return None
         ((trigger, by, of, other),) = sentence.says.counts
         words = [word.text.lower() for word in sentence.words]
-        said = (s.relations for s in sentence.says.statements if s.trigger == trigger)
+        said = (s.relations for s in sentence.says.triplets if s.trigger == trigger)
         relations = sentence.words[trigger].relations or next(said, ())
         if len(relations) != 1 or not self._barred.isdisjoint(words):
             return None
-        others = () if other is None else self._meant(sentence, other, CONTEXT)
-        placed = others if by is None else self._domain(sentence, by, contents)
-        landmarks = others if of is None else self._domain(sentence, of, contents)
-        pairs = [(one, two) for one in placed for two in landmarks if one != two]
+        others = () if other is None else self._resolve(sentence, other, CONTEXT)
+        figure = others if by is None else self._domain(sentence, by, contents)
+        grounds = others if of is None else self._domain(sentence, of, contents)
+        pairs = [(one, two) for one in figure for two in grounds if one != two]
         if not pairs or len(pairs) > _MOST_PAIRS:
             return None
         counts = [self._count(words, n, len(pairs)) for n in (by, of) if n is not None]
-        single = len(placed if by is None else landmarks) == 1 or len(counts) == 2
+        single = len(figure if by is None else grounds) == 1 or len(counts) == 2
         if any(count is None for count in counts) or len(set(counts)) > 1:
             return None
         (count,) = set(counts)
         assert count is not None
         if not (single or count[0] == len(pairs) or count[1] == 0):
-            return None  # of several landmarks, it need not be the same one
+            return None  # of several grounds, it need not be the same one
         word = sentence.words[trigger]
         span = sentence.start + word.start, sentence.start + word.end
-        statement = Triplet(trigger, CONTEXT, CONTEXT, relations, 1, False, "asserted")
-        return [Said(one, relations[0], two, statement, span) for one, two in pairs], count
+        triplet = Triplet(trigger, CONTEXT, CONTEXT, relations, 1, False, "asserted")
+        return [Resolved(one, relations[0], two, triplet, span) for one, two in pairs], count
 
-    def first(self, sentence: Sentence) -> Iterator[Said]:
+    def first(self, sentence: Sentence) -> Iterator[Resolved]:
         """What a sentence says of the first on a scale: "A is the leftmost of the four cups",
         "A is the leftmost one" of its row.
         """
         done: set[tuple[int, int]] = set()
         for word, head, group in sentence.says.extremes:
-            first = self._meant(sentence, head, CONTEXT if group == head else group)
+            first = self._resolve(sentence, head, CONTEXT if group == head else group)
             things = self._several_of(sentence, group) if group != head else ()
             if len(first) == 1 and len(things) < 2:
                 things = self._things.row_of(first[0])
@@ -87,8 +87,8 @@ class Counting:
             for other in things:
                 if other != first[0] and relation is not None and (first[0], other) not in done:
                     done.add((first[0], other))
-                    statement = Triplet(word, head, group, (relation,), 1, False, "asserted")
-                    yield Said(first[0], relation, other, statement, span)
+                    triplet = Triplet(word, head, group, (relation,), 1, False, "asserted")
+                    yield Resolved(first[0], relation, other, triplet, span)
 
     def _domain(
         self, sentence: Sentence, word: int, contents: Mapping[int, Sequence[int]]
@@ -96,14 +96,14 @@ class Counting:
         """The things that a word counts among; none where nobody knows them all."""
         held: dict[int, None] = {}
         for head in sentence.says.held_by.get(word, ()):
-            for holder in self._meant(sentence, head, CONTEXT):
+            for holder in self._resolve(sentence, head, CONTEXT):
                 held.update(dict.fromkeys(contents.get(holder, ())))
         if held:
             return tuple(held)
         heads = sentence.says.among.get(word, ())
         if len(heads) == 1:
             return self._several_of(sentence, heads[0])
-        each = [self._meant(sentence, head, CONTEXT) for head in heads]
+        each = [self._resolve(sentence, head, CONTEXT) for head in heads]
         return tuple({thing: None for of in each for thing in of}) if all(each) else ()
 
     def _several_of(self, sentence: Sentence, head: int) -> tuple[int, ...]:
@@ -115,7 +115,7 @@ class Counting:
         count = phrase.count or self._amounts.number(words[0].lower() if words else "")
         things: tuple[int, ...] = ()
         if phrase.kind in ("group", "pronoun"):
-            things = self._meant(sentence, head, CONTEXT)
+            things = self._resolve(sentence, head, CONTEXT)
         else:
             kind = [word for word in words if self._amounts.number(word.lower()) is None]
             things = self._things.several(kind, noun, count) if kind else ()

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 _STEPS = {
-    "placed": "may be placed",
-    "relatum": "may be the landmark",
-    "landmark": "may be the landmark",
+    "figure": "may be the figure",
+    "relatum": "may be the ground",
+    "ground": "may be the ground",
     "pair": "pair",
     "says": "says",
     "again": "says again",
@@ -36,7 +36,7 @@ _STEPS = {
 }
 """Predicates of the reading rules to what they say of a trigger, their first argument."""
 
-_COSTED = ("placed", "relatum", "landmark", "pair", "says", "again")
+_COSTED = ("figure", "relatum", "ground", "pair", "says", "again")
 """Those of which the last argument is a cost."""
 
 
@@ -45,7 +45,7 @@ class Step:
     """One conclusion about a trigger.
 
     Attributes:
-        name: What it says: `may be placed`, `may be the landmark`, `pair`, `says`, `force`, ...
+        name: What it says: `may be the figure`, `may be the ground`, `pair`, `says`, `force`, ...
         words: The words, or the force, that it says it of.
         cost: The cost of a candidate, None where there is none.
         rules: The names of the rules that it follows by, with their places.

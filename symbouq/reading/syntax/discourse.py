@@ -13,7 +13,7 @@ from symbouq.reading.syntax.counting import Counting
 from symbouq.reading.syntax.extraction import CONTEXT, Phrase, Place, Triplet
 from symbouq.reading.syntax.motion import Motion
 from symbouq.reading.syntax.positions import Arrangement, Compared, Placed, numbered
-from symbouq.reading.syntax.said import Said
+from symbouq.reading.syntax.resolved import Resolved
 from symbouq.reading.syntax.sentences import Sentence, Sentences
 from symbouq.reading.syntax.tables import Tables
 from symbouq.reading.syntax.things import Things
@@ -70,8 +70,8 @@ class Discourse:
         self._ontology = sentences.ontology
         self._wording = sentences.ontology.wording
         self._settling = sentences.settling
-        self._counting = Counting(things, sentences, self._meant)
-        self._whole = Whole(things, sentences, self._meant, arrangement is not None)
+        self._counting = Counting(things, sentences, self._resolve)
+        self._whole = Whole(things, sentences, self._resolve, arrangement is not None)
         self._together = sentences.preparation.together
         self._excluding = sentences.excluding
         self._containing = sentences.containing
@@ -79,9 +79,9 @@ class Discourse:
         self._sideways = sentences.sideways
         self._fixed = sentences.fixed
         self.topic: int | None = None
-        self.landmark: int | None = None
+        self.ground: int | None = None
         self._place: int | None = None  # what something was said to be in last: "THERE"
-        self.question: tuple[Said, ...] = ()
+        self.question: tuple[Resolved, ...] = ()
         self._groups: list[tuple[int, ...]] = []
         self._named: list[int] = []
         self._subjects: list[int] = []
@@ -92,23 +92,23 @@ class Discourse:
         self._wanted: list[tuple[Triplet, int]] = []
         self._asking: set[int] = set()  # noun phrases whose things are being looked for
 
-    def take(self, sentence: Sentence) -> tuple[Said, ...]:
+    def take(self, sentence: Sentence) -> tuple[Resolved, ...]:
         """What a sentence says of things; what it speaks of may be meant by pronouns later."""
         for called, head in sentence.says.aliases:
             self.things.call(sentence.named(called)[0], self.things.thing(*sentence.named(head)))
         for head, members in sentence.says.members.items():
-            named = [self._meant(sentence, member, CONTEXT) for member in members]
+            named = [self._resolve(sentence, member, CONTEXT) for member in members]
             listed = list(dict.fromkeys(t for of in named for t in of))
             self.things.gather(sentence.named(head)[0], listed)
             self._groups.append(tuple(listed))
         self._heard += 1
         self._whole.open(sentence)
         wanted, self._wanted = self._wanted, []
-        said = tuple(map(self._as_it_was, self._joined(self._said(sentence))))
+        said = tuple(map(self._before_move, self._joined(self._said(sentence))))
         self._line_up(sentence, said)
         said = said or tuple(self._supplied(sentence, wanted))
         self._related |= {
-            frozenset((s.placed, s.landmark)) for s in said if s.relation in self._settling
+            frozenset((s.figure, s.ground)) for s in said if s.relation in self._settling
         }
         said += (*self._whole.bounded(sentence, said), *self._counting.first(sentence))
         said += tuple(self._stepped(sentence))
@@ -118,30 +118,30 @@ class Discourse:
             said = self._located(sentence, said, self._judging)
             said = tuple(self._timed(each, sentence.time) for each in said)
         said = tuple(self._viewed(sentence, said))
-        self._remember(sentence, [s for s in said if not self.things.is_ahead(s.placed)])
+        self._remember(sentence, [s for s in said if not self.things.is_ahead(s.figure)])
         self.question = said if sentence.asked else ()
         self._left = {}
         return said
 
-    def _as_it_was(self, said: Said) -> Said:
+    def _before_move(self, said: Resolved) -> Resolved:
         """What was so before a thing of the sentence moved, said of where that was."""
-        return said.displaced(self._left, self._ontology) if said.statement.until else said
+        return said.displaced(self._left, self._ontology) if said.triplet.until else said
 
-    def _line_up(self, sentence: Sentence, said: Iterable[Said]) -> None:
+    def _line_up(self, sentence: Sentence, said: Iterable[Resolved]) -> None:
         """Takes what a scene tells in an order, "from left to right: A, B, C", for a row."""
         if self._arrangement is None:
             return
-        rows: dict[int, list[Said]] = {}
+        rows: dict[int, list[Resolved]] = {}
         for each in said:
-            rows.setdefault(each.statement.trigger, []).append(each)
+            rows.setdefault(each.triplet.trigger, []).append(each)
         for trigger, row in rows.items():
             ordered = sentence.words[trigger].category == "order"
-            if ordered or not {s.placed for s in row}.isdisjoint(s.landmark for s in row):
-                self.things.line_up(thing for s in row for thing in (s.placed, s.landmark))
+            if ordered or not {s.figure for s in row}.isdisjoint(s.ground for s in row):
+                self.things.line_up(thing for s in row for thing in (s.figure, s.ground))
 
     def moved(self, sentence: Sentence) -> set[int]:
         """The things of which a sentence says that they move or are moved."""
-        return {t for head in sentence.says.moves for t in self._meant(sentence, head, CONTEXT)}
+        return {t for head in sentence.says.moves for t in self._resolve(sentence, head, CONTEXT)}
 
     def left_behind(self, thing: int) -> int:
         """A thing of its own for where a thing was before it moved, of which all holds from now on
@@ -155,7 +155,7 @@ class Discourse:
         self._related = {frozenset(turned.get(n, n) for n in pair) for pair in self._related}
         return place
 
-    def steps(self, sentence: Sentence) -> Iterator[tuple[int, Said | None]]:
+    def steps(self, sentence: Sentence) -> Iterator[tuple[int, Resolved | None]]:
         """The steps in which a sentence has things move: the thing, and where it gets to from
         where it was, which `left_behind` gives; None where that is not known.
         """
@@ -163,7 +163,7 @@ class Discourse:
             return
         for step in sentence.says.steps:
             word = sentence.words[step.told]
-            for thing in self._meant(sentence, step.moved, CONTEXT):
+            for thing in self._resolve(sentence, step.moved, CONTEXT):
                 side = word.relations[0] if len(word.relations) == 1 else ""
                 if step.kind in _TURNS:
                     self._motion.turn(thing, step.kind, side)
@@ -181,16 +181,18 @@ class Discourse:
                     amounts = tuple(a._replace(relation=way) for a in word.amounts)
                 offset, unit = self._motion.offset(way, amounts)
                 span = sentence.start + word.start, sentence.start + word.end
-                statement = Triplet(step.told, step.moved, CONTEXT, (way,), 1, False, "asserted")
-                yield thing, Said(thing, way, CONTEXT, statement, span, True, offset, unit)
+                triplet = Triplet(step.told, step.moved, CONTEXT, (way,), 1, False, "asserted")
+                yield thing, Resolved(thing, way, CONTEXT, triplet, span, True, offset, unit)
 
     def counted(
         self, sentence: Sentence, contents: Mapping[int, Sequence[int]]
-    ) -> tuple[list[Said], Count] | None:
+    ) -> tuple[list[Resolved], Count] | None:
         """What a sentence says of a number of things (`Counting.counted`)."""
         return self._counting.counted(sentence, contents)
 
-    def distinct(self, spoken: Sequence[Said], kinds: Collection[str]) -> Iterator[tuple[int, int]]:
+    def distinct(
+        self, spoken: Sequence[Resolved], kinds: Collection[str]
+    ) -> Iterator[tuple[int, int]]:
         """Pairs of things of one kind that others are in, and of which neither is in the other: two
         rooms, two boxes.
 
@@ -200,9 +202,9 @@ class Discourse:
         """
         inside: dict[int, set[int]] = {}
         for said in spoken:
-            if said.relation in self._containing and not said.statement.negative:
-                inside.setdefault(said.placed, set()).add(said.landmark)
-        containers = {landmark for landmarks in inside.values() for landmark in landmarks}
+            if said.relation in self._containing and not said.triplet.negative:
+                inside.setdefault(said.figure, set()).add(said.ground)
+        containers = {ground for grounds in inside.values() for ground in grounds}
         for things in self.things.alike(kinds):
             if containers.isdisjoint(things) or len(things) > _KEPT_APART:
                 continue
@@ -215,7 +217,7 @@ class Discourse:
         pairs: list[tuple[int, int]] = []
         for head, others in sentence.says.swaps.items():
             for other in others:
-                one, two = (self._meant(sentence, n, CONTEXT) for n in (head, other))
+                one, two = (self._resolve(sentence, n, CONTEXT) for n in (head, other))
                 if head == other and len(one) == 2:
                     one, two = one[:1], one[1:]  # "swap them"
                 if len(one) == len(two) == 1 and one != two:
@@ -228,14 +230,14 @@ class Discourse:
                 self._arrangement.swap(*pair)
         return pairs
 
-    def _joined(self, said: Iterable[Said]) -> list[Said]:
+    def _joined(self, said: Iterable[Resolved]) -> list[Resolved]:
         """What a sentence says, with directions of one pair as one: "above B and left of it"."""
-        found: list[Said] = []
+        found: list[Resolved] = []
         for each in said:
             for n, other in enumerate(found):
-                alike = (other.placed, other.landmark) == (each.placed, each.landmark)
-                alike = alike and other.statement.negative == each.statement.negative is False
-                alike = alike and other.statement.force == each.statement.force
+                alike = (other.figure, other.ground) == (each.figure, each.ground)
+                alike = alike and other.triplet.negative == each.triplet.negative is False
+                alike = alike and other.triplet.force == each.triplet.force
                 whole = self._together([other.relation, each.relation]) if alike else None
                 if whole is not None:
                     span = min(other.span[0], each.span[0]), max(other.span[1], each.span[1])
@@ -245,14 +247,14 @@ class Discourse:
                         relation=whole,
                         span=span,
                         sure=sure,
-                        joined=other.joined | {each.statement.trigger},
+                        joined=other.joined | {each.triplet.trigger},
                     )
                     break
             else:
                 found.append(each)
         return found
 
-    def _amounts_of_both(self, one: Said, other: Said) -> Said:
+    def _amounts_of_both(self, one: Resolved, other: Resolved) -> Resolved:
         """The first of two directions of a pair that are said as one, with the amounts of both."""
         factor = self._amounts.factor(other.unit, one.unit) if one.offset else Fraction(1)
         if factor is None or {s.axis for s in one.offset} & {s.axis for s in other.offset}:
@@ -260,129 +262,126 @@ class Discourse:
         further = (shift._replace(value=shift.value * factor) for shift in other.offset)
         return replace(one, offset=(*one.offset, *further), unit=one.unit or other.unit)
 
-    def _said(self, sentence: Sentence) -> Iterator[Said]:
+    def _said(self, sentence: Sentence) -> Iterator[Resolved]:
         meant: list[tuple[Triplet, int, int]] = []
-        for stated in sentence.says.statements:
+        for stated in sentence.says.triplets:
             viewer = self._viewer_of(stated)
             if viewer is not None:
-                several = self._meant(sentence, stated.placed, CONTEXT)
+                several = self._resolve(sentence, stated.figure, CONTEXT)
                 meant += [(replace(stated, cost=1), one, viewer) for one in several]
                 continue
-            statement, whole = self._whole.of_whole(sentence, stated)
+            triplet, whole = self._whole.of_whole(sentence, stated)
             if whole is not None and self._is_askew(stated):
                 continue
             if whole is not None:
-                several = self._meant(sentence, statement.placed, CONTEXT)
-                meant += [(statement, one, whole) for one in several]
-                self._whole.hear(statement.relations, whole)
+                several = self._resolve(sentence, triplet.figure, CONTEXT)
+                meant += [(triplet, one, whole) for one in several]
+                self._whole.hear(triplet.relations, whole)
                 continue
-            if self._is_wanted(sentence, statement.placed):
-                landmarks = self._meant(sentence, statement.landmark, statement.placed)
-                self._wanted += [(statement, landmark) for landmark in landmarks]
+            if self._is_wanted(sentence, triplet.figure):
+                grounds = self._resolve(sentence, triplet.ground, triplet.figure)
+                self._wanted += [(triplet, ground) for ground in grounds]
                 continue
-            several = self._meant(sentence, statement.placed, statement.landmark)
-            landmarks = self._meant(sentence, statement.landmark, statement.placed)
-            phrase = sentence.says.phrases.get(statement.landmark)
+            several = self._resolve(sentence, triplet.figure, triplet.ground)
+            grounds = self._resolve(sentence, triplet.ground, triplet.figure)
+            phrase = sentence.says.phrases.get(triplet.ground)
             if phrase is not None and phrase.kind == "pronoun" and not phrase.plural:
                 # "A is at its north end, B at its south end": it is the same
-                landmarks = _only(self._whole.opposed(statement.relations)) or landmarks
-            for landmark in landmarks[:1]:
-                self._whole.hear(statement.relations, landmark)
-            meant += [(statement, one, other) for one in several for other in landmarks]
+                grounds = _only(self._whole.opposed(triplet.relations)) or grounds
+            for ground in grounds[:1]:
+                self._whole.hear(triplet.relations, ground)
+            meant += [(triplet, one, other) for one in several for other in grounds]
         # "B is in A and B and C touch": what is related to itself is no part of the list.
         misread = {
-            statement.trigger
-            for statement, placed, landmark in meant
-            if placed == landmark
-            and not self._several(sentence, statement)
-            and sentence.words[statement.trigger].category != "side"
+            triplet.trigger
+            for triplet, figure, ground in meant
+            if figure == ground
+            and not self._several(sentence, triplet)
+            and sentence.words[triplet.trigger].category != "side"
         }
         opposed = self._opposed(meant)
-        for statement, placed, landmark in meant:
-            if placed == landmark:
+        for triplet, figure, ground in meant:
+            if figure == ground:
                 continue
-            heads = [n for n in (statement.placed, statement.landmark) if n != CONTEXT]
-            words = [sentence.words[n] for n in (*heads, statement.trigger)]
+            heads = [n for n in (triplet.figure, triplet.ground) if n != CONTEXT]
+            words = [sentence.words[n] for n in (*heads, triplet.trigger)]
             start, end = min(w.start for w in words), max(w.end for w in words)
             span = sentence.start + start, sentence.start + end
-            sure = sentence.sure(statement) and statement.trigger not in misread
-            sure = sure and (placed, landmark) not in opposed
-            word = sentence.words[statement.trigger]
+            sure = sentence.sure(triplet) and triplet.trigger not in misread
+            sure = sure and (figure, ground) not in opposed
+            word = sentence.words[triplet.trigger]
             amounts = word.amounts
-            for told in statement.relations:
-                seen = self._seen(statement, told, landmark)
+            for told in triplet.relations:
+                seen = self._seen(triplet, told, ground)
                 relation = seen or told
                 offset, unit = self._amounts.offset(relation, amounts)
                 # Of a direction that is denied by an amount, nothing is said.
                 measured = bool(amounts) or word.vague
-                counts = sure and not (statement.negative and measured) and seen is not None
-                yield Said(placed, relation, landmark, statement, span, counts, offset, unit)
-                lies = self._lies(statement, told, landmark) if counts else None
+                counts = sure and not (triplet.negative and measured) and seen is not None
+                yield Resolved(figure, relation, ground, triplet, span, counts, offset, unit)
+                lies = self._lies(triplet, told, ground) if counts else None
                 if lies is not None:
-                    yield Said(placed, lies, landmark, statement, span)
+                    yield Resolved(figure, lies, ground, triplet, span)
 
-    def _viewer_of(self, statement: Triplet) -> int | None:
+    def _viewer_of(self, triplet: Triplet) -> int | None:
         """To whom something is "on the left", if the text is under way with somebody."""
-        alone = (
-            statement.frame in ("seen", "hour")
-            and statement.landmark == CONTEXT != statement.placed
-        )
-        alone = alone and not self._wording.inner_sides.issuperset(statement.relations)
+        alone = triplet.frame in ("seen", "hour") and triplet.ground == CONTEXT != triplet.figure
+        alone = alone and not self._wording.inner_sides.issuperset(triplet.relations)
         return self._turned.viewer if alone and self._turned is not None else None
 
-    def _is_askew(self, statement: Triplet) -> bool:
+    def _is_askew(self, triplet: Triplet) -> bool:
         """Whether "on the left" may be of what the text is about, which faces elsewhere."""
-        if statement.frame != "seen" or self._turned is None or self.topic is None:
+        if triplet.frame != "seen" or self._turned is None or self.topic is None:
             return False
-        return any(self._turned.seen(self.topic, r) != r for r in statement.relations)
+        return any(self._turned.seen(self.topic, r) != r for r in triplet.relations)
 
-    def _seen(self, statement: Triplet, relation: str, landmark: int) -> str | None:
+    def _seen(self, triplet: Triplet, relation: str, ground: int) -> str | None:
         """What a side of a thing is among the sides of the text; None where that is not known."""
-        if not statement.frame or self._turned is None or self._turned.is_deep(relation):
+        if not triplet.frame or self._turned is None or self._turned.is_deep(relation):
             return relation
-        if statement.frame == "aboard":
-            return self._turned.seen(self._aboard(landmark), relation)
+        if triplet.frame == "aboard":
+            return self._turned.seen(self._aboard(ground), relation)
         viewer = self._turned.viewer
-        if statement.frame == "hour":
+        if triplet.frame == "hour":
             return relation if viewer is None else self._turned.by_clock(viewer, relation)
         seen = relation if viewer is None else self._turned.seen(viewer, relation)
-        if statement.frame == "own":
-            own = self._turned.seen(landmark, relation)
-            return own if seen == relation or self._turned.faces(landmark) else None
+        if triplet.frame == "own":
+            own = self._turned.seen(ground, relation)
+            return own if seen == relation or self._turned.faces(ground) else None
         # "You drive south. The inn is left of the mill"; but left of a ship that sails south?
         told = viewer is None or (
-            statement.frame == "of" and landmark != viewer and not self._is_person(viewer)
+            triplet.frame == "of" and ground != viewer and not self._is_person(viewer)
         )
-        if told and (seen != relation or self._turned.seen(landmark, relation) != relation):
+        if told and (seen != relation or self._turned.seen(ground, relation) != relation):
             return None
         return seen
 
-    def _lies(self, statement: Triplet, relation: str, landmark: int) -> str | None:
+    def _lies(self, triplet: Triplet, relation: str, ground: int) -> str | None:
         """Where in a scene is what is in front of or behind a thing that faces somewhere."""
-        if statement.negative or self._motion is None or not self._motion.is_deep(relation):
+        if triplet.negative or self._motion is None or not self._motion.is_deep(relation):
             return None
-        thing = self._aboard(landmark) if statement.frame == "aboard" else landmark
+        thing = self._aboard(ground) if triplet.frame == "aboard" else ground
         seen = self._motion.seen(thing, relation)
         return None if seen == relation else seen
 
-    def _aboard(self, landmark: int) -> int:
-        """The vessel whose sides those of a landmark are: itself, if it faces somewhere, else the
+    def _aboard(self, ground: int) -> int:
+        """The vessel whose sides those of a ground are: itself, if it faces somewhere, else the
         one that is under way, else the whole.
         """
-        vessels = (landmark, self._turned.viewer, self.things.whole) if self._turned else ()
+        vessels = (ground, self._turned.viewer, self.things.whole) if self._turned else ()
         faces = (v for v in vessels if v is not None and self._turned and self._turned.faces(v))
-        return next(faces, landmark)
+        return next(faces, ground)
 
     def _is_person(self, thing: int) -> bool:
         return self.things.spellings[thing] in self.things.persons.values()
 
-    def headings(self) -> Iterator[Said]:
+    def headings(self) -> Iterator[Resolved]:
         """Where the things of a text face in the end: what is ahead of them lies so."""
         for thing, way in self._motion.headings() if self._motion is not None else ():
-            statement = Triplet(0, CONTEXT, CONTEXT, (way,), 1, False, "asserted")
-            yield Said(self.things.ahead(thing), way, thing, statement, (0, 0))
+            triplet = Triplet(0, CONTEXT, CONTEXT, (way,), 1, False, "asserted")
+            yield Resolved(self.things.ahead(thing), way, thing, triplet, (0, 0))
 
-    def _faced(self, sentence: Sentence) -> Iterator[Said]:
+    def _faced(self, sentence: Sentence) -> Iterator[Resolved]:
         """Where a claim says that things face; unsure where they did so before they turned."""
         for step in sentence.says.steps:
             word = sentence.words[step.told]
@@ -391,15 +390,15 @@ class Discourse:
             if self._turned is None or heading is None or step.kind not in _FACING:
                 continue
             way = self._turned.exact(heading)
-            for thing in self._meant(sentence, step.moved, CONTEXT):
+            for thing in self._resolve(sentence, step.moved, CONTEXT):
                 unsure = self._turned.faced(thing, heading)
-                statement = Triplet(
+                triplet = Triplet(
                     step.told, step.moved, CONTEXT, (way,), 1, False, "asserted", unsure
                 )
                 span = sentence.start + word.start, sentence.start + word.end
-                yield Said(self.things.ahead(thing), way, thing, statement, span)
+                yield Resolved(self.things.ahead(thing), way, thing, triplet, span)
 
-    def _arranged(self, sentence: Sentence, said: Sequence[Said]) -> Iterator[Said]:
+    def _arranged(self, sentence: Sentence, said: Sequence[Resolved]) -> Iterator[Resolved]:
         """What the places of things in a sentence say of them and the things placed before.
 
         Args:
@@ -421,9 +420,9 @@ class Discourse:
             if (
                 each.relation in self._wording.shares_place
                 and each.sure
-                and not each.statement.negative
+                and not each.triplet.negative
             ):
-                self._arrangement.share(each.landmark, each.placed)
+                self._arrangement.share(each.ground, each.figure)
         for thing, (place, *_) in told.items():
             for other, compared in self._compared(self._arrangement, thing):
                 yield self._by_place(sentence, place, thing, other, compared)
@@ -465,7 +464,7 @@ class Discourse:
             yield scale, further, counts[scale] or last, not across
 
     def _numbered(
-        self, sentence: Sentence, said: Iterable[Said], arrangement: Arrangement
+        self, sentence: Sentence, said: Iterable[Resolved], arrangement: Arrangement
     ) -> Iterator[tuple[int, Place]]:
         """The places of things that a text has numbered, and of what it says is in or on them."""
         places: dict[int, set[Place]] = {}
@@ -478,15 +477,15 @@ class Discourse:
             if place is not None:
                 given[head] = place
         for head, (scale, n) in given.items():
-            for thing in self._meant(sentence, head, CONTEXT):
+            for thing in self._resolve(sentence, head, CONTEXT):
                 places.setdefault(thing, set()).add(Place(head, scale, n, head))
         for each in said:
-            told, relation = each.statement, each.relation
+            told, relation = each.triplet, each.relation
             if not each.sure or told.negative or told.force != "asserted":
                 continue
             for thing, said_of, holder in (
-                (each.placed, relation, told.landmark),
-                (each.landmark, self._converse.get(relation, ""), told.placed),
+                (each.figure, relation, told.ground),
+                (each.ground, self._converse.get(relation, ""), told.figure),
             ):
                 if said_of in self._wording.carried and holder in given:
                     there = Place(told.trigger, *given[holder], holder)
@@ -495,13 +494,13 @@ class Discourse:
             if len({place.scale for place in of}) == len(of):
                 yield from ((thing, place) for place in of)
 
-    def tabled(self, sentence: Sentence, tables: Tables) -> list[Said] | None:
+    def tabled(self, sentence: Sentence, tables: Tables) -> list[Resolved] | None:
         """What a row of a table says; None of a sentence that is none."""
         cells = tables.cells(sentence.text)
         if cells is None or self._arrangement is None:
             tables.end()
             return None
-        found: list[Said] = []
+        found: list[Resolved] = []
         span = sentence.start, sentence.start + len(sentence.text)
         for name, places in tables.row(cells):
             words = name.split()
@@ -509,8 +508,8 @@ class Discourse:
             for place in places:
                 self._arrangement.put(thing, place)
             for other, (relation, offset, unit) in self._compared(self._arrangement, thing):
-                statement = Triplet(0, CONTEXT, CONTEXT, (relation,), 1, False, "asserted")
-                found.append(Said(thing, relation, other, statement, span, True, offset, unit))
+                triplet = Triplet(0, CONTEXT, CONTEXT, (relation,), 1, False, "asserted")
+                found.append(Resolved(thing, relation, other, triplet, span, True, offset, unit))
         return found
 
     def _compared(self, arrangement: Arrangement, thing: int) -> Iterator[tuple[int, Compared]]:
@@ -523,12 +522,12 @@ class Discourse:
                 yield other, compared
 
     def _located(
-        self, sentence: Sentence, said: Sequence[Said], arrangement: Arrangement
-    ) -> tuple[Said, ...]:
+        self, sentence: Sentence, said: Sequence[Resolved], arrangement: Arrangement
+    ) -> tuple[Resolved, ...]:
         """What a claim says, with the places that it gives to things: in relation to something that
         has a place. Where there is none, more is meant than can be judged.
         """
-        located: list[Said] = []
+        located: list[Resolved] = []
         told = self._told(sentence)
         for thing, places in told.items():
             given = [self._placed(sentence, place) for place in places]
@@ -538,30 +537,30 @@ class Discourse:
         positions = any(word.category == "position" for word in sentence.words)
         partly = positions and (not told or len(located) < len(told))
         # "on the third floor", of which the scene does not speak: its number says where that is.
-        by_place = {each.placed for each in located}
+        by_place = {each.figure for each in located}
         numbered = {
-            s.landmark
+            s.ground
             for s in said
-            if s.placed in by_place and s.landmark in by_place and s.landmark >= self.things.known
+            if s.figure in by_place and s.ground in by_place and s.ground >= self.things.known
         }
-        said = [s for s in said if s.landmark not in numbered]
-        located = [each for each in located if each.placed not in numbered]
-        pairs = {(each.placed, each.landmark) for each in said}
-        located = [each for each in located if (each.placed, each.landmark) not in pairs]
+        said = [s for s in said if s.ground not in numbered]
+        located = [each for each in located if each.figure not in numbered]
+        pairs = {(each.figure, each.ground) for each in said}
+        located = [each for each in located if (each.figure, each.ground) not in pairs]
         found = (*said, *([] if partly else located))
         steps = any(step.kind not in _FACING for step in sentence.says.steps)
         if partly or sentence.says.moves or steps:
             # Where something gets to, it need not stay.
-            return tuple(replace(s, statement=replace(s.statement, unsure=True)) for s in found)
+            return tuple(replace(s, triplet=replace(s.triplet, unsure=True)) for s in found)
         return found
 
-    def _viewed(self, sentence: Sentence, said: Iterable[Said]) -> Iterator[Said]:
+    def _viewed(self, sentence: Sentence, said: Iterable[Resolved]) -> Iterator[Resolved]:
         """What a sentence says; nothing is based on left and right as somebody else sees them than
         the text does. Who is not named sees them as the text does.
         """
         view = self._view(sentence)
         for each in said:
-            words = sentence.word_of(each.statement).split()
+            words = sentence.word_of(each.triplet).split()
             if each.relation not in self._sideways or not self._fixed.isdisjoint(words):
                 yield each
                 continue
@@ -570,7 +569,7 @@ class Discourse:
                     self.things.view = view
                 self.things.viewed = True
             # "Seen from the desk, the lamp is on the left": of the desk.
-            same = view in (None, self.things.view, each.placed, each.landmark)
+            same = view in (None, self.things.view, each.figure, each.ground)
             yield each if same else replace(each, sure=False)
 
     def _view(self, sentence: Sentence) -> int | str | None:
@@ -581,39 +580,39 @@ class Discourse:
                 continue
             named = head in sentence.says.phrases
             if surely or (named and self.things.find(*sentence.named(head)) is not None):
-                meant = self._meant(sentence, head, CONTEXT) if named else ()
+                meant = self._resolve(sentence, head, CONTEXT) if named else ()
                 return meant[0] if len(meant) == 1 else word
         return None
 
-    def _timed(self, said: Said, time: str) -> Said:
+    def _timed(self, said: Resolved, time: str) -> Resolved:
         """What a claim says of how things were: in the past, which may be the end; at first, or
         before the only thing that happened, which is unsure where none of them moved.
         """
-        first = tuple(self.things.first(n) for n in (said.placed, said.landmark))
+        first = tuple(self.things.first(n) for n in (said.figure, said.ground))
         moved = first != (None, None)
         if time in ("first", "before") and self._leaves_open(said, time):
             return replace(said, sure=False)
         if time in ("first", "before") and moved:
-            placed = said.placed if first[0] is None else first[0]
-            landmark = said.landmark if first[1] is None else first[1]
+            figure = said.figure if first[0] is None else first[0]
+            ground = said.ground if first[1] is None else first[1]
             converse = self._converse.get(said.relation)
             # What is in a thing was in it where that was at first.
             if converse in self._wording.carried:
-                placed = said.placed
+                figure = said.figure
             if said.relation in self._wording.carried:
-                landmark = said.landmark
-            return replace(said, placed=placed, landmark=landmark)
+                ground = said.ground
+            return replace(said, figure=figure, ground=ground)
         if time == "mixed" and moved:
             return replace(said, sure=False)
         if time and (moved or time != "past"):
-            return replace(said, statement=replace(said.statement, unsure=True))
+            return replace(said, triplet=replace(said.triplet, unsure=True))
         return said
 
-    def _leaves_open(self, said: Said, time: str) -> bool:
+    def _leaves_open(self, said: Resolved, time: str) -> bool:
         """Whether nobody knows what a relation was at first, or before something: what moves along
         with what it is in leaves no place of its own behind.
         """
-        along = not self.things.carried.isdisjoint((said.placed, said.landmark))
+        along = not self.things.carried.isdisjoint((said.figure, said.ground))
         along = along and said.relation not in self._wording.carried
         return along or (time == "before" and self.things.happenings > 1)
 
@@ -626,36 +625,36 @@ class Discourse:
             of = self._noun_before(sentence, place.told).lower()
         # "A is on the left and B on the right" says nothing of what else is on the right.
         row = self._heard if frame.category == "side" else 0
-        return Placed(place.scale, place.number, of, place.placed == place.told, row)
+        return Placed(place.scale, place.number, of, place.figure == place.told, row)
 
     @staticmethod
     def _by_place(
         sentence: Sentence, place: Place, thing: int, other: int, compared: Compared
-    ) -> Said:
+    ) -> Resolved:
         """What a thing is to another by the place that a sentence gives it."""
         relation, offset, unit = compared
-        words = sentence.words[place.placed], sentence.words[place.told]
+        words = sentence.words[place.figure], sentence.words[place.told]
         start, end = min(w.start for w in words), max(w.end for w in words)
         span = sentence.start + start, sentence.start + end
-        statement = Triplet(place.told, place.placed, CONTEXT, (relation,), 1, False, "asserted")
-        return Said(thing, relation, other, statement, span, True, offset, unit)
+        triplet = Triplet(place.told, place.figure, CONTEXT, (relation,), 1, False, "asserted")
+        return Resolved(thing, relation, other, triplet, span, True, offset, unit)
 
-    def _contained(self, sentence: Sentence) -> Iterator[Said]:
+    def _contained(self, sentence: Sentence) -> Iterator[Resolved]:
         """What a sentence says of parts by naming them: they are in what they belong to."""
         if self._arrangement is None:
             return
         for part, wholes in sentence.says.parts.items():
             for whole in wholes:
-                for one in self._meant(sentence, part, whole):
-                    for other in self._meant(sentence, whole, part):
+                for one in self._resolve(sentence, part, whole):
+                    for other in self._resolve(sentence, whole, part):
                         pair = frozenset((one, other))
                         if one == other or pair in self._related:
                             continue
                         self._related.add(pair)
                         word = sentence.words[part]
                         span = sentence.start + word.start, sentence.start + word.end
-                        statement = Triplet(part, part, whole, (), 1, False, "asserted")
-                        yield Said(one, self._wording.part_as, other, statement, span)
+                        triplet = Triplet(part, part, whole, (), 1, False, "asserted")
+                        yield Resolved(one, self._wording.part_as, other, triplet, span)
 
     def _told(self, sentence: Sentence) -> dict[int, list[Place]]:
         """The places that a sentence gives to things, one on a scale; none of things of which it
@@ -665,32 +664,32 @@ class Discourse:
         misread: set[int] = set()
         under_way = self._turned is not None and self._turned.viewer is not None
         viewed = {
-            s.trigger for s in sentence.says.statements if s.frame in ("seen", "hour") and under_way
+            s.trigger for s in sentence.says.triplets if s.frame in ("seen", "hour") and under_way
         }
-        until = {s.placed for s in sentence.says.statements if s.until}
+        until = {s.figure for s in sentence.says.triplets if s.until}
         for place in sentence.says.places:
             if place.told in viewed:
                 continue
             # "It stood in row 2, but was moved": where it was.
-            past = self._left if place.placed in until else {}
-            things = self._meant(sentence, place.placed, CONTEXT)
-            if len(things) != 1 or sentence.says.phrases[place.placed].kind == "plural":
+            past = self._left if place.figure in until else {}
+            things = self._resolve(sentence, place.figure, CONTEXT)
+            if len(things) != 1 or sentence.says.phrases[place.figure].kind == "plural":
                 continue
             thing = past.get(things[0], things[0])
             here = told.setdefault(thing, {})
             other = here.get(place.scale)
             if other is not None and other.number != place.number:
                 misread.add(thing)
-            if other is None or other.placed == other.told:
+            if other is None or other.figure == other.told:
                 here[place.scale] = place  # "the top book is the atlas": what the noun says, too
         return {thing: [*of.values()] for thing, of in told.items() if thing not in misread}
 
     def _opposed(self, meant: Iterable[tuple[Triplet, int, int]]) -> set[tuple[int, int]]:
         """The pairs of which a sentence says relations that exclude each other: one is misread."""
         said: dict[tuple[int, int], set[str]] = {}
-        for statement, placed, landmark in meant:
-            if statement.force == "asserted" and not statement.negative:
-                said.setdefault((placed, landmark), set()).update(statement.relations)
+        for triplet, figure, ground in meant:
+            if triplet.force == "asserted" and not triplet.negative:
+                said.setdefault((figure, ground), set()).update(triplet.relations)
         return {
             pair
             for pair, relations in said.items()
@@ -699,7 +698,7 @@ class Discourse:
 
     def _supplied(
         self, sentence: Sentence, wanted: Iterable[tuple[Triplet, int]]
-    ) -> Iterator[Said]:
+    ) -> Iterator[Resolved]:
         """What a sentence that names one thing says where the one before asked for a thing: "What
         is above B? A is."
         """
@@ -708,13 +707,13 @@ class Discourse:
             return
         span = sentence.start, sentence.start + len(sentence.text)
         thing = self.things.thing(*sentence.named(named[0].head))
-        for statement, landmark in wanted:
-            given = replace(statement, force="asserted")
-            if thing != landmark and not statement.negative:
-                for relation in statement.relations:
-                    yield Said(thing, relation, landmark, given, span)
+        for triplet, ground in wanted:
+            given = replace(triplet, force="asserted")
+            if thing != ground and not triplet.negative:
+                for relation in triplet.relations:
+                    yield Resolved(thing, relation, ground, given, span)
 
-    def _meant(self, sentence: Sentence, head: int, other: int) -> tuple[int, ...]:
+    def _resolve(self, sentence: Sentence, head: int, other: int) -> tuple[int, ...]:
         """The things that a noun phrase of a sentence means; none where nothing tells.
 
         Args:
@@ -800,36 +799,36 @@ class Discourse:
             return None
         found = {
             arrangement.further(thing, words[head], relation, steps or 1)
-            for s in sentence.says.statements
-            if s.trigger == trigger and not s.negative and s.landmark not in (head, CONTEXT)
+            for s in sentence.says.triplets
+            if s.trigger == trigger and not s.negative and s.ground not in (head, CONTEXT)
             for relation in s.relations
-            for thing in self._meant(sentence, s.landmark, head)
+            for thing in self._resolve(sentence, s.ground, head)
         }
         return found.pop() if len(found) == 1 else None
 
-    def _stepped(self, sentence: Sentence) -> Iterator[Said]:
+    def _stepped(self, sentence: Sentence) -> Iterator[Resolved]:
         """What is in or on the places that a sentence tells by those of other things, where it is
         said to be that much further itself: "on the DECK just below the bridge".
         """
         lexeme, part_as = self._wording.lexeme, self._wording.part_as
         entering = lexeme.get("within", frozenset()) | lexeme.get("upon", frozenset())
-        stated = sentence.says.statements
+        stated = sentence.says.triplets
         for head, phrase in sentence.says.phrases.items():
             opening = sentence.words[max(0, min(phrase.words) - 2)].text.lower()
-            told = opening not in entering or any(s.landmark == head for s in stated)
+            told = opening not in entering or any(s.ground == head for s in stated)
             if told or self._further(sentence, head) is None:
                 continue
-            holders = self._meant(sentence, head, CONTEXT)
+            holders = self._resolve(sentence, head, CONTEXT)
             if len(holders) != 1:
                 continue
             (holder,) = holders
             word = sentence.words[head]
             span = sentence.start + word.start, sentence.start + word.end
             for s in stated:
-                if s.trigger in (head + 1, head + 2) and s.placed not in (head, CONTEXT):
-                    inside = replace(s, landmark=head, relations=(part_as,))
-                    for thing in self._meant(sentence, s.placed, s.landmark):
-                        yield Said(thing, part_as, holder, inside, span, sentence.sure(s))
+                if s.trigger in (head + 1, head + 2) and s.figure not in (head, CONTEXT):
+                    inside = replace(s, ground=head, relations=(part_as,))
+                    for thing in self._resolve(sentence, s.figure, s.ground):
+                        yield Resolved(thing, part_as, holder, inside, span, sentence.sure(s))
 
     def _is_any_place(self, sentence: Sentence, phrase: Phrase) -> bool:
         """Whether a noun phrase is of one of the numbered places, nobody knows which."""
@@ -856,7 +855,9 @@ class Discourse:
         phrases = sentence.says.phrases
         other = next((n for n in sorted(phrases) if n > head), CONTEXT)
         noun = sentence.words[head].text
-        holders = [reached(self._holders, thing) for thing in self._meant(sentence, other, CONTEXT)]
+        holders = [
+            reached(self._holders, thing) for thing in self._resolve(sentence, other, CONTEXT)
+        ]
         of_kind = {h for held in holders for h in held if self.things.is_a(h, noun)}
         return tuple(of_kind) if len(of_kind) == 1 else ()
 
@@ -880,7 +881,7 @@ class Discourse:
             return self.topic
         # "It is on the left", said of the topic: of what that was placed by.
         partner = self._referent(sentence, other, CONTEXT)
-        return self.landmark if partner == self.topic else self.topic
+        return self.ground if partner == self.topic else self.topic
 
     def _noun_before(self, sentence: Sentence, head: int) -> str:
         """The noun that "one" stands for: that of several things before it, else of the last."""
@@ -913,7 +914,7 @@ class Discourse:
             alone = [p.head for p in several if p.head < phrase.head and p.head not in grouped]
             here = sorted([*here, *((head,) for head in alone)], key=max)
             here = here or self._pairs(sentence, phrase.head)
-        named = [tuple(t for h in g for t in self._meant(sentence, h, CONTEXT)) for g in here]
+        named = [tuple(t for h in g for t in self._resolve(sentence, h, CONTEXT)) for g in here]
         if phrase.pick is not None:
             pair = next((g for g in [*reversed(named), *reversed(self._groups)] if len(g) == 2), ())
             return pair[phrase.pick :][:1] if pair else self._last(sentence, phrase, other, 2)
@@ -941,7 +942,7 @@ class Discourse:
         gap between THEM"; none where it has spoken of more.
         """
         named = {n for n, phrase in sentence.says.phrases.items() if phrase.names and n < head}
-        related = ((s.placed, s.landmark) for s in sentence.says.statements)
+        related = ((s.figure, s.ground) for s in sentence.says.triplets)
         return [tuple(sorted(pair)) for pair in related if named == set(pair)][-1:]
 
     def _last(self, sentence: Sentence, phrase: Phrase, other: int, count: int) -> tuple[int, ...]:
@@ -959,7 +960,7 @@ class Discourse:
             thing
             for head, found in sorted(sentence.says.phrases.items())
             if found.names and not found.plural and head < phrase.head and head != other
-            for thing in self._meant(sentence, head, CONTEXT)
+            for thing in self._resolve(sentence, head, CONTEXT)
         ]
         for recent in (self._subjects, self._placed_last):
             # "The bed is here, and the desk is there. Between the two ..."
@@ -981,7 +982,7 @@ class Discourse:
             return set()
         if phrases[head].kind == "pronoun":
             return set(_only(self._referent(sentence, head, CONTEXT)))
-        return set(self._meant(sentence, head, CONTEXT))
+        return set(self._resolve(sentence, head, CONTEXT))
 
     @staticmethod
     def _coordinated(sentence: Sentence) -> list[tuple[int, ...]]:
@@ -991,10 +992,10 @@ class Discourse:
         return sorted(named, key=lambda group: group[-1])
 
     @staticmethod
-    def _several(sentence: Sentence, statement: Triplet) -> bool:
-        """Whether a statement is of several things by one noun phrase."""
+    def _several(sentence: Sentence, triplet: Triplet) -> bool:
+        """Whether a triplet is of several things by one noun phrase."""
         phrases = sentence.says.phrases
-        heads = (n for n in (statement.placed, statement.landmark) if n != CONTEXT)
+        heads = (n for n in (triplet.figure, triplet.ground) if n != CONTEXT)
         return any(phrases[n].kind == "group" or phrases[n].plural for n in heads)
 
     def _referent(self, sentence: Sentence, head: int, other: int) -> int | None:
@@ -1023,7 +1024,7 @@ class Discourse:
         for earlier in range(head - 1, -1, -1) if role in ("oblique", "other") else ():
             again = earlier in phrases and phrases[earlier].role == role
             if again and sentence.words[earlier].text.lower() == text and earlier != other:
-                said = (s.placed for s in sentence.says.statements if s.landmark == earlier)
+                said = (s.figure for s in sentence.says.triplets if s.ground == earlier)
                 return self._referent(sentence, earlier, next(said, CONTEXT))
         if oblique:
             introduced = [p for p in before if p.role == "introduced"]
@@ -1042,12 +1043,12 @@ class Discourse:
             return self.things.thing(*sentence.named(found[-1].head))
         partner = None
         if self._is_named(phrases, other):
-            partner = next(iter(self._meant(sentence, other, head)), None)
+            partner = next(iter(self._resolve(sentence, other, head)), None)
         if oblique and other != CONTEXT and phrases[other].role == "subject":
             partner = self.topic if partner is None else partner  # "it is above it"
         if text in self._wording.lexeme.get("locative", ()):
             return self._place
-        further = [t for t in (self.topic, self.landmark) if t is not None and t != partner]
+        further = [t for t in (self.topic, self.ground) if t is not None and t != partner]
         if len(further) > 1 and further[1] == self._place and self._is_entered(sentence, head):
             return next(filter(self._holds, further), None)
         for thing in further:
@@ -1057,7 +1058,7 @@ class Discourse:
 
     def _is_entered(self, sentence: Sentence, head: int) -> bool:
         """Whether a sentence says of something that it is in what a noun phrase means."""
-        relations = (s.relations for s in sentence.says.statements if s.landmark == head)
+        relations = (s.relations for s in sentence.says.triplets if s.ground == head)
         return any(not self._containing.isdisjoint(said) for said in relations)
 
     def _holds(self, thing: int) -> bool:
@@ -1078,10 +1079,10 @@ class Discourse:
     def _is_named(phrases: Mapping[int, Phrase], head: int) -> bool:
         return head != CONTEXT and phrases[head].names
 
-    def _remember(self, sentence: Sentence, said: Sequence[Said]) -> None:
+    def _remember(self, sentence: Sentence, said: Sequence[Resolved]) -> None:
         phrases = [p for p in sentence.says.phrases.values() if p.names and not p.person]
         self._groups += [
-            tuple(dict.fromkeys(t for h in g for t in self._meant(sentence, h, CONTEXT)))
+            tuple(dict.fromkeys(t for h in g for t in self._resolve(sentence, h, CONTEXT)))
             for g in self._coordinated(sentence)
         ]
         self._groups = self._groups[-_REMEMBERED:]
@@ -1094,26 +1095,26 @@ class Discourse:
         counted = [p for p in plural if p.count]
         if counted and (not graded or graded[-1].head < counted[-1].head):
             self._graded = ""  # "In the TOP drawer are three compartments. The left one ..."
-        entered = [s.landmark for s in said if s.relation in self._containing]
+        entered = [s.ground for s in said if s.relation in self._containing]
         self._place = entered[-1] if entered else self._place
         singular = [p for p in phrases if not p.plural]
         subjects = [p.head for p in singular if p.role in ("subject", "introduced")]
-        landmarks = {s.landmark for s in said}
-        self._placed_last = [*dict.fromkeys(s.placed for s in said if s.placed not in landmarks)]
-        self._subjects = [t for h in subjects for t in self._meant(sentence, h, CONTEXT)]
-        self._named += [t for p in singular for t in self._meant(sentence, p.head, CONTEXT)]
+        grounds = {s.ground for s in said}
+        self._placed_last = [*dict.fromkeys(s.figure for s in said if s.figure not in grounds)]
+        self._subjects = [t for h in subjects for t in self._resolve(sentence, h, CONTEXT)]
+        self._named += [t for p in singular for t in self._resolve(sentence, p.head, CONTEXT)]
         subject = self._topic(phrases, sentence)
         if subject is not None and subject.role not in ("subject", "introduced"):
             # "It stops at the dock" is about what it is.
             subject = self._spoken_of(sentence) or subject
         if subject is not None:
-            topic = next(iter(self._meant(sentence, subject.head, CONTEXT)), None)
-            rest = [s.landmark for s in said if s.placed == topic]
-            rest += [s.placed for s in said if s.landmark == topic]
-            self.landmark = rest[-1] if rest else self.topic
+            topic = next(iter(self._resolve(sentence, subject.head, CONTEXT)), None)
+            rest = [s.ground for s in said if s.figure == topic]
+            rest += [s.figure for s in said if s.ground == topic]
+            self.ground = rest[-1] if rest else self.topic
             self.topic = topic
         elif said:
-            self.topic = said[-1].placed
+            self.topic = said[-1].figure
 
     @staticmethod
     def _spoken_of(sentence: Sentence) -> Phrase | None:

@@ -1,4 +1,4 @@
-"""From parsed sentences to statements over their words, by `rules/reading.lp`."""
+"""From parsed sentences to triplets over their words, by `rules/reading.lp`."""
 
 from __future__ import annotations
 
@@ -39,39 +39,39 @@ _SMALL = frozenset(("ADP", "ADV", "DET", "PART", "ADJ", "NUM"))
 _LISTING = frozenset(
     (",", "and", "then", ">", "<", "finally", "followed", "by", "next", "lastly", "first")
 )
-_ORDER = ("trigger", "placed", "landmark", "negative")
+_ORDER = ("trigger", "figure", "ground", "negative")
 _MOVING = frozenset(("transfer", "travelling", "putting"))
 """Classes of verbs of what moves or is moved."""
 _TOLD = frozenset(("VBZ", "VBD", "VBN"))
 """Tags of verbs that tell what somebody does or did, or what is done."""
 _COMPANIONS = frozenset(("with", "on", "onto", "upon", "to", "at", "against"))
-"""Prepositions that may bring the landmark of a verb whose expression names none."""
+"""Prepositions that may bring the ground of a verb whose expression names none."""
 
 
 @dataclass(frozen=True)
 class Triplet:
-    """A relation as a sentence says it, over its words.
+    """A relation as a sentence says it, over its words: indicator, figure and ground.
 
     Attributes:
         trigger: The word that expresses it.
-        placed: The head of what is placed, or `CONTEXT`.
-        landmark: The head of its landmark, or `CONTEXT`.
+        figure: The head of what is placed, or `CONTEXT`.
+        ground: The head of what it is placed by, or `CONTEXT`.
         relations: The relations.
         cost: How far the reading is from the plainest one.
         negative: Whether it is denied.
         force: Its force, `asserted` if it has no other.
         unsure: Whether more may be meant than was read.
         modal: Where it is asked, whether as `possible`, `necessary` or `impossible`.
-        frame: Whose side is meant: the landmark's `own` one ("on ITS left"), one that it has
+        frame: Whose side is meant: the ground's `own` one ("on ITS left"), one that it has
             `aboard` a vessel ("on the PORT side"), the one `seen` by whoever the text is under way
-            with ("on the left"), maybe `of` a landmark, or told by the `hour`; else one of the
+            with ("on the left"), maybe `of` a ground, or told by the `hour`; else one of the
             text.
         until: Whether it was so before what the sentence says to move did so.
     """
 
     trigger: int
-    placed: int
-    landmark: int
+    figure: int
+    ground: int
     relations: tuple[str, ...]
     cost: int
     negative: bool
@@ -126,13 +126,13 @@ class Place(NamedTuple):
     """A place on a scale that a sentence gives to a thing.
 
     Attributes:
-        placed: The head of the thing.
+        figure: The head of the thing.
         scale: The scale.
         number: The number of the place.
         told: The word that tells it, or the noun that it goes with: "the top SHELF".
     """
 
-    placed: int
+    figure: int
     scale: str
     number: int
     told: int
@@ -143,14 +143,14 @@ class Counted(NamedTuple):
 
     Attributes:
         trigger: The word that expresses the relation.
-        placed: The word that says how many things are placed, if one does.
-        landmark: The word that says how many landmarks there are, if one does.
+        figure: The word that says how many things are placed, if one does.
+        ground: The word that says how many grounds there are, if one does.
         other: The head of what is at the other end, where one word does so alone.
     """
 
     trigger: int
-    placed: int | None
-    landmark: int | None
+    figure: int | None
+    ground: int | None
     other: int | None
 
 
@@ -175,7 +175,7 @@ class Extracted:
     """What a sentence says.
 
     Attributes:
-        statements: Its statements.
+        triplets: What it states, over its words.
         phrases: Its noun phrases, by their heads.
         places: The places that it gives to things.
         sequences: Which way numbered things go: their noun, which of them is at an end (the noun
@@ -201,7 +201,7 @@ class Extracted:
         bare: Expressions that say nothing of the things, whatever was read of them.
     """
 
-    statements: tuple[Triplet, ...]
+    triplets: tuple[Triplet, ...]
     phrases: Mapping[int, Phrase]
     places: tuple[Place, ...] = ()
     aliases: tuple[tuple[int, int], ...] = ()
@@ -230,7 +230,7 @@ _FORCES = ("asked", "supposed", "doubted", "glossed", *_MODAL)
 
 
 class Extraction:
-    """Extracts statements.
+    """Extracts triplets.
 
     Args:
         ontology: The tables of the profile.
@@ -326,7 +326,7 @@ class Extraction:
             (*row, False) for row in of("seen_for")
         }
         return Extracted(
-            statements=self._statements(atoms, facts, base),
+            triplets=self._triplets(atoms, facts, base),
             phrases=phrases,
             places=tuple(sorted({Place(*row) for row in of("place", 0)})),
             aliases=tuple(sorted(of("alias", 0, 1))),
@@ -337,7 +337,7 @@ class Extraction:
             swaps=_linked(of("swaps", 0, 1)),
             steps=tuple(sorted((Step(*row) for row in of("step", 0)), key=attrgetter("told"))),
             counts=tuple(
-                Counted(t, found.get("placed"), found.get("landmark"), found.get("other"))
+                Counted(t, found.get("figure"), found.get("ground"), found.get("other"))
                 for t, found in sorted(ends.items())
             ),
             among=_linked(of("among", 1)),
@@ -350,7 +350,7 @@ class Extraction:
             bare=frozenset(word for (word,) in of("bare")),
         )
 
-    def _statements(self, atoms: Atoms, facts: _Facts, base: int) -> tuple[Triplet, ...]:
+    def _triplets(self, atoms: Atoms, facts: _Facts, base: int) -> tuple[Triplet, ...]:
         """What one sentence states, as `_said` takes it."""
         negative, partial, unsure, turned, until = (
             {trigger for (trigger,) in atoms[name]}
@@ -358,10 +358,11 @@ class Extraction:
         )
         frame: dict[int, str] = dict(atoms["frame"])
         through, forces = _linked(atoms["via"]), _linked(atoms["force"])
-        found: dict[tuple[int, int, int, bool], Triplet] = {}
+        found: dict[tuple[int, ...], Triplet] = {}
         for name in ("says", "again"):
-            for t, placed, landmark, cost in atoms[name]:
-                if not {placed, landmark} <= {CONTEXT, *facts.phrases}:
+            for row in atoms[name]:
+                t, figure, ground, cost = row
+                if not {figure, ground} <= {CONTEXT, *facts.phrases}:
                     continue  # the rules took for a thing what is none
                 relations = facts.relations[base + t]
                 if t in partial and t not in negative:
@@ -372,8 +373,8 @@ class Extraction:
                 told = forces.get(t, ())
                 said = next((force for force in _FORCES if force in told), "asserted")
                 modal = next((f for f in _MODAL if f in told), "") if said == "asked" else ""
-                found[t, placed, landmark, denied] = Triplet(
-                    *(t, placed, landmark, relations, cost, denied, said, t in unsure),
+                found[t, figure, ground, denied] = Triplet(
+                    *(t, figure, ground, relations, cost, denied, said, t in unsure),
                     modal,
                     frame.get(t, ""),
                     t in until,
@@ -533,8 +534,8 @@ class _Facts:
             if (word.relations or bare) and not naming and not occasional:
                 self._trigger(t, word.category, word.relations)
                 if word.category == "term":
-                    placed, landmark = (self._words[token.i + n].text for n in (-1, 1))
-                    self._say(f"formula({t},{_quoted(placed)},{_quoted(landmark)}).")
+                    figure, ground = (self._words[token.i + n].text for n in (-1, 1))
+                    self._say(f"formula({t},{_quoted(figure)},{_quoted(ground)}).")
                 if word.denied:
                     self._say(f"set_against({t}).")
             return
@@ -660,21 +661,19 @@ class _Facts:
         moving = token.head.tag_ in _TOLD and _MOVING & self._classes_of(token.head)
         if text in self._of.goals and not moving:
             return  # "carried TO the door", not "attached TO the door", "you walk TO the door"
-        landmark = _object(token)
-        if landmark is None or landmark.i not in self.phrases or self._is_occasion(token):
+        ground = _object(token)
+        if ground is None or ground.i not in self.phrases or self._is_occasion(token):
             return
-        bare = not any(c.dep_ in _MODIFIERS for c in landmark.children)
-        if bare and landmark.tag_ == "NN" and not self._words[landmark.i].label:
+        bare = not any(c.dep_ in _MODIFIERS for c in ground.children)
+        if bare and ground.tag_ == "NN" and not self._words[ground.i].label:
             return  # "cheek BY jowl"
-        counted = [t for t in landmark.children if t.lower_ in self._of.ordinals]
-        graded = bool(counted) or any(
-            self._words[t.i].places for t in (landmark, *landmark.children)
-        )
+        counted = [t for t in ground.children if t.lower_ in self._of.ordinals]
+        graded = bool(counted) or any(self._words[t.i].places for t in (ground, *ground.children))
         if self._in_class(token.head, "unplaced") or (
             token.i and self._in_class(token.nbor(-1), "unplaced")
         ):
             return
-        kinds = [*sorted(self._classes_of(landmark)), *(["graded"] if graded else [])]
+        kinds = [*sorted(self._classes_of(ground)), *(["graded"] if graded else [])]
         senses = (self._of.senses.get((text, kind)) for kind in kinds)
         relation = next((sense for sense in senses if sense), relation)
         self._trigger(self._base + token.i, "preposition", (relation,))
@@ -682,18 +681,16 @@ class _Facts:
 
     def _is_occasion(self, token: Token) -> bool:
         """Whether a preposition says when, how or why something is: "IN summer", "ON foot"."""
-        landmark = _object(token)
-        if landmark is None:
+        ground = _object(token)
+        if ground is None:
             return False
-        bare = not any(c.dep_ in _MODIFIERS for c in landmark.children)
-        dated = any(
-            self._in_class(t, "occasion") for t in landmark.children if t.dep_ == "compound"
-        )
-        first, *rest = self._text(landmark).split()
+        bare = not any(c.dep_ in _MODIFIERS for c in ground.children)
+        dated = any(self._in_class(t, "occasion") for t in ground.children if t.dep_ == "compound")
+        first, *rest = self._text(ground).split()
         numbered = [word for word in rest if word.isdecimal()]  # "in MINUTE 70"
         labelled = bool(numbered) and "occasion" in self._of._classes.get(first, ())
-        occasion = dated or labelled or self._in_class(landmark, "occasion")
-        return occasion or (bare and self._in_class(landmark, "manner"))
+        occasion = dated or labelled or self._in_class(ground, "occasion")
+        return occasion or (bare and self._in_class(ground, "manner"))
 
     def _is_formation(self, token: Token) -> bool:
         """Whether a noun says how several things stand: "in a ROW"."""

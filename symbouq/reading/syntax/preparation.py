@@ -140,7 +140,7 @@ _REMEMBERED = 8_000
 _TERM = re.compile(
     r"(?<![A-Za-z])(?P<name>[A-Za-z][A-Za-z_]{0,40})"
     r"(?P<inverse>\^? ?\{?-1\}?|\u207b\u00b9)?(?: (?<=[A-Zi1] ))?"
-    r"\(\s*(?:[Tt]he )?(?P<placed>\w+)\s*,\s*(?:the )?(?P<landmark>\w+)\s*\)"
+    r"\(\s*(?:[Tt]he )?(?P<figure>\w+)\s*,\s*(?:the )?(?P<ground>\w+)\s*\)"
 )
 """A relation written as a formula: "DC(x,y)", or "EC (x,y)", where a brace of LaTeX was."""
 
@@ -179,7 +179,7 @@ class _Item(NamedTuple):
 _SIDE = "(?:[FM]*Q?[IT]?D?[FM]*Q?S(?:(?:H|[IT]D?)?[FM]*S)*(?:H?Q|H?N)*)"
 _ONE = f"(?:{_SIDE}|[FM]*P)"
 _COMPOUND = re.compile(f"({_ONE}(?:[,COXHF]{{1,4}}{_ONE})*)(,?F*[LTR])?")
-"""Sides and prepositions that are said together, and what ties them to a landmark: "two steps
+"""Sides and prepositions that are said together, and what ties them to a ground: "two steps
 up and to the left of"."""
 _PART = re.compile(f"([,COXHF]*)({_ONE})")
 _ORDER = re.compile("([LW])?D?(S)(?:Q|N)?H?[TL]H?D?(S)N?")
@@ -437,11 +437,11 @@ class Preparation:
         for term in _TERM.finditer(text):
             relation = self._named(term["name"], bool(term["inverse"]))
             if relation:
-                placed, named, landmark = (first + term.start(n) for n in ("placed", 0, "landmark"))
+                figure, named, ground = (first + term.start(n) for n in ("figure", 0, "ground"))
                 parts = [
-                    Piece(term["placed"], placed, argument=True),
+                    Piece(term["figure"], figure, argument=True),
                     Piece(term["name"], named, relation),
-                    Piece(term["landmark"], landmark, argument=True),
+                    Piece(term["ground"], ground, argument=True),
                 ]
                 found.append((named, first + term.end(), parts))
         for written, meaning in self._notations:
@@ -1224,8 +1224,8 @@ class _Sentence:
         if self.items:
             tied = self.items[-1].code in "LTCPI," or self.items[-1].category == "side"
             return self._named_item(at, end) if article or tied else None
-        placed = copula and end + 1 < len(self.texts) and self._places_at(end + 1)
-        return self._named_item(at, end) if placed else None
+        figure = copula and end + 1 < len(self.texts) and self._places_at(end + 1)
+        return self._named_item(at, end) if figure else None
 
     def _precedes_name(self, at: int) -> bool:
         """Whether a word tells what the name after it is of, as an apposition does: of unknown
@@ -1467,7 +1467,7 @@ class _Sentence:
                 self.items[n] = _Item("W", *item[1:3])
 
     def _departures(self) -> None:
-        """Takes "left" for the verb where nothing ties it to a landmark that has an article:
+        """Takes "left" for the verb where nothing ties it to a ground that has an article:
         "the fox LEFT the henhouse".
         """
         code = "".join(item.code for item in self.items)
@@ -1542,7 +1542,7 @@ class _Sentence:
                 and compound[1].startswith(("ID", "TD"))
                 and ",C" in compound[1]
             ):
-                # "at the bottom, and above it": the side has no landmark yet.
+                # "at the bottom, and above it": the side has no ground yet.
                 compound = _COMPOUND.match(code, position, code.index(",C", position))
             elif compound is not None and "C" in compound[1] and self._opens_next(compound):
                 end = compound.start() + compound[1].rindex("C")
@@ -1772,7 +1772,7 @@ class _Sentence:
                 places = self._places_of(words)
             if exact:
                 joined = self._exactly(joined)
-            # Of which landmarks there are two, the parser knows by itself.
+            # Of which grounds there are two, the parser knows by itself.
             shown = "between" if self.of.grouped.issuperset(joined) else SHOWN["preposition"]
             self._add(
                 *ends,
@@ -2011,8 +2011,8 @@ def _turned(words: Sequence[Word]) -> list[Word]:
     if texts[:1] not in (["not"], ["neither"]) or "but" not in texts:
         return list(words)
     but = texts.index("but")
-    placed = words[but - 1].category or any(w.category == "preposition" for w in words[1:but])
-    if not placed or not any(w.category for w in words[but:]):
+    figure = words[but - 1].category or any(w.category == "preposition" for w in words[1:but])
+    if not figure or not any(w.category for w in words[but:]):
         return list(words)  # "not the front desk but ..."
     made: list[Word] = []
     for n, word in enumerate(words[:but]):

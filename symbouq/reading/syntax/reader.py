@@ -27,7 +27,7 @@ from symbouq.reading.syntax.extraction import CONTEXT, Triplet
 from symbouq.reading.syntax.motion import Motion
 from symbouq.reading.syntax.names import Name
 from symbouq.reading.syntax.positions import Arrangement
-from symbouq.reading.syntax.said import Said
+from symbouq.reading.syntax.resolved import Resolved
 from symbouq.reading.syntax.sentences import Group, Sentence, Sentences
 from symbouq.reading.syntax.tables import Tables
 from symbouq.reading.syntax.things import Things
@@ -54,7 +54,7 @@ _UNSURE = 0.74
 words; measured in the same way."""
 
 _STANCES = {"asked": ASKED, "supposed": SUPPOSED, "doubted": QUOTED}
-"""Forces of statements to the stance of a claim that states nothing else."""
+"""Forces of triplets to the stance of a claim that states nothing else."""
 _STATED = ("asserted", "necessary", "impossible")
 """Forces of what holds where it is part of a scene, or the answer to a question."""
 _NUMBER = re.compile(r"\W*\d+\W*")
@@ -202,8 +202,8 @@ class SyntaxReader(TraceReader):
         motion = Motion(self.ontology, self.sentences.preparation.amounts)
         discourse = Discourse(things, self.sentences, arrangement, motion)
         tables = Tables(self.ontology)
-        spoken: list[list[Said]] = []
-        taken: Sequence[Said] = ()
+        spoken: list[list[Resolved]] = []
+        taken: Sequence[Resolved] = ()
         first: list[int] = []  # the sentence that speaks of a thing first
         worded: dict[tuple[int, int], set[tuple[str, str]]] = {}
         faults: list[str] = []
@@ -237,12 +237,12 @@ class SyntaxReader(TraceReader):
                         things.carried |= self._moving_along(spoken, thing)
                         spoken = self._displaced(spoken, {thing: place})
                         if step is not None:
-                            spoken[-1].append(replace(step, landmark=place))
+                            spoken[-1].append(replace(step, ground=place))
                     things.happenings += happened
                     told = self.said(discourse, sentence)
-                    corrected: Sequence[Said] = ()
+                    corrected: Sequence[Resolved] = ()
                     if taken and _lacks_subject(sentence):
-                        ends = taken[-1].placed, taken[-1].landmark
+                        ends = taken[-1].figure, taken[-1].ground
                         of = things.spellings[ends[0]], things.spellings[ends[1]]
                         corrected = self.completed(discourse, sentence, of, names)
                     taken = ()
@@ -250,8 +250,8 @@ class SyntaxReader(TraceReader):
                     here = self._counted(discourse, sentence, told)
                     spoken[-1] += here
                     for said in here:
-                        wording = sentence.word_of(said.statement), said.relation
-                        worded.setdefault((said.placed, said.landmark), set()).add(wording)
+                        wording = sentence.word_of(said.triplet), said.relation
+                        worded.setdefault((said.figure, said.ground), set()).add(wording)
                     unread = () if happened or corrected else self.rest(sentence, here, things)
                     if unread:
                         words = ", ".join(repr(word) for _, word in unread)
@@ -260,8 +260,8 @@ class SyntaxReader(TraceReader):
         with reading("the scene", " ".join(scene)):
             for (one, other), relation in self._kept_apart(discourse, spoken):
                 where = max(first[one], first[other])
-                statement = Triplet(0, CONTEXT, CONTEXT, (relation,), 1, False, "asserted")
-                spoken[where].append(Said(one, relation, other, statement, (0, 0)))
+                triplet = Triplet(0, CONTEXT, CONTEXT, (relation,), 1, False, "asserted")
+                spoken[where].append(Resolved(one, relation, other, triplet, (0, 0)))
             spoken = self._levelled(spoken)
             if spoken:
                 spoken[-1] += discourse.headings()
@@ -270,13 +270,13 @@ class SyntaxReader(TraceReader):
             raise InternalError("the question", fault, question)
         with reading("the question", question):
             order: list[int] = []
-            states: list[Said] = []
+            states: list[Resolved] = []
             modals: set[str] = set()
             for sentence in asked:
                 said_here = discourse.take(sentence)
-                states += [_confirmed(s) for s in said_here if s.statement.force == "asked"]
-                modals.update(s.statement.modal for s in said_here if s.statement.force == "asked")
-                states += [s for s in said_here if s.statement.force != "asked"]
+                states += [_confirmed(s) for s in said_here if s.triplet.force == "asked"]
+                modals.update(s.triplet.modal for s in said_here if s.triplet.force == "asked")
+                states += [s for s in said_here if s.triplet.force != "asked"]
                 order += self._asked(sentence, discourse)
         things.known = len(things)
         pair = tuple(dict.fromkeys(order))[:2]
@@ -292,8 +292,8 @@ class SyntaxReader(TraceReader):
         )
 
     def _counted(
-        self, discourse: Discourse, sentence: Sentence, said: Sequence[Said]
-    ) -> Sequence[Said]:
+        self, discourse: Discourse, sentence: Sentence, said: Sequence[Resolved]
+    ) -> Sequence[Resolved]:
         """What a sentence of a scene says, with each relation denied that it says holds of none:
         "none of the cups is in A". Where it says of how many it holds otherwise, nobody knows of
         which; what need not be, or is not known, is not said.
@@ -307,7 +307,7 @@ class SyntaxReader(TraceReader):
             return said
         relations, (least, most) = counted
         if most == 0:
-            return [replace(s, statement=replace(s.statement, negative=True)) for s in relations]
+            return [replace(s, triplet=replace(s.triplet, negative=True)) for s in relations]
         return relations if least == len(relations) else []
 
     def framed(self, read: list[list[Sentence]], upright: bool) -> list[list[Sentence]]:
@@ -318,7 +318,7 @@ class SyntaxReader(TraceReader):
         return [[s.upright(upright_as, self._plane) for s in sentences] for sentences in read]
 
     @staticmethod
-    def _moves(discourse: Discourse, sentence: Sentence) -> Iterator[tuple[int, Said | None]]:
+    def _moves(discourse: Discourse, sentence: Sentence) -> Iterator[tuple[int, Resolved | None]]:
         """What a sentence has move, in steps where it tells them."""
         told = set()
         for thing, step in discourse.steps(sentence):
@@ -328,20 +328,20 @@ class SyntaxReader(TraceReader):
             yield thing, None
 
     def _displaced(
-        self, spoken: Iterable[Iterable[Said]], turned: Mapping[int, int]
-    ) -> list[list[Said]]:
+        self, spoken: Iterable[Iterable[Resolved]], turned: Mapping[int, int]
+    ) -> list[list[Resolved]]:
         return [[s.displaced(turned, self.ontology) for s in said] for said in spoken]
 
-    def _moving_along(self, spoken: Iterable[Iterable[Said]], *moved: int) -> set[int]:
+    def _moving_along(self, spoken: Iterable[Iterable[Resolved]], *moved: int) -> set[int]:
         """What is in things that have moved, directly or by way of others."""
         held: dict[int, set[int]] = {}
         for each in (s for said in spoken for s in said):
             if each.relation in self.ontology.wording.carried:
-                held.setdefault(each.landmark, set()).add(each.placed)
+                held.setdefault(each.ground, set()).add(each.figure)
         return set().union(*(reached(held, thing) for thing in moved)) - set(moved)
 
     def _kept_apart(
-        self, discourse: Discourse, spoken: Sequence[Sequence[Said]]
+        self, discourse: Discourse, spoken: Sequence[Sequence[Resolved]]
     ) -> Iterator[tuple[tuple[int, int], str]]:
         """Pairs of containers of one kind, with what the profile takes them to be to each other."""
         relation = self.ontology.wording.distinct
@@ -350,21 +350,21 @@ class SyntaxReader(TraceReader):
             for pair in discourse.distinct([s for said in spoken for s in said], kinds):
                 yield pair, relation
 
-    def _levelled(self, spoken: Iterable[Sequence[Said]]) -> list[list[Said]]:
+    def _levelled(self, spoken: Iterable[Sequence[Resolved]]) -> list[list[Resolved]]:
         """What a scene says, with what exact directions are of things that nothing is in or on."""
         wording, relations = self.ontology.wording, self.ontology.relations
         around = wording.carried | self.sentences.containing | wording.inner_sides
         told = [list(said) for said in spoken]
         stated = [s for said in told for s in said]
-        holding = {s.landmark for s in stated if s.relation in around}
-        holding |= {s.placed for s in stated if relations.converse.get(s.relation) in around}
+        holding = {s.ground for s in stated if s.relation in around}
+        holding |= {s.figure for s in stated if relations.converse.get(s.relation) in around}
         for said in told:
             said += [
                 replace(s, relation=wording.levels[s.relation], offset=(), unit="")
                 for s in said
                 if s.relation in wording.levels
-                and not s.statement.negative
-                and holding.isdisjoint((s.placed, s.landmark))
+                and not s.triplet.negative
+                and holding.isdisjoint((s.figure, s.ground))
             ]
         return told
 
@@ -390,11 +390,11 @@ class SyntaxReader(TraceReader):
                 first -= 1
             before = sentence.words[first] if first >= 0 else None
             after = sentence.words[head + 1].text.lower() if head + 1 < len(sentence.words) else ""
-            landmark = before is not None and (
+            ground = before is not None and (
                 before.category in ("reference", "preposition")
                 or before.text.lower() in ("of", "from")
             )
-            if not order and landmark and after in ("is", "are", ",", "does"):
+            if not order and ground and after in ("is", "are", ",", "does"):
                 order.append(-1)  # "Relative to B, where is A?"
             order.append(thing)
         if order[:1] == [-1]:
@@ -403,13 +403,13 @@ class SyntaxReader(TraceReader):
 
     # Sentences -----------------------------------------------------------------------
 
-    def said(self, discourse: Discourse, sentence: Sentence) -> list[Said]:
+    def said(self, discourse: Discourse, sentence: Sentence) -> list[Resolved]:
         """What a sentence says of things, with what it confirms of the question before it."""
         asked = discourse.question
         said = list(discourse.take(sentence))
         if asked and not sentence.asked:
             told = self.confirms(sentence) or self._opens(sentence) in self._refusing
-            if told and not any(s.statement.negative for s in asked):
+            if told and not any(s.triplet.negative for s in asked):
                 turned = not self.confirms(sentence)
                 span = sentence.start, sentence.start + len(sentence.text)
                 confirmed = (replace(_confirmed(s, turned), span=span) for s in asked)
@@ -422,28 +422,26 @@ class SyntaxReader(TraceReader):
         sentence: Sentence,
         taken: tuple[str, str],
         names: frozenset[Name],
-    ) -> list[Said]:
+    ) -> list[Resolved]:
         """What words without a subject say of the one of what they correct: "..., no wait, right of
         the box".
 
         Args:
             discourse: What was said before.
             sentence: The words.
-            taken: What they correct was said of: what was placed, and its landmark.
+            taken: What they correct was said of: what was placed, and its ground.
             names: Names that the trace repeats.
         """
-        subject, landmark = taken
+        subject, ground = taken
         pronouns = self.ontology.lexicon.word.get("pronoun", ())
-        words = (
-            landmark if word.text.lower() in pronouns else word.text for word in sentence.words
-        )
+        words = (ground if word.text.lower() in pronouns else word.text for word in sentence.words)
         (whole,) = self.sentences.read([" ".join([subject, "is", *words])], names)
         span = sentence.start, sentence.start + len(sentence.text)
         return [
             replace(each, span=span)
             for part in whole
             for each in self.said(discourse, part)
-            if discourse.things.spellings[each.placed] == subject
+            if discourse.things.spellings[each.figure] == subject
         ]
 
     def has(self, sentence: Sentence, name: str) -> bool:
@@ -463,7 +461,7 @@ class SyntaxReader(TraceReader):
 
     def mentions(
         self,
-        said: Iterable[Said],
+        said: Iterable[Resolved],
         things: Things,
         forces: Collection[str] = _STATED,
     ) -> Iterator[Statement]:
@@ -478,34 +476,34 @@ class SyntaxReader(TraceReader):
         modal = len(forces) == 1 and not set(forces).isdisjoint(MODAL)
         groups: dict[tuple[int, str, int], list[tuple[int, Statement]]] = {}
         for each in said:
-            statement = each.statement
-            confidence = CONFIDENCE.get(statement.cost)
-            if confidence is None or not each.sure or statement.force not in forces:
+            triplet = each.triplet
+            confidence = CONFIDENCE.get(triplet.cost)
+            if confidence is None or not each.sure or triplet.force not in forces:
                 continue
             relation: str | None = each.relation
-            if statement.negative and not modal:
+            if triplet.negative and not modal:
                 relation = self.ontology.denied(each.relation)
             understood = self.ontology.understood(relation) if relation else None
             if understood is None:
                 continue
-            if statement.unsure:
+            if triplet.unsure:
                 confidence = min(confidence, _UNSURE)
-            if (statement.negative or statement.force == "impossible") and (
+            if (triplet.negative or triplet.force == "impossible") and (
                 understood != relation or each.relation in self.ontology.lexicon.vague
             ):
                 confidence = min(confidence, _UNSURE)  # something narrower is denied
             mention = Statement(
-                things.spellings[each.placed],
+                things.spellings[each.figure],
                 understood,
-                things.spellings[each.landmark],
+                things.spellings[each.ground],
                 each.span,
                 confidence,
-                max(each.placed, each.landmark) < things.known,
+                max(each.figure, each.ground) < things.known,
                 *((each.offset, each.unit) if understood == each.relation else ()),
             )
             if understood in self.ontology.lexicon.grouped:
-                key = each.placed, understood, statement.trigger
-                groups.setdefault(key, []).append((each.landmark, mention))
+                key = each.figure, understood, triplet.trigger
+                groups.setdefault(key, []).append((each.ground, mention))
             else:
                 yield mention
         for group in groups.values():
@@ -514,7 +512,7 @@ class SyntaxReader(TraceReader):
     def rest(
         self,
         sentence: Sentence,
-        said: Sequence[Said],
+        said: Sequence[Resolved],
         things: Things,
         forces: Collection[str] = _STATED,
     ) -> tuple[tuple[int, str], ...]:
@@ -529,40 +527,35 @@ class SyntaxReader(TraceReader):
         """
         unread = set(sentence.says.rest)
         unread.update(n for n, word in enumerate(sentence.words) if word.open or word.vague)
-        here = {(s.trigger, s.placed, s.landmark) for s in sentence.says.statements}
+        here = {(s.trigger, s.figure, s.ground) for s in sentence.says.triplets}
         # Without what it confirms of the question before it.
-        said = [
-            s
-            for s in said
-            if (s.statement.trigger, s.statement.placed, s.statement.landmark) in here
-        ]
+        said = [s for s in said if (s.triplet.trigger, s.triplet.figure, s.triplet.ground) in here]
         if self.sentences.preparation.amounts.measures:
             unread.update(
-                s.statement.trigger
+                s.triplet.trigger
                 for s in said
-                if sentence.words[s.statement.trigger].amounts and not s.offset
+                if sentence.words[s.triplet.trigger].amounts and not s.offset
             )
         grouped_as = self.ontology.lexicon.grouped
-        grouped = {s.statement.trigger for s in said if s.relation in grouped_as}
+        grouped = {s.triplet.trigger for s in said if s.relation in grouped_as}
         spoken = [
             s
             for s in said
-            if s.statement.trigger in grouped
-            or any(True for _ in self.mentions([s], things, forces))
+            if s.triplet.trigger in grouped or any(True for _ in self.mentions([s], things, forces))
         ]
-        triggers = {n for s in spoken for n in (s.statement.trigger, *s.joined)}
-        triggers |= {s.statement.trigger for s in said if self._is_covered(s, spoken)}
-        for stated in sentence.says.statements:
-            located = stated.landmark in triggers  # "on the third FLOOR"
+        triggers = {n for s in spoken for n in (s.triplet.trigger, *s.joined)}
+        triggers |= {s.triplet.trigger for s in said if self._is_covered(s, spoken)}
+        for stated in sentence.says.triplets:
+            located = stated.ground in triggers  # "on the third FLOOR"
             if stated.trigger not in triggers and not located:
                 unread.add(stated.trigger)
         phrases = sentence.says.phrases
         terms = {n for n, word in enumerate(sentence.words) if word.category == "term"}
         for trigger in triggers:  # "left of B and C", of which only B is known
-            of = [s for s in spoken if s.statement.trigger == trigger]
-            named_so = (s for s in spoken if s.statement.trigger in {trigger, *terms})
-            known = {n for s in named_so for n in (s.placed, s.landmark)}
-            heads = {n for s in of for n in (s.statement.placed, s.statement.landmark)}
+            of = [s for s in spoken if s.triplet.trigger == trigger]
+            named_so = (s for s in spoken if s.triplet.trigger in {trigger, *terms})
+            known = {n for s in named_so for n in (s.figure, s.ground)}
+            heads = {n for s in of for n in (s.triplet.figure, s.triplet.ground)}
             for group in sentence.says.groups:
                 others = () if heads.isdisjoint(group) else set(group) - heads
                 named = (n for n in others if phrases[n].names)
@@ -575,7 +568,7 @@ class SyntaxReader(TraceReader):
         words += [(word.end, word.left_out) for word in sentence.words if word.left_out]
         return tuple((start + at, text) for at, text in sorted(words))
 
-    def _is_covered(self, said: Said, others: Iterable[Said]) -> bool:
+    def _is_covered(self, said: Resolved, others: Iterable[Resolved]) -> bool:
         """Whether what is read says all of a relation that the profile does not have: "left of B
         and at the same height", where what is left of a thing is level with it.
         """
@@ -583,8 +576,8 @@ class SyntaxReader(TraceReader):
         if axis is None or said.relation in self.ontology.relations.family:
             return False
         encoding, component = self.ontology.encoding, self.ontology.relations.component
-        pair = {said.placed, said.landmark}
-        level = {o.relation for o in others if {o.placed, o.landmark} == pair}
+        pair = {said.figure, said.ground}
+        level = {o.relation for o in others if {o.figure, o.ground} == pair}
         level = {relation for relation in level if component.get(relation, {}).get(axis) == 0}
         return bool(level) and all(
             axis in encoding.axes[key]
@@ -592,12 +585,12 @@ class SyntaxReader(TraceReader):
             if relation in level
         )
 
-    def unread(self, said: Sequence[Said], sentence: Sentence) -> str:
+    def unread(self, said: Sequence[Resolved], sentence: Sentence) -> str:
         """Why nothing is stated by a sentence that asserts something, if it speaks of a place."""
-        asserted = [s for s in said if s.statement.force in ("asserted", *MODAL)]
+        asserted = [s for s in said if s.triplet.force in ("asserted", *MODAL)]
         if not asserted:
             return "unread" if any(word.relations for word in sentence.words) else ""
-        sure = [s for s in asserted if s.sure and s.statement.cost in CONFIDENCE]
+        sure = [s for s in asserted if s.sure and s.triplet.cost in CONFIDENCE]
         return "not-in-profile" if sure else "uncertain"
 
     def label(self, text: str, things: Things, asked: tuple[str, str]) -> tuple[Statement, ...]:
@@ -633,11 +626,11 @@ def _flat(ontology: Ontology) -> set[str]:
     return {unit for unit, (kind, _) in wording.unit.items() if kind in kinds}
 
 
-def _confirmed(said: Said, turned: bool = False) -> Said:
+def _confirmed(said: Resolved, turned: bool = False) -> Resolved:
     """What a question asks, as asserted; the other way round if it is turned."""
-    statement = said.statement
-    negative = statement.negative != turned
-    return replace(said, statement=replace(statement, force="asserted", negative=negative))
+    triplet = said.triplet
+    negative = triplet.negative != turned
+    return replace(said, triplet=replace(triplet, force="asserted", negative=negative))
 
 
 def _opening(sentence: Sentence) -> list[str]:
@@ -647,7 +640,7 @@ def _opening(sentence: Sentence) -> list[str]:
 
 def _lacks_subject(sentence: Sentence) -> bool:
     """Whether what a sentence says of places, if anything, it says of nothing that it names."""
-    return all(statement.placed < 0 for statement in sentence.says.statements)
+    return all(triplet.figure < 0 for triplet in sentence.says.triplets)
 
 
 def _within(place: int, spans: Iterable[tuple[int, int]]) -> bool:
@@ -661,28 +654,28 @@ def _is_term(sentence: Sentence) -> bool:
     return len(words) == 3 and words[1].category == "term"
 
 
-def _plainly(said: Said) -> Said:
+def _plainly(said: Resolved) -> Resolved:
     """The same as asserted of what it denies or doubts."""
-    return replace(said, statement=replace(said.statement, force=ASSERTED, negative=False))
+    return replace(said, triplet=replace(said.triplet, force=ASSERTED, negative=False))
 
 
-def _cited(said: Said) -> Said:
+def _cited(said: Resolved) -> Resolved:
     """The same as what explains a term, and says nothing of the scene."""
-    force = "doubted" if said.statement.force in (*_STATED, "glossed") else said.statement.force
-    return replace(said, statement=replace(said.statement, force=force))
+    force = "doubted" if said.triplet.force in (*_STATED, "glossed") else said.triplet.force
+    return replace(said, triplet=replace(said.triplet, force=force))
 
 
-def _restated(said: Said) -> Said:
+def _restated(said: Resolved) -> Resolved:
     """The same where it explains a term that the scene states: asserted, though not so surely that
     it could contradict anything.
     """
-    if said.statement.force != "glossed":
+    if said.triplet.force != "glossed":
         return said
-    return replace(said, statement=replace(said.statement, force=ASSERTED, unsure=True))
+    return replace(said, triplet=replace(said.triplet, force=ASSERTED, unsure=True))
 
 
-def _unsure(said: Said) -> Said:
-    return replace(said, statement=replace(said.statement, unsure=True))
+def _unsure(said: Resolved) -> Resolved:
+    return replace(said, triplet=replace(said.triplet, unsure=True))
 
 
 class _ClaimParser:
@@ -752,7 +745,7 @@ class _ClaimParser:
 
     def may_be_label(self, sentence: Sentence) -> bool:
         """Whether a sentence names no things that it would relate, so that it may be a label."""
-        return all(statement.landmark == CONTEXT for statement in sentence.says.statements)
+        return all(triplet.ground == CONTEXT for triplet in sentence.says.triplets)
 
     def label(self, text: str, pair: tuple[str, str]) -> tuple[Statement, ...]:
         """A bare label, "upper-left", as a relation of a pair."""
@@ -820,13 +813,13 @@ class _ClaimParser:
         first = _opening(sentence)[:1]
         glosses = not set(first).isdisjoint(meaning) or self._defines(_opening(sentence))
         chained = self._glossed and glosses
-        glosses = chained or any(each.statement.force == "glossed" for each in said)
+        glosses = chained or any(each.triplet.force == "glossed" for each in said)
         if glosses and self._restates(sentence, said):
             chained = glosses = False
             said = [_restated(each) for each in said]
         self._glossed = glosses or self._of.has(sentence, "equivalence")
         if glosses:  # "x must be in z, which means TPP(x,z)" says the first
-            explained = (chained or s.statement.force == "glossed" for s in said)
+            explained = (chained or s.triplet.force == "glossed" for s in said)
             said = [_cited(s) if cites else s for s, cites in zip(said, explained, strict=True)]
         # What follows a condition in its paragraph may hold under it alone.
         self._conditional = self._conditional and not _PARAGRAPH.search(gap)
@@ -836,10 +829,10 @@ class _ClaimParser:
         self._example = self._example or self._of.has(sentence, "example")
         # What is listed as possible may be tested, and refused, later.
         if self._numbered or unmarked(sentence.text):
-            said = [_unsure(s) if s.statement.force == "possible" else s for s in said]
+            said = [_unsure(s) if s.triplet.force == "possible" else s for s in said]
         self._numbered = _NUMBER.fullmatch(sentence.text) is not None
         self._conditional = self._conditional or any(
-            each.statement.force == "supposed" for each in said
+            each.triplet.force == "supposed" for each in said
         )
         if self._is_supposed(sentence, said, gap):
             return Reading(stance=SUPPOSED)
@@ -853,11 +846,11 @@ class _ClaimParser:
         if told is not None:
             return told
         whole = said
-        if any(s.statement.force in MODAL for s in said):
+        if any(s.triplet.force in MODAL for s in said):
             said = self._without_reasons(sentence, said)
         if sentence.says.rest:  # a part that does not hold denies the whole
-            said = [_unsure(s) if s.statement.negative else s for s in said]
-        forces = [s.statement.force for s in said]
+            said = [_unsure(s) if s.triplet.negative else s for s in said]
+        forces = [s.triplet.force for s in said]
         for stance in (ASSERTED, *(force for force in MODAL if force in forces)):
             mentions = list(self._of.mentions(said, self._things, (stance,)))
             if mentions:
@@ -870,18 +863,18 @@ class _ClaimParser:
         rest = self._of.rest(sentence, said, self._things) if stance == ASSERTED else ()
         return Reading([], stance, self._of.unread(said, sentence), rest=rest)
 
-    def _restates(self, sentence: Sentence, said: Sequence[Said]) -> bool:
+    def _restates(self, sentence: Sentence, said: Sequence[Resolved]) -> bool:
         """Whether each formula that a sentence explains is a fact of the scene: "TPP(x,y) means
         that x is in y".
         """
-        terms = [s for s in said if sentence.words[s.statement.trigger].category == "term"]
+        terms = [s for s in said if sentence.words[s.triplet.trigger].category == "term"]
         mentions = self._of.mentions(map(_restated, terms), self._things)
         told = {(m.figure, m.relation, m.ground) for m in mentions}
         return bool(told) and told <= self._given
 
-    def _bids(self, sentence: Sentence, said: Said) -> bool:
+    def _bids(self, sentence: Sentence, said: Resolved) -> bool:
         """Whether a sentence tells somebody to bring about what it says, and no way to go."""
-        if said.statement.trigger in sentence.says.bare:
+        if said.triplet.trigger in sentence.says.bare:
             return False
         named = [
             (word.start, word.start + len(word.text))
@@ -892,7 +885,7 @@ class _ClaimParser:
         return self._of.forces.bids(sentence.text, span, named)
 
     def _counted(
-        self, discourse: Discourse, sentence: Sentence, said: Sequence[Said]
+        self, discourse: Discourse, sentence: Sentence, said: Sequence[Resolved]
     ) -> Reading | None:
         """What a sentence says of how many of some relations hold: of none, where it denies what no
         relation of the profile is the opposite of; or of whether they must, or are known to.
@@ -902,7 +895,7 @@ class _ClaimParser:
             sentence: The sentence.
             said: What it says of things.
         """
-        told = [s.statement for s in said]
+        told = [s.triplet for s in said]
         one = len({s.trigger for s in told}) == 1
         if one and not sentence.asked and self._of.has(sentence, "unnecessary"):
             return self._all_of([_plainly(each) for each in said], "unnecessary")
@@ -921,7 +914,7 @@ class _ClaimParser:
         return self._all_of(relations, ASSERTED if whole else COUNTED, count)
 
     def _all_of(
-        self, said: Sequence[Said], stance: str, count: Count | None = None
+        self, said: Sequence[Resolved], stance: str, count: Count | None = None
     ) -> Reading | None:
         """What is said, with a stance; None where not all of it is in a relation of the profile."""
         mentions = list(self._of.mentions(said, self._things, (ASSERTED,)))
@@ -929,18 +922,18 @@ class _ClaimParser:
             return None
         return Reading(mentions, stance, "", count if stance == COUNTED else None)
 
-    def _without_reasons(self, sentence: Sentence, said: Sequence[Said]) -> list[Said]:
+    def _without_reasons(self, sentence: Sentence, said: Sequence[Resolved]) -> list[Resolved]:
         """What is said before a reason, "because ...", or after one that comes first, "since ...,",
         where that says what must, or can, be.
         """
         reasons = self._of.ontology.wording.lexeme.get("reason", ())
         if sentence.words and sentence.words[0].text.lower() in reasons:
-            modal_ones = [s for s in said if s.statement.force in MODAL]
+            modal_ones = [s for s in said if s.triplet.force in MODAL]
             return modal_ones or list(said)
         begins = [word.start for word in sentence.words[1:] if word.text.lower() in reasons]
         start = sentence.start + min(begins, default=len(sentence.text))
         before = [s for s in said if s.span[0] < start]
-        modal = any(s.statement.force in MODAL for s in before)
+        modal = any(s.triplet.force in MODAL for s in before)
         return before if modal else list(said)
 
     def _has_word(self, sentence: Sentence, name: str) -> bool:
@@ -948,21 +941,21 @@ class _ClaimParser:
         words = self._of.ontology.wording.lexeme.get(name, frozenset())
         return not words.isdisjoint(word.text.lower() for word in sentence.words)
 
-    def _said(self, discourse: Discourse, sentence: Sentence) -> list[Said]:
+    def _said(self, discourse: Discourse, sentence: Sentence) -> list[Resolved]:
         """What a sentence says of things; unsure where the scene's words leave it open."""
         said = self._of.said(discourse, sentence)
         return [_unsure(s) if self._is_blurred(s, sentence) else s for s in said]
 
-    def _is_blurred(self, said: Said, sentence: Sentence) -> bool:
+    def _is_blurred(self, said: Resolved, sentence: Sentence) -> bool:
         """Whether the words of scene and claim for two things may mean the same."""
         blurred = self._of.ontology.wording.blurred
         converse = self._of.ontology.relations.converse
-        word, relation = sentence.word_of(said.statement), said.relation
+        word, relation = sentence.word_of(said.triplet), said.relation
         compass = not self._of.sentences.fixed.isdisjoint(word.split())
         if compass and relation not in self._of.ontology.relations.within:
             return False  # "on the shelf" is not north of it
-        there = self._scene.worded.get((said.placed, said.landmark), set())
-        turned = self._scene.worded.get((said.landmark, said.placed), set())
+        there = self._scene.worded.get((said.figure, said.ground), set())
+        turned = self._scene.worded.get((said.ground, said.figure), set())
         return any((w, relation) in blurred or (word, r) in blurred for w, r in there) or any(
             (w, converse.get(relation)) in blurred or (word, converse.get(r)) in blurred
             for w, r in turned
@@ -973,7 +966,7 @@ class _ClaimParser:
         defining = self._of.ontology.wording.lexeme.get("defining", ())
         return any(word.lower().removesuffix("s") in defining for word in words)
 
-    def _is_supposed(self, sentence: Sentence, said: Sequence[Said], gap: str) -> bool:
+    def _is_supposed(self, sentence: Sentence, said: Sequence[Resolved], gap: str) -> bool:
         """Whether a sentence belongs to a supposition, which goes on while it is drawn on; over the
         items of a list that it opens; to the end of the paragraph, if it is an example.
 
@@ -1001,7 +994,7 @@ class _ClaimParser:
         )
         supposed = opens or example or goes_on
         # "TPP(x, z):" and "For A to be above B, ..." say nothing of what follows from them, either.
-        forces = {s.statement.force for s in said}
+        forces = {s.triplet.force for s in said}
         heading = sentence.text.rstrip("* ").endswith(":")
         defined = heading and self._defines(word.text for word in sentence.words)
         headed = heading and any(word.category == "term" for word in sentence.words)

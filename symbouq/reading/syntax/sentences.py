@@ -79,15 +79,13 @@ class Sentence:
     time: str = ""
     fault: str = ""
 
-    def sure(self, statement: Triplet) -> bool:
-        """Whether a statement counts: it is read plainly, or of things that are known."""
-        return statement.cost <= SURE or self.known.issuperset(
-            (statement.placed, statement.landmark)
-        )
+    def sure(self, triplet: Triplet) -> bool:
+        """Whether a triplet counts: it is read plainly, or of things that are known."""
+        return triplet.cost <= SURE or self.known.issuperset((triplet.figure, triplet.ground))
 
-    def word_of(self, statement: Triplet) -> str:
-        """The word by which it makes a statement; empty where the question before has it."""
-        at = statement.trigger
+    def word_of(self, triplet: Triplet) -> str:
+        """The word by which it states a triplet; empty where the question before has it."""
+        at = triplet.trigger
         return "".join(word.text.lower() for word in self.words[at : at + 1])
 
     def upright(self, upright_as: Mapping[str, str], plane: Set[str]) -> Sentence:
@@ -98,19 +96,19 @@ class Sentence:
             plane: Words of the plane: those of the compass, and steps of a grid.
         """
         words = list(self.words)
-        statements = []
-        for statement in self.says.statements:
-            word = self.words[statement.trigger]
+        triplets = []
+        for triplet in self.says.triplets:
+            word = self.words[triplet.trigger]
             if plane.isdisjoint(_WORDS.findall(word.text.lower())):
-                told = tuple(upright_as.get(r, r) for r in statement.relations)
-                statement = replace(statement, relations=told)
+                told = tuple(upright_as.get(r, r) for r in triplet.relations)
+                triplet = replace(triplet, relations=told)
                 amounts = (
                     a._replace(relation=upright_as.get(a.relation, a.relation))
                     for a in word.amounts
                 )
-                words[statement.trigger] = replace(word, amounts=tuple(amounts))
-            statements.append(statement)
-        says = replace(self.says, statements=tuple(statements))
+                words[triplet.trigger] = replace(word, amounts=tuple(amounts))
+            triplets.append(triplet)
+        says = replace(self.says, triplets=tuple(triplets))
         return replace(self, words=tuple(words), says=says)
 
     def named(self, head: int) -> tuple[list[str], str, bool]:
@@ -361,18 +359,18 @@ class Sentences:
             text: Its text.
         """
         quotes = [match.span() for match in _QUOTATION.finditer(text)]
-        if not quotes or not says.statements:
+        if not quotes or not says.triplets:
             return says
         outside = _QUOTATION.sub(" ", text).lower()
         if self._citing.search(outside) or not any(map(str.isalpha, outside)):
             return says
-        statements = tuple(
+        triplets = tuple(
             replace(s, force="doubted")
             if any(start < words[s.trigger].start < end for start, end in quotes)
             else s
-            for s in says.statements
+            for s in says.triplets
         )
-        return replace(says, statements=statements)
+        return replace(says, triplets=triplets)
 
     def _time(self, text: str) -> str:
         """When a sentence in lower case says that things were so; empty where it does not say."""
@@ -386,7 +384,7 @@ class Sentences:
 
     def _heads(self, sentences: Sequence[Sequence[Piece]]) -> frozenset[str]:
         """The nouns that open labels: "box" where there is a "Box 14"; "shell casing" where a
-        "shell casing 1" is a landmark, and there is a second.
+        "shell casing 1" is a ground, and there is a second.
         """
         opened = Counter[str]()
         codes: dict[str, set[str]] = {}
@@ -411,8 +409,8 @@ class Sentences:
                 head = noun.split()[0].lower()
                 opened[head] += 2 * times
                 if n and self.preparation.is_name_part(words[n - 1]):
-                    placed = n > 1 and bool(words[n - 2].category)
-                    opened[f"{words[n - 1].text.lower()} {head}"] += (1 + placed) * times
+                    figure = n > 1 and bool(words[n - 2].category)
+                    opened[f"{words[n - 1].text.lower()} {head}"] += (1 + figure) * times
         known = {head for head, count in opened.items() if count > 1 + (" " in head)}
         return frozenset(known.union(head for head, of in codes.items() if len(of) > 1))
 
@@ -502,8 +500,8 @@ def _merit(sentence: Sentence) -> tuple[int, int]:
     """How good a reading is: how many expressions say something that is sure, of how few things
     that are not known as names; more is better.
     """
-    sure = [s for s in sentence.says.statements if s.cost <= SURE]
-    heads = {n for s in sure for n in (s.placed, s.landmark) if n != CONTEXT}
+    sure = [s for s in sentence.says.triplets if s.cost <= SURE]
+    heads = {n for s in sure for n in (s.figure, s.ground) if n != CONTEXT}
     return len({s.trigger for s in sure}), -len(heads - _told(sentence))
 
 
@@ -519,9 +517,9 @@ def _agree(plain: Sentence, other: Sentence) -> bool:
     def said(sentence: Sentence) -> set[tuple[int, ...]]:
         places = [word.start for word in sentence.words]
         return {
-            (places[s.trigger], places[s.placed], places[s.landmark])
-            for s in sentence.says.statements
-            if s.cost <= SURE and CONTEXT not in (s.placed, s.landmark)
+            (places[s.trigger], places[s.figure], places[s.ground])
+            for s in sentence.says.triplets
+            if s.cost <= SURE and CONTEXT not in (s.figure, s.ground)
         }
 
     known = {plain.words[n].start for n in _told(plain)}

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from symbouq.reading.stems import singular_of
 from symbouq.reading.syntax.extraction import CONTEXT, Triplet
-from symbouq.reading.syntax.said import Meant, Said
+from symbouq.reading.syntax.resolved import Resolve, Resolved
 from symbouq.reading.syntax.sentences import Sentence, Sentences
 from symbouq.reading.syntax.things import Things
 
@@ -25,9 +25,9 @@ class Whole:
         telling: Whether the text is a scene, which may speak of a whole that it has not named.
     """
 
-    def __init__(self, things: Things, sentences: Sentences, meant: Meant, telling: bool) -> None:
+    def __init__(self, things: Things, sentences: Sentences, meant: Resolve, telling: bool) -> None:
         self._things = things
-        self._meant = meant
+        self._resolve = meant
         self._telling = telling
         self._wording = sentences.ontology.wording
         self._sides = sentences.preparation.sides
@@ -38,10 +38,10 @@ class Whole:
         """Takes the only room, page or the like that the text has named for what it is about."""
         if not self._telling or self._things.whole is not None:
             return
-        beside = {statement.placed for statement in sentence.says.statements} | {
-            statement.landmark
-            for statement in sentence.says.statements
-            if not self._wording.inner_sides.issuperset(statement.relations)
+        beside = {triplet.figure for triplet in sentence.says.triplets} | {
+            triplet.ground
+            for triplet in sentence.says.triplets
+            if not self._wording.inner_sides.issuperset(triplet.relations)
         }
         named = [
             head
@@ -49,51 +49,51 @@ class Whole:
             if phrase.names and not phrase.plural and head not in beside
             if self._has(sentence, head, self._class("surface"))
         ]
-        meant = self._meant(sentence, named[0], CONTEXT) if len(named) == 1 else ()
+        meant = self._resolve(sentence, named[0], CONTEXT) if len(named) == 1 else ()
         if len(meant) == 1:
             (self._things.whole,) = meant
 
-    def of_whole(self, sentence: Sentence, statement: Triplet) -> tuple[Triplet, int | None]:
+    def of_whole(self, sentence: Sentence, triplet: Triplet) -> tuple[Triplet, int | None]:
         """A statement about a side of the whole, "on the left", "in the lower right corner", with
         the whole; as it is, and None, where it is about something else.
         """
-        word = sentence.words[statement.trigger]
-        relations = statement.relations
+        word = sentence.words[triplet.trigger]
+        relations = triplet.relations
         central = bool(relations) and all(r in self._wording.central for r in relations)
-        if word.category != "side" or not relations or statement.placed == CONTEXT:
-            return statement, None
-        if statement.landmark != CONTEXT:
-            if self._has(sentence, statement.landmark, self._class("surface")):
+        if word.category != "side" or not relations or triplet.figure == CONTEXT:
+            return triplet, None
+        if triplet.ground != CONTEXT:
+            if self._has(sentence, triplet.ground, self._class("surface")):
                 # "The page has a logo at the top": on that side within it.
-                inner = self._within(sentence, statement)
-                return replace(statement, relations=inner or relations), None
-            holds = self._has(sentence, statement.landmark, self._class("container"))
-            holds = holds or sentence.says.phrases[statement.landmark].role == "subject"
+                inner = self._within(sentence, triplet)
+                return replace(triplet, relations=inner or relations), None
+            holds = self._has(sentence, triplet.ground, self._class("container"))
+            holds = holds or sentence.says.phrases[triplet.ground].role == "subject"
             if not central or holds:
-                return statement, None
+                return triplet, None
         if central and not self._wording.within_as:
-            return replace(statement, cost=_UNKNOWN), None
-        relations = self._within(sentence, statement)
+            return replace(triplet, cost=_UNKNOWN), None
+        relations = self._within(sentence, triplet)
         if not relations:
-            return statement, None  # "to the left", of what was spoken of last
+            return triplet, None  # "to the left", of what was spoken of last
         whole = self.opposed(relations)
         if whole is None:
             whole = self._things.surroundings() if self._telling else self._things.whole
         cost = 1 if whole is not None else _UNKNOWN
-        return replace(statement, relations=relations, cost=cost), whole
+        return replace(triplet, relations=relations, cost=cost), whole
 
-    def _within(self, sentence: Sentence, statement: Triplet) -> tuple[str, ...]:
+    def _within(self, sentence: Sentence, triplet: Triplet) -> tuple[str, ...]:
         """The sides of the inside of a thing that a statement tells, "at the very top"; none if it
         tells others.
         """
-        if self._wording.inner_sides.issuperset(statement.relations):
-            return statement.relations
-        words = (w.text.lower() for w in sentence.words[: statement.trigger])
+        if self._wording.inner_sides.issuperset(triplet.relations):
+            return triplet.relations
+        words = (w.text.lower() for w in sentence.words[: triplet.trigger])
         before = [word for word in words if word not in self._class("degree")][-2:]
         opens = len(before) == 2 and before[0] in self._class("within") | self._class("upon")
         if not opens or before[1] not in self._class("article"):
             return ()
-        sides = (self._wording.within_as.get(relation, ()) for relation in statement.relations)
+        sides = (self._wording.within_as.get(relation, ()) for relation in triplet.relations)
         return tuple(dict.fromkeys(side for of in sides for side in of))
 
     def hear(self, relations: tuple[str, ...], whole: int) -> None:
@@ -112,24 +112,24 @@ class Whole:
         middles = [not self._wording.central.isdisjoint(of) for of in (relations, told)]
         return whole if opposite or sum(middles) == 1 else None
 
-    def bounded(self, sentence: Sentence, said: Sequence[Said]) -> Iterator[Said]:
+    def bounded(self, sentence: Sentence, said: Sequence[Resolved]) -> Iterator[Resolved]:
         """What a sentence says of boundaries, "the west wall", and of what is at one: it is on that
         side of what they bound.
         """
         if not self._telling or not self._wording.within_as:
             return
         for each in said:
-            head = each.statement.landmark
-            counts = each.sure and not each.statement.negative
+            head = each.triplet.ground
+            counts = each.sure and not each.triplet.negative
             if head == CONTEXT or not counts or each.relation not in self._wording.bounding:
                 continue
             sides = self._sides_of(sentence, head)
-            whole = self._bounded_by(sentence, head) if sides else each.landmark
+            whole = self._bounded_by(sentence, head) if sides else each.ground
             for side in sides:
-                for thing in (each.landmark, each.placed):
+                for thing in (each.ground, each.figure):
                     if thing != whole:
                         yield replace(
-                            each, placed=thing, relation=side, landmark=whole, offset=(), unit=""
+                            each, figure=thing, relation=side, ground=whole, offset=(), unit=""
                         )
 
     def _sides_of(self, sentence: Sentence, head: int) -> tuple[str, ...]:
@@ -143,7 +143,7 @@ class Whole:
     def _bounded_by(self, sentence: Sentence, head: int) -> int:
         """What a boundary belongs to: what the sentence says, else the whole."""
         for owner in sentence.says.parts.get(head, ()):
-            for thing in self._meant(sentence, owner, head):
+            for thing in self._resolve(sentence, owner, head):
                 return thing
         return self._things.surroundings()
 

@@ -46,7 +46,7 @@ SENTENCES = {
         "the square | above the circle",
         "it | left the star",
     ],
-    # A landmark that comes with a later clause
+    # A ground that comes with a later clause
     "A square is covered by and a circle is in block K.": [
         "a square | tpp block K",
         "a circle | ntpp block K",
@@ -89,7 +89,7 @@ SENTENCES = {
     "Block K, which has a square, a circle, and a star, is above block L.": [
         "block K (ntppi a square & a circle & a star) | above block L"
     ],
-    # Edges and sides that need no landmark
+    # Edges and sides that need no ground
     "Block K has a square that touches the bottom edge.": [
         "block K | ntppi a square (at_bottom_edge)"
     ],
@@ -187,7 +187,7 @@ def test_sentence(sentence: str) -> None:
 MISSED = {
     "To the left of the square and above the star is a circle.": (
         ["a circle | left the square; above the star"],
-        "of two places in front, each with a landmark, only the last is read",
+        "of two places in front, each with a ground, only the last is read",
     ),
     "Above the square, a circle is found.": (
         ["a circle | above the square"],

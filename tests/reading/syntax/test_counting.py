@@ -24,7 +24,7 @@ def counted(text: str) -> tuple[list[str], int, int] | None:
         return None
     said, (least, most) = found
     assert {each.relation for each in said} == {"left"}
-    return [f"{NAMES[s.placed]} {NAMES[s.landmark]}" for s in said], least, most
+    return [f"{NAMES[s.figure]} {NAMES[s.ground]}" for s in said], least, most
 
 
 OF_THREE = ["cup lamp", "jug lamp", "pot lamp"]

@@ -17,7 +17,7 @@ def said(text: str) -> list[tuple[str, str, str]]:
     discourse = Discourse(Things(), SENTENCES)
     of = discourse.things.spellings
     return [
-        (of[s.placed], s.relation, of[s.landmark])
+        (of[s.figure], s.relation, of[s.ground])
         for sentence in SENTENCES.read([text])[0]
         for s in discourse.take(sentence)
     ]

@@ -29,17 +29,17 @@ def read(text: str) -> Sentence:
 
 
 def stated(text: str) -> list[tuple[str, ...]]:
-    """Placed thing, relation, landmark, and `not` or a force where there is one."""
+    """Placed thing, relation, ground, and `not` or a force where there is one."""
     sentence = read(text)
 
     def name(head: int) -> str:
         return "..." if head == CONTEXT else " ".join(sentence.named(head)[0]).lower()
 
     return [
-        (name(s.placed), relation, name(s.landmark))
+        (name(s.figure), relation, name(s.ground))
         + (("not",) if s.negative else ())
         + ((s.force,) if s.force != "asserted" else ())
-        for s in sentence.says.statements
+        for s in sentence.says.triplets
         if s.cost < 4
         for relation in s.relations
     ]
@@ -312,7 +312,7 @@ class Needs(Transformer):
 def test_nothing_depends_on_its_own_negation() -> None:
     needs = Needs()
     parse_string(extraction.reading_rules(), lambda rule: needs.visit(rule) and None)
-    assert ("landmark", "placed") in needs.complete
+    assert ("ground", "figure") in needs.complete
     circular = [(a, b) for a, b in needs.complete if a in needs.reached(b)]
     assert not circular
 

@@ -30,8 +30,8 @@ def test_sentences_of_one_shape_are_parsed_once(monkeypatch: pytest.MonkeyPatch)
     SENTENCES.read(["P sits right above Q."])
     monkeypatch.setattr(SENTENCES.pipeline, "parsed", lambda sentences: iter(list(sentences)))
     (read,) = SENTENCES.read(["K sits right above L."])
-    (statement,) = read[0].says.statements
-    assert read[0].named(statement.placed) == (["K"], "K", False)
+    (triplet,) = read[0].says.triplets
+    assert read[0].named(triplet.figure) == (["K"], "K", False)
 
 
 def test_offsets_are_those_of_the_text() -> None:
@@ -43,18 +43,18 @@ def test_offsets_are_those_of_the_text() -> None:
 def test_what_is_longer_than_any_that_is_read_says_nothing() -> None:
     (sentence,) = SENTENCES.read(["A is above B " * 200])[0]
     assert sentence.too_long
-    assert not sentence.says.statements
+    assert not sentence.says.triplets
 
 
 def test_a_verb_that_the_parser_takes_for_a_noun() -> None:
     (sentence,) = SENTENCES.read(["The tooltip renders below the cursor."])[0]
-    assert [sentence.named(s.placed)[0] for s in sentence.says.statements] == [["tooltip"]]
+    assert [sentence.named(s.figure)[0] for s in sentence.says.triplets] == [["tooltip"]]
 
 
 def test_such_a_verb_beside_one_that_is_not_finite() -> None:
     (sentence,) = SENTENCES.read(["After resizing, the filter bar wraps below the field."])[0]
-    (statement,) = sentence.says.statements
-    assert sentence.named(statement.placed)[0] == ["filter", "bar"]
+    (triplet,) = sentence.says.triplets
+    assert sentence.named(triplet.figure)[0] == ["filter", "bar"]
 
 
 def test_a_bidding_that_the_parser_takes_for_a_noun() -> None:
@@ -71,9 +71,9 @@ def test_words_before_labels_belong_to_them_where_both_have_them() -> None:
 def stated(text: str, *names: tuple[str, ...]) -> list[tuple[str, str, str]]:
     (sentences,) = SENTENCES.read([text], frozenset(names))
     return [
-        (" ".join(s.named(x.placed)[0]), *x.relations, " ".join(s.named(x.landmark)[0]))
+        (" ".join(s.named(x.figure)[0]), *x.relations, " ".join(s.named(x.ground)[0]))
         for s in sentences
-        for x in s.says.statements
+        for x in s.says.triplets
         if s.sure(x)
     ]
 

@@ -23,7 +23,7 @@ def said(*texts: str, ontology: Ontology = EVERYDAY) -> set[tuple[str, str, str]
     discourse = Discourse(Things(), sentences, arrangement)
     names = discourse.things.spellings
     return {
-        (names[s.placed], s.relation, names[s.landmark])
+        (names[s.figure], s.relation, names[s.ground])
         for (sentence,) in sentences.read(texts)
         for s in discourse.take(sentence)
         if s.sure

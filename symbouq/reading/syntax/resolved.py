@@ -1,4 +1,4 @@
-"""What a sentence says of the things of a trace."""
+"""Triplets whose figure and ground are things of a trace."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from symbouq.ontology.tables import Ontology
 from symbouq.reading.syntax.extraction import Triplet
 from symbouq.reading.syntax.sentences import Sentence
 
-Meant = Callable[[Sentence, int, int], tuple[int, ...]]
-"""The things that a noun phrase of a sentence means: of its head, and of the head of what it is
-related to, and does not mean; none where nothing tells.
+Resolve = Callable[[Sentence, int, int], tuple[int, ...]]
+"""Resolves a noun phrase of a sentence to things, by its head and by the head of what it is related
+to, and does not mean; to none where nothing tells which.
 """
 
 
 @dataclass(frozen=True)
-class Said:
-    """A relation between things, as a sentence says it.
+class Resolved:
+    """A triplet whose mentions are resolved: a relation between things, as a sentence says it.
 
     Attributes:
-        placed: The thing placed.
+        figure: The thing that is placed.
         relation: The relation.
-        landmark: The thing that it is placed by.
-        statement: How the sentence says it.
+        ground: The thing by which it is placed.
+        triplet: How the sentence says it.
         span: Character offsets in the text.
         sure: Whether anything is based on it.
-        offset: Axis to how much further the thing placed is than its landmark.
+        offset: Axis to how much further the figure is than the ground.
         unit: The unit of the offset.
         joined: The words that say the rest of the relation: "above B and TO THE LEFT of it".
     """
 
-    placed: int
+    figure: int
     relation: str
-    landmark: int
-    statement: Triplet
+    ground: int
+    triplet: Triplet
     span: tuple[int, int]
     sure: bool = True
     offset: Offset = ()
     unit: str = ""
     joined: frozenset[int] = frozenset()
 
-    def displaced(self, turned: Mapping[int, int], ontology: Ontology) -> Said:
+    def displaced(self, turned: Mapping[int, int], ontology: Ontology) -> Resolved:
         """What this says of things, said of others that are where they were: of the places that
         things have left, or of what has changed places with them. What is in or on a thing moves
         along with it.
@@ -51,13 +51,13 @@ class Said:
             turned: The things to the others.
             ontology: The tables of the profile.
         """
-        placed, landmark = turned.get(self.placed), turned.get(self.landmark)
-        if placed is None or landmark is None:
+        figure, ground = turned.get(self.figure), turned.get(self.ground)
+        if figure is None or ground is None:
             carried = ontology.wording.carried
             if ontology.relations.converse.get(self.relation) in carried:
-                placed = None
+                figure = None
             if self.relation in carried:
-                landmark = None
-        placed = self.placed if placed is None else placed
-        landmark = self.landmark if landmark is None else landmark
-        return replace(self, placed=placed, landmark=landmark)
+                ground = None
+        figure = self.figure if figure is None else figure
+        ground = self.ground if ground is None else ground
+        return replace(self, figure=figure, ground=ground)
