@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import gzip
-import json
 from pathlib import Path
 
 import pytest
+from helpers.audits import audits
 
 import symbouq
 from symbouq.api import TraceAuditor
@@ -189,8 +189,8 @@ def test_no_feature_is_constant_over_the_real_traces(data: Path) -> None:
     trace_values: list[set[float]] = [set() for _ in TRACE_FEATURES]
     for file in sorted((data / "stepgame").glob("llm_traces_*cot*.jsonl.gz")):
         with gzip.open(file, "rt", encoding="utf-8") as lines:
-            for line in lines:
-                found = auditor.audited(Trace.model_validate(json.loads(line)))["features"]
+            for audit in audits(auditor, map(Trace.model_validate_json, lines)):
+                found = audit["features"]
                 for row in found["claims"]:
                     for values, value in zip(claim_values, row, strict=True):
                         values.add(value)
