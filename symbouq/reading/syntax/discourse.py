@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
-from types import MappingProxyType
 
 from symbouq.reading.stems import singular_of
 from symbouq.reading.syntax.counting import Counting
@@ -23,8 +22,7 @@ from symbouq.reading.text import Count
 _KEPT_APART = 20
 """Most things of a kind that are said to be apart, pair by pair."""
 _FACING = frozenset(("face", "course", "face_away", "course_away"))
-_TURNS = _FACING | {"turn", "about", "face_other"}
-"""Kinds of steps that turn what makes them."""
+"""Kinds of steps that tell where something faces."""
 _HOLDERS = ("container", "interior", "surface", "component", "slot")
 """Classes of nouns of what others are in."""
 _REMEMBERED = 8
@@ -38,10 +36,9 @@ class Discourse:
         things: The things of the trace, to which those of the text are added.
         sentences: Knows which relations are said together as one, and which exclude each other.
         arrangement: Takes the places that the text gives to things; without one, they say nothing.
-        motion: Takes the steps in which things move; without one, nothing moves.
+        motion: Takes where things are turned to; without one, nothing turns.
         judging: The places of the scene's things, where claims about it are taken.
         turned: Knows how the scene's things are turned, where claims about it are taken.
-        holders: What the scene's things are in or on, where claims about it are taken.
 
     Attributes:
         topic: The thing that the last sentence was about.
@@ -56,7 +53,6 @@ class Discourse:
         motion: Motion | None = None,
         judging: Arrangement | None = None,
         turned: Motion | None = None,
-        holders: Mapping[int, Collection[int]] = MappingProxyType({}),
     ) -> None:
         self._arrangement = arrangement
         self._related: set[frozenset[int]] = set()
@@ -66,7 +62,6 @@ class Discourse:
         self._motion = motion
         self._judging = judging
         self._turned = motion or turned
-        self._holders = holders
         self._ontology = sentences.ontology
         self._wording = sentences.ontology.wording
         self._settling = sentences.settling
@@ -140,8 +135,12 @@ class Discourse:
                 self.things.line_up(thing for s in row for thing in (s.figure, s.ground))
 
     def moved(self, sentence: Sentence) -> set[int]:
-        """The things of which a sentence says that they move or are moved."""
-        return {t for head in sentence.says.moves for t in self._resolve(sentence, head, CONTEXT)}
+        """The things of which a sentence says that they move or are moved, or change places with
+        nobody knows what.
+        """
+        moved = [self._resolve(sentence, head, CONTEXT) for head in sentence.says.moves]
+        unclear = [(*one, *two) for one, two in self._exchanged(sentence) if not _are_two(one, two)]
+        return {thing for things in (*moved, *unclear) for thing in things}
 
     def left_behind(self, thing: int) -> int:
         """A thing of its own for where a thing was before it moved, of which all holds from now on
@@ -155,34 +154,15 @@ class Discourse:
         self._related = {frozenset(turned.get(n, n) for n in pair) for pair in self._related}
         return place
 
-    def steps(self, sentence: Sentence) -> Iterator[tuple[int, Resolved | None]]:
-        """The steps in which a sentence has things move: the thing, and where it gets to from
-        where it was, which `left_behind` gives; None where that is not known.
-        """
+    def turn(self, sentence: Sentence) -> None:
+        """Turns the things that a sentence of a scene says to turn, or to face somewhere."""
         if self._motion is None:
             return
         for step in sentence.says.steps:
             word = sentence.words[step.told]
+            side = word.relations[0] if len(word.relations) == 1 else ""
             for thing in self._resolve(sentence, step.moved, CONTEXT):
-                side = word.relations[0] if len(word.relations) == 1 else ""
-                if step.kind in _TURNS:
-                    self._motion.turn(thing, step.kind, side)
-                    continue
-                own = word.text.lower() in self._wording.lexeme.get(
-                    "sideways", ()
-                ) and self._motion.faces(thing)
-                kind = "sideways" if step.kind == "aside" and own else step.kind
-                way = self._motion.way(thing, kind, side)
-                if way is None:
-                    yield thing, None
-                    continue
-                amounts = tuple(a._replace(relation=a.relation or way) for a in word.amounts)
-                if kind == "sideways":
-                    amounts = tuple(a._replace(relation=way) for a in word.amounts)
-                offset, unit = self._motion.offset(way, amounts)
-                span = sentence.start + word.start, sentence.start + word.end
-                triplet = Triplet(step.told, step.moved, CONTEXT, (way,), 1, False, "asserted")
-                yield thing, Resolved(thing, way, CONTEXT, triplet, span, True, offset, unit)
+                self._motion.turn(thing, step.kind, side)
 
     def counted(
         self, sentence: Sentence, contents: Mapping[int, Sequence[int]]
@@ -213,22 +193,24 @@ class Discourse:
                     yield one, other
 
     def swapped(self, sentence: Sentence) -> list[tuple[int, int]]:
-        """The things of which a sentence says that they change places."""
-        pairs: list[tuple[int, int]] = []
+        """The things of which a sentence says that they change places with each other."""
+        exchanged = self._exchanged(sentence)
+        pairs = [(one[0], two[0]) for one, two in exchanged if _are_two(one, two)]
+        for one, two in pairs:
+            turned = {one: two, two: one}
+            self.things.exchange(one, two)
+            self._left |= turned
+            if self._arrangement is not None:
+                self._arrangement.swap(one, two)
+        return pairs
+
+    def _exchanged(self, sentence: Sentence) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """The things that the noun phrases of what changes places mean."""
         for head, others in sentence.says.swaps.items():
             for other in others:
                 one, two = (self._resolve(sentence, n, CONTEXT) for n in (head, other))
-                if head == other and len(one) == 2:
-                    one, two = one[:1], one[1:]  # "swap them"
-                if len(one) == len(two) == 1 and one != two:
-                    pairs.append((one[0], two[0]))
-                    turned = {one[0]: two[0], two[0]: one[0]}
-                    self.things.rename(turned)
-                    self._left |= turned
-        if self._arrangement is not None:
-            for pair in pairs:
-                self._arrangement.swap(*pair)
-        return pairs
+                together = head == other and len(one) == 2  # "swap them"
+                yield (one[:1], one[1:]) if together else (one, two)
 
     def _joined(self, said: Iterable[Resolved]) -> list[Resolved]:
         """What a sentence says, with directions of one pair as one: "above B and left of it"."""
@@ -585,36 +567,15 @@ class Discourse:
         return None
 
     def _timed(self, said: Resolved, time: str) -> Resolved:
-        """What a claim says of how things were: in the past, which may be the end; at first, or
-        before the only thing that happened, which is unsure where none of them moved.
+        """What a claim says of how things were: where some of them have moved since, nobody knows
+        when; in the past may be the end.
         """
-        first = tuple(self.things.first(n) for n in (said.figure, said.ground))
-        moved = first != (None, None)
-        if time in ("first", "before") and self._leaves_open(said, time):
+        moved = self.things.has_moved(said.figure) or self.things.has_moved(said.ground)
+        if time == "then" and moved:
             return replace(said, sure=False)
-        if time in ("first", "before") and moved:
-            figure = said.figure if first[0] is None else first[0]
-            ground = said.ground if first[1] is None else first[1]
-            converse = self._converse.get(said.relation)
-            # What is in a thing was in it where that was at first.
-            if converse in self._wording.carried:
-                figure = said.figure
-            if said.relation in self._wording.carried:
-                ground = said.ground
-            return replace(said, figure=figure, ground=ground)
-        if time == "mixed" and moved:
-            return replace(said, sure=False)
-        if time and (moved or time != "past"):
+        if time == "then" or (time and moved):
             return replace(said, triplet=replace(said.triplet, unsure=True))
         return said
-
-    def _leaves_open(self, said: Resolved, time: str) -> bool:
-        """Whether nobody knows what a relation was at first, or before something: what moves along
-        with what it is in leaves no place of its own behind.
-        """
-        along = not self.things.carried.isdisjoint((said.figure, said.ground))
-        along = along and said.relation not in self._wording.carried
-        return along or (time == "before" and self.things.happenings > 1)
 
     def _placed(self, sentence: Sentence, place: Place) -> Placed:
         """A place that a sentence gives, with what it belongs to."""
@@ -734,10 +695,8 @@ class Discourse:
     def _means(self, sentence: Sentence, head: int, other: int) -> tuple[int, ...]:
         """The same of a noun phrase that is not being looked at already."""
         phrase = sentence.says.phrases[head]
-        if phrase.kind == "wanted":
+        if phrase.kind in ("wanted", "shared"):
             return ()
-        if phrase.kind == "shared":
-            return self._shared(sentence, head)
         if phrase.kind == "group" or (phrase.kind == "pronoun" and phrase.plural):
             group = self._group(sentence, phrase, other)
             if group or phrase.kind == "group":
@@ -770,7 +729,7 @@ class Discourse:
         if self._is_any_place(sentence, phrase):
             return ()
         if phrase.kind == "definite" and self._is_one_with(sentence, head):
-            return self._shared(sentence, head)
+            return ()
         thing = self._named_by(sentence, head)
         if phrase.plural and phrase.count and not self.things.numbers(thing, phrase.count):
             return ()  # "three hens ... four hens"
@@ -849,17 +808,6 @@ class Discourse:
         new = found is None or 0 < self.things.known <= found
         known = (self.things.is_a(thing, noun) for thing in range(len(self.things)))
         return brought and len(words) == 1 and new and any(known)
-
-    def _shared(self, sentence: Sentence, head: int) -> tuple[int, ...]:
-        """What something else is in or on by the scene: "the same drawer as the pen"."""
-        phrases = sentence.says.phrases
-        other = next((n for n in sorted(phrases) if n > head), CONTEXT)
-        noun = sentence.words[head].text
-        holders = [
-            reached(self._holders, thing) for thing in self._resolve(sentence, other, CONTEXT)
-        ]
-        of_kind = {h for held in holders for h in held if self.things.is_a(h, noun)}
-        return tuple(of_kind) if len(of_kind) == 1 else ()
 
     def _named_by(self, sentence: Sentence, head: int) -> int:
         """The thing that a noun phrase names, which may be new."""
@@ -1136,6 +1084,11 @@ class Discourse:
 def _graded(sentence: Sentence, phrase: Phrase) -> bool:
     """Whether a noun phrase tells its thing by its place among others: "the LEFT compartment"."""
     return any(sentence.words[n].places for n in phrase.words if n != phrase.head)
+
+
+def _are_two(one: Sequence[int], two: Sequence[int]) -> bool:
+    """Whether two noun phrases mean a thing each, and not the same one."""
+    return len(one) == len(two) == 1 and one != two
 
 
 def reached(others: Mapping[int, Collection[int]], thing: int) -> set[int]:

@@ -155,14 +155,13 @@ class Counted(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A part of a move, or where what moves is turned to.
+    """Where something is turned to.
 
     Attributes:
-        moved: The head of what moves.
-        told: The word that tells where to, or how far.
-        kind: `aside` (the way that it tells), `onward`, `back`, `turn` (to a side), `about`, `face`
-            (to a side), `course` (the same, of what is under way), `face_away` or `course_away`
-            (from a side) or `face_other`.
+        moved: The head of what turns.
+        told: The word that tells where to.
+        kind: `turn` (to a side), `about`, `face` (to a side), `course` (the same, of what is under
+            way), `face_away` or `course_away` (from a side) or `face_other`.
     """
 
     moved: int
@@ -188,7 +187,7 @@ class Extracted:
             blue one".
         parts: Noun phrases of parts to those of what they are part of.
         swaps: Noun phrases of what changes places.
-        steps: How far and where to things move, as far as the sentence says so, in order.
+        steps: Where things are turned to, in order.
         counts: What a trigger says of a number of things.
         among: Words that count to the noun phrases of the things that they count.
         held_by: Words that count to the noun phrases of what the things are in that they count.

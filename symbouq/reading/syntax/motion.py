@@ -1,13 +1,10 @@
-"""Where what moves is turned to, and where it gets step by step."""
+"""Where things are turned to."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
-from symbouq.ontology.measures import Offset, Shift
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.syntax.amounts import Amount, Amounts
 
 
 class Motion:
@@ -15,19 +12,15 @@ class Motion:
 
     Args:
         ontology: The tables of the profile.
-        amounts: What amounts say in it.
 
     Attributes:
         viewer: Who or what was under way last, to whom the sides are that the text says of nothing.
     """
 
-    def __init__(self, ontology: Ontology, amounts: Amounts) -> None:
-        self._amounts = amounts
+    def __init__(self, ontology: Ontology) -> None:
         self._clockwise = ontology.wording.clockwise
         self._quarters = ontology.wording.quarters
         self._converse = ontology.relations.converse
-        self._component = ontology.relations.component
-        self._plane = self._amounts.plane
         self._plain = {exact: plain for plain, exact in ontology.wording.exactly_as.items()}
         self._exact = ontology.wording.exactly_as
         self._within = ontology.wording.within_as
@@ -83,23 +76,6 @@ class Motion:
         """Whether a text says of a thing that it faces somewhere, known or not."""
         return thing in self._facing
 
-    def way(self, thing: int, kind: str, relation: str = "") -> str | None:
-        """The direction in which a thing goes; None where it is not known.
-
-        Args:
-            thing: The thing.
-            kind: `onward`, `back`, `aside` or `sideways`, to a side of its own.
-            relation: The side.
-        """
-        facing = self._facing.get(thing)
-        if kind == "aside":
-            return relation
-        if facing is None:
-            return None
-        if kind == "sideways":
-            return self._seen(facing, relation)
-        return facing if kind == "onward" else self._converse.get(facing)
-
     def by_clock(self, thing: int, relation: str) -> str | None:
         """The direction of an hour for who faces 12: "at 3 o'clock" on a dial is to the right."""
         facing = self._facing.get(thing)
@@ -136,17 +112,3 @@ class Motion:
         for _ in range(self._quarters[side]):
             facing = self._clockwise[facing]
         return facing
-
-    def offset(self, relation: str, amounts: tuple[Amount, ...]) -> tuple[Offset, str]:
-        """How far a step in a direction goes, on all axes of the plane; nothing where it is not
-        told.
-        """
-        found, unit = self._amounts.offset(relation, amounts)
-        axes = {shift.axis for shift in found}
-        if not axes or not axes <= set(self._plane):
-            return (), ""
-        signs = self._component.get(relation, {})
-        if any(signs.get(axis) and axis not in axes for axis in self._plane):
-            return (), ""
-        level = (Shift(axis, Fraction(0)) for axis in self._plane if axis not in axes)
-        return tuple(sorted((*found, *level))), unit

@@ -22,7 +22,7 @@ from symbouq.reading.faults import SCENE_SENTENCE, InternalError, ReadingError, 
 from symbouq.reading.force import ASKED, SUPPOSED, forces_of, unmarked
 from symbouq.reading.lexicon import Lexicon
 from symbouq.reading.segments import answered, broken, taken_back
-from symbouq.reading.syntax.discourse import Discourse, reached
+from symbouq.reading.syntax.discourse import Discourse
 from symbouq.reading.syntax.extraction import CONTEXT, Triplet
 from symbouq.reading.syntax.motion import Motion
 from symbouq.reading.syntax.names import Name
@@ -139,13 +139,13 @@ class SyntaxReader(TraceReader):
             whole,
         )
 
-    def held(self, scene: _Scene, relations: Collection[str]) -> dict[int, list[int]]:
-        """Things to what a scene says is in them, or on them, by some relations."""
+    def held(self, scene: _Scene) -> dict[int, list[int]]:
+        """Things to what a scene says is in them."""
         number = {name: n for n, name in enumerate(scene.things.spellings)}
         found: dict[int, list[int]] = {}
-        for mention in (m for mentions in scene.stated for m in mentions):
-            ends = mention.figure, mention.ground
-            if mention.relation in relations and number.keys() >= set(ends):
+        for statement in (s for told in scene.stated for s in told):
+            ends = statement.figure, statement.ground
+            if statement.relation in self.sentences.containing and number.keys() >= set(ends):
                 thing, holder = (number[name] for name in ends)
                 found.setdefault(holder, []).append(thing)
         return found
@@ -199,7 +199,7 @@ class SyntaxReader(TraceReader):
             self.ontology.wording.lexeme.get("naming", frozenset()),
         )
         arrangement = Arrangement(self.ontology, self.sentences.preparation.axes, upright)
-        motion = Motion(self.ontology, self.sentences.preparation.amounts)
+        motion = Motion(self.ontology)
         discourse = Discourse(things, self.sentences, arrangement, motion)
         tables = Tables(self.ontology)
         spoken: list[list[Resolved]] = []
@@ -226,19 +226,13 @@ class SyntaxReader(TraceReader):
                     if row is not None:
                         spoken[-1] += row
                         continue
-                    happened = False
-                    for swap in discourse.swapped(sentence):
-                        happened = True
-                        spoken = self._displaced(spoken, {swap[0]: swap[1], swap[1]: swap[0]})
-                        things.carried |= self._moving_along(spoken, *swap)
-                    for thing, step in self._moves(discourse, sentence):
-                        happened = True
+                    discourse.turn(sentence)
+                    moved, swaps = discourse.moved(sentence), discourse.swapped(sentence)
+                    for one, two in swaps:
+                        spoken = self._displaced(spoken, {one: two, two: one})
+                    for thing in moved:
                         place = discourse.left_behind(thing)
-                        things.carried |= self._moving_along(spoken, thing)
                         spoken = self._displaced(spoken, {thing: place})
-                        if step is not None:
-                            spoken[-1].append(replace(step, ground=place))
-                    things.happenings += happened
                     told = self.said(discourse, sentence)
                     corrected: Sequence[Resolved] = ()
                     if taken and _lacks_subject(sentence):
@@ -252,7 +246,8 @@ class SyntaxReader(TraceReader):
                     for said in here:
                         wording = sentence.word_of(said.triplet), said.relation
                         worded.setdefault((said.figure, said.ground), set()).add(wording)
-                    unread = () if happened or corrected else self.rest(sentence, here, things)
+                    happens = moved or swaps or corrected
+                    unread = () if happens else self.rest(sentence, here, things)
                     if unread:
                         words = ", ".join(repr(word) for _, word in unread)
                         faults.append(f"{part}: not all is read, nothing is based on {words}")
@@ -317,28 +312,10 @@ class SyntaxReader(TraceReader):
             return read
         return [[s.upright(upright_as, self._plane) for s in sentences] for sentences in read]
 
-    @staticmethod
-    def _moves(discourse: Discourse, sentence: Sentence) -> Iterator[tuple[int, Resolved | None]]:
-        """What a sentence has move, in steps where it tells them."""
-        told = set()
-        for thing, step in discourse.steps(sentence):
-            told.add(thing)
-            yield thing, step
-        for thing in discourse.moved(sentence) - told:
-            yield thing, None
-
     def _displaced(
         self, spoken: Iterable[Iterable[Resolved]], turned: Mapping[int, int]
     ) -> list[list[Resolved]]:
         return [[s.displaced(turned, self.ontology) for s in said] for said in spoken]
-
-    def _moving_along(self, spoken: Iterable[Iterable[Resolved]], *moved: int) -> set[int]:
-        """What is in things that have moved, directly or by way of others."""
-        held: dict[int, set[int]] = {}
-        for each in (s for said in spoken for s in said):
-            if each.relation in self.ontology.wording.carried:
-                held.setdefault(each.ground, set()).add(each.figure)
-        return set().union(*(reached(held, thing) for thing in moved)) - set(moved)
 
     def _kept_apart(
         self, discourse: Discourse, spoken: Sequence[Sequence[Resolved]]
@@ -698,12 +675,7 @@ class _ClaimParser:
         converse = of.ontology.relations.converse
         self._given = {(m.figure, m.relation, m.ground) for m in given}
         self._given |= {(m.ground, converse.get(m.relation, ""), m.figure) for m in given}
-        carried = of.ontology.wording.carried
-        self._contents = of.held(scene, of.sentences.containing)
-        self._holders: dict[int, list[int]] = {}
-        for holder, things_there in of.held(scene, carried | of.sentences.containing).items():
-            for thing in things_there:
-                self._holders.setdefault(thing, []).append(holder)
+        self._contents = of.held(scene)
         self._names = names
         self._things = scene.things.copy()
         self._things.known = len(self._things)
@@ -723,7 +695,6 @@ class _ClaimParser:
             self._of.sentences,
             judging=self._scene.arrangement,
             turned=self._scene.motion,
-            holders=self._holders,
         )
 
     def sentences(self, texts: Sequence[str]) -> list[list[Sentence]]:

@@ -65,7 +65,8 @@ class Sentence:
         asked: Whether it is a question.
         too_long: Whether it is longer than any that is read.
         known: The heads of the noun phrases that are labels, or names that the text repeats.
-        time: When it says that things were so: "first", "before" something, "past", or "mixed".
+        time: When it says that things were so: "then", which may be before something happened, or
+            in the "past", which may be the end.
         fault: What keeps it from being read; empty where nothing does.
     """
 
@@ -374,12 +375,9 @@ class Sentences:
 
     def _time(self, text: str) -> str:
         """When a sentence in lower case says that things were so; empty where it does not say."""
-        first = self._initially.search(text) is not None
-        before = re.sub(r"^\W+", "", text).startswith(self._earlier)
-        if self._later.search(text):
-            return "mixed" if first or before else ""
-        if first or before:
-            return "first" if first else "before"
+        then = self._initially.search(text) or re.sub(r"^\W+", "", text).startswith(self._earlier)
+        if then or self._later.search(text):
+            return "then" if then else ""
         return "past" if self._past.search(text) else ""
 
     def _heads(self, sentences: Sequence[Sequence[Piece]]) -> frozenset[str]:

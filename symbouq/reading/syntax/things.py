@@ -28,8 +28,6 @@ class Things:
         spellings: The name of each thing, as it was first written.
         known: How many of them scene and question have.
         whole: What "on the left" and "in the corner" are parts of, where nothing else is said.
-        happenings: How many sentences had things move or change places.
-        carried: Things that moved along with what they are in.
         view: Whose left and right the text tells, where it says so.
         viewed: Whether it has told any.
     """
@@ -40,14 +38,12 @@ class Things:
     spellings: list[str] = field(default_factory=list)
     known: int = 0
     whole: int | None = None
-    happenings: int = 0
-    carried: set[int] = field(default_factory=set)
     view: int | str | None = None
     viewed: bool = False
     _of: dict[tuple[str, ...], int] = field(default_factory=dict)
     _by_head: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     _gathered: dict[tuple[str, ...], tuple[int, ...]] = field(default_factory=dict)
-    _first: dict[int, int] = field(default_factory=dict)
+    _moved: set[int] = field(default_factory=set)
     _count: dict[int, int] = field(default_factory=dict)
     _rows: list[tuple[int, ...]] = field(default_factory=list)
     _ahead: dict[int, int] = field(default_factory=dict)
@@ -61,14 +57,12 @@ class Things:
             list(self.spellings),
             self.known,
             self.whole,
-            self.happenings,
-            set(self.carried),
             self.view,
             self.viewed,
             dict(self._of),
             dict(self._by_head),
             dict(self._gathered),
-            dict(self._first),
+            set(self._moved),
             dict(self._count),
             list(self._rows),
             dict(self._ahead),
@@ -257,14 +251,8 @@ class Things:
         taken = sum(spelling.startswith(name) for spelling in self.spellings)
         self.spellings.append(f"{name}, {taken + 1})" if taken else f"{name})")
         place = len(self.spellings) - 1
-        self.rename({thing: place})
+        self._moved.add(thing)
         return place
-
-    def rename(self, turned: Mapping[int, int]) -> None:
-        """Takes in that what was said of things is said of others from now on."""
-        self._first = {thing: turned.get(place, place) for thing, place in self._first.items()}
-        for thing, place in turned.items():
-            self._first.setdefault(thing, place)
 
     def ahead(self, thing: int) -> int:
         """A thing for what another one faces; no noun phrase means it."""
@@ -277,11 +265,13 @@ class Things:
         """Whether a thing is what another one faces."""
         return thing in self._ahead.values()
 
-    def first(self, thing: int) -> int | None:
-        """The thing of which all holds that was said of another one at first; None where that never
-        moved.
-        """
-        return self._first.get(thing)
+    def exchange(self, one: int, two: int) -> None:
+        """Takes in that two things change places: neither is where it was."""
+        self._moved |= {one, two}
+
+    def has_moved(self, thing: int) -> bool:
+        """Whether a thing is no longer where it was at first."""
+        return thing in self._moved
 
     def call(self, words: Sequence[str], thing: int) -> None:
         """Gives a thing another name, if it is nobody's."""

@@ -1,18 +1,13 @@
-"""Where what moves is turned to."""
+"""Where things are turned to."""
 
 from __future__ import annotations
-
-from fractions import Fraction
 
 import pytest
 
 from symbouq.ontology.library import builtin
-from symbouq.ontology.measures import Shift
-from symbouq.reading.syntax.amounts import Amount, Amounts
 from symbouq.reading.syntax.motion import Motion
 
 ONTOLOGY = builtin().ontology("everyday")
-AMOUNTS = Amounts(ONTOLOGY)
 
 
 @pytest.mark.parametrize(
@@ -25,35 +20,27 @@ AMOUNTS = Amounts(ONTOLOGY)
     ],
 )
 def test_turns(facing: str, turns: list[str], expected: str) -> None:
-    motion = Motion(ONTOLOGY, AMOUNTS)
+    motion = Motion(ONTOLOGY)
     motion.turn(0, "face", facing)
     for side in turns:
         motion.turn(0, "turn", side)
-    assert motion.way(0, "onward") == expected
+    assert list(motion.headings()) == [(0, motion.exact(expected))]
+    assert motion.faced(0, facing) == (facing != expected)
     motion.turn(0, "about", "")
-    assert motion.way(0, "back") == expected
+    assert list(motion.headings()) == [(0, motion.exact(ONTOLOGY.relations.converse[expected]))]
 
 
-def test_nobody_knows_where_it_goes() -> None:
-    motion = Motion(ONTOLOGY, AMOUNTS)
-    assert motion.way(0, "onward") is None
+def test_nobody_knows_where_it_faces() -> None:
+    motion = Motion(ONTOLOGY)
+    assert not motion.faces(0)
     motion.turn(0, "face_other", "")
     assert motion.faces(0)
-    assert motion.way(0, "sideways", "left") is None
-
-
-def test_a_step_is_level_on_the_other_axis() -> None:
-    steps = (Amount("left", Fraction(3), "cells"),)
-    assert Motion(ONTOLOGY, AMOUNTS).offset("left", steps) == (
-        (Shift("x", Fraction(-3)), Shift("y", Fraction(0))),
-        "cells",
-    )
-    assert Motion(ONTOLOGY, AMOUNTS).offset("upper_left", steps) == ((), "")
+    assert list(motion.headings()) == []
 
 
 @pytest.mark.parametrize(("facing", "expected"), [("right", "above"), ("below", "right")])
 def test_a_side_of_its_own_is_a_side_of_the_text(facing: str, expected: str) -> None:
-    motion = Motion(ONTOLOGY, AMOUNTS)
+    motion = Motion(ONTOLOGY)
     motion.turn(0, "face", facing)
     assert motion.seen(0, "left") == expected
     assert motion.seen(0, "near") == "near"
