@@ -191,9 +191,9 @@ def test_what_is_left_out_of_a_conclusion_is_told(short: None) -> None:
 TOKENIZER = spacy.blank("en").tokenizer
 LOOKING: list[tuple[Callable[[str], object], str]] = [
     (lambda text: list(stretches(text)), "a lamp "),
-    (lambda text: list(pieces(TOKENIZER, text)), "\n"),
-    (lambda text: list(pieces(TOKENIZER, text)), "lamp, "),
-    (lambda text: list(pieces(TOKENIZER, text)), "A is above B. "),
+    (lambda text: list(pieces(TOKENIZER, text, {})), "\n"),
+    (lambda text: list(pieces(TOKENIZER, text, {})), "lamp, "),
+    (lambda text: list(pieces(TOKENIZER, text, {})), "A is above B. "),
     (lambda text: Lexicon(parsed().ontology).tokens(text), "( "),
     (lambda text: Names(set(), set(), set()).of([text]), "the lamp "),
     (lambda text: delivered(text, ["left", "right"]), "lamp, "),

@@ -19,7 +19,7 @@ from typing import Any, Literal
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.model.schema import reply_schema
 from symbouq.reading.segments import Role, segmented
-from symbouq.reading.syntax.cutting import english_tokenizer, spans
+from symbouq.reading.syntax.cutting import spans
 from symbouq.records.reading import Reply, SentenceReading, ThingMention
 
 AT_ONCE = 24
@@ -114,7 +114,7 @@ class TraceTexts:
             scene = sentences_of(scene)
         if conclusion is None:
             segments = segmented(response or "")
-            places = spans(english_tokenizer(), segments.text)
+            places = spans(segments.text)
             claims = [segments.text[start:end] for start, end in places]
             roles = [segments.role(start) for start, _ in places]
             return cls(scene, sentences_of(question), claims, False, roles)
@@ -129,7 +129,7 @@ class TraceTexts:
 
 def sentences_of(text: str) -> list[str]:
     """The sentences of a text."""
-    return [text[start:end] for start, end in spans(english_tokenizer(), text)]
+    return [text[start:end] for start, end in spans(text)]
 
 
 def dialogue(

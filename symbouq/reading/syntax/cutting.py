@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from symbouq.ontology.library import builtin
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import LONGEST_WORD, stretches
 from symbouq.reading.segments import ENDS
@@ -32,12 +32,18 @@ def english_tokenizer() -> Tokenizer:
     return spacy.blank("en").tokenizer
 
 
-def spans(tokenizer: Tokenizer, text: str) -> list[tuple[int, int]]:
-    """The spans of a text's sentences; a line break ends one."""
+def spans(text: str) -> list[tuple[int, int]]:
+    """The spans of a text's sentences, whatever profile they are read with."""
     return [
         (tokens[0].start, tokens[-1].start + len(tokens[-1].text))
-        for tokens in pieces(tokenizer, text)
+        for tokens in pieces(english_tokenizer(), text, _dotted())
     ]
+
+
+@cache
+def _dotted() -> dict[str, str]:
+    """The abbreviations of the ontology that comes with the package."""
+    return {text: name for name, text in builtin().rows["word", 2] if name in _DOTTED}
 
 
 def dotted_of(ontology: Ontology) -> dict[str, str]:
@@ -46,10 +52,8 @@ def dotted_of(ontology: Ontology) -> dict[str, str]:
     return {text: name for name in _DOTTED for text in word.get(name, ())}
 
 
-def pieces(
-    tokenizer: Tokenizer, text: str, dotted: Mapping[str, str] = MappingProxyType({})
-) -> Iterator[list[Piece]]:
-    """The tokens of each of a text's sentences that has a letter or a digit.
+def pieces(tokenizer: Tokenizer, text: str, dotted: Mapping[str, str]) -> Iterator[list[Piece]]:
+    """The tokens of each of a text's sentences that has a letter or a digit; a line break ends one.
 
     Args:
         tokenizer: What finds the tokens.
