@@ -643,13 +643,13 @@ def test_an_audit_in_time_lacks_nothing(tmp_path: Path) -> None:
 def test_a_fault_in_one_claim_costs_that_claim(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def mentions(self: DescribedReader, tokens: Any, *arguments: Any) -> Any:
+    def stated(self: DescribedReader, tokens: Any, *arguments: Any, **named: Any) -> Any:
         if any(token.text == "zork" for token in tokens):
             raise KeyError("zork")
-        return read(self, tokens, *arguments)
+        return sound(self, tokens, *arguments, **named)
 
-    read = DescribedReader._mentions
-    monkeypatch.setattr(DescribedReader, "_mentions", mentions)
+    sound = DescribedReader.stated
+    monkeypatch.setattr(DescribedReader, "stated", stated)
     claims = ["A is above B.", "A zork is above B.", "B is below A."]
     trace = {"id": "t", "scene": ["A is above B."], "reasoning": claims, "conclusion": "above"}
     trace["dataset"] = "spartun"
