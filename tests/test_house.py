@@ -69,7 +69,7 @@ TESTED_ELSEWHERE = {
     "reading/syntax/test_sentences.py": "reading/syntax/cutting",
     "ontology/test_word_classes.py": "ontology/words reading/lexicon",
     "reading/events/test_grammar.py": "reading/clauses reading/events/reader",
-    "reading/test_segments.py": "reading/claims reading/lexical",
+    "reading/test_claims.py": "reading/lexical",
     "reading/test_texts.py": "reading/text reading/traces",
     "records/test_records.py": """
         records/answer records/audit records/base records/features records/reading

@@ -102,7 +102,7 @@ class SentenceParser(Protocol[S]):
     """Reads the sentences of one trace's claims, in their order.
 
     Attributes:
-        pair: The pair that the question asks about: subject and object.
+        pair: The pair that the question asks about: figure and ground.
         asks_whether: Whether the question is to be answered yes or no.
     """
 
@@ -136,7 +136,9 @@ class SentenceParser(Protocol[S]):
         """Whether what a sentence says of places has a subject."""
 
     def completed(self, sentence: S, pair: tuple[str, str]) -> Sequence[Statement]:
-        """What words without a subject say of the first of a pair: "..., no wait, right of it"."""
+        """What words without a subject say of what is spoken of, the first of a pair: "..., no
+        wait, right of it".
+        """
 
 
 class Claims(Generic[S]):
@@ -241,7 +243,7 @@ class Claims(Generic[S]):
                 elif n == 0:
                     taken = take_back(self.made, self._bearing)
                 continue
-            parts.append(self._put_right(self._read(sentence, BETWEEN_STEPS), sentence, taken))
+            parts.append(self._read(sentence, BETWEEN_STEPS, taken))
             taken = ()
         return [part for of_sentence in parts for part in of_sentence] or alone
 
@@ -264,7 +266,7 @@ class Claims(Generic[S]):
             return
         if refuses(text) and not self._asking:
             take_back(self.made, self._bearing)
-        parts = self._put_right(self._read(sentence, gap), sentence, self._taken)
+        parts = self._read(sentence, gap, self._taken)
         self._taken, self._retracted, self._asking = (), False, sentence.asked
         if not any(map(str.isalpha, text)):
             return  # the number of a list's item
@@ -272,12 +274,13 @@ class Claims(Generic[S]):
         for part, (begin, stop) in zip(parts, pairwise(edges), strict=True):
             self._add("reasoning", text[begin - start : stop - start].strip(), part, begin)
 
-    def _read(self, sentence: S, gap: str) -> list[Reading]:
+    def _read(self, sentence: S, gap: str, taken: Sequence[Statement]) -> list[Reading]:
         """What a sentence asserts.
 
         Args:
             sentence: The sentence.
             gap: What is between it and the sentence before.
+            taken: The relations that were taken back just before it.
 
         Raises:
             InternalError: At an internal error in a claim in which none is known.
@@ -294,7 +297,7 @@ class Claims(Generic[S]):
             return unread
         try:
             with reading(part, sentence.text):
-                return self._parser.parse(sentence, gap)
+                return self._put_right(self._parser.parse(sentence, gap), sentence, taken)
         except LimitError:
             self._in_time(part)
             return unread
@@ -321,7 +324,7 @@ class Claims(Generic[S]):
         pair = taken[-1].figure, taken[-1].ground
         stated: Sequence[Statement] = ()
         if self._parser.may_be_label(sentence):
-            stated = self._parser.label(sentence.text, pair)
+            stated = shifted(self._parser.label(sentence.text, pair), -sentence.start)
         stated = stated or self._parser.completed(sentence, pair)
         return [replace(parts[0], mentions=stated, stance=ASSERTED, reason="")] if stated else parts
 
@@ -331,8 +334,11 @@ class Claims(Generic[S]):
         """Whether a sentence is a label of the pair asked for, and nothing else."""
         if _LAST in self._failed or not self._parser.may_be_label(sentence):
             return False
-        with reading(_LAST, sentence.text):
-            return bool(self._label(sentence.text))
+        try:
+            with reading(_LAST, sentence.text):
+                return bool(self._label(sentence.text))
+        except LimitError:
+            return False
 
     def _label(self, text: str) -> Sequence[Statement]:
         """What a bare label states of the pair asked for; nothing where none is."""
@@ -370,8 +376,11 @@ class Claims(Generic[S]):
             self.faults.append(str(ReadingError(_CONCLUSION, why, given)))
             return Reading(reason="unread")
         read, pair = self._parser.answer(sentences), self._parser.pair
-        stated = read.mentions if read.stance not in MODAL else ()
-        label = [] if any(is_about(m, pair) for m in stated) else [*self._label(given)]
+        if read.stance not in (ASSERTED, *MODAL):
+            return read  # of so many relations each counts
+        stated = read.mentions if read.stance == ASSERTED else ()
+        about = any(is_about(statement, pair) for statement in stated)
+        label = [] if about else [m for m in self._label(given) if not _is_within(m, stated)]
         if label and not stated:
             return Reading(label)
         return replace(read, mentions=[*label, *of_known(read.mentions, pair)])
@@ -392,6 +401,12 @@ def _delivered(texts: Sequence[str], roles: Sequence[Role], answer: int | None) 
             break
         end += 1
     return range(answer, end)
+
+
+def _is_within(label: Statement, stated: Sequence[Statement]) -> bool:
+    """Whether the words of a label are among those that state something."""
+    start, end = label.span
+    return any(s.span[0] < end and start < s.span[1] for s in stated)
 
 
 def _together(parts: Sequence[Reading]) -> Reading:
@@ -482,7 +497,11 @@ def concluded(
 
 
 def shifted(mentions: Sequence[Statement], offset: int) -> tuple[Statement, ...]:
-    """Relations with an offset taken off their spans."""
+    """Relations with an offset taken off their spans, which begin at 0 at the least: "so it is left
+    of C" has its subject in the part before it.
+    """
     if not offset:
         return tuple(mentions)
-    return tuple(replace(m, span=(m.span[0] - offset, m.span[1] - offset)) for m in mentions)
+    return tuple(
+        replace(m, span=(max(0, m.span[0] - offset), m.span[1] - offset)) for m in mentions
+    )

@@ -188,7 +188,8 @@ class LexicalParser(ABC):
 
     def completed(self, sentence: LexicalSentence, pair: tuple[str, str]) -> Sequence[Statement]:
         """What words without a subject say of what was spoken of last."""
-        return self.read([*_IT_IS, *sentence.tokens], f"It is {sentence.text}").mentions
+        it_is = [token._replace(start=sentence.start, end=sentence.start) for token in _IT_IS]
+        return self.read([*it_is, *sentence.tokens], f"It is {sentence.text}").mentions
 
     def may_be_label(self, sentence: LexicalSentence) -> bool:
         """Whether a sentence names no things that it would relate, so that it may be a label."""

@@ -735,7 +735,8 @@ def _opening() -> re.Pattern[str]:
 @cache
 def _closing() -> re.Pattern[str]:
     return _compiled(
-        r"((?:,? (?:%(closing)s)\b)?)(?=\s{0,3}(?:\Z|[.,;:!?\n\u2026\u2014\u2013)*\"\u201d-]"
+        r"((?:,? (?:%(closing)s)\b| (?:%(pointing)s)\b)?)"
+        r"(?=\s{0,3}(?:\Z|[.,;:!?\n\u2026\u2014\u2013)*\"\u201d-]"
         r"|\b(?:%(contrary)s|%(reason)s)\b))"
     )
 

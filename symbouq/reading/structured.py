@@ -60,6 +60,7 @@ def structured_trace(
             grounded,
             offset_of({"offset": relation.offset}),
             relation.unit or "",
+            sentence=relation.sentence,
         )
 
     relations = trace.scene_relations or []

@@ -39,6 +39,7 @@ class Statement:
         unit: The unit of the offset; empty where the text has none.
         direction: The relation without its amounts, where `relation` is one that has them
             (`symbouq.auditing.quantities`).
+        sentence: The number of its sentence, where a record gives it.
     """
 
     figure: str
@@ -50,6 +51,7 @@ class Statement:
     offset: Offset = ()
     unit: str = ""
     direction: str = ""
+    sentence: int | None = None
 
     def record(self, sentence: int | None) -> dict[str, Any]:
         """The same in the shape of `symbouq.records.RelationRecord`.
@@ -62,7 +64,7 @@ class Statement:
             "relation": self.direction or self.relation,
             "object": self.ground,
             **self._amounts(),
-            "sentence": sentence,
+            "sentence": self.sentence or sentence,
             "span": None if self.span == NOWHERE else list(self.span),
             "confidence": self.confidence,
             "grounded": self.grounded,

@@ -54,7 +54,7 @@ class Setting:
 
     Attributes:
         scene: What each scene sentence states.
-        pair: The pair that the question asks about: subject and object.
+        pair: The pair that the question asks about: figure and ground.
         question: Reads the question.
         parser: Opens a parser of claims about the scene.
         faults: What of the scene is not read, a message each.

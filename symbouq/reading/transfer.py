@@ -25,14 +25,13 @@ def transferred(text: ParsedTrace, ontology: Ontology) -> ParsedTrace:
         text: What was read.
         ontology: The tables of the profile.
     """
+    numbers = dict.fromkeys(number for number, _ in text.scene)
+    scene = [(n, s) for n in numbers for s in _together(text.of_sentence(n), ontology)]
     return replace(
         text,
-        scene=tuple(
-            (number, statement)
-            for number in dict.fromkeys(number for number, _ in text.scene)
-            for statement in _together(text.of_sentence(number), ontology)
-        ),
+        scene=tuple(scene),
         claims=tuple(_claim(claim, ontology) for claim in text.claims),
+        complete=text.complete and numbers.keys() == {number for number, _ in scene},
     )
 
 

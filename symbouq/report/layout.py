@@ -81,7 +81,7 @@ def _picture(ontology: Ontology, audit: Mapping[str, Any]) -> dict[str, Any]:
         (u, v): None
         for claim in claims
         for u, r, v in claim
-        if u != v and _claimed(ontology, r) is not None
+        if u != v and _claimed(measuring, r) is not None
     }
     signs = _signs(measuring)
     context = [(measuring.encoding.readings[ASSERTED, r], u, v) for u, r, v in scene]
@@ -101,7 +101,7 @@ def _picture(ontology: Ontology, audit: Mapping[str, Any]) -> dict[str, Any]:
         "groups": _groups(measuring, scene, len(things)),
         "extent": ontology.extent,
         "regions": [
-            [_region(ontology, one, possible, len(things)) for one in claim] for claim in claims
+            [_region(measuring, one, possible, len(things)) for one in claim] for claim in claims
         ],
     }
 

@@ -42,6 +42,17 @@ def test_coordinates_keep_what_the_scene_says() -> None:
     assert found["extent"] is False
 
 
+def test_a_claim_that_repeats_an_amount_has_a_region() -> None:
+    auditor = TraceAuditor("everyday", LIBRARY)
+    text = "The cup is 3 m to the left of the jug."
+    trace = make_record(
+        Trace, {"id": "t", "scene": [text], "reasoning": [text], "conclusion": "The cup is there."}
+    )
+    ((region,), _) = picture(auditor.parser_for(trace).ontology, auditor.audited(trace))["regions"]
+    assert (region["subject"], region["object"]) == (0, 1)
+    assert "0" in region["claimed"]
+
+
 def test_region_of_a_claim() -> None:
     # A is above B and B right of C: A lies to the upper right of C, and nowhere else.
     scene = [["A", "above", "B"], ["B", "right", "C"]]

@@ -8,12 +8,12 @@ from functools import lru_cache, partial
 
 from symbouq.errors import RecordError
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.claims import Reading
+from symbouq.reading.claims import Reading, shifted
 from symbouq.reading.clauses import Clause, Clauses
 from symbouq.reading.events.grammar import Sentence
 from symbouq.reading.events.words import EventLexicon
 from symbouq.reading.faults import SCENE_SENTENCE, readable, reading
-from symbouq.reading.lexical import LexicalParser, LexicalReader, check_length
+from symbouq.reading.lexical import LexicalParser, LexicalReader, LexicalSentence, check_length
 from symbouq.reading.lexicon import Token
 from symbouq.reading.segments import unretracted
 from symbouq.reading.text import Question, Statement, triples
@@ -87,9 +87,9 @@ class EventReader(LexicalReader):
             part = f"{SCENE_SENTENCE} {number}"
             with reading(part, text):
                 check_length(part, text, self.lexicon.tokens(text))
-                found.append(self.read_clauses(text))
+                found.append(self.read_clauses(text, ""))
         with reading("the question", question):
-            return [*found, self.read_clauses(question)]
+            return [*found, self.read_clauses(question, "")]
 
     def clauses(self, sentence: str, meaning: str = "") -> Clauses:
         """The clauses of a sentence; none if it cannot be parsed.
@@ -127,7 +127,7 @@ class EventReader(LexicalReader):
         first = next(opening, None)
         return claim[first.start :] if first is not None else ""
 
-    def _parsed(self, sentence: str, meaning: str = "") -> Clauses:
+    def _parsed(self, sentence: str, meaning: str) -> Clauses:
         if not sentence.strip():
             return ()
         tokens = self.words.tokens(sentence.replace("_", " "))
@@ -155,9 +155,14 @@ class _ClaimParser(LexicalParser):
 
     def read(self, tokens: Sequence[Token], text: str) -> Reading:
         """What the tokens of a text, or of a part of one, state."""
-        clauses = self._of.read_clauses(self._of.claimed(text))
+        clauses = self._of.read_clauses(self._of.claimed(text), "")
         relations = self._of.relations(clauses, text, self._named)
-        return Reading(relations, events=clauses if relations else ())
+        begin = tokens[0].start if tokens else 0
+        return Reading(shifted(relations, -begin), events=clauses if relations else ())
+
+    def completed(self, sentence: LexicalSentence, pair: tuple[str, str]) -> Sequence[Statement]:
+        """Nothing: what happens is said with who does it."""
+        return ()
 
     def labelled(self, tokens: Sequence[Token], pair: tuple[str, str]) -> Sequence[Statement]:
         """No label is one of events."""

@@ -368,11 +368,11 @@ class _Reading:
 
     def _of_pair(self, other: Statement, relation: JudgedRelation) -> str | None:
         """The relation of a mention, as one of a pair of things; None where it is of others."""
-        placed, by = self._called[relation.subject], self._called[relation.objects[0]]
-        subject, ground = other.figure.lower(), other.ground.lower()
-        if subject in placed and ground in by:
+        figures, grounds = self._called[relation.subject], self._called[relation.objects[0]]
+        figure, ground = other.figure.lower(), other.ground.lower()
+        if figure in figures and ground in grounds:
             return other.relation
-        if subject in by and ground in placed:
+        if figure in grounds and ground in figures:
             return self._ontology.relations.converse.get(other.relation)
         return None
 

@@ -20,12 +20,12 @@ class Counting:
     Args:
         things: The things of the trace.
         sentences: Gives the words that count.
-        meant: Tells what noun phrases mean.
+        resolve: Resolves noun phrases.
     """
 
-    def __init__(self, things: Things, sentences: Sentences, meant: Resolve) -> None:
+    def __init__(self, things: Things, sentences: Sentences, resolve: Resolve) -> None:
         self._things = things
-        self._resolve = meant
+        self._resolve = resolve
         self._amounts = sentences.preparation.amounts
         self._first_on = sentences.first_on
         self._none, self._barred = sentences.nothing, sentences.barred
@@ -50,13 +50,13 @@ class Counting:
         if len(relations) != 1 or not self._barred.isdisjoint(words):
             return None
         others = () if other is None else self._resolve(sentence, other, CONTEXT)
-        figure = others if by is None else self._domain(sentence, by, contents)
+        figures = others if by is None else self._domain(sentence, by, contents)
         grounds = others if of is None else self._domain(sentence, of, contents)
-        pairs = [(one, two) for one in figure for two in grounds if one != two]
+        pairs = [(one, two) for one in figures for two in grounds if one != two]
         if not pairs or len(pairs) > _MOST_PAIRS:
             return None
         counts = [self._count(words, n, len(pairs)) for n in (by, of) if n is not None]
-        single = len(figure if by is None else grounds) == 1 or len(counts) == 2
+        single = len(figures if by is None else grounds) == 1 or len(counts) == 2
         if any(count is None for count in counts) or len(set(counts)) > 1:
             return None
         (count,) = set(counts)

@@ -970,7 +970,7 @@ class _Sentence:
             return at
         if self._counts_things(at, end) or self._forms(at, end):
             return at
-        onward = self._is(self._at(end + 1), "onward") or self._is(self._at(end + 1), "backward")
+        onward = self._is(self._at(end + 1), "onward")
         bounded = self._is(self._at(at - 1), "inexact") or self._at(at - 1) == "by"
         alone = not (onward or bounded) and self._phrase(end + 1) is None
         if self.lower[at] in _SINGULAR_UNITS and alone:

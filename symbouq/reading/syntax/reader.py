@@ -406,19 +406,19 @@ class SyntaxReader(TraceReader):
         Args:
             discourse: What was said before.
             sentence: The words.
-            taken: What they correct was said of: what was placed, and its ground.
+            taken: What they correct was said of: figure and ground.
             names: Names that the trace repeats.
         """
-        subject, ground = taken
+        figure, ground = taken
         pronouns = self.ontology.lexicon.word.get("pronoun", ())
         words = (ground if word.text.lower() in pronouns else word.text for word in sentence.words)
-        (whole,) = self.sentences.read([" ".join([subject, "is", *words])], names)
+        (whole,) = self.sentences.read([" ".join([figure, "is", *words])], names)
         span = sentence.start, sentence.start + len(sentence.text)
         return [
             replace(each, span=span)
             for part in whole
             for each in self.said(discourse, part)
-            if discourse.things.spellings[each.figure] == subject
+            if discourse.things.spellings[each.figure] == figure
         ]
 
     def has(self, sentence: Sentence, name: str) -> bool:
@@ -906,11 +906,6 @@ class _ClaimParser:
         before = [s for s in said if s.span[0] < start]
         modal = any(s.triplet.force in MODAL for s in before)
         return before if modal else list(said)
-
-    def _has_word(self, sentence: Sentence, name: str) -> bool:
-        """Whether a sentence has a word of a class."""
-        words = self._of.ontology.wording.lexeme.get(name, frozenset())
-        return not words.isdisjoint(word.text.lower() for word in sentence.words)
 
     def _said(self, discourse: Discourse, sentence: Sentence) -> list[Resolved]:
         """What a sentence says of things; unsure where the scene's words leave it open."""

@@ -407,8 +407,8 @@ class Sentences:
                 head = noun.split()[0].lower()
                 opened[head] += 2 * times
                 if n and self.preparation.is_name_part(words[n - 1]):
-                    figure = n > 1 and bool(words[n - 2].category)
-                    opened[f"{words[n - 1].text.lower()} {head}"] += (1 + figure) * times
+                    related = n > 1 and bool(words[n - 2].category)
+                    opened[f"{words[n - 1].text.lower()} {head}"] += (1 + related) * times
         known = {head for head, count in opened.items() if count > 1 + (" " in head)}
         return frozenset(known.union(head for head, of in codes.items() if len(of) > 1))
 

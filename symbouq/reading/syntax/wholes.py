@@ -21,13 +21,15 @@ class Whole:
     Args:
         things: The things of the trace, which have the whole.
         sentences: Gives the words for sides and boundaries.
-        meant: Tells what noun phrases mean.
+        resolve: Resolves noun phrases.
         telling: Whether the text is a scene, which may speak of a whole that it has not named.
     """
 
-    def __init__(self, things: Things, sentences: Sentences, meant: Resolve, telling: bool) -> None:
+    def __init__(
+        self, things: Things, sentences: Sentences, resolve: Resolve, telling: bool
+    ) -> None:
         self._things = things
-        self._resolve = meant
+        self._resolve = resolve
         self._telling = telling
         self._wording = sentences.ontology.wording
         self._sides = sentences.preparation.sides
@@ -54,7 +56,7 @@ class Whole:
             (self._things.whole,) = meant
 
     def of_whole(self, sentence: Sentence, triplet: Triplet) -> tuple[Triplet, int | None]:
-        """A statement about a side of the whole, "on the left", "in the lower right corner", with
+        """A triplet about a side of the whole, "on the left", "in the lower right corner", with
         the whole; as it is, and None, where it is about something else.
         """
         word = sentence.words[triplet.trigger]
@@ -83,7 +85,7 @@ class Whole:
         return replace(triplet, relations=relations, cost=cost), whole
 
     def _within(self, sentence: Sentence, triplet: Triplet) -> tuple[str, ...]:
-        """The sides of the inside of a thing that a statement tells, "at the very top"; none if it
+        """The sides of the inside of a thing that a triplet tells, "at the very top"; none if it
         tells others.
         """
         if self._wording.inner_sides.issuperset(triplet.relations):

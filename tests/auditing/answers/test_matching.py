@@ -202,7 +202,16 @@ ROLES = {
     *("denial", "determiner", "hedge", "choice", "pause", "stop", "filler", "other", "article"),
     *("open", "declined", "all", "noun", "link", "choosing", "conclusion", "clause", "reason"),
     *("confidence", "settled", "possible", "listing", "unsure"),
-    *("adverb", "announcing", "announced", "supposing", "opening", "closing", "contrary"),
+    *(
+        "adverb",
+        "announcing",
+        "announced",
+        "supposing",
+        "opening",
+        "closing",
+        "pointing",
+        "contrary",
+    ),
     *("doubt", "assent", "refusal", "replacing", "blunder", "meant", "twofold", "reversing"),
     "lettering",
 }
