@@ -190,7 +190,10 @@ class Claims(Generic[S]):
         for n, sentence in enumerate(sentences):
             since = len(self.made) if n == found.since else since
             cut = len(self.made)
-            if n in delivered or not self._in_time(f"claim {cut + 1}"):
+            if n in delivered:
+                continue
+            if not self._in_time(f"claim {cut + 1}"):
+                self._add("reasoning", sentence.text, Reading(reason="unread"))
                 continue
             before = sentences[n - 1].start + len(sentences[n - 1].text) if n else 0
             self._sentence(sentence, response.text[before : sentence.start], text[:before][-1:])
