@@ -34,7 +34,7 @@ MODAL = ("necessary", "impossible", "possible")
 """Stances of what is said of the worlds that a context leaves."""
 NAMED_BY_QUESTION = 0.8
 """Confidence of a bare label, whose things are those of the question."""
-BETWEEN_STEPS = "\n\n"
+_BETWEEN_STEPS = "\n\n"
 """What stands between steps that are given one by one."""
 _GOING_ON = (",", "[", ":")
 """Marks at the end of a line that goes on in the next."""
@@ -70,7 +70,7 @@ class Reading:
     """What a sentence, or a part of one, asserts.
 
     Attributes:
-        mentions: The relations.
+        statements: What it states.
         stance: Its stance.
         reason: Why it asserts none.
         count: How many of them hold, if it is `counted`.
@@ -79,7 +79,7 @@ class Reading:
         events: What it says as clauses, where the profile reads events.
     """
 
-    mentions: Sequence[Statement] = ()
+    statements: Sequence[Statement] = ()
     stance: str = ASSERTED
     reason: str = ""
     count: Count | None = None
@@ -90,12 +90,12 @@ class Reading:
     def claim(self, kind: str, text: str, begin: int = 0) -> Claim:
         """The claim that it makes of a text, which begins at a character of the whole one."""
         stance = self.stance
-        if not self.mentions and stance in MODAL:
+        if not self.statements and stance in MODAL:
             stance = ASSERTED
-        rest = tuple(word for _, word in self.rest) if self.mentions else ()
+        rest = tuple(word for _, word in self.rest) if self.statements else ()
         reason = IN_PART if rest else self.reason
-        mentions = shifted(self.mentions, begin)
-        return Claim(kind, text, mentions, stance, reason, self.count, rest, self.events)
+        statements = shifted(self.statements, begin)
+        return Claim(kind, text, statements, stance, reason, self.count, rest, self.events)
 
 
 class SentenceParser(Protocol[S]):
@@ -240,13 +240,13 @@ class Claims(Generic[S]):
             asking, self._asking = self._asking, sentence.asked
             if retracts(sentence.text) or (refuses(sentence.text) and not asking):
                 if parts:
-                    taken = [m for part in parts.pop() for m in part.mentions]
+                    taken = [m for part in parts.pop() for m in part.statements]
                     if not parts:
                         alone = [Reading(stance=RETRACTED)]
                 elif n == 0:
                     taken = take_back(self.made, self._bearing)
                 continue
-            parts.append(self._read(sentence, BETWEEN_STEPS, taken))
+            parts.append(self._read(sentence, _BETWEEN_STEPS, taken))
             taken = ()
         return [part for of_sentence in parts for part in of_sentence] or alone
 
@@ -306,7 +306,7 @@ class Claims(Generic[S]):
             return unread
 
     def _add(self, kind: str, text: str, read: Reading, begin: int = 0) -> None:
-        if read.mentions or read.stance != ASSERTED or read.reason:
+        if read.statements or read.stance != ASSERTED or read.reason:
             self._bearing.append(len(self.made))
         self.made.append(read.claim(kind, text, begin))
 
@@ -321,7 +321,7 @@ class Claims(Generic[S]):
             sentence: The sentence.
             taken: The relations that were taken back.
         """
-        own = any(part.mentions for part in parts) and self._parser.is_whole(sentence)
+        own = any(part.statements for part in parts) and self._parser.is_whole(sentence)
         if own or not taken or sentence.asked:
             return parts
         pair = taken[-1].figure, taken[-1].ground
@@ -329,7 +329,8 @@ class Claims(Generic[S]):
         if self._parser.may_be_label(sentence):
             stated = shifted(self._parser.label(sentence.text, pair), -sentence.start)
         stated = stated or self._parser.completed(sentence, pair)
-        return [replace(parts[0], mentions=stated, stance=ASSERTED, reason="")] if stated else parts
+        put_right = replace(parts[0], statements=stated, stance=ASSERTED, reason="")
+        return [put_right] if stated else parts
 
     # Answers -------------------------------------------------------------------------
 
@@ -351,7 +352,7 @@ class Claims(Generic[S]):
         option = chosen(text, *self._listings)
         if option:
             found = self._parser.label(option, self._parser.pair)
-            return [replace(mention, span=(start, end)) for mention in found]
+            return [replace(statement, span=(start, end)) for statement in found]
         return shifted(self._parser.label(text[start:end], self._parser.pair), -start)
 
     def _conclude(self, text: str) -> None:
@@ -381,12 +382,12 @@ class Claims(Generic[S]):
         read, pair = self._parser.answer(sentences), self._parser.pair
         if read.stance not in (ASSERTED, *MODAL):
             return read  # of so many relations each counts
-        stated = read.mentions if read.stance == ASSERTED else ()
+        stated = read.statements if read.stance == ASSERTED else ()
         about = any(is_about(statement, pair) for statement in stated)
         label = [] if about else [m for m in self._label(given) if not _is_within(m, stated)]
         if label and not stated:
             return Reading(label)
-        return replace(read, mentions=[*label, *of_known(read.mentions, pair)])
+        return replace(read, statements=[*label, *of_known(read.statements, pair)])
 
 
 def _delivered(texts: Sequence[str], roles: Sequence[Role], answer: int | None) -> range:
@@ -416,7 +417,7 @@ def _together(parts: Sequence[Reading]) -> Reading:
     """What the sentences of one claim assert together; what must be is asserted beside what is, and
     nothing is where their stances differ otherwise.
     """
-    stated = [part for part in parts if part.mentions]
+    stated = [part for part in parts if part.statements]
     stances = {part.stance for part in stated}
     if not stances:
         return parts[-1] if parts else Reading()
@@ -426,7 +427,7 @@ def _together(parts: Sequence[Reading]) -> Reading:
         return Reading(reason=IN_PART)
     return replace(
         stated[0],
-        mentions=[mention for part in stated for mention in part.mentions],
+        statements=[statement for part in stated for statement in part.statements],
         stance=ASSERTED if ASSERTED in stances else stated[0].stance,
         reason=next((part.reason for part in parts if part.reason), ""),
         rest=tuple(word for part in parts for word in part.rest),
@@ -462,9 +463,9 @@ def take_back(
     return relations
 
 
-def is_about(mention: Statement, asked: tuple[str, str] | None) -> bool:
+def is_about(statement: Statement, asked: tuple[str, str] | None) -> bool:
     """Whether a relation is one of the pair that a question asks about."""
-    return {mention.figure, mention.ground} == set(asked or ())
+    return {statement.figure, statement.ground} == set(asked or ())
 
 
 def of_known(stated: Sequence[Statement], asked: tuple[str, str] | None) -> tuple[Statement, ...]:
@@ -491,7 +492,7 @@ def concluded(
         claim = claims[n]
         if claim.stance not in (ASSERTED, "necessary") or not claim.relations:
             continue
-        if not any(is_about(mention, asked) for mention in claim.relations):
+        if not any(is_about(statement, asked) for statement in claim.relations):
             break
         relations = of_known(claim.relations, asked)
         conclusion = replace(claim, type="conclusion", relations=relations, stance=ASSERTED)
@@ -499,12 +500,12 @@ def concluded(
     return [*claims, Claim("conclusion", "", ())]
 
 
-def shifted(mentions: Sequence[Statement], offset: int) -> tuple[Statement, ...]:
+def shifted(statements: Sequence[Statement], offset: int) -> tuple[Statement, ...]:
     """Relations with an offset taken off their spans, which begin at 0 at the least: "so it is left
     of C" has its subject in the part before it.
     """
     if not offset:
-        return tuple(mentions)
+        return tuple(statements)
     return tuple(
-        replace(m, span=(max(0, m.span[0] - offset), m.span[1] - offset)) for m in mentions
+        replace(m, span=(max(0, m.span[0] - offset), m.span[1] - offset)) for m in statements
     )

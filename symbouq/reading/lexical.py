@@ -9,7 +9,6 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from symbouq.limits import check_time
 from symbouq.ontology.tables import Ontology
@@ -47,12 +46,9 @@ class LexicalSentence:
         start: The character of its text at which it begins.
         asked: Whether it is a question.
         quoted: Whether it is nothing but a quotation.
-        kinds: The kinds of its phrases.
-        lexicon: What finds phrases and words.
-        analysis: The texts that are read with its own.
-        words: Which of their words are its words.
-        base: Where in them its text begins.
-        fault: Empty, for to find the phrases of a text takes no rules.
+        kinds: The kinds of its phrases, those within longer ones too.
+        tokens: Its lexical items, with their places in the text.
+        fault: Empty: what fails while texts are cut is no fault of one sentence.
     """
 
     text: str
@@ -60,16 +56,8 @@ class LexicalSentence:
     asked: bool
     quoted: bool
     kinds: frozenset[str]
-    lexicon: Lexicon
-    analysis: Analysis
-    words: tuple[int, int]
-    base: int
+    tokens: list[Token]
     fault: str = ""
-
-    @cached_property
-    def tokens(self) -> list[Token]:
-        """Its lexical items, with their places in the text."""
-        return self.lexicon.itemized(self.analysis, *self.words, self.base)
 
 
 class LexicalReader(TraceReader):
@@ -171,16 +159,12 @@ class LexicalParser(ABC):
             asks(text, end, start),
             _is_quoted(text, start, end),
             frozenset(self._lexicon.kinds(analysis, *words)),
-            self._lexicon,
-            analysis,
-            words,
-            base,
+            self._lexicon.itemized(analysis, *words, base),
         )
 
     def unreadable(self, sentence: LexicalSentence) -> str:
         """Why a sentence is beyond what is read; empty if it is not."""
-        first, last = sentence.words
-        return _TOO_LONG if last - first > LONGEST_SENTENCE < len(sentence.tokens) else ""
+        return _TOO_LONG if len(sentence.tokens) > LONGEST_SENTENCE else ""
 
     def is_whole(self, sentence: LexicalSentence) -> bool:
         """Whether what a sentence says of places has a subject: without one it is not read."""
@@ -189,7 +173,7 @@ class LexicalParser(ABC):
     def completed(self, sentence: LexicalSentence, pair: tuple[str, str]) -> Sequence[Statement]:
         """What words without a subject say of what was spoken of last."""
         it_is = [token._replace(start=sentence.start, end=sentence.start) for token in _IT_IS]
-        return self.read([*it_is, *sentence.tokens], f"It is {sentence.text}").mentions
+        return self.read([*it_is, *sentence.tokens], f"It is {sentence.text}").statements
 
     def may_be_label(self, sentence: LexicalSentence) -> bool:
         """Whether a sentence names no things that it would relate, so that it may be a label."""
@@ -236,13 +220,13 @@ class LexicalParser(ABC):
             unsaid = {token.kind for token in part} & _UNSAYING
             conditional = conditional or "condition" in unsaid
             stance, reason = ASSERTED, ""
-            if not read.mentions and conditional:
+            if not read.statements and conditional:
                 stance = SUPPOSED
-            elif not read.mentions and sentence.asked and _bears(tokens):
+            elif not read.statements and sentence.asked and _bears(tokens):
                 stance = ASKED
-            elif not read.mentions and unsaid and _bears(tokens):
+            elif not read.statements and unsaid and _bears(tokens):
                 reason = "unread"
-            parts.append(Reading(read.mentions, stance, reason, begin=begin, events=read.events))
+            parts.append(Reading(read.statements, stance, reason, begin=begin, events=read.events))
         return parts
 
 

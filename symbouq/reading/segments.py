@@ -351,7 +351,7 @@ def is_cut_off(text: str, start: int, end: int) -> bool:
         end: The one after its last.
     """
     line = text[text.rfind("\n", 0, start) + 1 : start].rstrip()
-    return line.endswith(_ENDS) and not text[start:end].rstrip(_CLOSING).endswith(_ENDS)
+    return line.endswith(_FULL_STOPS) and not text[start:end].rstrip(_CLOSING).endswith(_FULL_STOPS)
 
 
 # What is taken back --------------------------------------------------------------------
@@ -553,7 +553,7 @@ def _interrupted(text: str, place: int) -> str:
 ENDS = frozenset((".", "!", "?", ";"))
 """Marks that end a sentence."""
 _MARKS = " \t\n:*_`\"'.,;$#{}()[]=\\"
-_ENDS = (".", "!", "?", "...", "\u2026")
+_FULL_STOPS = (".", "!", "?", "...", "\u2026")
 _CLOSING = " \t\n*_`\"')]}$\\\u201d"
 _PAUSES = " \t,;:\u2014\u2013-("
 _BREAKS = '.,;:!?\u2026\u2014\u2013-(\n"\u201d*)'

@@ -59,7 +59,7 @@ class Setting:
         parser: Opens a parser of claims about the scene.
         faults: What of the scene is not read, a message each.
         lost: What of scene and question could not be, a message each.
-        whole: Whether all that the scene says of places is read; None where that is not known.
+        complete: Whether all that the scene says of places is read; None where that is not known.
         events: The clauses of each sentence of the scene, where the profile reads events.
     """
 
@@ -69,7 +69,7 @@ class Setting:
     parser: Callable[[], SentenceParser[Any]]
     faults: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
-    whole: bool | None = None
+    complete: bool | None = None
     events: tuple[Clauses, ...] | None = None
 
 
@@ -135,7 +135,7 @@ class TraceReader(ABC):
                 tuple(claims.made),
                 (*setting.lost, *setting.faults, *failed.values(), *claims.faults),
                 None if setting.events is None else tuple(enumerate(setting.events, start=1)),
-                all(setting.scene) if setting.whole is None else setting.whole,
+                all(setting.scene) if setting.complete is None else setting.complete,
                 setting.lost,
                 cache(setting.question),
             )

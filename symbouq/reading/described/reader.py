@@ -190,12 +190,14 @@ class DescribedReader(LexicalReader):
         discourse = discourse.copy()
         query = self._query(question, discourse)
         known = len(discourse)
-        mentions: list[tuple[Statement, ...]] = []
+        statements: list[tuple[Statement, ...]] = []
         for number, (text, parts) in enumerate(zip(scene, stated, strict=True), start=1):
             with reading(f"{SCENE_SENTENCE} {number}", text):
-                mentions.append(tuple(m for part in parts for m in spoken(*part, discourse, known)))
+                statements.append(
+                    tuple(m for part in parts for m in spoken(*part, discourse, known))
+                )
         with reading("the question", question):
-            return tuple(mentions), discourse, self._pair(query, discourse)
+            return tuple(statements), discourse, self._pair(query, discourse)
 
     @staticmethod
     def _pair(query: queries.Query, discourse: Discourse) -> tuple[str, str] | None:
@@ -335,8 +337,8 @@ _UNSURE = 0.7
 """The most confidence in what is said of things where it is not sure which are meant."""
 
 
-def _doubted(mention: Statement) -> Statement:
-    return replace(mention, confidence=min(mention.confidence, _UNSURE))
+def _doubted(statement: Statement) -> Statement:
+    return replace(statement, confidence=min(statement.confidence, _UNSURE))
 
 
 _BESIDE = frozenset(("content", "citation", "source"))

@@ -260,7 +260,7 @@ class SyntaxReader(TraceReader):
             spoken = self._levelled(spoken)
             if spoken:
                 spoken[-1] += discourse.headings()
-            stated = [tuple(self.mentions(said, things)) for said in spoken]
+            stated = [tuple(self.statements(said, things)) for said in spoken]
         for fault in (sentence.fault for sentence in asked if sentence.fault):
             raise InternalError("the question", fault, question)
         with reading("the question", question):
@@ -277,10 +277,10 @@ class SyntaxReader(TraceReader):
         pair = tuple(dict.fromkeys(order))[:2]
         about = (things.spellings[pair[0]], things.spellings[pair[1]]) if len(pair) == 2 else None
         stated_things = tuple(
-            tuple(replace(m, grounded=True) for m in mentions) for mentions in stated
+            tuple(replace(m, grounded=True) for m in statements) for statements in stated
         )
         stance = (modals.pop() if len(modals) == 1 else "") or ASSERTED
-        asks = Question(question, about, triples(self.mentions(states, things)), stance)
+        asks = Question(question, about, triples(self.statements(states, things)), stance)
         return _Scene(
             *(stated_things, tuple(faults), things, asks),
             *(arrangement, motion, upright, worded),
@@ -436,7 +436,7 @@ class SyntaxReader(TraceReader):
         comma = (n for n, word in enumerate(sentence.words) if not word.text[-1:].isalpha())
         return " ".join(w.text.lower() for w in sentence.words[: next(comma, None)])
 
-    def mentions(
+    def statements(
         self,
         said: Iterable[Resolved],
         things: Things,
@@ -469,7 +469,7 @@ class SyntaxReader(TraceReader):
                 understood != relation or each.relation in self.ontology.lexicon.vague
             ):
                 confidence = min(confidence, _UNSURE)  # something narrower is denied
-            mention = Statement(
+            statement = Statement(
                 things.spellings[each.figure],
                 understood,
                 things.spellings[each.ground],
@@ -480,11 +480,11 @@ class SyntaxReader(TraceReader):
             )
             if understood in self.ontology.lexicon.grouped:
                 key = each.figure, understood, triplet.trigger
-                groups.setdefault(key, []).append((each.ground, mention))
+                groups.setdefault(key, []).append((each.ground, statement))
             else:
-                yield mention
+                yield statement
         for group in groups.values():
-            yield from grouped(self.ontology, [mention for _, mention in sorted(group)])
+            yield from grouped(self.ontology, [statement for _, statement in sorted(group)])
 
     def rest(
         self,
@@ -518,7 +518,8 @@ class SyntaxReader(TraceReader):
         spoken = [
             s
             for s in said
-            if s.triplet.trigger in grouped or any(True for _ in self.mentions([s], things, forces))
+            if s.triplet.trigger in grouped
+            or any(True for _ in self.statements([s], things, forces))
         ]
         triggers = {n for s in spoken for n in (s.triplet.trigger, *s.joined)}
         triggers |= {s.triplet.trigger for s in said if self._is_covered(s, spoken)}
@@ -671,7 +672,7 @@ class _ClaimParser:
     def __init__(self, of: SyntaxReader, scene: _Scene, names: frozenset[Name]) -> None:
         self._of = of
         self._scene = scene
-        given = [mention for mentions in scene.stated for mention in mentions]
+        given = [statement for statements in scene.stated for statement in statements]
         converse = of.ontology.relations.converse
         self._given = {(m.figure, m.relation, m.ground) for m in given}
         self._given |= {(m.ground, converse.get(m.relation, ""), m.figure) for m in given}
@@ -712,7 +713,7 @@ class _ClaimParser:
     def completed(self, sentence: Sentence, pair: tuple[str, str]) -> list[Statement]:
         """What words without a subject say of the first of a pair."""
         said = self._of.completed(self._discourse, sentence, pair, self._names)
-        return list(self._of.mentions(said, self._things, (ASSERTED,)))
+        return list(self._of.statements(said, self._things, (ASSERTED,)))
 
     def may_be_label(self, sentence: Sentence) -> bool:
         """Whether a sentence names no things that it would relate, so that it may be a label."""
@@ -737,12 +738,12 @@ class _ClaimParser:
             if told is not None:
                 return told
         stance = ASSERTED
-        stated = list(self._of.mentions(said, self._things, (ASSERTED, "necessary")))
+        stated = list(self._of.statements(said, self._things, (ASSERTED, "necessary")))
         if stated:  # with what cannot be
-            stated = list(self._of.mentions(said, self._things))
+            stated = list(self._of.statements(said, self._things))
         for modal in ("impossible", "possible"):
             if not stated:
-                stance, stated = modal, list(self._of.mentions(said, self._things, (modal,)))
+                stance, stated = modal, list(self._of.statements(said, self._things, (modal,)))
         forces = _STATED if stance == ASSERTED else (stance,)
         rest = tuple(
             word for each in sentences for word in self._of.rest(each, said, self._things, forces)
@@ -754,12 +755,12 @@ class _ClaimParser:
     def parse(self, sentence: Sentence, gap: str) -> list[Reading]:
         """What a sentence asserts, part by part: "A is left of B, so C is left of B" has two."""
         read = self._asserted(sentence, gap)
-        starts = [] if read.count else self._cuts(sentence, read.mentions)
+        starts = [] if read.count else self._cuts(sentence, read.statements)
         edges = [sentence.start, *starts, sentence.start + len(sentence.text)]
         return [
             replace(
                 read,
-                mentions=[m for m in read.mentions if begin <= m.span[1] - 1 < end],
+                statements=[m for m in read.statements if begin <= m.span[1] - 1 < end],
                 rest=tuple((at, word) for at, word in read.rest if begin <= at < end),
                 begin=begin,
             )
@@ -823,11 +824,11 @@ class _ClaimParser:
             said = [_unsure(s) if s.triplet.negative else s for s in said]
         forces = [s.triplet.force for s in said]
         for stance in (ASSERTED, *(force for force in MODAL if force in forces)):
-            mentions = list(self._of.mentions(said, self._things, (stance,)))
-            if mentions:
+            statements = list(self._of.statements(said, self._things, (stance,)))
+            if statements:
                 forces_read = (stance,) if len(said) == len(whole) else (stance, ASSERTED)
                 rest = self._of.rest(sentence, whole, self._things, forces_read)
-                return Reading(mentions, stance, rest=rest)
+                return Reading(statements, stance, rest=rest)
         if sentence.asked and any(word.relations for word in sentence.words):
             return Reading(stance=ASKED)
         stance = next((_STANCES[f] for f in forces if f in _STANCES), ASSERTED)
@@ -839,8 +840,8 @@ class _ClaimParser:
         that x is in y".
         """
         terms = [s for s in said if sentence.words[s.triplet.trigger].category == "term"]
-        mentions = self._of.mentions(map(_restated, terms), self._things)
-        told = {(m.figure, m.relation, m.ground) for m in mentions}
+        statements = self._of.statements(map(_restated, terms), self._things)
+        told = {(m.figure, m.relation, m.ground) for m in statements}
         return bool(told) and told <= self._given
 
     def _bids(self, sentence: Sentence, said: Resolved) -> bool:
@@ -888,10 +889,10 @@ class _ClaimParser:
         self, said: Sequence[Resolved], stance: str, count: Count | None = None
     ) -> Reading | None:
         """What is said, with a stance; None where not all of it is in a relation of the profile."""
-        mentions = list(self._of.mentions(said, self._things, (ASSERTED,)))
-        if len(mentions) < len(said):
+        statements = list(self._of.statements(said, self._things, (ASSERTED,)))
+        if len(statements) < len(said):
             return None
-        return Reading(mentions, stance, "", count if stance == COUNTED else None)
+        return Reading(statements, stance, "", count if stance == COUNTED else None)
 
     def _without_reasons(self, sentence: Sentence, said: Sequence[Resolved]) -> list[Resolved]:
         """What is said before a reason, "because ...", or after one that comes first, "since ...,",
