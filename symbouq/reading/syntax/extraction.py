@@ -683,6 +683,8 @@ class _Facts:
         ground = _object(token)
         if ground is None:
             return False
+        if self._is_ranked(ground) and self._is_directional(token):
+            return False  # "above the first", which is none of "at first"
         bare = not any(c.dep_ in _MODIFIERS for c in ground.children)
         dated = any(self._in_class(t, "occasion") for t in ground.children if t.dep_ == "compound")
         first, *rest = self._text(ground).split()
@@ -835,7 +837,11 @@ class _Facts:
         return Phrase(token.i, (token.i,), "group", _role(token), count, True, rest, pick)
 
     def _elliptic(self, token: Token) -> Phrase | None:
-        """The noun phrase of "one" that tells which one it is, as "the BLUE one" does."""
+        """The noun phrase of "one" that tells which one it is, as "the BLUE one" does, or of a word
+        that does so alone: "the SECOND", "ANOTHER".
+        """
+        if self._tells_alone(token):
+            return Phrase(token.i, (token.i,), "elliptic", _role(token))
         told = [
             c.i
             for c in token.children
@@ -846,10 +852,31 @@ class _Facts:
                 or (c.dep_ in ("compound", "nmod") and self._words[c.i].category == "side")
             )
         ]
-        article = any(c.dep_ == "det" and c.i < min([*told, token.i]) for c in token.children)
+        told += [c.i for c in token.children if c.i < token.i and self._in_class(c, "additive")]
+        article = any(c.dep_ == "det" and c.i <= min([*told, token.i]) for c in token.children)
         if not (self._in_class(token, "ellipsis") and told and article):
             return None
         return Phrase(token.i, tuple(told), "elliptic", _role(token))
+
+    def _tells_alone(self, token: Token) -> bool:
+        """Whether a word stands for a thing that it tells from others of its kind."""
+        if token.dep_ not in _NOMINAL_ROLES or token.doc[max(0, token.i - 1)].lower_ == "one":
+            return False  # "one another"
+        if token.pos_ in ("DET", "PRON") and self._in_class(token, "additive"):
+            return True
+        timed = token.dep_ == "pobj" and not self._is_directional(token.head)  # "in the second"
+        return self._is_ranked(token) and not timed
+
+    def _is_directional(self, token: Token) -> bool:
+        """Whether a word expresses directions."""
+        relations = self._words[token.i].relations
+        return bool(relations) and self._of._directional.issuperset(relations)
+
+    def _is_ranked(self, token: Token) -> bool:
+        """Whether a word is all that tells a thing by its order: "the first"."""
+        ranked = self._text(token) in self._of.ordinals or self._in_class(token, "final")
+        before = [c.lower_ for c in token.children if c.i < token.i]
+        return ranked and before == ["the"] and not any(c.lower_ == "of" for c in token.children)
 
     def _count(self, token: Token) -> int | None:
         """The number that a word is, if it is one."""

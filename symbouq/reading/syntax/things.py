@@ -47,6 +47,7 @@ class Things:
     _count: dict[int, int] = field(default_factory=dict)
     _rows: list[tuple[int, ...]] = field(default_factory=list)
     _ahead: dict[int, int] = field(default_factory=dict)
+    _siblings: dict[int, tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
 
     def copy(self) -> Things:
         """The same, to be added to independently."""
@@ -66,6 +67,7 @@ class Things:
             dict(self._count),
             list(self._rows),
             dict(self._ahead),
+            dict(self._siblings),
         )
 
     def __len__(self) -> int:
@@ -264,6 +266,42 @@ class Things:
     def is_ahead(self, thing: int) -> bool:
         """Whether a thing is what another one faces."""
         return thing in self._ahead.values()
+
+    def like(self, words: Sequence[str]) -> list[int]:
+        """The things whose names have some words, and end in the last one, in the order in which
+        the text has introduced them.
+        """
+        key = _folded(_key(words))
+        alike = {
+            thing
+            for other, thing in self._of.items()
+            if other[-1].lower() == key[-1] and set(key) <= set(_folded(other))
+        }
+        of_kind = {thing for thing, (_, kind) in self._siblings.items() if set(key) <= set(kind)}
+        return sorted(t for t in alike | of_kind if not self.known or t < self.known)
+
+    def introduce(self, words: Sequence[str], kind: Sequence[str]) -> int:
+        """A new thing of a kind of which the text has spoken: "another box".
+
+        Args:
+            words: The words that name it, which may be those of a further one.
+            kind: Those that name its kind.
+        """
+        taken = len(self.introduced(words))
+        thing = self._new(words, words[-1]) if not taken else len(self.spellings)
+        if taken:
+            self.spellings.append(f"{' '.join(words)} ({taken + 1})")
+        self._siblings[thing] = _folded(_key(words)), _folded(_key(kind))
+        return thing
+
+    def introduced(self, words: Sequence[str]) -> tuple[int, ...]:
+        """The things that were introduced in some words as further ones of their kind."""
+        key = _folded(_key(words))
+        return tuple(thing for thing, (named, _) in self._siblings.items() if named == key)
+
+    def is_told_apart(self, kind: Sequence[str]) -> bool:
+        """Whether the text has introduced a further thing of a kind."""
+        return any(set(_folded(_key(kind))) == set(of) for _, of in self._siblings.values())
 
     def exchange(self, one: int, two: int) -> None:
         """Takes in that two things change places: neither is where it was."""
