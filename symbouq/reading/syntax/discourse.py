@@ -67,7 +67,7 @@ class Discourse:
         self._wording = sentences.ontology.wording
         self._settling = sentences.settling
         self._counting = Counting(things, sentences, self._resolve)
-        self._siblings = Siblings(things, sentences, arrangement is not None)
+        self._siblings = Siblings(things, sentences, self._resolve, arrangement is not None)
         self._whole = Whole(things, sentences, self._resolve, arrangement is not None)
         self._together = sentences.preparation.together
         self._excluding = sentences.excluding
@@ -81,9 +81,6 @@ class Discourse:
         self.question: tuple[Resolved, ...] = ()
         self._groups: list[tuple[int, ...]] = []
         self._named: list[int] = []
-        self._before: list[int] = []  # what the last sentence named
-        self._ones: set[int] = set()  # what it counted: "ONE box"
-        self._nouns: dict[bool, str] = {}  # by which nouns: where they lead a clause, and elsewhere
         self._subjects: list[int] = []
         self._placed_last: list[int] = []
         self._noun = ""
@@ -702,20 +699,17 @@ class Discourse:
         phrase = sentence.says.phrases[head]
         if phrase.kind in ("wanted", "shared"):
             return ()
-        rest = phrase.kind == "group" and phrase.rest and phrase.count == 1
-        sibling = self._sibling(sentence, phrase, other) if rest else None
-        if sibling:
-            return sibling
+        the_other = phrase.kind == "group" and phrase.rest and phrase.count == 1
+        if the_other or not (phrase.plural or phrase.kind == "pronoun"):
+            sibling = self._siblings.resolved(sentence, phrase, other, singular_of(self._noun))
+            if sibling or (sibling is not None and not the_other):
+                return sibling
         if phrase.kind == "group" or (phrase.kind == "pronoun" and phrase.plural):
             group = self._group(sentence, phrase, other)
             if group or phrase.kind == "group":
                 return group
         if phrase.kind == "pronoun":
             return _only(self._referent(sentence, head, other))
-        if not phrase.plural:
-            sibling = self._sibling(sentence, phrase, other)
-            if sibling is not None:
-                return sibling
         if phrase.kind == "elliptic":
             told = [sentence.words[n].text for n in phrase.words]
             return _only(self.things.elliptic(told, self._noun_before(sentence, head)))
@@ -749,42 +743,6 @@ class Discourse:
         if phrase.plural and phrase.count and not self.things.numbers(thing, phrase.count):
             return ()  # "three hens ... four hens"
         return (thing,)
-
-    def _sibling(self, sentence: Sentence, phrase: Phrase, other: int) -> tuple[int, ...] | None:
-        """What a noun phrase means that tells a thing from others of its kind; None of others."""
-        if not self._siblings.tells(sentence, phrase):
-            return None
-        new = phrase.kind == "indefinite"  # it is, whatever it is related to
-        found, key = self._siblings.found(sentence), (phrase.head, CONTEXT if new else other)
-        if key not in found:
-            found[key] = self._told_apart(sentence, phrase, other)
-        return found[key]
-
-    def _told_apart(self, sentence: Sentence, phrase: Phrase, other: int) -> tuple[int, ...] | None:
-        """The same of a noun phrase that is not found yet."""
-        phrases = sentence.says.phrases.values()
-        named = [p for p in phrases if p.names and not p.plural and p.head < phrase.head]
-        if phrase.kind in ("group", "elliptic"):
-            # "The key is in one box, the lock in the other": of what stands as it does
-            leads = _leads(phrase)
-            here = [sentence.named(p.head)[1] for p in sorted(named, key=_leads, reverse=leads)]
-            nouns = [*here, self._nouns.get(leads, ""), singular_of(self._noun)]
-        else:
-            nouns = [sentence.named(phrase.head)[1]]
-        spoken = {n for p in named for n in self._resolve(sentence, p.head, phrase.head)}
-        spoken |= set() if other in self._asking else self._spoken(sentence, other)
-        ones = self._ones.union(
-            n
-            for p in named
-            if self._is_one(sentence, p)
-            for n in self._resolve(sentence, p.head, phrase.head)
-        )
-        return self._siblings.resolved(sentence, phrase, nouns, (spoken, self._before), ones)
-
-    def _is_one(self, sentence: Sentence, phrase: Phrase) -> bool:
-        """Whether a noun phrase counts its thing, "ONE box", as if there were another."""
-        opening = sentence.words[max(0, min(phrase.words) - 1)].text.lower()
-        return self._amounts.number(opening) == 1
 
     def _further(self, sentence: Sentence, head: int) -> tuple[str, str, int] | None:
         """The place that is some steps further than that of a thing, "the hole just left of the
@@ -1101,15 +1059,8 @@ class Discourse:
         grounds = {s.ground for s in said}
         self._placed_last = [*dict.fromkeys(s.figure for s in said if s.figure not in grounds)]
         self._subjects = [t for h in subjects for t in self._resolve(sentence, h, CONTEXT)]
-        self._before = [t for p in singular for t in self._resolve(sentence, p.head, CONTEXT)]
-        self._named += self._before
-        self._ones = {
-            n
-            for p in singular
-            if self._is_one(sentence, p)
-            for n in self._resolve(sentence, p.head, CONTEXT)
-        }
-        self._nouns |= {_leads(p): sentence.named(p.head)[1] for p in singular}
+        self._named += [t for p in singular for t in self._resolve(sentence, p.head, CONTEXT)]
+        self._siblings.remember(sentence, singular)
         subject = self._topic(phrases, sentence)
         if subject is not None and subject.role not in ("subject", "introduced"):
             # "It stops at the dock" is about what it is.
@@ -1138,11 +1089,6 @@ class Discourse:
             if of_role and not sentence.asked:
                 return of_role[0]
         return phrases[-1] if phrases else None
-
-
-def _leads(phrase: Phrase) -> bool:
-    """Whether a noun phrase says what a clause is about."""
-    return phrase.role in ("subject", "introduced")
 
 
 def _graded(sentence: Sentence, phrase: Phrase) -> bool:

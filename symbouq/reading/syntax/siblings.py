@@ -4,15 +4,15 @@ second one", "the other".
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 
 from symbouq.reading.stems import singular_of
-from symbouq.reading.syntax.extraction import Phrase
+from symbouq.reading.syntax.extraction import CONTEXT, Phrase
+from symbouq.reading.syntax.resolved import Resolve
 from symbouq.reading.syntax.sentences import Sentence, Sentences
 from symbouq.reading.syntax.things import Things
 
 _LAST = -1
-_OTHER = "other"
 
 
 class Siblings:
@@ -21,12 +21,17 @@ class Siblings:
     Args:
         things: The things of the trace.
         sentences: Has the words for them.
-        introducing: Whether the text may speak of new ones, as a scene does and a claim does not.
+        resolve: Resolves the other noun phrases of a sentence.
+        introducing: Whether the text may speak of new things, as a scene does and a claim does not.
     """
 
-    def __init__(self, things: Things, sentences: Sentences, introducing: bool) -> None:
+    def __init__(
+        self, things: Things, sentences: Sentences, resolve: Resolve, introducing: bool
+    ) -> None:
         lexeme = sentences.ontology.wording.lexeme
         self._things = things
+        self._resolve = resolve
+        self._number = sentences.preparation.amounts.number
         self._introducing = introducing
         self._ranks = {
             **sentences.ontology.lexicon.ordinal,
@@ -34,44 +39,19 @@ class Siblings:
         }
         self._additive = lexeme.get("additive", frozenset())
         self._other = lexeme.get("other", frozenset())
+        self._telling = self._additive | self._other | self._ranks.keys()
+        # Of the sentence: what its noun phrases introduce, and what they mean beside others.
         self._sentence: Sentence | None = None
-        self._here: dict[int, int] = {}  # head of a noun phrase of the sentence to its new thing
+        self._new: dict[int, int] = {}
         self._found: dict[tuple[int, int], tuple[int, ...] | None] = {}
-
-    def tells(self, sentence: Sentence, phrase: Phrase) -> bool:
-        """Whether a noun phrase may tell a thing from others of its kind."""
-        mark, *told = self._words(sentence, phrase)
-        known = mark in self._ranks or mark in self._additive or mark in self._other
-        return known and (bool(told) or phrase.kind in ("group", "elliptic"))
-
-    def _words(self, sentence: Sentence, phrase: Phrase) -> list[str]:
-        """The words of a noun phrase, the one that tells its thing first."""
-        if phrase.kind == "group":
-            return [_OTHER]
-        words = " ".join(sentence.words[n].text for n in phrase.words).lower().split()
-        # "A further jug", where the parser takes the article for a letter
-        return words[1:] if words[0] == "a" and self._additive.intersection(words[1:2]) else words
-
-    def found(self, sentence: Sentence) -> dict[tuple[int, int], tuple[int, ...] | None]:
-        """What noun phrases of a sentence were found to mean: by their head, and that of what they
-        are related to.
-        """
-        self._begun(sentence)
-        return self._found
-
-    def _begun(self, sentence: Sentence) -> dict[int, int]:
-        """What noun phrases of a sentence have introduced so far."""
-        if self._sentence is not sentence:
-            self._sentence, self._here, self._found = sentence, {}, {}
-        return self._here
+        # Of the sentence before: its things, those that it counts, and the last nouns that lead a
+        # clause, or do not.
+        self._before: set[int] = set()
+        self._counted: set[int] = set()
+        self._nouns: dict[bool, str] = {}
 
     def resolved(
-        self,
-        sentence: Sentence,
-        phrase: Phrase,
-        nouns: Sequence[str],
-        spoken: Sequence[Collection[int]],
-        ones: Collection[int],
+        self, sentence: Sentence, phrase: Phrase, other: int, noun: str
     ) -> tuple[int, ...] | None:
         """The thing that a noun phrase tells from its siblings; none where nothing tells which it
         is; None of a noun phrase that tells a thing otherwise.
@@ -79,61 +59,96 @@ class Siblings:
         Args:
             sentence: The sentence.
             phrase: The noun phrase.
-            nouns: The noun of its kind; where it has none, those that may be understood.
-            spoken: Things that the text speaks of before, the nearest first: those of the sentence,
-                those of the one before.
-            ones: Those of them that the text counts, "ONE box", so that there is another.
+            other: The head of what it is related to, and does not mean.
+            noun: The noun of several things of which the text spoke last; empty if of none.
         """
-        if self._begun(sentence).get(phrase.head) is not None:
-            return (self._here[phrase.head],)
         mark, *told = self._words(sentence, phrase)
-        if phrase.kind not in ("group", "elliptic"):
-            return self._sibling(phrase, mark, told, spoken, spoken)
-        kinds = ([*told, *noun.split()] for noun in nouns if noun)
-        found = (self._sibling(phrase, mark, kind, spoken, [ones]) for kind in kinds)
-        return next(filter(None, found), None)
-
-    def _sibling(
-        self,
-        phrase: Phrase,
-        mark: str,
-        kind: Sequence[str],
-        spoken: Sequence[Collection[int]],
-        ones: Sequence[Collection[int]],
-    ) -> tuple[int, ...] | None:
-        """The same of a noun phrase by the word that tells the thing, and those of its kind."""
-        *told, noun = kind
-        kind = [*told, singular_of(noun)]
-        like = self._things.like(kind)
-        if phrase.kind == "indefinite" or mark in self._additive:
-            new = mark in self._additive or mark in self._other or self._ranks.get(mark, 0) > 1
-            return self._another(phrase.head, mark, kind) if new and like else None
-        if mark in self._ranks:
-            return self._ranked(mark, kind, like)
-        if mark not in self._other:
+        without_noun = phrase.kind in ("group", "elliptic")
+        if mark not in self._telling or not (told or without_noun):
             return None
-        if len(like) == 1 and self._introduces() and any(like[0] in of for of in ones):
-            self._here[phrase.head] = self._things.introduce([mark, *kind], kind)
-            return (self._here[phrase.head],)
-        return self._rest(mark, kind, like, spoken)
+        self._begin(sentence)
+        if phrase.head in self._new:
+            return (self._new[phrase.head],)
+        # What is new is new, whatever it is related to.
+        key = phrase.head, CONTEXT if phrase.kind == "indefinite" else other
+        if key not in self._found:
+            nouns = self._understood(sentence, phrase, noun) if without_noun else [""]
+            kinds = [[*told, *understood.split()] for understood in nouns]
+            found = (self._of_kind(sentence, phrase, other, mark, kind) for kind in kinds if kind)
+            first = next(filter(None, found), None) if without_noun else next(found, None)
+            self._found[key] = first
+        return self._found[key]
 
     def is_any(self, sentence: Sentence, words: Sequence[str]) -> bool:
         """Whether "the box" may be one or the other of those that the text has told apart."""
         if not self._things.is_told_apart(words):
             return False
-        return len(set(self._things.like(words)) - {*self._begun(sentence).values()}) > 1
+        self._begin(sentence)
+        return len(set(self._things.like(words)) - {*self._new.values()}) > 1
 
-    def _introduces(self) -> bool:
-        """Whether the sentence may speak of new things, as a question does not."""
-        return self._introducing and self._sentence is not None and not self._sentence.asked
+    def remember(self, sentence: Sentence, named: Sequence[Phrase]) -> None:
+        """Takes note of the noun phrases of a sentence that each name one thing."""
+        self._before = self._things_of(sentence, named, CONTEXT)
+        self._counted = self._counted_by(sentence, named, CONTEXT)
+        self._nouns |= {_leads(p): sentence.named(p.head)[1] for p in named}
 
-    def _another(self, head: int, mark: str, kind: Sequence[str]) -> tuple[int, ...]:
-        """What "another box" is: a new thing; in a claim, the one that was introduced so."""
-        if not self._introduces():
+    def _begin(self, sentence: Sentence) -> None:
+        if self._sentence is not sentence:
+            self._sentence, self._new, self._found = sentence, {}, {}
+
+    def _words(self, sentence: Sentence, phrase: Phrase) -> list[str]:
+        """The words of a noun phrase, the one that tells its thing first."""
+        if phrase.kind == "group":
+            near = [
+                w.text.lower() for w in sentence.words[max(0, phrase.head - 1) : phrase.head + 1]
+            ]
+            return [next((text for text in near if text in self._other), "")]
+        words = " ".join(sentence.words[n].text for n in phrase.words).lower().split()
+        # "A further jug", where the parser takes the article for a letter
+        return words[1:] if words[0] == "a" and self._additive.intersection(words[1:2]) else words
+
+    def _understood(self, sentence: Sentence, phrase: Phrase, noun: str) -> list[str]:
+        """The nouns that a noun phrase without one may leave out, the likeliest first: "the key is
+        in one box, the lock in the other" has that of what stands as it does.
+        """
+        leads = _leads(phrase)
+        here = sorted(self._named(sentence, phrase), key=_leads, reverse=leads)
+        nouns = [sentence.named(p.head)[1] for p in here]
+        return list(filter(None, [*nouns, self._nouns.get(leads, ""), noun]))
+
+    def _of_kind(
+        self, sentence: Sentence, phrase: Phrase, other: int, mark: str, kind: Sequence[str]
+    ) -> tuple[int, ...] | None:
+        """The thing of a kind that a word tells from its siblings.
+
+        Args:
+            sentence: The sentence.
+            phrase: The noun phrase.
+            other: The head of what it is related to, and does not mean.
+            mark: The word: "another", "second", "other".
+            kind: The words for the kind.
+        """
+        *told, noun = kind
+        kind = [*told, singular_of(noun)]
+        like = self._things.like(kind)
+        if phrase.kind == "indefinite" or mark in self._additive:
+            if not like or self._ranks.get(mark) == 1:
+                return None
+            if self._introduces(sentence):
+                return self._introduced(phrase, mark, kind)
             found = self._things.introduced([mark, *kind])
             return found if len(found) == 1 else ()
-        self._here[head] = self._things.introduce([mark, *kind], kind)
-        return (self._here[head],)
+        if mark in self._ranks:
+            return self._ranked(mark, kind, like)
+        return self._rest(sentence, phrase, other, mark, kind)
+
+    def _introduces(self, sentence: Sentence) -> bool:
+        """Whether a sentence may speak of new things."""
+        return self._introducing and not sentence.asked
+
+    def _introduced(self, phrase: Phrase, mark: str, kind: Sequence[str]) -> tuple[int, ...]:
+        self._new[phrase.head] = self._things.introduce([mark, *kind], kind)
+        return (self._new[phrase.head],)
 
     def _ranked(
         self, mark: str, kind: Sequence[str], like: Sequence[int]
@@ -150,17 +165,49 @@ class Siblings:
         return (like[rank if rank == _LAST else rank - 1],)
 
     def _rest(
-        self,
-        mark: str,
-        kind: Sequence[str],
-        like: Sequence[int],
-        spoken: Sequence[Collection[int]],
+        self, sentence: Sentence, phrase: Phrase, other: int, mark: str, kind: Sequence[str]
     ) -> tuple[int, ...] | None:
-        """What "the other box" is: of two, the one that the text does not speak of just before."""
+        """What "the other box" is: of two, the one that the text does not speak of just before; a
+        new one where it has spoken of one, and counted it if the noun is left out: "ONE box".
+        """
+        named = self._named(sentence, phrase)
+        spoken = self._things_of(sentence, named, phrase.head)
+        related = sentence.says.phrases.get(other)
+        if related is not None and not related.plural and related.kind != "group":
+            spoken |= {*self._resolve(sentence, other, CONTEXT)}
+        counted = self._counted | self._counted_by(sentence, named, phrase.head)
+        like = self._things.like(kind)
+        has_another = counted if phrase.kind in ("group", "elliptic") else spoken | self._before
+        if len(like) == 1 and like[0] in has_another and self._introduces(sentence):
+            return self._introduced(phrase, mark, kind)
         if len(like) != 2:
             return () if like else None
-        for of in spoken:
+        for of in (spoken, self._before):
             left = [thing for thing in like if thing not in of]
             if len(left) < 2:
                 return tuple(left)
         return self._things.introduced([mark, *kind])[:1]
+
+    @staticmethod
+    def _named(sentence: Sentence, phrase: Phrase) -> list[Phrase]:
+        """The noun phrases before another one that each name one thing."""
+        phrases = sentence.says.phrases.values()
+        return [p for p in phrases if p.names and not p.plural and p.head < phrase.head]
+
+    def _things_of(self, sentence: Sentence, phrases: Iterable[Phrase], other: int) -> set[int]:
+        return {thing for p in phrases for thing in self._resolve(sentence, p.head, other)}
+
+    def _counted_by(self, sentence: Sentence, phrases: Iterable[Phrase], other: int) -> set[int]:
+        """The things that a sentence counts, "ONE box", as if there were another."""
+        ones = (p for p in phrases if self._number(_before(sentence, p)) == 1)
+        return self._things_of(sentence, ones, other)
+
+
+def _before(sentence: Sentence, phrase: Phrase) -> str:
+    """The word before those that name the thing of a noun phrase."""
+    return sentence.words[max(0, min(phrase.words) - 1)].text.lower()
+
+
+def _leads(phrase: Phrase) -> bool:
+    """Whether a noun phrase says what a clause is about."""
+    return phrase.role in ("subject", "introduced")
