@@ -55,7 +55,7 @@ def classes() -> Sequence[Sequence[str]]:
     """The ontology's classes of words, each with its texts."""
     rows = builtin().rows
     found: dict[str, set[str]] = {}
-    for table in (("lexeme", 2), ("word", 2), ("cue", 2), ("synonym", 2)):
+    for table in (("lexeme", 2), ("cue", 2), ("synonym", 2)):
         for name, text in rows[table]:
             found.setdefault(f"{table[0]} {name}", set()).add(str(text))
     found["verbs"] = {str(row[-1]) for row in rows["inflected", 3]} | {

@@ -118,8 +118,15 @@ class Source:
 
     @cached_property
     def text(self) -> str:
-        """The facts as program text, but for those that are tables as they stand."""
-        solved = (f for f in self.facts if (f.name, len(f.arguments)) not in self.ready)
+        """The facts as program text; of those that are tables as they stand, that there are some:
+        `ready(Predicate)`.
+        """
+        solved = [f for f in self.facts if (f.name, len(f.arguments)) not in self.ready]
+        solved += [
+            clingo.Function("ready", [clingo.Function(p)])
+            for (p, _), rows in self.ready.items()
+            if rows
+        ]
         return "".join(f"{fact}." for fact in solved)
 
     @property

@@ -212,7 +212,6 @@ class Lexicon:
         clock: Hour of a clock face to direction.
         wording: Relation to the phrases that express it in generated text.
         grouped: Relation whose grounds are one thing to what that is to each of them.
-        word: Word class to its words.
         place: Phrases that name a side; their ground needs a linking word.
         finite: Phrases that are finite verbs.
         adjacent: Phrases that count only right before their ground.
@@ -239,7 +238,6 @@ class Lexicon:
     clock: Annotated[dict[int, str], _by_number]
     wording: Annotated[dict[str, tuple[str, ...]], _ranked]
     grouped: Annotated[dict[str, str], _mapping]
-    word: Annotated[dict[str, frozenset[str]], _classes]
     place: Annotated[frozenset[str], _texts]
     finite: Annotated[frozenset[str], _texts]
     adjacent: Annotated[frozenset[str], _texts]
@@ -461,6 +459,7 @@ class Ontology:
             digest: Its hash in audits.
             rules: Rules that join the audit's.
         """
+        tables = _renamed(tables)
         events = (key for key, group in table_groups().items() if group == "events")
         return cls(
             profile=profile.replace("_", "-"),
@@ -479,6 +478,13 @@ class Ontology:
             events=Tables({key: tables[key] for key in events if key in tables}),
             tables=tables,
         )
+
+    def words(self, word_class: str) -> frozenset[str]:
+        """The words of a class in the grammars of described things and of events, which take them
+        as they are spelled: those of `CLASS_form`, where the parser's rules have another list.
+        """
+        lexeme = self.wording.lexeme
+        return lexeme.get(f"{word_class}_form") or lexeme.get(word_class, frozenset())
 
     def knows(self, relation: str) -> bool:
         """Whether a relation is one of the profile, or the denial of one."""
@@ -542,6 +548,19 @@ def _facts(tables: Tables, *predicates: str) -> str:
         for predicate in predicates
         for row in tables.rows(predicate)
     )
+
+
+def _renamed(tables: Tables) -> Tables:
+    """Tables in which rows of word/2, as lexeme/2 was called where it held forms as they are
+    spelled, are rows of lexeme/2.
+    """
+    rows = tables.get(("lexeme", 2), [])
+    classes = {name for name, _ in rows}
+    forms = (
+        (f"{name}_form" if f"{name}_form" in classes else name, text)
+        for name, text in tables.get(("word", 2), ())
+    )
+    return Tables(tables | {("lexeme", 2): [*rows, *forms]})
 
 
 def _encoding(tables: Tables, rules: str) -> Encoding:

@@ -1,4 +1,4 @@
-"""The word classes that the readers know: every class that word/2 may name.
+"""The word classes that the grammars know: every class that word/2 may name.
 
 What a class does in a sentence is grammar, so a class that no reader knows is a mistake of
 whoever states a word of it.

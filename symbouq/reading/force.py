@@ -67,10 +67,8 @@ class Forces:
 
     def __init__(self, ontology: Ontology) -> None:
         lexeme = ontology.wording.lexeme
-        words = ontology.lexicon.word
         self._supposition = lexeme.get("supposition", frozenset())
-        supposing = words.get("supposition", frozenset()) | self._supposition
-        self._supposing = tuple(text for text in supposing if " " in text)
+        self._supposing = tuple(text for text in self._supposition if " " in text)
         self._viewpoint = lexeme.get("viewpoint", frozenset())
         self._enumerating = lexeme.get("enumerating", frozenset())
         self._condition = _phrases(lexeme.get("condition", ()))
@@ -79,8 +77,8 @@ class Forces:
         self._ensuring = _phrases(lexeme.get("ensuring", ()))
         self._before = _phrases(lexeme.get("before_bidding", ()))
         self._and = lexeme.get("and", frozenset())
-        self._finite = words.get("copula", frozenset())
-        self._denying = words.get("negation", frozenset()) | words.get("denial", frozenset())
+        self._finite = ontology.words("copula")
+        self._denying = ontology.words("negation") | ontology.words("denial")
         self._modal = lexeme.get("modal", frozenset()) | lexeme.get("possibility", frozenset())
 
     def supposes(self, text: str) -> bool:

@@ -70,9 +70,8 @@ class LexicalReader(TraceReader):
     def __init__(self, ontology: Ontology) -> None:
         self.ontology = ontology
         self.lexicon = Lexicon(ontology)
-        words = ontology.lexicon.word
-        self.supposing = words.get("fronted", frozenset()) | words.get("enumerating", frozenset())
-        self.consequent = words.get("consequent", frozenset())
+        self.supposing = ontology.words("fronted") | ontology.words("enumerating")
+        self.consequent = ontology.words("consequent")
 
     def split(self, scene: str) -> list[str]:
         """The sentences of a scene given as one string."""
@@ -82,8 +81,7 @@ class LexicalReader(TraceReader):
 
     def asks_whether(self, question: str) -> bool:
         """Whether a question is to be answered yes or no, by the word that it opens with."""
-        words = self.ontology.lexicon.word
-        opening = words.get("copula", frozenset()) | words.get(AUXILIARY, frozenset())
+        opening = self.ontology.words("copula") | self.ontology.words(AUXILIARY)
         opening |= self.ontology.wording.lexeme.get("modal", frozenset())
         first = question.lower().split()[:1]
         return bool(first) and first[0] in opening

@@ -160,11 +160,11 @@ class Lexicon:
         apart = {
             *describing,
             *self.ontology.lexicon.phrase,
-            *self.ontology.lexicon.word.get("negation", ()),
+            *self.ontology.words("negation"),
         }
         listed = dict(describing)
         for word_class in NAMING:
-            for text in self.ontology.lexicon.word.get(word_class, ()):
+            for text in self.ontology.words(word_class):
                 composed = " " in text and apart.issuperset(text.split())
                 if describing and composed and word_class in _COMPOSED:
                     continue
@@ -195,13 +195,13 @@ class Lexicon:
         for text, (kind, plural) in ontology.lexicon.noun.items():
             listed[text] = LexicalEntry("noun", value=kind, plural=plural)
         for word_class in DESCRIBING:
-            for text in ontology.lexicon.word.get(word_class, ()):
+            for text in ontology.words(word_class):
                 listed.setdefault(text, LexicalEntry(word_class))
         return listed
 
     def _add(self, text: str, entry: LexicalEntry) -> None:
         if "." in text:
-            kind = "numero" if text in self.ontology.lexicon.word.get("numero", ()) else entry.kind
+            kind = "numero" if text in self.ontology.words("numero") else entry.kind
             self._dotted[self.nlp.vocab.strings.add(text)] = kind
 
         patterns = {text, text.replace(" ", "-")}

@@ -577,7 +577,7 @@ _LINES = frozenset(("p", "br", "li", "div", "tr", "ul", "ol", "hr", "h1", "h2", 
 _SUBJECT = re.compile(r"(?:(?<=[.,;:!?\n\u2014\u2013] )|(?<=\n)|\A)(?:[\w']+ ){1,5}\Z")
 
 
-_NAMED = ("retraction", "former", "negation", "denial")
+_NAMED = ("retraction", "former_form", "negation", "denial")
 
 
 def _has_words(text: str) -> bool:
@@ -586,10 +586,10 @@ def _has_words(text: str) -> bool:
 
 @cache
 def _cues() -> dict[str, frozenset[str]]:
-    """Roles of words (`cue/2`) to the words; those of some are `word/2`."""
+    """Roles of words (`cue/2`) to the words; those of some are `lexeme/2`."""
     rows = builtin().rows
     found: dict[str, set[str]] = {}
-    named = [row for row in rows["word", 2] if row[0] in _NAMED]
+    named = [row for row in rows["lexeme", 2] if row[0] in _NAMED]
     for role, text in (*rows["cue", 2], *named):
         found.setdefault(role, set()).add(text)
     return {role: frozenset(texts) for role, texts in found.items()}
@@ -744,4 +744,4 @@ def _closing() -> re.Pattern[str]:
 @cache
 def _not_own() -> re.Pattern[str]:
     """What is not the claim before: an answer of earlier, or a claim that is named."""
-    return _compiled(r"\b(?:%(former)s|%(announcing)s)\b|\bthat\s+\w|\bis\b")
+    return _compiled(r"\b(?:%(former_form)s|%(announcing)s)\b|\bthat\s+\w|\bis\b")

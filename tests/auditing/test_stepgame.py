@@ -138,7 +138,10 @@ def without(ontology: Ontology, texts: set[str]) -> Ontology:
         lexicon=replace(
             ontology.lexicon,
             phrase={text: r for text, r in ontology.lexicon.phrase.items() if text not in texts},
-            word={name: words - texts for name, words in ontology.lexicon.word.items()},
+        ),
+        wording=replace(
+            ontology.wording,
+            lexeme={name: words - texts for name, words in ontology.wording.lexeme.items()},
         ),
     )
 

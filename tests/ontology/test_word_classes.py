@@ -40,7 +40,7 @@ FRAMES = (
 def test_a_word_of_any_class_may_stand_anywhere(name: str) -> None:
     reader: TraceReader = READERS[name]()
     for word_class in sorted(CLASSES):
-        words = sorted(reader.ontology.lexicon.word.get(word_class, ()))
+        words = sorted(reader.ontology.words(word_class))
         for word in {words[0], words[-1]} if words else ():
             steps = [frame.format(word=word) for frame in FRAMES]
             read = reader.read(SCENE[name], f"Where is K {word} L?", steps, word)
@@ -64,6 +64,15 @@ def test_a_number_of_thousands_of_digits_is_no_hour() -> None:
     for reader in (parsed(), described()):
         read = reader.read(["K is above L."], "", [f"K is at {long} o'clock of L."], "")
         assert read.faults == () and read.claims[0].relations == ()
+
+
+def test_words_by_their_older_name_are_lexemes(tmp_path: Path) -> None:
+    words = 'word(retraction, "oh dear"). word(copula, "perches").'
+    (tmp_path / "mine.lp").write_text(f"extends(nine_way). {words}", encoding="utf-8")
+    ontology = OntologyLibrary(tmp_path).ontology()
+    assert "oh dear" in ontology.wording.lexeme["retraction"]
+    assert "perches" in ontology.words("copula")
+    assert "perches" not in ontology.wording.lexeme["copula"]
 
 
 def test_a_class_that_no_reader_knows_is_a_mistake(tmp_path: Path) -> None:

@@ -367,7 +367,7 @@ class _Matcher:
         box") name no label.
         """
         assert self._ontology is not None  # there are relations
-        if text in self._ontology.lexicon.adjacent or text in self._ontology.lexicon.word["have"]:
+        if text in self._ontology.lexicon.adjacent or text in self._ontology.words("have"):
             return None
         own = relation_named(self._ontology, text)
         verb = text in self._ontology.lexicon.finite and " " not in text

@@ -71,8 +71,8 @@ def plain(text: str) -> str:
 
 @cache
 def words_of(word_class: str) -> frozenset[str]:
-    """The words of a class (`word/2`)."""
-    return frozenset(text for name, text in builtin().rows["word", 2] if name == word_class)
+    """The words of a class (`lexeme/2`)."""
+    return frozenset(text for name, text in builtin().rows["lexeme", 2] if name == word_class)
 
 
 @cache

@@ -64,7 +64,7 @@ def parsed(ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -
     """
     if not tokens:
         return Query()
-    auxiliaries = ontology.lexicon.word.get(AUXILIARY, frozenset())
+    auxiliaries = ontology.words(AUXILIARY)
     first = tokens[0]
     polar = first.kind == "copula" or first.head in auxiliaries
     # A statement has no "do", and its verb not in front.
@@ -72,11 +72,7 @@ def parsed(ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -
     sentence = _Question(ontology, said[1:] if first.kind == "copula" else said, names)
     if polar:
         return sentence.polar()
-    picking = (
-        sentence.picking()
-        if first.head in ontology.lexicon.word.get(PICKING, frozenset())
-        else None
-    )
+    picking = sentence.picking() if first.head in ontology.words(PICKING) else None
     if picking is not None and picking.about is not None:
         # "What is the relaton between X and Y?" picks no relaton.
         picking = picking if picking.about.kind in ontology.lexicon.covers else None

@@ -233,7 +233,7 @@ class Sentence:
         self.ontology = ontology
         self.names = names
         self.naming = naming
-        self._participles = ontology.lexicon.word.get(PARTICIPLE, frozenset())
+        self._participles = ontology.words(PARTICIPLE)
         said = _without_asides(_observed(list(self._said(tokens))))
         self.tokens = self._without_brackets([*self._without_epithets(said)])
         self._phrases: dict[int, list[tuple[Phrase, int]]] = {}

@@ -69,8 +69,8 @@ class Sentence:
         self._origin = ontology.events.members("origin")
         self._construing = ontology.events.members("construes")
         self._parting = ontology.events.members("parting")
-        self._words = ontology.lexicon.word
-        self._past_form = ontology.lexicon.word.get("past_form", frozenset())
+        self._words = ontology.words
+        self._past_form = ontology.words("past_form")
         ending = len(tokens)
         while ending and tokens[ending - 1].text in (".", "!"):
             ending -= 1
@@ -98,7 +98,7 @@ class Sentence:
 
     def _is(self, position: int, word_class: str) -> bool:
         """Whether a token is of a word class, whatever else it is."""
-        return self._text(position) in self._words.get(word_class, ())
+        return self._text(position) in self._words(word_class)
 
     def _forms(self, position: int) -> list[tuple[str, str]]:
         """The verb forms that a token may be. A word that the lexicon lacks may be a verb
@@ -229,7 +229,7 @@ class Sentence:
         contracted = kind == "negation" and text.endswith(("n't", " not"))
         if contracted:
             text = text.removesuffix(" not").removesuffix("n't")
-            kind = next((c for c in _AUXILIARIES if text in self._words.get(c, ())), "")
+            kind = next((c for c in _AUXILIARIES if text in self._words(c)), "")
         past = text in self._past_form
         frame = Clause(tense="past" if past else "now", negative=contracted)
         if kind in _AUXILIARIES:

@@ -46,7 +46,7 @@ class EventLexicon(Lexicon):
         """Every phrase and word of the profile."""
         listed: dict[str, LexicalEntry] = {}
         for word_class in EVENTFUL:
-            for text in sorted(self.ontology.lexicon.word.get(word_class, ())):
+            for text in sorted(self.ontology.words(word_class)):
                 listed.setdefault(text, LexicalEntry(word_class))
         listed |= {text: LexicalEntry("times", value=str(n)) for text, n in self.counts.items()}
         for text, pairs in self.forms.items():

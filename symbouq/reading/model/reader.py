@@ -54,7 +54,7 @@ class ModelReader:
 
     def __init__(self, ontology: Ontology) -> None:
         self.ontology = ontology
-        self._pronouns = ontology.lexicon.word.get("pronoun", frozenset())
+        self._pronouns = ontology.words("pronoun")
         self._articles = sorted(ontology.wording.lexeme.get("article", frozenset()))
 
     def requests(

@@ -43,13 +43,12 @@ def spans(text: str) -> list[tuple[int, int]]:
 @cache
 def _dotted() -> dict[str, str]:
     """The abbreviations of the ontology that comes with the package."""
-    return {text: name for name, text in builtin().rows["word", 2] if name in _DOTTED}
+    return {text: name for name, text in builtin().rows["lexeme", 2] if name in _DOTTED}
 
 
 def dotted_of(ontology: Ontology) -> dict[str, str]:
     """The abbreviations of a profile, each with its class."""
-    word = ontology.lexicon.word
-    return {text: name for name in _DOTTED for text in word.get(name, ())}
+    return {text: name for name in _DOTTED for text in ontology.words(name)}
 
 
 def pieces(tokenizer: Tokenizer, text: str, dotted: Mapping[str, str]) -> Iterator[list[Piece]]:

@@ -312,9 +312,9 @@ class Preparation:
         self._exactly = ontology.wording.exactly_as
         self._classes = ontology.wording.lexeme
         self._units = frozenset(ontology.wording.unit).union(
-            ontology.lexicon.word.get("unit", ()), self._classes.get("unit", ())
+            ontology.words("unit"), self._classes.get("unit", ())
         )
-        self._quantities = ontology.lexicon.word.get("quantity", frozenset())
+        self._quantities = ontology.words("quantity")
         sides = self.expressions["side"].items()
         self.sides = {words[0]: relation for words, relation in sides if len(words) == 1}
         self.axes = Axes(ontology, self.sides)
@@ -328,7 +328,7 @@ class Preparation:
         self._clock = ontology.lexicon.clock
         self._converse = ontology.relations.converse
         self._terms = {name.replace("_", ""): name for name in ontology.relations.family}
-        self._citing = ontology.lexicon.word.get("citation", frozenset())
+        self._citing = ontology.words("citation")
         self._phrases: dict[str, list[tuple[tuple[str, ...], str, str]]] = {}
         for category in SHOWN:
             for words, relation in self.expressions[category].items():

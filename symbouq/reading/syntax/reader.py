@@ -410,7 +410,7 @@ class SyntaxReader(TraceReader):
             names: Names that the trace repeats.
         """
         figure, ground = taken
-        pronouns = self.ontology.lexicon.word.get("pronoun", ())
+        pronouns = self.ontology.words("pronoun")
         words = (ground if word.text.lower() in pronouns else word.text for word in sentence.words)
         (whole,) = self.sentences.read([" ".join([figure, "is", *words])], names)
         span = sentence.start, sentence.start + len(sentence.text)

@@ -200,7 +200,7 @@ class Sentences:
         self.nothing = self._classes("nobody", "denial")
         self.barred = self._classes("negation", "condition", "modal", "exception", "doubtful")
         self.barred -= self.nothing | self._classes("totality")
-        citing = map(re.escape, ontology.lexicon.word.get("citation", ()))
+        citing = map(re.escape, ontology.words("citation"))
         self._citing = re.compile(rf"\b(?:{'|'.join(citing)})\b")
         self._dotted = dotted_of(ontology)
         self._earlier = tuple(self._classes("earlier"))
