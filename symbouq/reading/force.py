@@ -68,7 +68,8 @@ class Forces:
     def __init__(self, ontology: Ontology) -> None:
         lexeme = ontology.wording.lexeme
         self._supposition = lexeme.get("supposition", frozenset())
-        self._supposing = tuple(text for text in self._supposition if " " in text)
+        supposing = ontology.words("supposition") | self._supposition
+        self._supposing = tuple(text for text in supposing if " " in text)
         self._viewpoint = lexeme.get("viewpoint", frozenset())
         self._enumerating = lexeme.get("enumerating", frozenset())
         self._condition = _phrases(lexeme.get("condition", ()))
