@@ -15,7 +15,7 @@ from symbouq.errors import RecordError
 from symbouq.limits import time_limit, turn
 from symbouq.logic.worlds import Worlds, worlds
 from symbouq.ontology.source import files_stamp
-from symbouq.records import Context, Trace, make_record
+from symbouq.records import Answers, Context, Trace, make_record
 from symbouq.report.notebook import audit_html, claims_frame, plot_claims
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def audit(
     dataset: str | None = None,
     ontology: str | os.PathLike[str] | None = None,
     context: Context = "assumed",
+    answers: Answers = "answer",
     timeout: float | None = None,
 ) -> Audit:
     """Audits one trace. Threads may call it: they take turns.
@@ -86,6 +87,7 @@ def audit(
         dataset: Name of the dataset, which may choose the profile.
         ontology: Folder of a user's ontology.
         context: Which context's verdicts feed profile, features and score.
+        answers: How the conclusion is judged; `relation` is the paper's strict auditor.
         timeout: Seconds that it may take; what was decided by then is in the audit, which
             has `timed_out`.
 
@@ -106,7 +108,7 @@ def audit(
         record["conclusion"] = claims[-1] if claims else ""
     folder = os.fspath(ontology) if ontology is not None else None
     with turn():
-        auditor = _auditor(profile, folder, context, files_stamp(folder))
+        auditor = _auditor(profile, folder, context, answers, files_stamp(folder))
         with time_limit(timeout):
             return auditor.audit(make_record(Trace, record))
 
@@ -145,7 +147,7 @@ def relations_between(
         RecordError: If the scene cannot be read, or has no such thing.
     """
     folder = os.fspath(ontology) if ontology is not None else None
-    auditor = _auditor(profile, folder, "assumed", files_stamp(folder))
+    auditor = _auditor(profile, folder, "assumed", "answer", files_stamp(folder))
     return worlds_between(auditor, scene, subject, object, dataset=dataset)
 
 
@@ -194,7 +196,11 @@ def _scene_record(scene: str | Sequence[str] | Sequence[Sequence[str]]) -> dict[
 
 @lru_cache(maxsize=8)
 def _auditor(
-    profile: str | None, ontology: str | None, context: Context, _stamp: object
+    profile: str | None,
+    ontology: str | None,
+    context: Context,
+    answers: Answers,
+    _stamp: object,
 ) -> TraceAuditor:
     """The auditor of some options; made anew when a rule file has changed."""
-    return TraceAuditor(profile, ontology, context, partial=True)
+    return TraceAuditor(profile, ontology, context, partial=True, answers=answers)

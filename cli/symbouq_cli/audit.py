@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symbouq_cli.options import (
+    ANSWERS,
     CONTEXT,
     FAILED_CHECKS,
     REPORT,
@@ -61,6 +62,7 @@ _CHECKS = together(
 @click.command()
 @records_command
 @CONTEXT
+@ANSWERS
 @REPORT
 @_CHECKS
 def audit(
@@ -95,7 +97,7 @@ def audit(
     from symbouq_cli.report import SummaryTable
     from symbouq_cli.run import refuse_overwriting, run, same_file
 
-    names = ("profile", "ontology", "context", "pipeline")
+    names = ("profile", "ontology", "context", "pipeline", "answers")
     arguments = tuple(options[name] for name in names)
     sources = traced(files, options)
     beside = {"--report": report, "--junit": junit, "--sarif": sarif}

@@ -75,6 +75,13 @@ CONTEXT = option(
     default="assumed",
     help="Which verdicts feed profile, features and Constraint-Rule.",
 )
+ANSWERS = option(
+    "--answers",
+    type=click.Choice(["answer", "relation"]),
+    default="answer",
+    help="Judge a conclusion that states no relation as an answer to the question, or, like the "
+    "paper, only by its relations; then every claim with relations is a premise of later ones.",
+)
 CONTINUED = output_option(
     "--out",
     required=True,

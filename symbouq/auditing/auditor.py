@@ -17,7 +17,7 @@ from typing import Any
 from symbouq.auditing.answers.delivery import asks_what_is_possible, judge_answer, with_alternatives
 from symbouq.auditing.coherence import coherent
 from symbouq.auditing.description import describe
-from symbouq.auditing.presumptions import presume
+from symbouq.auditing.presumptions import Decide, presume
 from symbouq.auditing.quantities import quantified
 from symbouq.auditing.relations import ClaimInput, audit_relations
 from symbouq.auditing.verdicts import TraceResult
@@ -29,7 +29,7 @@ from symbouq.reading.faults import InternalError, reading
 from symbouq.reading.parser import TraceParser
 from symbouq.reading.syntax.pipeline import PipelineError
 from symbouq.reading.text import IN_PART, SURE, Claim, ParsedTrace
-from symbouq.records import SCHEMA_VERSION, Context, Instance, Trace
+from symbouq.records import SCHEMA_VERSION, Answers, Context, Instance, Trace
 
 
 class TraceAuditor:
@@ -47,6 +47,8 @@ class TraceAuditor:
             was decided by then; else there is none.
         pipeline: Package of the English pipeline that parses open text; whichever is installed
             unless named.
+        answers: How the conclusion is judged: `relation` is the paper's strict auditor, which
+            judges every claim by its relations and admits each that has some to `A_k`.
 
     Raises:
         OntologyError: If the ontology or the profile cannot be used.
@@ -60,6 +62,7 @@ class TraceAuditor:
         context: Context = "assumed",
         partial: bool = False,
         pipeline: str | None = None,
+        answers: Answers = "answer",
     ) -> None:
         if ontology is None:
             ontology = builtin()
@@ -69,6 +72,7 @@ class TraceAuditor:
         self.context: Context = context
         self._partial = partial
         self._pipeline = pipeline
+        self._strict = answers == "relation"
         self._profile = self.library.ontology(profile).profile if profile else None
         self._parsers: dict[tuple[str, str], TraceParser] = {}
 
@@ -117,6 +121,8 @@ class TraceAuditor:
         """
         parser = self.parser_for(trace)
         parsed = parser.parse(trace)
+        if self._strict:
+            return parsed
         try:
             with reading("what is said to be possible", ""):
                 return with_alternatives(parser.ontology, trace, parsed)
@@ -164,13 +170,15 @@ class TraceAuditor:
         ontology = parser.ontology
         parsed = self.parsed(trace)
         cases = asks_what_is_possible(trace)
+        decided = partial(decide, cases=cases, strict=self._strict)
         if trace.structured:
-            result = decide(ontology, parsed, cases)
+            result = decided(ontology, parsed)
         else:
-            parsed, result = coherent(ontology, parsed, partial(decide, ontology, cases=cases))
+            parsed, result = coherent(ontology, parsed, partial(decided, ontology))
         try:
-            with reading("the answer", trace.conclusion or trace.response or ""):
-                parsed, result = judge_answer(ontology, trace, parsed, result)
+            if not self._strict:
+                with reading("the answer", trace.conclusion or trace.response or ""):
+                    parsed, result = judge_answer(ontology, trace, parsed, result)
         except LimitError:  # what was decided stands
             result.timed_out = True
         except PipelineError:  # of a trace in relations, the question is all that is read
@@ -178,7 +186,7 @@ class TraceAuditor:
         except InternalError as error:
             parsed = _with_fault(parsed, error)
         try:
-            self._presume(ontology, parsed, result, cases)
+            self._presume(ontology, parsed, result, decided)
         except LimitError:
             result.timed_out = True
         result.timed_out = result.timed_out or late()  # reading may have been cut, too
@@ -204,11 +212,11 @@ class TraceAuditor:
         }
 
     def _presume(
-        self, ontology: Ontology, parsed: ParsedTrace, result: TraceResult, cases: bool
+        self, ontology: Ontology, parsed: ParsedTrace, result: TraceResult, decided: Decide
     ) -> None:
         if ontology.relations.presumed and parsed.events is None:
             literal = partial(self.library.ontology, ontology.profile, literal=True)
-            presume(ontology, literal, parsed, result, partial(decide, cases=cases))
+            presume(ontology, literal, parsed, result, decided)
 
 
 def _with_fault(parsed: ParsedTrace, error: InternalError) -> ParsedTrace:
@@ -216,7 +224,9 @@ def _with_fault(parsed: ParsedTrace, error: InternalError) -> ParsedTrace:
     return replace(parsed, faults=tuple(dict.fromkeys((*parsed.faults, str(error)))))
 
 
-def decide(ontology: Ontology, parsed: ParsedTrace, cases: bool = False) -> TraceResult:
+def decide(
+    ontology: Ontology, parsed: ParsedTrace, cases: bool = False, strict: bool = False
+) -> TraceResult:
     """The verdicts on a trace: by its clauses, where the profile reads events, else by its
     relations.
 
@@ -225,6 +235,7 @@ def decide(ontology: Ontology, parsed: ParsedTrace, cases: bool = False) -> Trac
         parsed: The trace, parsed.
         cases: Whether the trace goes through cases, as where the question is which relations are
             possible: what it asserts of things that the scene does not relate holds in one.
+        strict: Whether every claim with relations counts as surely read, as in the paper.
     """
     if parsed.events is not None:
         with untimed():
@@ -243,7 +254,7 @@ def decide(ontology: Ontology, parsed: ParsedTrace, cases: bool = False) -> Trac
             tuple(map(parsed.triple, claim.relations)),
             claim.stance,
             parsed.complete and all(statement.grounded for statement in claim.relations),
-            _sure(claim, related),
+            strict or _sure(claim, related),
             claim.reason != IN_PART,
             claim.count,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from symbouq.auditing.features import ClaimFacts, features
@@ -80,6 +81,7 @@ def describe(
                 zip(parsed.claims, claims, strict=True), start=1
             )
         ],
+        "conclusion": _conclusion(parsed.claims, claims),
         "profile": _record(determinacy_profile(is_parsed, verdicts)),
         "discounted": _record(discounted_profile(is_parsed, verdicts, resting)),
         "features": {"claims": rows, "trace": trace_row},
@@ -87,6 +89,15 @@ def describe(
         "timed_out": result.timed_out,
         "faults": [*parsed.faults, *_lacking(result)],
     }
+
+
+def _conclusion(claims: Sequence[Claim], findings: Sequence[ClaimResult]) -> dict[str, str]:
+    """How the last claim was judged."""
+    if not claims:
+        return {"by": "none", "text": ""}
+    compared = findings[-1].answer is not None
+    by = "answer" if compared else "relation" if claims[-1].relations else "none"
+    return {"by": by, "text": claims[-1].text}
 
 
 _OPEN = {

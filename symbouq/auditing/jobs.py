@@ -10,14 +10,20 @@ from symbouq.auditing.answers import answer
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.summary import Summaries, Summary
 from symbouq.io.stream import Work
-from symbouq.records import Context, Instance, Trace
+from symbouq.records import Answers, Context, Instance, Trace
 
 
 def auditing(
-    profile: str | None, ontology: str | None, context: Context, pipeline: str | None = None
+    profile: str | None,
+    ontology: str | None,
+    context: Context,
+    pipeline: str | None = None,
+    answers: Answers = "answer",
 ) -> Work:
     """A worker that audits; it keeps a `Summary`."""
-    auditor = TraceAuditor(profile, ontology, context, partial=True, pipeline=pipeline)
+    auditor = TraceAuditor(
+        profile, ontology, context, partial=True, pipeline=pipeline, answers=answers
+    )
     summaries = Summaries()
 
     def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], Summary]:
@@ -28,12 +34,15 @@ def auditing(
 
 
 def auditing_in(
-    profile: str | None, contexts: Sequence[Context], pipeline: str | None = None
+    profile: str | None,
+    contexts: Sequence[Context],
+    pipeline: str | None = None,
+    answers: Answers = "answer",
 ) -> Work:
     """A worker that audits under several contexts: the record is the first one's, with the
     features of all of them side by side.
     """
-    auditor = TraceAuditor(profile, pipeline=pipeline)
+    auditor = TraceAuditor(profile, pipeline=pipeline, answers=answers)
 
     def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], None]:
         audits = list(auditor.audited_under(trace, contexts, file, line).values())

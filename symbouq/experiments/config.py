@@ -16,6 +16,7 @@ from symbouq.experiments.backbones.plan import FURTHER_RATE, FURTHER_STEPS, Plan
 from symbouq.experiments.backbones.pretrained import PRETRAINED
 from symbouq.experiments.scenes.families import FAMILIES
 from symbouq.io.settings import read_settings
+from symbouq.records import Answers
 from symbouq.reliability.darc import EPSILON, FIXED, FOLDS
 
 _People = TypeVar("_People", bound="_ByPeople")
@@ -208,6 +209,8 @@ class ExperimentConfig(_Part):
     """How traces are generated."""
     profile: str | None = None
     """Profile of every audit; each dataset's own where absent."""
+    answers: Answers = "answer"
+    """How conclusions are judged; `relation` is the paper's strict auditor."""
     pipeline: str | None = None
     """Package of the English pipeline that parses open text; the first installed where absent."""
     lookback: Literal["heads", "pooled"] = "heads"

@@ -428,14 +428,16 @@ class _Job(Stage):
         size: int,
         cost: float = 0.0,
     ) -> None:
-        self.profile, self.pipeline = config.profile, config.pipeline
-        settings = {
+        self.arguments = [config.profile, self.contexts, config.pipeline]
+        settings: dict[str, Any] = {
             "profile": config.profile,
             "ontology": _ontology_hash(),
             "pipeline": config.pipeline or installed(),
         }
-        contexts = {"contexts": self.contexts} if self.contexts else {}
-        super().__init__(about, (records,), settings | contexts, cost, size)
+        if self.contexts:  # it audits
+            self.arguments.append(config.answers)
+            settings |= {"contexts": self.contexts, "answers": config.answers}
+        super().__init__(about, (records,), settings, cost, size)
 
     def run(self, work: Work) -> None:
         """Does the job.
@@ -444,7 +446,7 @@ class _Job(Stage):
             RecordError: At the first record that it cannot be done on.
         """
         (file,) = work.files.values()
-        job = Job(type(self).setup, (self.profile, self.contexts, self.pipeline), self.record)
+        job = Job(type(self).setup, tuple(self.arguments), self.record)
         with (work.out / self.outputs[0]).open("wb") as stream:
             for outcome in process([str(file)], job, work.processes):
                 if outcome.output is None:

@@ -7,6 +7,7 @@ an input record are ignored and kept.
 from symbouq.records.answer import AnswerRecord
 from symbouq.records.audit import (
     SCHEMA_VERSION,
+    Answers,
     Audit,
     ClaimAudit,
     Context,
@@ -58,6 +59,7 @@ __all__ = [
     "Reliability",
     "Reply",
     "SCHEMA_VERSION",
+    "Answers",
     "SceneAudit",
     "SentenceReading",
     "Stance",

@@ -17,6 +17,10 @@ Context = Literal["assumed", "grounded", "non-committal"]
 """Which earlier claims a claim is judged with: all of them (Eq. prefix); those that the scene
 entails (Eq. trusted); the latter, but what contradicts earlier claims is told (appendix Assumed
 and Grounded Contexts)."""
+Answers = Literal["answer", "relation"]
+"""How the conclusion is judged: where it states no relation, as an answer to the question, by what
+the scene settles; or by its relations alone, as the paper does, where every claim with relations
+enters the contexts, however surely it was read."""
 VerdictName = Literal["entailed", "contradicted", "unknown", "not-evaluable"]
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -138,6 +142,16 @@ class FeatureRecord(Record):
     """16 numbers."""
 
 
+class ConclusionRecord(Record):
+    """How the conclusion was judged."""
+
+    by: Literal["relation", "answer", "none"]
+    """Its `relation`s were decided like those of any claim; it was compared, as an `answer`, with
+    what the scene settles, which the paper does not do; or `none`: there was nothing to judge."""
+    text: str
+    """Its text; empty where there is no claim."""
+
+
 class Audit(Record):
     """The audit of one trace."""
 
@@ -157,6 +171,8 @@ class Audit(Record):
     """The scene."""
     claims: list[ClaimAudit]
     """The claims, in order."""
+    conclusion: ConclusionRecord | None = None
+    """How the last claim was judged."""
     profile: ProfileRecord
     """The Determinacy Profile."""
     discounted: ProfileRecord

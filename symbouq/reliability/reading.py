@@ -20,7 +20,7 @@ from symbouq.auditing.auditor import TraceAuditor
 from symbouq.errors import RecordError
 from symbouq.evidence.signals.traces import without_labels
 from symbouq.ontology.library import OntologyLibrary
-from symbouq.records import Context, Instance, Trace
+from symbouq.records import Answers, Context, Instance, Trace
 from symbouq.records.features import CLAIM_FEATURES, TRACE_FEATURES
 from symbouq.reliability.decoding import decoding, is_number
 from symbouq.reliability.worlds import WORLDS, WORLDS_FEATURES, worlds
@@ -112,7 +112,8 @@ class Reader:
         pipeline: str | None = None,
     ) -> None:
         self.composition = composition
-        self.auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
+        answers: Answers = "relation" if composition == "paper" else "answer"
+        self.auditor = TraceAuditor(profile, ontology, pipeline=pipeline, answers=answers)
 
     @property
     def ontology_hash(self) -> str:

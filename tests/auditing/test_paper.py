@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import random
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
 import pytest
+from common import rows
+from helpers import reference
+from helpers.reference import Relation
+from helpers.strategies import programs
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import symbouq
-from symbouq.records import Audit, ProfileRecord
+from symbouq.auditing.auditor import TraceAuditor
+from symbouq.records import Audit, ProfileRecord, Trace
 
 SCENE = ["A is above B.", "B is right of C.", "D is near E."]
 QUESTION = "What is the position of A relative to C?"
@@ -151,3 +163,115 @@ def test_arguments_that_make_no_trace() -> None:
         symbouq.audit([["A", "above"]], [])
     with pytest.raises(symbouq.RecordError, match="unknown relation"):
         symbouq.audit([["A", "abov", "B"]], [])
+
+
+# The strict auditor, `answers="relation"` -----------------------------------------------------
+
+
+def agree(audit: dict[str, Any], scene: list[Relation], claims: list[list[Relation]]) -> None:
+    """An audit has the verdicts, conflicts and repairs of the independent reading."""
+    found = [
+        {
+            "verdict": claim["verdict"],
+            "grounded": claim["grounded_verdict"],
+            "exact": claim["repair_cost_exact"],
+            "bounded": claim["repair_cost"],
+            "first_conflict": claim["first_conflict"],
+        }
+        for claim in audit["claims"]
+    ]
+    assert found == reference.audit(scene, claims)
+
+
+STRICT = TraceAuditor("nine-way", answers="relation")
+
+
+def check_strict(program: tuple[list[Relation], list[list[Relation]]], seed: int) -> None:
+    """A program whose claims were read with any confidence."""
+    scene, claims = program
+    chance = random.Random(seed)
+
+    def record(relation: Relation) -> dict[str, Any]:
+        named = dict(zip(("subject", "relation", "object"), relation, strict=True))
+        return named | {"confidence": chance.uniform(0.05, 1)}
+
+    told = [{"type": "reasoning", "relations": [*map(record, claim)]} for claim in claims]
+    trace = Trace.model_validate({"id": "t", "scene_relations": scene, "claims": told})
+    agree(STRICT.audited(trace), scene, claims)
+
+
+@given(programs(), st.integers(0, 99))
+@settings(max_examples=150)
+def test_strict_audits_agree_with_plain_python(
+    program: tuple[list[Relation], list[list[Relation]]], seed: int
+) -> None:
+    check_strict(program, seed)
+
+
+@pytest.mark.slow
+@given(programs(), st.integers(0, 99))
+@settings(max_examples=2000)
+def test_thousands_of_strict_audits_agree_with_plain_python(
+    program: tuple[list[Relation], list[list[Relation]]], seed: int
+) -> None:
+    check_strict(program, seed)
+
+
+@pytest.mark.slow
+def test_strict_audits_of_real_traces_agree_with_plain_python(data: Path) -> None:
+    """By the relations that were read of StepGame's traces, those that only assert."""
+    compared = 0
+    for file in sorted((data / "stepgame").glob("llm_traces_*.jsonl.gz")):
+        for row in islice(rows(file), 40):
+            audit = STRICT.audited(Trace.model_validate(row))
+            claims = audit["claims"]
+            if any(c["rest"] or (c["relations"] and c["stance"] != "asserted") for c in claims):
+                continue
+            scene, *told = (
+                [(r["subject"], r["relation"], r["object"]) for r in said["relations"]]
+                for said in (audit["scene"], *claims)
+            )
+            agree(audit, scene, told)
+            compared += 1
+    assert compared >= 200
+
+
+def test_a_doubtful_claim_is_a_premise_of_the_strict_auditor_alone() -> None:
+    left = {"subject": "A", "relation": "left", "object": "B", "confidence": 0.2}
+    claims: list[dict[str, Any]] = [
+        {"relations": [left]},
+        {"relations": [["A", "left", "B"]]},
+        {"relations": [{**left, "relation": "right"}]},
+    ]
+    trace = Trace.model_validate({"id": "t", "scene_relations": [], "claims": claims})
+    strict, usual = STRICT.audited(trace), TraceAuditor("nine-way").audited(trace)
+    assert [c["verdict"] for c in strict["claims"]] == ["unknown", "entailed", "contradicted"]
+    assert [c["verdict"] for c in usual["claims"]] == ["unknown", "unknown", "unknown"]
+    assert usual["claims"][2]["reason"] == "uncertain"
+
+
+@pytest.mark.parametrize(
+    ("question", "conclusion", "by"),
+    [
+        ("Is the cup above the fork?", "Yes.", "answer"),
+        ("Where is the cup relative to the fork?", "Above.", "relation"),
+        ("Where is the cup relative to the fork?", "I like tea.", "none"),
+    ],
+)
+def test_an_audit_says_how_the_conclusion_was_judged(
+    question: str, conclusion: str, by: str
+) -> None:
+    scene, claims = "The cup is above the fork.", ["The cup is above the fork.", conclusion]
+    usual = symbouq.audit(scene, claims, question)
+    strict = symbouq.audit(scene, claims, question, answers="relation")
+    assert usual.conclusion is not None and strict.conclusion is not None
+    assert (usual.conclusion.by, usual.conclusion.text) == (by, conclusion)
+    assert strict.conclusion.by == ("none" if by == "answer" else by)
+    assert usual.profile.symbolizability == (0.5 if by == "none" else 1)
+    assert strict.profile.symbolizability == (1 if by == "relation" else 0.5)
+
+
+def test_without_claims_there_is_no_conclusion() -> None:
+    audit = symbouq.audit([["A", "left", "B"]], [])
+    assert audit.conclusion is not None
+    assert (audit.conclusion.by, audit.conclusion.text) == ("none", "")
