@@ -1,32 +1,40 @@
-"""What text alone tells of the traces of large models, on traces, models and datasets held back.
+"""Reliability of real traces of large models, told from text alone.
 
     python experiments/transfer_table.py --data FOLDER [--cache FILE] [--jobs N] [--only NAME]
 
-Every trace is read once, as `symbouq fit` reads it. Then models are fitted and predict
+Every trace is audited once. Each is predicted by models that were fitted on other questions
+*and* on other answering models (on other questions, where a set has one model): questions are in
+FOLDS folds, scenes whole, and a model with fewer than LEAST traces is only fitted on. Labels come
+from `second_extractor.py`, not from the matcher that several scores use.
 
-- `traces`: the rest of a dataset, of which 400 traces are fitted on, whole scenes by their hash;
-- `model`: each answering model of a dataset with 30 traces at least, fitted on the other models';
-- `dataset`: each dataset, fitted on all others.
+Scores, and what they know:
 
-Compared are, in AUROC with its 95 % interval (2,000 resamples of the predicted traces),
+- `length` (trace): the fewer words the better;
+- `consistency` (other answers): the share of the same model's other answers to the question that
+  are the same; over the traces that have others;
+- `solve` (scene, answer): 1 if the answer is what the scene settles, 0 if it is another, else 0.5;
+- `verdict` (scene, answer): the same by the grounded verdict of the conclusion;
+- `rule` (scene, trace): Constraint-Rule of the strict auditor;
+- `paper` (scene, trace, labels of other traces): the paper's composition of the scores that text
+  allows, by the strict auditor (`--answers relation`);
+- `dual`, `worlds` (scene, trace, answer, labels of other traces): the compositions of
+  `symbouq fit`.
 
-- `length`: the number of words of the response, the fewer the better, fitted on nothing;
-- `consistency`: the share of the same model's other traces of the same question that deliver the
-  same answer, where there are any, fitted on nothing; over the traces that have it;
-- `rule`, `paper`, `dual`, `worlds`: as in `reliability_table.py`.
-
-A last column has the AUROC gain of `worlds` over `dual` (paired bootstrap). `-` is what one class
-leaves undefined, or what cannot be had.
+The first table has the questions that the scene does not settle, by the auditor's own solving;
+there `solve` has nothing to say. Intervals and p-values resample scenes, with all their traces;
+those of fitted scores also resample what they were fitted on, REFITS times. p-values are Holm's,
+over the rows of a table.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import pickle
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,42 +42,58 @@ import click
 import numpy as np
 from common import data_option, rows, table
 from numpy.typing import NDArray
-from reliability_table import predicted, spartqa, stepgame
+from second_extractor import extracted
 
-from symbouq.auditing.answers import delivered, space_of
+from symbouq.auditing.answers import answer, delivered, space_of
 from symbouq.errors import RecordError
-from symbouq.metrics import auroc, paired_bootstrap
-from symbouq.records import Trace
-from symbouq.reliability.labels import answer_spaces, gold_of, label_of
-from symbouq.reliability.reading import COMPOSITIONS, Reader, Reading
+from symbouq.metrics import auroc
+from symbouq.records import Instance, Trace
+from symbouq.reliability.model import fit
+from symbouq.reliability.reading import COMPOSITIONS, RULE, Reader, Reading
 
 Row = dict[str, Any]
-FITTED = 400
+FOLDS = 3
 LEAST = 30
+REFITS = 3
 RESAMPLES = 2000
-METHODS = ("length", "consistency", "rule", *COMPOSITIONS)
+UNFITTED = ("length", "consistency", "solve", "verdict", "rule")
+METHODS = (*UNFITTED, *COMPOSITIONS)
+_BY_HAND = Path(__file__).with_name("answers_by_hand.jsonl")
+"""The labels that 200 responses deliver, as somebody read them who saw no right answer."""
+_VERDICTS = {"entailed": 1.0, "contradicted": 0.0}
+_GRID = ["left", "right", "above", "below"] + [
+    f"{vertical}-{side}" for vertical in ("upper", "lower") for side in ("left", "right")
+] + ["overlap"]  # fmt: skip
 
 
 class Known(NamedTuple):
-    """A trace that is read and labelled.
+    """A trace that is audited and labelled.
 
     Attributes:
+        id: Its id, with its file.
         dataset: Its set.
         model: The answering model.
         scene: A key of its scene.
-        reading: As the composer sees it, with possible worlds.
-        right: Whether its answer is right.
-        length: Words of the response.
-        consistency: Agreement of the model's other answers to the question; None without any.
+        question: A key of scene and question.
+        readings: As each composition sees it.
+        right: Whether its answer is right, by the second extractor.
+        matched: The same by the package's matcher.
+        said: The labels that it delivers, by the second extractor.
+        settled: Whether the scene settles the question.
+        unfitted: The scores that need no fitting; None where there is none.
     """
 
+    id: str
     dataset: str
     model: str
     scene: str
-    reading: Reading
+    question: str
+    readings: Mapping[str, Reading]
     right: int
-    length: int
-    consistency: float | None
+    matched: int
+    said: frozenset[str]
+    settled: bool
+    unfitted: Mapping[str, float | None]
 
 
 def _of(*names: str) -> Callable[[Path], Iterator[Row]]:
@@ -80,9 +104,17 @@ def _of(*names: str) -> Callable[[Path], Iterator[Row]]:
     return source
 
 
+def stepgame(data: Path) -> Iterator[Row]:
+    """The StepGame traces with reasoning, which bring no answer space."""
+    for path in sorted((data / "stepgame").glob("llm_traces_*cot*.jsonl.gz")):
+        style = path.name.removeprefix("llm_traces_").removesuffix(".jsonl.gz")
+        for row in rows(path):
+            yield row | {"id": f"{row['id']}/{style}", "answer_space": _GRID}
+
+
 SETS: dict[str, Callable[[Path], Iterator[Row]]] = {
-    "StepGame": lambda data: stepgame(data, False),
-    "SpartQA-human": lambda data: spartqa(data, False),
+    "StepGame": stepgame,
+    "SpartQA-human": _of("spartqa/llm_traces_spartqa_human"),
     "RCC-8": _of("qsr_composition/llm_traces_rcc8", "qsr_composition/llm_traces_rcc8_thinking"),
     "directions": _of("qsr_composition/llm_traces_cdc", "qsr_composition/llm_traces_cdc_thinking"),
     "2D consistency": _of("consistency2d/llm_traces_consistency2d"),
@@ -91,123 +123,278 @@ SETS: dict[str, Callable[[Path], Iterator[Row]]] = {
 
 
 @cache
-def reader() -> Reader:
-    """The reader of this process."""
-    return Reader("worlds")
+def readers() -> tuple[Reader, Reader]:
+    """The readers of this process: the paper's, and the one of the other compositions."""
+    return Reader("paper"), Reader("worlds")
 
 
-def reading(row: Row) -> Reading | None:
-    """A trace without its labels as the composer sees it; None where it cannot be audited."""
-    trace = Trace.model_validate(row).model_copy(update={"answer": None, "correct": None})
+class Scored(NamedTuple):
+    """A trace as the scores see it.
+
+    Attributes:
+        readings: As each composition sees it.
+        unfitted: The scores that need no fitting, but for `consistency`.
+        settled: Whether the scene settles the question.
+    """
+
+    readings: Mapping[str, Reading]
+    unfitted: Mapping[str, float | None]
+    settled: bool
+
+
+def scored(trace: Trace, said: frozenset[str], words: int) -> Scored | None:
+    """A trace as the scores see it; None where it cannot be audited.
+
+    Args:
+        trace: The trace, without labels.
+        said: The labels that it delivers.
+        words: How many words it has.
+    """
+    paper, worlds = readers()
     try:
-        return reader().read(trace)
+        strict, usual = paper.read(trace), worlds.read(trace)
+        audit = worlds.auditor.audited(trace)
+        truth = answer(worlds.auditor, Instance.model_validate(trace.model_dump()))
     except RecordError:
         return None
+    settled = truth.status == "answered" and not truth.default
+    verdict = audit["claims"][-1]["grounded_verdict"] if audit["claims"] else ""
+    return Scored(
+        {"paper": strict, "dual": usual.seen_as("dual"), "worlds": usual},
+        {
+            "length": -float(words),
+            "solve": float(said == frozenset(truth.answer)) if settled else 0.5,
+            "verdict": _VERDICTS.get(verdict, 0.5),
+            "rule": strict.scores[RULE],
+        },
+        settled,
+    )
 
 
-def known(name: str, data: Path, jobs: int) -> list[Known]:
-    """The traces of a set."""
+def unlabelled(row: Row) -> Trace:
+    """A trace without what says whether it is right: nothing that reads sees labels."""
+    return Trace.model_validate(row).model_copy(update={"answer": None, "correct": None})
+
+
+def gold(row: Row) -> frozenset[str]:
+    """The labels of the right answer."""
+    return frozenset([row["answer"]] if isinstance(row["answer"], str) else row["answer"])
+
+
+def by_matcher(row: Row) -> frozenset[str]:
+    """The labels that a response delivers, by the package's matcher."""
+    space = space_of(row["answer_space"], None, row["dataset"])
+    return frozenset(delivered(row["response"], space, row["question"]) or ())
+
+
+def known(row: Row, name: str) -> Known | None:
+    """A trace that is audited and labelled; None where it cannot be audited."""
+    said = extracted(row["response"], row["answer_space"])
+    found = scored(unlabelled(row), said, len(row["response"].split()))
+    scene = " ".join(row["scene"])
+    return found and Known(
+        row["id"],
+        name,
+        row["model"].split("/")[-1],
+        scene,
+        f"{scene} {row['question']}",
+        found.readings,
+        int(said == gold(row)),
+        int(by_matcher(row) == gold(row)),
+        said,
+        found.settled,
+        found.unfitted,
+    )
+
+
+def read(name: str, data: Path, jobs: int) -> list[Known]:
+    """The traces of a set, with the agreement of each answer with the others of its model."""
     given = [*SETS[name](data)]
-    golds = [gold_of(Trace.model_validate(row)) for row in given]
-    spaces = answer_spaces(golds)
-    agreements = consistencies(given)
     with ProcessPoolExecutor(jobs) as pool:
-        read = [*pool.map(reading, given, chunksize=8)]
-    return [
-        Known(
-            name,
-            row["model"].split("/")[-1],
-            " ".join(row["scene"]),
-            each,
-            int(label_of(gold, spaces) or 0),
-            len(row["response"].split()),
-            agreement,
-        )
-        for row, gold, each, agreement in zip(given, golds, read, agreements, strict=True)
-        if each is not None
-    ]
+        found = [k for k in pool.map(known, given, [name] * len(given), chunksize=8) if k]
+    asked: defaultdict[tuple[str, str], list[frozenset[str]]] = defaultdict(list)
+    for each in found:
+        asked[each.model, each.question].append(each.said)
+    agreed = []
+    for each in found:
+        said = asked[each.model, each.question]
+        share = (said.count(each.said) - 1) / (len(said) - 1) if len(said) > 1 else None
+        agreed.append(each._replace(unfitted={**each.unfitted, "consistency": share}))
+    return agreed
 
 
-def consistencies(given: Sequence[Row]) -> list[float | None]:
-    """Of each trace the share of the others, of one model about one question, that answer alike."""
-    answers = []
+def against_hand(name: str, data: Path) -> tuple[int, int, int]:
+    """How many answers of a set were read by hand, and of how many each extractor calls right what
+    is wrong by the hand, or the other way round.
+    """
+    lines = _BY_HAND.read_text(encoding="utf-8").splitlines()
+    hand = {row["id"]: row["delivered"] for row in map(json.loads, lines) if row["set"] == name}
+    given = [row for row in SETS[name](data) if row["id"] in hand]
+    errs = [0, 0]
     for row in given:
-        space = space_of(map(str, row.get("answer_space") or ()), None, row["dataset"])
-        said = delivered(row["response"], space, row["question"])
-        answers.append((row["model"], " ".join(row["scene"]) + row["question"], str(said)))
-    asked: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    for model, question, said in answers:
-        asked[model, question].append(said)
-    shares: list[float | None] = []
-    for model, question, said in answers:
-        others = len(asked[model, question]) - 1
-        alike = asked[model, question].count(said) - 1
-        shares.append(alike / others if others else None)
-    return shares
+        right = frozenset(hand[row["id"]] or ()) == gold(row)
+        for n, said in enumerate(
+            (extracted(row["response"], row["answer_space"]), by_matcher(row))
+        ):
+            errs[n] += (said == gold(row)) != right
+    return len(given), errs[0], errs[1]
 
 
-def interval(scores: NDArray[np.float64], labels: NDArray[np.int_]) -> str:
-    """The AUROC with its 95 % interval."""
-    area = auroc(scores, labels)
-    if area is None:
-        return "-"
-    generator = np.random.default_rng(2026)
-    counts = generator.multinomial(
-        len(labels), np.full(len(labels), 1 / len(labels)), RESAMPLES
-    ).astype(np.float64)
-    areas = auroc.weighted(scores, labels.astype(np.float64), counts)
-    low, high = np.nanpercentile(areas, [2.5, 97.5])
-    return f"{area:.3f} [{low:.2f}, {high:.2f}]"
+def fold_of(key: str) -> int:
+    """The fold of a scene."""
+    return hashlib.sha256(f"transfer\n{key}".encode()).digest()[0] % FOLDS
 
 
-def line(held: str, fitted: Sequence[Known], rest: Sequence[Known]) -> list[str]:
-    """A row of a table."""
-    y = np.array([trace.right for trace in rest])
-    known, new = ([trace.reading for trace in side] for side in (fitted, rest))
-    right = [trace.right for trace in fitted]
-    found = predicted(known, right, new, reader().ontology_hash, tell=lambda _: None)
-    found["length"] = -np.array([trace.length for trace in rest], np.float64)
-    agreed = [n for n, trace in enumerate(rest) if trace.consistency is not None]
-    shares = np.array([rest[n].consistency for n in agreed], np.float64)
-    cells = {name: interval(scores, y) for name, scores in found.items()}
-    cells["consistency"] = f"{interval(shares, y[agreed])}, of {len(agreed)}" if agreed else "-"
-    gain = paired_bootstrap(found["worlds"], found["dual"], y)
-    told = f"{gain.difference:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]" if gain else "-"
-    counts = [f"{len(fitted)} / {len(rest)}", f"{y.mean():.0%}"]
-    return [held, *counts, *(cells[name] for name in METHODS), told]
+def held_out(traces: Sequence[Known]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """The traces that are fitted on and those that are predicted, by number, for each fold of
+    scenes and each model.
+    """
+    models = np.array([trace.model for trace in traces])
+    folds = np.array([fold_of(trace.scene) for trace in traces])
+    several = [m for m in sorted({*models}) if LEAST <= (models == m).sum() < len(models)]
+    for fold in range(FOLDS):
+        for model in several or [None]:
+            mine = np.full(len(models), True) if model is None else models == model
+            others = np.full(len(models), True) if model is None else models != model
+            yield (
+                np.flatnonzero(others & (folds != fold)),
+                np.flatnonzero(mine & (folds == fold)),
+            )
 
 
-def part(trace: Known) -> str:
-    """What orders the scenes of a set."""
-    return hashlib.sha256(f"transfer\n{trace.scene}".encode()).hexdigest()
+def predicted(traces: Sequence[Known], seed: int | None) -> dict[str, NDArray[np.float64]]:
+    """The reliability of each trace by composition, held out; NaN where a model has too few.
+
+    Args:
+        traces: Traces of one set.
+        seed: Resamples the scenes that models are fitted on; None takes them as they are.
+    """
+    found = {name: np.full(len(traces), np.nan) for name in COMPOSITIONS}
+    chance = np.random.default_rng(seed)
+    for fitted, rest in held_out(traces):
+        if seed is not None:
+            fitted = fitted[_resampled([traces[n].scene for n in fitted], chance)]
+        labels = [traces[n].right for n in fitted]
+        if not len(rest) or len({*labels}) < 2:
+            continue
+        for name in COMPOSITIONS:
+            known, new = ([traces[n].readings[name] for n in side] for side in (fitted, rest))
+            model = fit(known, labels, name, readers()[1].ontology_hash)
+            found[name][rest] = model.composer.predict(model.evidence(new)[0])
+    return found
 
 
-Sides = tuple[str, Sequence[Known], Sequence[Known]]
-"""What is held back, the traces that are fitted on, and those that are predicted."""
+def _resampled(keys: Sequence[str], chance: np.random.Generator) -> NDArray[np.intp]:
+    """The numbers of items whose clusters are drawn with replacement."""
+    members: defaultdict[str, list[int]] = defaultdict(list)
+    for number, key in enumerate(keys):
+        members[key].append(number)
+    names = [*members]
+    drawn = chance.integers(0, len(names), len(names))
+    return np.array([n for k in drawn for n in members[names[k]]], np.intp)
 
 
-def held_traces(sets: dict[str, list[Known]]) -> Iterator[Sides]:
-    for name, traces in sets.items():
-        ordered = sorted(traces, key=part)
-        border = part(ordered[min(FITTED, len(ordered) * 3 // 5)])
-        yield (
-            name,
-            [t for t in ordered if part(t) < border],
-            [t for t in ordered if part(t) >= border],
-        )
+Runs = Mapping[str, NDArray[np.float64]]
+"""Scores by method, `[runs, traces]`: as they are, and with what they were fitted on resampled."""
 
 
-def held_models(sets: dict[str, list[Known]]) -> Iterator[Sides]:
-    for name, traces in sets.items():
-        for model in sorted({trace.model for trace in traces}):
-            rest = [trace for trace in traces if trace.model == model]
-            if LEAST <= len(rest) < len(traces):
-                yield f"{name}, {model}", [t for t in traces if t.model != model], rest
+def runs(traces: Sequence[Known]) -> Runs:
+    """All scores of the traces of a set."""
+    seeds = [None, *range(REFITS)]
+    fitted = [predicted(traces, seed) for seed in seeds]
+    found = {name: np.stack([one[name] for one in fitted]) for name in COMPOSITIONS}
+    for name in UNFITTED:
+        values = [trace.unfitted[name] for trace in traces]
+        row = np.array([np.nan if v is None else v for v in values], np.float64)
+        found[name] = np.tile(row, (len(seeds), 1))
+    return found
 
 
-def held_datasets(sets: dict[str, list[Known]]) -> Iterator[Sides]:
-    for name, traces in sets.items() if len(sets) > 1 else ():
-        yield name, [t for other, each in sets.items() if other != name for t in each], traces
+class Areas(NamedTuple):
+    """The AUROC of a score and its resamples, NaN where one class leaves it undefined."""
+
+    area: float
+    drawn: NDArray[np.float64]
+    count: int
+
+    def __str__(self) -> str:
+        if np.isnan(self.area):
+            return "-"
+        low, high = np.nanpercentile(self.drawn, [2.5, 97.5])
+        return f"{self.area:.3f} [{low:.2f}, {high:.2f}]"
+
+
+def areas(scores: NDArray[np.float64], labels: NDArray[np.float64], scenes: Sequence[str]) -> Areas:
+    """The AUROC of a score, with scenes resampled.
+
+    Args:
+        scores: One row for each run; the first is as it is, the others serve the resamples.
+        labels: 1 right, 0 wrong.
+        scenes: The scene of each trace.
+    """
+    there = ~np.isnan(scores[0])
+    number = {scene: n for n, scene in enumerate(dict.fromkeys(scenes))}
+    of = np.array([number[scene] for scene in scenes], np.intp)
+    chance = np.random.default_rng(2026)
+    counts = chance.multinomial(len(number), np.full(len(number), 1 / len(number)), RESAMPLES)
+    weights = counts[:, of].astype(np.float64) * there
+    y, filled = labels, np.where(np.isnan(scores), 0.0, scores)
+    shares = np.array_split(weights, max(1, len(scores) - 1))
+    drawn = np.concatenate(
+        [
+            auroc.weighted(filled[min(n, len(scores) - 1)], y, part)
+            for n, part in enumerate(shares, start=1)
+        ]
+    )
+    area = auroc(scores[0][there], labels[there].astype(int)) if there.any() else None
+    return Areas(np.nan if area is None else area, drawn, int(there.sum()))
+
+
+def holm(values: Sequence[float]) -> list[float]:
+    """p-values adjusted by Holm's step-down method; NaN stays, and counts for nothing."""
+    order = [n for n in np.argsort(values) if not np.isnan(values[n])]
+    adjusted, least = [float("nan")] * len(values), 0.0
+    for rank, n in enumerate(order):
+        least = max(least, min(1.0, values[n] * (len(order) - rank)))
+        adjusted[n] = least
+    return adjusted
+
+
+def two_sided(first: Areas, second: Areas) -> float:
+    """The p-value of no difference between two scores."""
+    differences = first.drawn - second.drawn
+    differences = differences[~np.isnan(differences)]
+    if not len(differences):
+        return float("nan")
+    sides = min((differences <= 0).sum(), (differences >= 0).sum())
+    return min(1.0, 2 * (int(sides) + 1) / (len(differences) + 1))
+
+
+def lines(
+    found: Mapping[str, tuple[Sequence[Known], Runs]], chosen: Callable[[Known], bool]
+) -> Iterator[list[object]]:
+    """The rows of a table: each set, and of it the traces that are chosen."""
+    made: list[tuple[list[object], dict[str, Areas]]] = []
+    for name, (traces, scores) in found.items():
+        some = np.array([chosen(trace) for trace in traces])
+        y = np.array([trace.right for trace in traces], np.float64)[some]
+        scenes = [trace.scene for trace, there in zip(traces, some, strict=True) if there]
+        if len({*y}) < 2:
+            continue
+        cells = {m: areas(scores[m][:, some], y, scenes) for m in METHODS}
+        made.append(([name, f"{len(y)} / {len({*scenes})}", f"{y.mean():.0%}"], cells))
+    contrasts = [("dual", "paper"), ("worlds", "dual")]
+    adjusted = holm([two_sided(c[a], c[b]) for _, c in made for a, b in contrasts])
+    for n, (head, cells) in enumerate(made):
+        told = []
+        for k, (a, b) in enumerate(contrasts):
+            gain = cells[a].area - cells[b].area
+            told.append(f"{gain:+.3f}, p {adjusted[len(contrasts) * n + k]:.3f}")
+        shown = [
+            f"{cells[m]}, of {cells[m].count}" if m == "consistency" else str(cells[m])
+            for m in METHODS
+        ]
+        yield [*head, *shown, *told]
 
 
 @click.command()
@@ -217,27 +404,41 @@ def held_datasets(sets: dict[str, list[Known]]) -> Iterator[Sides]:
 @click.option("--only", type=click.Choice(list(SETS)), multiple=True, help="Sets of traces.")
 def main(data: Path, cache: Path | None, jobs: int, only: tuple[str, ...]) -> None:
     """Prints the tables as Markdown."""
-    kept: dict[tuple[str, str], list[Known]] = {}
+    kept: dict[tuple[str, ...], Any] = {}
     if cache and cache.exists():
         kept = pickle.loads(cache.read_bytes())
-    sets: dict[str, list[Known]] = {}
-    for name in only or SETS:
-        key = name, reader().ontology_hash
+
+    def once(key: tuple[str, ...], make: Callable[[], Any]) -> Any:
         if key not in kept:
-            kept[key] = known(name, data, jobs)
+            kept[key] = make()
             if cache:
                 cache.write_bytes(pickle.dumps(kept))
-        sets[name] = kept[key]
-    for held, sides in (
-        ("traces", held_traces),
-        ("model", held_models),
-        ("dataset", held_datasets),
-    ):
-        print(f"\n### {held}\n")
-        table(
-            f"held back | fitted / predicted | right | {' | '.join(METHODS)} | worlds - dual",
-            (line(*each) for each in sides(sets)),
-        )
+        return kept[key]
+
+    found: dict[str, tuple[Sequence[Known], Runs]] = {}
+    for name in only or SETS:
+        key = name, readers()[1].ontology_hash
+        traces = once(key, partial(read, name, data, jobs))
+        found[name] = traces, once((*key, "runs"), partial(runs, traces))
+    table(
+        "set | traces | right by the second extractor | by the matcher | labels that differ | "
+        "read by hand | extractor errs | matcher errs",
+        (
+            [
+                name,
+                len(traces),
+                sum(trace.right for trace in traces),
+                sum(trace.matched for trace in traces),
+                sum(trace.right != trace.matched for trace in traces),
+                *against_hand(name, data),
+            ]
+            for name, (traces, _) in found.items()
+        ),
+    )
+    header = f"set | traces / scenes | right | {' | '.join(METHODS)} | dual - paper | worlds - dual"
+    for heading, settled in (("does not settle", False), ("settles", True)):
+        print(f"\n### The scene {heading} the question\n")
+        table(header, lines(found, lambda trace, settled=settled: trace.settled is settled))
 
 
 if __name__ == "__main__":
