@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from symbouq.version import __version__
 
 if TYPE_CHECKING:
-    from symbouq.api import Audit, TraceAuditor, audit, relations_between
+    from symbouq.api import Audit, TraceAuditor, audit, follow, relations_between
     from symbouq.errors import OntologyError, RecordError, SymboUQError
     from symbouq.records import Trace
     from symbouq.report.notebook import claims_frame, plot, traces_frame
@@ -26,6 +26,7 @@ __all__ = [
     "__version__",
     "audit",
     "claims_frame",
+    "follow",
     "plot",
     "relations_between",
     "traces_frame",
@@ -41,6 +42,7 @@ _HOMES = {
     "TraceAuditor": "api",
     "audit": "api",
     "claims_frame": "report.notebook",
+    "follow": "api",
     "plot": "report.notebook",
     "relations_between": "api",
     "traces_frame": "report.notebook",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from symbouq import records
 from symbouq.auditing import auditor as auditing
+from symbouq.auditing.following import FollowedTrace
 from symbouq.errors import RecordError
 from symbouq.limits import time_limit, turn
 from symbouq.logic.worlds import Worlds, worlds
@@ -111,6 +112,38 @@ def audit(
         auditor = _auditor(profile, folder, context, answers, files_stamp(folder))
         with time_limit(timeout):
             return auditor.audit(make_record(Trace, record))
+
+
+def follow(
+    scene: str | Sequence[str],
+    question: str = "",
+    *,
+    profile: str | None = None,
+    ontology: str | os.PathLike[str] | None = None,
+    answers: Answers = "answer",
+) -> FollowedTrace:
+    """Begins the audit of a trace that is still being written.
+
+    >>> import symbouq
+    >>> trace = symbouq.follow("A is above B. B is right of C.", "Where is A relative to C?")
+    >>> [claim["verdict"] for claim in trace.add("A is upper right of C.")]
+    ['entailed']
+
+    Args:
+        scene: The trusted description: one text, or a list of sentences.
+        question: What was asked.
+        profile: Name of the profile; else `nine-way`.
+        ontology: Folder of a user's ontology.
+        answers: As in `audit`.
+
+    Raises:
+        OntologyError: If the ontology or the profile cannot be used.
+        RecordError: If the scene cannot be read.
+    """
+    folder = os.fspath(ontology) if ontology is not None else None
+    auditor = _auditor(profile, folder, "assumed", answers, files_stamp(folder))
+    record = {**_scene_record(scene), "question": question, "reasoning": [], "conclusion": ""}
+    return FollowedTrace(auditor, make_record(Trace, record))
 
 
 @turn()

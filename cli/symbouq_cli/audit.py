@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +65,12 @@ _CHECKS = together(
 @CONTEXT
 @ANSWERS
 @REPORT
+@option(
+    "--follow",
+    is_flag=True,
+    help="Audit a trace while it is being written: after a line with its `scene` and `question` "
+    "(JSON), each line is a sentence, and its claims are printed at once.",
+)
 @_CHECKS
 def audit(
     files: tuple[str, ...],
@@ -74,6 +81,7 @@ def audit(
     junit: str | None,
     sarif: str | None,
     otel: bool,
+    follow: bool,
     **options: Any,
 ) -> None:
     """Audit every trace of FILES: one JSON line each, and a table at the end.
@@ -99,6 +107,11 @@ def audit(
 
     names = ("profile", "ontology", "context", "pipeline", "answers")
     arguments = tuple(options[name] for name in names)
+    if follow:
+        if report or fail_on or junit or sarif or otel or options["shards"]:
+            raise click.UsageError("--follow prints claims, and takes no other output or check")
+        _follow(files, out, arguments)
+        return
     sources = traced(files, options)
     beside = {"--report": report, "--junit": junit, "--sarif": sarif}
     written = {flag: path for flag, path in beside.items() if path is not None}
@@ -164,6 +177,23 @@ def audit(
     if fail_on and checks.exceed(fail_over):
         finish(FAILED_CHECKS)
     finish(UNUSABLE if lost else failed > 0)
+
+
+def _follow(files: Sequence[str], out: str, arguments: Sequence[Any]) -> None:
+    """Prints the claims of traces that are being written."""
+    from symbouq.auditing.auditor import TraceAuditor
+    from symbouq.auditing.following import followed
+
+    profile, ontology, context, pipeline, answers = arguments
+    auditor = TraceAuditor(
+        profile, ontology, context, partial=True, pipeline=pipeline, answers=answers
+    )
+    with click.open_file(out, "w", encoding="utf-8") as stream:
+        for file in files:
+            with click.open_file(file, encoding="utf-8") as lines:
+                for claim in followed(auditor, lines, file):
+                    stream.write(json.dumps(claim) + "\n")
+                    stream.flush()
 
 
 def _events() -> AuditEvents:
