@@ -99,6 +99,7 @@ ACROSS = {
     "experiments/benchmarks/test_meanings.py": "sentences whose meaning is known",
     "experiments/benchmarks/test_first_errors.py": "the labels of a table",
     "experiments/benchmarks/test_own_probes.py": "the folds of a table",
+    "experiments/benchmarks/test_transfer.py": "real traces, labelled, held out and changed",
     "experiments/test_fuzz.py": "spoilt records",
     "experiments/test_paper_run.py": "the paper's experiment, made small, through vLLM",
     "ontology/test_profiles.py": "the built-in profiles",
