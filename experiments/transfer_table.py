@@ -1,6 +1,6 @@
 """Reliability of real traces of large models, told from text alone.
 
-    python experiments/transfer_table.py --data FOLDER [--cache FILE] [--jobs N] [--only NAME]
+    python experiments/transfer_table.py --data FOLDER [--cache FILE] [--size N]
 
 Every trace is audited once. Each is predicted by models that were fitted on other questions
 *and* on other answering models (on other questions, where a set has one model): questions are in
@@ -31,6 +31,7 @@ from __future__ import annotations
 import hashlib
 import json
 import pickle
+import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -207,9 +208,13 @@ def known(row: Row, name: str) -> Known | None:
     )
 
 
-def read(name: str, data: Path, jobs: int) -> list[Known]:
-    """The traces of a set, with the agreement of each answer with the others of its model."""
+def read(name: str, data: Path, jobs: int, size: int) -> list[Known]:
+    """The traces of a set, at most so many, drawn at random; with the agreement of each answer with
+    the others of its model.
+    """
     given = [*SETS[name](data)]
+    if len(given) > size:
+        given = random.Random(2026).sample(given, size)
     with ProcessPoolExecutor(jobs) as pool:
         found = [k for k in pool.map(known, given, [name] * len(given), chunksize=8) if k]
     asked: defaultdict[tuple[str, str], list[frozenset[str]]] = defaultdict(list)
@@ -401,8 +406,9 @@ def lines(
 @data_option
 @click.option("--cache", type=click.Path(path_type=Path), help="File that keeps what was read.")
 @click.option("--jobs", default=2, help="Processes that read.")
+@click.option("--size", default=2500, help="Most traces of a set.")
 @click.option("--only", type=click.Choice(list(SETS)), multiple=True, help="Sets of traces.")
-def main(data: Path, cache: Path | None, jobs: int, only: tuple[str, ...]) -> None:
+def main(data: Path, cache: Path | None, jobs: int, size: int, only: tuple[str, ...]) -> None:
     """Prints the tables as Markdown."""
     kept: dict[tuple[str, ...], Any] = {}
     if cache and cache.exists():
@@ -418,7 +424,7 @@ def main(data: Path, cache: Path | None, jobs: int, only: tuple[str, ...]) -> No
     found: dict[str, tuple[Sequence[Known], Runs]] = {}
     for name in only or SETS:
         key = name, readers()[1].ontology_hash
-        traces = once(key, partial(read, name, data, jobs))
+        traces = once(key, partial(read, name, data, jobs, size))
         found[name] = traces, once((*key, "runs"), partial(runs, traces))
     table(
         "set | traces | right by the second extractor | by the matcher | labels that differ | "
