@@ -37,6 +37,11 @@ def test_separation_by_bin_by_hand() -> None:
     # Dataset a: a tie, then a clear pair; dataset b: 0.1 below 0.2, then 0.4 above 0.3.
     assert low == metrics.Bin(4, pytest.approx((0.1 + 0.1 + 1 + 2) / 4), pytest.approx(-0.5), 2)
     assert high.separation == pytest.approx(1)
+    # Datasets weigh alike, not by their traces: (1 - 1) / 2, where 4 traces to 2 would give 1/3. A
+    # dataset with one class has no separation.
+    scores, labels = [0.1, 0.2, 0.3, 0.4, 0.1, 0.9, 0.5], [0, 0, 1, 1, 1, 0, 1]
+    (all_of_them,) = metrics.separation_by_bin(range(7), scores, labels, [*"aaaabbc"], bins=1)
+    assert all_of_them == metrics.Bin(7, 3, 0, 2)
     # Equal values share a bin, so the others may stay empty.
     bins = metrics.separation_by_bin([1, 1], [0.2, 0.1], [1, 0], ["a", "a"], bins=3)
     assert [b.traces for b in bins] == [0, 2, 0]
