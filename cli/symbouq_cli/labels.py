@@ -145,11 +145,14 @@ def annotate(traces: str, out: str, audits: str | None, number: int, seed: int) 
     from symbouq_cli.run import refuse_overwriting
 
     refuse_overwriting([traces, audits or "-"], out, "--out")
-    read: list[Any] = []
-    shown: list[Any] = []
+    read: list[dict[str, Any]] = []
+    shown: list[dict[str, Any]] = []
     failed: list[RecordError] = []
     for item in read_claims(traces, audits):
-        (failed if isinstance(item, RecordError) else read).append(item)
+        if isinstance(item, RecordError):
+            failed.append(item)
+        else:
+            read.append(item)
     for record in annotation.drawn(read, number, seed):
         try:
             shown.append(annotation.shown(record))
