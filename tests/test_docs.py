@@ -9,6 +9,7 @@ anything.
 
 from __future__ import annotations
 
+import ast
 import io
 import os
 import re
@@ -25,6 +26,8 @@ import pytest
 from click.testing import CliRunner
 from helpers.command_lines import check
 from symbouq_cli.main import main
+
+from symbouq.experiments import config
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -218,6 +221,79 @@ def test_every_page_is_in_the_navigation() -> None:
     site = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]
     targets = re.findall(r"[\w/]+\.md", str(site["nav"]))
     assert sorted(targets) == sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
+
+
+LABELS = """
+    sec:introduction sec:preliminary sec:method fig:framework eq:status_space eq:trusted eq:prefix
+    eq:status sec:applicability eq:determinacy eq:applicability sec:combiner eq:darc_features eq:darc
+    sec:evaluation tab:result tab:ablation fig:analysis sec:related-work app:illustrative_example
+    tab:illustrative_audit app_auditor eq:repair app_prefix eq:det_dilution tab:prefix app_transfer
+    alg:darc app_experiments app_datasets tab:dataset app_models tab:models tab:judge_agreement
+    app_baselines app_metrics eq:balbrier app_generation tab:freeform_cot app_mechanism
+    app_counterfactual app_auditor_eval tab:auditor app_constraint_utility app_adaptation tab:valsize
+    app_significance tab:significance tab:extrametrics app_efficiency tab:efficiency
+    app_hyperparameters tab:search-space sec:app_prompt_templates sec:app_case_studies
+    app_reproducibility app_additional tab:backbone-llama tab:backbone-gemma tab:backbone-qwen
+"""
+"""The labels of the paper's source, in its order."""
+
+
+def defined(body: list[ast.stmt], name: str) -> ast.stmt | None:
+    """The statement that defines a name."""
+    for one in body:
+        targets = one.targets if isinstance(one, ast.Assign) else [getattr(one, "target", one)]
+        if name in {getattr(target, "name", getattr(target, "id", "")) for target in targets}:
+            return one
+    return None
+
+
+def is_defined(name: str) -> bool:
+    """Whether a dotted name is of a module, or of what one defines; nothing is imported."""
+    module, rest = ROOT, name.split(".")
+    while rest and (module / rest[0]).is_dir():
+        module, rest = module / rest[0], rest[1:]
+    if not rest:
+        return True
+    file = module / f"{rest[0]}.py"
+    if file.exists():
+        rest = rest[1:]
+    body = ast.parse((file if file.exists() else module / "__init__.py").read_text("utf-8")).body
+    for part in rest:
+        found = defined(body, part)
+        if found is None:
+            return False
+        body = getattr(found, "body", [])
+    return True
+
+
+def test_names_of_code_on_the_page_of_fidelity_exist() -> None:
+    text = (DOCS / "fidelity.md").read_text(encoding="utf-8")
+    names = re.findall(r"`(symbouq(?:\.\w+)+)`", text)
+    assert len(names) > 60
+    assert [name for name in names if not is_defined(name)] == []
+
+
+@pytest.mark.parametrize("name", ["report.none", "reliability.darc.L3", "records.trace.Trace.none"])
+def test_a_name_that_does_not_exist_is_found(name: str) -> None:
+    assert is_defined("symbouq.reliability.darc.Composer.predict")
+    assert not is_defined(f"symbouq.{name}")
+
+
+def test_each_label_of_the_paper_is_named_once() -> None:
+    text = (DOCS / "fidelity.md").read_text(encoding="utf-8")
+    assert len(LABELS.split()) == 60
+    named = re.findall(r"`((?:sec|eq|fig|tab|alg|app)(?::|_)[\w:-]+)`", text)
+    assert sorted(named) == sorted(LABELS.split())
+
+
+def test_keys_that_the_page_of_fidelity_names_exist() -> None:
+    text = (DOCS / "fidelity.md").read_text(encoding="utf-8")
+    parts = [config.ExperimentConfig, config.DatasetConfig]
+    known = {name for part in parts for name in part.model_fields}
+    lists = re.findall(r"\bkeys? (`\w+`(?:(?:, | and )`\w+`)*)", text)
+    keys = {key for listed in lists for key in re.findall(r"\w+", listed)} - {"and"}
+    assert len(keys) > 10
+    assert keys <= known
 
 
 def test_what_is_printed_is_compared() -> None:

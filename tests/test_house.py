@@ -92,6 +92,7 @@ TESTED_ELSEWHERE = {
 
 ACROSS = {
     "auditing/test_annotated.py": "claims of real traces as readers annotated them",
+    "auditing/test_golden.py": "all features of ten traces, by hand",
     "auditing/test_paper.py": "the paper's examples",
     "auditing/test_real_traces.py": "delivered traces",
     "experiments/benchmarks/test_benchmarks.py": "the scripts of experiments/",
@@ -108,7 +109,8 @@ ACROSS = {
     "reading/scenes/test_scenes.py": "scenes as people and models write them",
     "reading/model/test_recorded.py": "rich scenes with recorded readings",
     "reading/test_wordings.py": "wordings, each with what is to be read",
-    "report/test_browser.py": "the report's page in a browser",
+    "reliability/test_settings.py": "the settings that the paper gives",
+    "report/test_browser.py": "the pages in a browser",
     "test_docs.py": "README and documentation",
     "test_examples.py": "the ontologies of examples/",
     "test_house.py": "this file",

@@ -39,6 +39,11 @@ CLAIMS: list[list[Triple]] = [
 ]  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def clock_of_limits() -> None:
+    """Leaves limits the clock on the wall: what is interrupted here ends no other way."""
+
+
 def test_a_search_is_interrupted() -> None:
     control = clingo.Control()
     control.add("base", [], PIGEONS)

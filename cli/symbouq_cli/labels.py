@@ -120,6 +120,55 @@ def judge(traces: str, out: str, audits: str | None, **options: Any) -> None:
 
 @labels.command()
 @TRACES
+@option(
+    "--out",
+    metavar="FILE",
+    required=True,
+    type=click.Path(dir_okay=False),
+    help="The page, or by a name in .csv the table.",
+)
+@AUDITS
+@option("--traces", "number", default=100, type=click.IntRange(1), help="Traces of each dataset.")
+@option("--seed", default=2026, help="Varies which traces are drawn.")
+def annotate(traces: str, out: str, audits: str | None, number: int, seed: int) -> None:
+    """Write steps of TRACES for people to judge: a page that saves a table, or a table to fill in.
+
+    People see the judge's instruction and no answer. `symbouq labels human` reads the table,
+    `symbouq labels agree` compares it with the judge.
+
+    Example: symbouq labels annotate traces.jsonl --out page.html
+    """
+    from symbouq.errors import RecordError
+    from symbouq.evidence.labels import annotation
+    from symbouq.evidence.labels.records import read_claims
+    from symbouq.io.output import replacing
+    from symbouq_cli.run import refuse_overwriting
+
+    refuse_overwriting([traces, audits or "-"], out, "--out")
+    read: list[dict[str, Any]] = []
+    shown: list[dict[str, Any]] = []
+    failed: list[RecordError] = []
+    for item in read_claims(traces, audits):
+        if isinstance(item, RecordError):
+            failed.append(item)
+        else:
+            read.append(item)
+    for record in annotation.drawn(read, number, seed):
+        try:
+            shown.append(annotation.shown(record))
+        except RecordError as error:
+            failed.append(error)
+    written = annotation.table if out.endswith(".csv") else annotation.annotation_page
+    with replacing(out) as stream:
+        stream.write(written(shown))
+    for fault in failed:
+        tell(fault)
+    tell(f"{len(shown)} traces, {sum(len(trace['steps']) for trace in shown)} steps to judge")
+    finish(bool(failed))
+
+
+@labels.command()
+@TRACES
 @click.argument("table", type=FILE)
 @out_option("-")
 @AUDITS

@@ -33,6 +33,7 @@ from symbouq.metrics import (
     micro_f1,
     oracle,
     paired_bootstrap,
+    weighted_determinacy,
 )
 from symbouq.records import Instance
 from symbouq.reliability.first_errors import Row as FirstErrorsRow
@@ -116,6 +117,12 @@ class CellResults:
     def profiles(self, name: str) -> list[float]:
         """A value of each trace's audit profile."""
         return [audit["profile"][name] for audit in self.audits]
+
+    @property
+    def determinacy(self) -> float | None:
+        """Determinacy of the dataset: that of its traces, weighted by their parsed claims."""
+        parsed = [sum(bool(x["relations"]) for x in audit["claims"]) for audit in self.audits]
+        return weighted_determinacy(self.profiles("determinacy"), parsed)
 
     @cached_property
     def _scored(self) -> dict[tuple[str, int], dict[str, float | None]]:

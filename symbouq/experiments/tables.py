@@ -32,7 +32,7 @@ from symbouq.experiments.rendering import (
 )
 from symbouq.experiments.results import METRICS, ORACLE, CellResults, Results, relation_f1
 from symbouq.experiments.stages import Cell
-from symbouq.metrics import HIGHER_IS_BETTER, FirstErrors, weighted_determinacy
+from symbouq.metrics import HIGHER_IS_BETTER, FirstErrors
 from symbouq.records import Audit, Trace
 from symbouq.reliability.darc import EPSILON, FOLDS, L2, REFERENCE_L2
 from symbouq.reliability.designs import DESIGNS
@@ -575,7 +575,7 @@ def freeform_cot(results: Results) -> list[Table]:
                         str(cell.imputed),
                         _three_digits(relation_f1(cell.audits, file)) if file else NOT_RUN,
                         _share(cell.profiles("symbolizability")),
-                        _share(cell.profiles("determinacy")),
+                        _three_digits(cell.determinacy),
                         *map(_three_digits, values),
                         UNDEFINED if base is None or ours is None else f"{ours - base:+.3f}",
                         number or "",
@@ -585,8 +585,9 @@ def freeform_cot(results: Results) -> list[Table]:
     pairs = [f"{method}, {METRICS[k]}" for method in ("scores only", METHOD) for k in MAIN]
     note = (
         "Both compositions of a row are measured on the same traces, those with a label; imputed: "
-        "where a trace has no score, its mean over validation stands for it. The F1 of the "
-        "relations read needs `annotations` of these traces."
+        "where a trace has no score, its mean over validation stands for it. Determinacy is "
+        "weighted by parsed claims. The F1 of the relations read needs `annotations` of these "
+        "traces."
         if rows
         else "The configuration has no dataset with `free_form: true`: not run."
     )
@@ -895,7 +896,6 @@ def traces(results: Results) -> list[Table]:
     rows = []
     for name in results.experiment.cells:
         cell = CellResults(results.experiment, name)
-        parsed = [sum(bool(x["relations"]) for x in audit["claims"]) for audit in cell.audits]
         labels = [label for claims in cell.claim_labels.values() for label in claims[:-1]]
         rows.append(
             (
@@ -906,7 +906,7 @@ def traces(results: Results) -> list[Table]:
                 _share([*cell.truth.values()]),
                 _share([label for label in labels if label is not None]),
                 _share(cell.profiles("symbolizability")),
-                _three_digits(weighted_determinacy(cell.profiles("determinacy"), parsed)),
+                _three_digits(cell.determinacy),
             )
         )
     heads = ("Backbone", "Dataset", "Split", "Traces", "Valid", "Copied")

@@ -21,4 +21,5 @@ def test_weighted_determinacy_by_hand() -> None:
     # Three of five, and none of none: the second trace weighs nothing.
     assert metrics.weighted_determinacy([0.6, 0.0], [5, 0]) == pytest.approx(0.6)
     assert metrics.weighted_determinacy([1.0, 0.25], [1, 4]) == pytest.approx(2 / 5)
+    assert metrics.weighted_determinacy([0.5], [1]) == 0.5
     assert metrics.weighted_determinacy([0.0], [0]) is None

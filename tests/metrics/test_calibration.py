@@ -7,6 +7,7 @@ import pytest
 from helpers.pools import LABELS, SCORES
 
 from symbouq import metrics
+from symbouq.errors import SymboUQError
 
 
 def test_brier_and_its_class_balance() -> None:
@@ -23,10 +24,19 @@ def test_ece_over_ten_bins_of_equal_width() -> None:
     assert metrics.ece([1.0, 0.95], [1, 1]) == pytest.approx(0.025)
     bins = metrics.calibration_bins(SCORES, LABELS)
     assert [b.count for b in bins] == [0, 0, 1, 0, 0, 0, 2, 0, 0, 1]
+    edges = [(b.low, b.high) for b in bins]
+    assert (edges[0], edges[6], edges[9]) == ((0, 0.1), (0.6, 0.7), (0.9, 1))
     assert (bins[6].confidence, bins[6].accuracy) == (pytest.approx(0.6), 0.5)
     assert bins[0].confidence is None
     gaps = sum(b.count * abs(b.confidence - b.accuracy) for b in bins if b.count)  # type: ignore[operator]
     assert gaps / 4 == pytest.approx(metrics.ece(SCORES, LABELS))
+
+
+@pytest.mark.parametrize("score", [-0.1, 1.1])
+def test_one_score_that_is_no_probability_is_refused(score: float) -> None:
+    for name in ("brier", "balanced_brier", "ece", "nll"):
+        with pytest.raises(SymboUQError, match="not a probability"):
+            metrics.evaluate(name, [0.5, score], [1, 0])
 
 
 def test_nll() -> None:

@@ -23,6 +23,9 @@ def test_auroc_within_strata_by_hand() -> None:
     strata = ["a", "a", "a", "b", "b", "b"]
     assert metrics.auroc_within(scores, labels, strata) == 3 / 4
     assert metrics.auroc_within(scores, labels, ["a"] * 6) == metrics.auroc(scores, labels)
+    # Strata weigh by their pairs: both of a's two are won, two of b's four.
+    uneven, right = [0.9, 0.1, 0.2, 0.5, 0.4, 0.6, 0.3], [1, 0, 0, 1, 1, 0, 0]
+    assert metrics.auroc_within(uneven, right, [*"aaabbbb"]) == 4 / 6
     assert metrics.auroc_within(scores, labels, list(range(6))) is None
     with pytest.raises(SymboUQError, match="5 strata for 6 scores"):
         metrics.auroc_within(scores, labels, strata[1:])
@@ -37,6 +40,15 @@ def test_separation_by_bin_by_hand() -> None:
     # Dataset a: a tie, then a clear pair; dataset b: 0.1 below 0.2, then 0.4 above 0.3.
     assert low == metrics.Bin(4, pytest.approx((0.1 + 0.1 + 1 + 2) / 4), pytest.approx(-0.5), 2)
     assert high.separation == pytest.approx(1)
+    # Datasets weigh alike, not by their traces: (1 - 1) / 2, where 4 traces to 2 would give 1/3. A
+    # dataset with one class has no separation.
+    scores, labels = [0.1, 0.2, 0.3, 0.4, 0.1, 0.9, 0.5], [0, 0, 1, 1, 1, 0, 1]
+    (all_of_them,) = metrics.separation_by_bin(range(7), scores, labels, [*"aaaabbc"], bins=1)
+    assert all_of_them == metrics.Bin(7, 3, 0, 2)
+    assert len(metrics.separation_by_bin([1.0], [0.5], [1], ["a"])) == metrics.SEPARATION_BINS == 5
+    for values, names in (([1.0], ["a", "b"]), ([1.0, 2.0], ["a"])):
+        with pytest.raises(SymboUQError, match="one each is needed"):
+            metrics.separation_by_bin(values, [0.5, 0.5], [0, 1], names)
     # Equal values share a bin, so the others may stay empty.
     bins = metrics.separation_by_bin([1, 1], [0.2, 0.1], [1, 0], ["a", "a"], bins=3)
     assert [b.traces for b in bins] == [0, 2, 0]

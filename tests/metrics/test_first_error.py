@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,6 +47,21 @@ def test_what_one_kind_of_traces_leaves_undefined() -> None:
 def test_a_constant_has_no_f1() -> None:
     for constant in (0, 1):
         assert first_errors([constant] * 4, [0, 0, 1, 1]).f1 == 0
+    assert first_errors([1, 2], [0, 1]).f1 == 0  # nothing cleared, nothing found
+
+
+def test_the_interval_is_of_the_resampled_f1s() -> None:
+    """Twenty wrong traces, 11 found, and as many right ones, 13 cleared: drawn 2,000 times."""
+    true, predicted = [1] * 20 + [0] * 20, [1] * 11 + [0] * 9 + [0] * 13 + [1] * 7
+    values = []
+    for times in np.random.default_rng(3).multinomial(40, [1 / 40] * 40, 2000).tolist():
+        found, cleared = sum(times[:11]) / sum(times[:20]), sum(times[20:33]) / sum(times[20:])
+        values.append(2 * found * cleared / (found + cleared))
+    values.sort()
+    # Linear between order statistics: 1999 * 0.025 = 49.975, and as far from the other end.
+    low = values[49] + 0.975 * (values[50] - values[49])
+    high = values[1949] + 0.025 * (values[1950] - values[1949])
+    assert first_errors(predicted, true, seed=3).interval == pytest.approx((low, high))
 
 
 def test_as_many_are_needed() -> None:
@@ -64,7 +80,15 @@ def test_a_threshold_is_fitted() -> None:
     claims = [[0.1, 0.9], [0.8, 0.1], [0.2, 0.3], [0.1, 0.4]]
     # Above 0.4 lie the errors alone.
     assert fitted_threshold(claims, [2, 1, 0, 0]) == 0.4
+    assert fitted_threshold([[0.9], [0.1]], [1, 0]) == 0.1
     assert fitted_threshold(claims, [0, 0, 0, 0]) == math.inf
+    assert fitted_threshold(claims, [1, 1, 1, 1]) == math.inf
+
+
+def test_of_many_thresholds_some_are_tried() -> None:
+    # 600 values, of which the upper half belong to errors: the nearest of 512 quantiles is within 2.
+    claims, true = [[n / 600] for n in range(600)], [0] * 300 + [1] * 300
+    assert fitted_threshold(claims, true) == pytest.approx(0.5, abs=2 / 600)
 
 
 @given(

@@ -70,6 +70,15 @@ def test_bootstrap_of_several_runs_is_that_of_their_mean() -> None:
     found = metrics.paired_bootstrap([good, good], [bad, good], labels, resamples=50)
     assert found is not None
     assert found.difference == found.low == 0.5
+    found = metrics.paired_bootstrap([good, bad], good, labels, resamples=50)
+    assert found is not None
+    assert found.difference == found.high == -0.5
+
+
+def test_resamples_are_as_many_as_the_papers() -> None:
+    found = metrics.paired_bootstrap([0.9, 0.1], [0.9, 0.1], [1, 0], "brier")
+    assert found is not None
+    assert found.resamples == 2000
 
 
 def test_equal_scores_do_not_differ() -> None:

@@ -14,7 +14,8 @@ def test_risk_coverage_takes_ties_in_expectation() -> None:
     # After the best, half an error is expected at two, one at three, two at four.
     assert curve.risk == pytest.approx([0, 0.25, 1 / 3, 0.5])
     assert metrics.aurc(SCORES, LABELS) == pytest.approx((0.25 + 1 / 3 + 0.5) / 4)
-    assert len(metrics.risk_coverage([], []).risk) == 0
+    nothing = metrics.risk_coverage([], [])
+    assert len(nothing.risk) == len(nothing.coverage) == 0
 
 
 def test_aurc_is_the_mean_of_the_curve() -> None:

@@ -106,6 +106,21 @@ def test_selection_takes_the_least_brier() -> None:
     assert chosen.family in ("affine-logit", "monotone-beta")
 
 
+@pytest.mark.parametrize(("odds", "kept"), [(24, True), (49, False)])
+def test_selection_is_by_brier_not_by_likelihood(odds: int, kept: bool) -> None:
+    """Ten traces at log odds, nine of them right, and their mirror image: m = 9/10.
+
+    Every family but the identity then says q = (10 m + 1) / 12 = 5/6, the mean of the smoothed
+    targets. The Brier score is m (1 - m) + (p - m)^2, so q's distance 1/15 loses to 0.06 of odds of
+    24 to 1 and wins over 0.08 of 49 to 1. The log loss prefers q both times: 0.343 to 0.359, 0.409.
+    """
+    z = np.log(odds) * np.repeat([1.0, -1.0], 10)
+    y = np.array([1] * 9 + [0] + [1] + [0] * 9, float)
+    found = select(z, y)
+    assert (found.family == "identity") == kept
+    assert found(z)[0] == pytest.approx(odds / (odds + 1) if kept else 5 / 6, abs=1e-6)
+
+
 def test_equal_losses_take_the_simplest() -> None:
     # Three of four at log 3, one of four at -log 3: calibrated as they are.
     z = np.log(3) * np.array([1, 1, 1, 1, -1, -1, -1, -1.0])

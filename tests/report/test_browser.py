@@ -12,12 +12,16 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from click.testing import CliRunner
 from helpers.processes import PATIENCE
 from helpers.report_traces import HOSTILE, hostile, hostile_relations, traces, written
 from symbouq_cli.main import main
+
+from symbouq.evidence.labels.annotation import annotation_page
+from symbouq.evidence.labels.human import HumanLabels
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 By = pytest.importorskip("selenium.webdriver.common.by").By
@@ -139,6 +143,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files = [str(folder / f"{name}.jsonl") for name in ("first", "second")]
     page = str(folder / "compared.html")
     assert CliRunner().invoke(main, ["compare", *files, "--report", page]).exit_code == 1
+    (folder / "labels.html").write_bytes(annotation_page(STEPS))
     return folder
 
 
@@ -453,7 +458,7 @@ def test_axe_finds_nothing(
     browser.size(width, 1000)
     pages = [("first", f"#trace={name}") for name in ("kitchen-wrong", "contradictory-scene")]
     found = {}
-    for name, anchor in [*pages, ("compared", "")]:
+    for name, anchor in [*pages, ("compared", ""), ("labels", "")]:
         browser.open(folder / f"{name}.html", anchor, prefers_color_scheme=scheme)
         # By the debugger: the page's policy lets no other script in.
         browser.driver.execute_cdp_cmd("Runtime.evaluate", {"expression": axe})
@@ -479,4 +484,36 @@ def test_comparison(browser: Browser, folder: Path) -> None:
         f"1–{min(50, kind['count'])} of {kind['count']} flips ({total} in all)"
     ]
     assert browser.texts(".flips strong")[0] == kind["examples"][0]["id"]
+    assert browser.complaints() == []
+
+
+# Labels by people -------------------------------------------------------------------------
+
+
+STEPS = [
+    {"id": f'the "{n}", so', "scene": "A is left of B.", "question": "", "steps": ["S <b>."] * n}
+    for n in (1, 2)
+]
+
+
+def test_labels_that_people_give_are_saved_and_kept(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_bytes(annotation_page(STEPS))
+    browser.open(file)
+    assert browser.texts("legend") == ["S <b>."] * 3
+    for place in (
+        0,
+        4,
+        8,
+    ):  # the first step is right, the second wrong, of the third nothing is said
+        browser.all("input")[place].click()
+    assert browser.texts("#about") == ["3 of 3 steps in 2 traces"]
+    saved = unquote(browser.one("#save").get_attribute("href").partition(",")[2])
+    (tmp_path / "labels.csv").write_text(saved, encoding="utf-8")
+    people = HumanLabels(tmp_path / "labels.csv")
+    found = [people({"id": t["id"], "reasoning": t["steps"]}) for t in STEPS]
+    assert found == [[1, None], [0, None, None]]
+    browser.open(file)  # and the browser still has them
+    assert browser.texts("#about") == ["3 of 3 steps in 2 traces"]
+    assert browser.one("input:checked").get_attribute("value") == "1"
     assert browser.complaints() == []

@@ -1,0 +1,86 @@
+"""Reasoning steps for people to judge: a page, or a table to fill in.
+
+Both show what the judge is shown, under its instruction, and no answer; `labels.human` reads the
+table that the page saves, and the filled-in one.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from symbouq.errors import RecordError
+from symbouq.evidence.labels.judge import INSTRUCTION
+from symbouq.records.generated import Record
+from symbouq.report.page import page
+
+_COLUMNS = ("id", "claim", "label", "text", "scene", "question")
+
+
+def shown(record: Record) -> dict[str, Any]:
+    """The part of a trace that its steps are judged by.
+
+    Raises:
+        RecordError: If the scene is not given in text.
+    """
+    scene = record.get("scene")
+    if not scene:
+        raise RecordError(f"trace {record['id']}: people need `scene` in text")
+    return {
+        "id": record["id"],
+        "scene": scene if isinstance(scene, str) else " ".join(scene),
+        "question": record.get("question") or "",
+        "steps": list(record["reasoning"]),
+    }
+
+
+def drawn(records: Iterable[Record], number: int, seed: int) -> list[Record]:
+    """Some traces of each dataset, those with steps whose ids have the smallest hashes.
+
+    Args:
+        records: Traces with their claims.
+        number: How many of each dataset.
+        seed: Varies which.
+    """
+
+    def place(record: Record) -> bytes:
+        return hashlib.sha256(f"{seed} {record['id']}".encode()).digest()
+
+    taken: Counter[Any] = Counter()
+    chosen = []
+    for record in sorted((r for r in records if r["reasoning"]), key=place):
+        if taken[record.get("dataset")] < number:
+            taken[record.get("dataset")] += 1
+            chosen.append(record)
+    return chosen
+
+
+def table(traces: Sequence[dict[str, Any]]) -> bytes:
+    """A CSV table with a row for each step, its label empty.
+
+    Args:
+        traces: As `shown` gives them.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(_COLUMNS)
+    for trace in traces:
+        for claim, text in enumerate(trace["steps"], start=1):
+            writer.writerow((trace["id"], claim, "", text, trace["scene"], trace["question"]))
+    return out.getvalue().encode("utf-8-sig")  # Excel takes it for another coding without the mark
+
+
+def annotation_page(traces: Sequence[dict[str, Any]]) -> bytes:
+    """A page that asks for the label of each step and saves them as a table.
+
+    Args:
+        traces: As `shown` gives them.
+    """
+    key = hashlib.sha256(json.dumps(traces).encode()).hexdigest()
+    data = {"instruction": INSTRUCTION, "traces": traces, "key": key}
+    return b"".join(page("Reasoning steps", "annotate", data))
