@@ -102,6 +102,7 @@ ACROSS = {
     "experiments/benchmarks/test_own_probes.py": "the folds of a table",
     "experiments/benchmarks/test_transfer.py": "real traces, labelled, held out and changed",
     "experiments/test_fuzz.py": "spoilt records",
+    "experiments/test_gpu_check.py": "what measures the rates of a machine",
     "experiments/test_paper_run.py": "the paper's experiment, made small, through vLLM",
     "ontology/test_profiles.py": "the built-in profiles",
     "ontology/test_rules.py": "the rules, against a plain reading of them",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -177,6 +178,56 @@ def _show_plan(configured: Experiment) -> None:
         say(f"{shortage}; --allow-smaller takes them")
     machine = MACHINES[configured.config.generation.engine]
     say(f"about {left / 60 / configured.config.workers:.0f} minutes on {machine}")
+
+
+@experiment.command()
+@_configured
+@option(
+    "--gpus", metavar="N", type=click.IntRange(1), help="Cards of the machine that is to run it."
+)
+@option(
+    "--gpu-memory",
+    metavar="GB",
+    type=click.FloatRange(0, min_open=True),
+    help="Memory of each.  [default: those of this machine, or 80 GB]",
+)
+@option(
+    "--rates",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="What experiments/gpu_check.py measured.",
+)
+def check(
+    config: Path,
+    out: Path | None,
+    data: Path | None,
+    gpus: int | None,
+    gpu_memory: float | None,
+    rates: Path | None,
+    **_: Any,
+) -> None:
+    """Tell before CONFIG is run what would fail: access, tokenizers, context, memory, disk, hours,
+    and work that nothing reads. It needs no GPU and loads no model.
+
+    Each failure has the setting that mends it. Exit code 1 where something would fail, else 0.
+
+    Example: symbouq experiment check experiments/paper.yaml --gpus 4 --gpu-memory 80
+    """
+    from symbouq.experiments import check as checking
+    from symbouq.experiments.config import read_config
+
+    configured = read_config(config)
+    measured = checking.read_rates(rates) if rates else None
+    folder = out or Path("runs") / configured.name
+    where = checking.machine(configured, folder, gpus, gpu_memory)
+    counts: Counter[str] = Counter()
+    found = checking.check(configured, where, data, measured)
+    for finding in sorted(found, key=lambda finding: checking.KINDS.index(finding.kind)):
+        say(finding)
+        counts[finding.kind] += 1
+    tell(f"{counts['failure']} failures, {counts['warning']} warnings")
+    if counts["failure"]:
+        raise click.exceptions.Exit(1)
 
 
 @experiment.command()

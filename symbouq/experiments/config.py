@@ -21,6 +21,8 @@ from symbouq.reliability.darc import EPSILON, FIXED, FOLDS
 
 _People = TypeVar("_People", bound="_ByPeople")
 
+_ONLY_VLLM = ("quantization", "memory", "tensor_parallel", "tokenizer_mode")
+
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 
@@ -56,8 +58,30 @@ class TrainingConfig(_Part):
     """Threads of the training on a CPU; `threads` of the experiment where absent."""
 
 
-class BackboneConfig(_Part):
-    """A model whose traces are scored, or that judges them."""
+class LoadingConfig(_Part):
+    """How an engine loads a model and runs it."""
+
+    batch: Annotated[int, Field(ge=1)] | None = None
+    """Texts side by side; the engine's own choice where absent."""
+    context: Annotated[int, Field(ge=1)] | None = None
+    """Most tokens of a prompt with its trace; as many as the model takes where absent."""
+    dtype: Literal["float32", "bfloat16", "float16"] | None = None
+    """Numbers that the model computes with; its own on a GPU, float32 on a CPU, where absent."""
+    quantization: str | None = None
+    """How vLLM quantises weights, such as `fp8`; as they are stored where absent."""
+    memory: Annotated[float, Field(gt=0, le=1)] | None = None
+    """Share of a GPU's memory that vLLM takes; its own choice where absent."""
+    tensor_parallel: Annotated[int, Field(ge=1)] | None = None
+    """GPUs that vLLM divides a model among; one where absent."""
+    tokenizer_mode: str | None = None
+    """Which tokenizer vLLM loads: `hf` for that of transformers where a folder has Mistral's own as
+    well, which vLLM prefers; vLLM's own choice where absent."""
+
+
+class BackboneConfig(LoadingConfig):
+    """A model whose traces are scored, or that judges them; how it is loaded goes before what
+    `generation` says.
+    """
 
     name: str
     """Its name in tables."""
@@ -145,8 +169,8 @@ class DatasetConfig(_Part):
         return self
 
 
-class GenerationConfig(_Part):
-    """How traces are generated."""
+class GenerationConfig(LoadingConfig):
+    """How traces are generated, and models loaded of which nothing else is said."""
 
     engine: Literal["transformers", "vllm"] = "transformers"
     """Which library runs the models."""
@@ -159,16 +183,11 @@ class GenerationConfig(_Part):
     max_tokens: Annotated[int, Field(ge=1)] | None = None
     """Most tokens of a trace; as many as the longest structured trace has characters, or 1,024 of a
     free-form one, where absent."""
-    batch: Annotated[int, Field(ge=1)] | None = None
-    """Texts side by side; the engine's own choice where absent."""
-    context: Annotated[int, Field(ge=1)] | None = None
-    """Most tokens of a prompt with its trace; as many as the model takes where absent."""
-    quantization: str | None = None
-    """How vLLM quantises weights, such as `fp8`; as they are stored where absent."""
-    memory: Annotated[float, Field(gt=0, le=1)] | None = None
-    """Share of a GPU's memory that vLLM takes; its own choice where absent."""
-    tensor_parallel: Annotated[int, Field(ge=1)] = 1
-    """GPUs that vLLM divides a model among."""
+
+    def of(self, model: BackboneConfig) -> GenerationConfig:
+        """The same with what is set of a model in place of its own."""
+        own = model.model_dump(include={*LoadingConfig.model_fields}, exclude_none=True)
+        return self.model_copy(update=own)
 
 
 class _ByPeople(_Part):
@@ -217,10 +236,10 @@ class ExperimentConfig(_Part):
     """Lookback ratios of every head, or their mean over a layer's."""
     scorers: list[str] = []
     """Scorers by their names in the paper, Constraint-Rule among them; all where empty."""
-    nli: Path | None = None
-    """Folder of an entailment model that decides when samples agree, for Semantic Entropy and
-    SelfCheckGPT; the auditor's rules decide where absent. The path starts from the configuration.
-    """
+    nli: str | None = None
+    """Entailment model that decides when samples agree, for Semantic Entropy and SelfCheckGPT: its
+    folder, relative to the configuration, or its id on the Hugging Face hub; the auditor's rules
+    decide where absent."""
     ccp: ClaimProbability = "alternatives"
     """Form of CCP: by the alternatives of each token, or by the likelihood of the claim."""
     selfcheck: SelfCheck = "support"
@@ -271,10 +290,10 @@ class ExperimentConfig(_Part):
         for model in (*self.backbones, *self.judges):
             if models.setdefault(model.name, model) != model:
                 raise ValueError(f"two models have the name {model.name}")
-        only_vllm = {"quantization": None, "memory": None, "tensor_parallel": 1}
-        told = [key for key, unset in only_vllm.items() if getattr(self.generation, key) != unset]
-        if told and self.generation.engine != "vllm":
-            raise ValueError(f"generation: {told[0]} is a setting of the engine vllm")
+        loaded = {"generation": self.generation, **models}
+        for name, loading in loaded.items() if self.generation.engine != "vllm" else ():
+            if told := [key for key in _ONLY_VLLM if getattr(loading, key) is not None]:
+                raise ValueError(f"{name}: {told[0]} is a setting of the engine vllm")
         names = [dataset.name for dataset in self.datasets]
         if len(set(names)) < len(names):
             raise ValueError("two datasets have one name")
@@ -325,6 +344,16 @@ class ExperimentConfig(_Part):
         """The judge, where there is one, and the reference judges."""
         return [*([self.judge] if self.judge else []), *self.reference_judges]
 
+    def judges_of(self, dataset: DatasetConfig, split: Split) -> list[BackboneConfig]:
+        """The judges of whose labels of a split something is made: training and tables about steps
+        read the judge's, the table of agreement the reference judges' of tested traces, and none of
+        them reads labels of prose but training.
+        """
+        judge = [self.judge] if self.judge else []
+        if dataset.free_form:
+            return judge if dataset.name == self.source else []
+        return [*judge, *(self.reference_judges if split == "test" else [])]
+
     @property
     def scorer_views(self) -> list[View | None]:
         """The views that the constraint scorers are trained on: None, the assumed context, and
@@ -344,10 +373,12 @@ def read_config(path: Path) -> ExperimentConfig:
     def beside(item: _People) -> _People:
         return item.model_copy(update={"file": path.parent / item.file})
 
+    def found(model: str) -> str:
+        folder = (path.parent / model).resolve()
+        return str(folder) if folder.is_dir() else model
+
     def placed(model: BackboneConfig) -> BackboneConfig:
-        update: dict[str, Any] = {}
-        if model.model is not None and (folder := (path.parent / model.model).resolve()).is_dir():
-            update["model"] = str(folder)
+        update: dict[str, Any] = {"model": model.model and found(model.model)}
         if model.chat_template is not None:
             update["chat_template"] = path.parent / model.chat_template
         return model.model_copy(update=update)
@@ -357,7 +388,7 @@ def read_config(path: Path) -> ExperimentConfig:
             "backbones": [placed(backbone) for backbone in config.backbones],
             "judge": config.judge and placed(config.judge),
             "reference_judges": [placed(judge) for judge in config.reference_judges],
-            "nli": config.nli and path.parent / config.nli,
+            "nli": config.nli and found(config.nli),
             "annotations": [*map(beside, config.annotations)],
             "human_labels": [*map(beside, config.human_labels)],
         }

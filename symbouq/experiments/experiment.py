@@ -118,7 +118,7 @@ class Experiment:
             self.cells |= {cell.name: cell for cell in own}
             # One kind of stage after the other: each model is loaded once.
             for alike in zip(*(cell.stages for cell in own), strict=True):
-                self._stages += alike
+                self._stages += [stage for stage in alike if stage is not None]
             self._add_scoring(backbone)
         tested = (q for q in questions if (q.dataset.name, q.split) == (config.source, "test"))
         self.pairs = next((self._add(Counterfactual(config, asked)) for asked in tested), None)
@@ -135,12 +135,15 @@ class Experiment:
         Raises:
             SymboUQError: As `Run.make`.
         """
-        workers, generation = self.config.workers, self.config.generation
-        gpus = gpu_groups(generation.tensor_parallel)
+        run, workers, engine = self.run, self.config.workers, self.config.generation.engine
+        gpus = gpu_groups(run.most_gpus)
         if workers > 1:
-            with SideBySide(workers, gpus) as submit:
-                self.run.make(begun, advance, submit, workers, len(gpus))
-        elif gpus or generation.engine == "vllm":
+            # Few models are divided, and what others wait for are not these: they come last.
+            for size in sorted({stage.gpus for stage in run.stages}):
+                groups = gpu_groups(size)
+                with SideBySide(workers, groups) as submit:
+                    run.make(begun, advance, submit, workers, len(groups), size)
+        elif gpus or engine == "vllm":
             with Apart() as submit:
                 self.run.make(begun, advance, submit)
         else:
@@ -156,7 +159,7 @@ class Experiment:
         Raises:
             SymboUQError: As `Run.make_on_ray`.
         """
-        self.run.make_on_ray(begun, workers, self.config.generation.tensor_parallel)
+        self.run.make_on_ray(begun, workers)
 
     def shortages(self) -> list[str]:
         """What is asked for and is not there, a line a split, with as many as there are.

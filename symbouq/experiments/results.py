@@ -294,7 +294,7 @@ class Results:
         models = (*self.config.backbones, *self.config.judges)
         dumped["models"] = [model.identity for model in models]
         if self.config.nli is not None:
-            dumped["nli"] = self.config.nli.name
+            dumped["nli"] = Path(self.config.nli).name
         text = json.dumps(dumped, sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         seeds = ", ".join(map(str, self.config.seeds))

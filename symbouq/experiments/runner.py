@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 from multiprocessing import parent_process
 from pathlib import Path
 from threading import Thread
@@ -57,6 +58,7 @@ class Stage(ABC):
         version: Raised where a stage of this kind would write something else from the same inputs.
         outputs: The files or folders that it must leave in its folder.
         on_gpu: Whether a GPU does most of it, where there is one.
+        gpus: How many GPUs, where there are as many.
         holds: What it loads, such as a model in an engine, that the next stage may need as well.
         name: What it is called in the run's folder.
     """
@@ -65,6 +67,7 @@ class Stage(ABC):
     version: ClassVar[int] = 1
     outputs: ClassVar[tuple[str, ...]]
     on_gpu: bool = False
+    gpus: int = 1
     holds: str = ""
 
     def __init__(
@@ -393,6 +396,11 @@ class Run:
         self._digests: dict[tuple[Path, float, int], str] = {}
         self._made: dict[Stage, State] = {}
 
+    @property
+    def most_gpus(self) -> int:
+        """The most GPUs that a model is divided among."""
+        return max((stage.gpus for stage in self.stages), default=1)
+
     def states(self) -> list[State]:
         """Progress of every stage; runs none."""
         return [self._state(stage) for stage in self.stages]
@@ -420,6 +428,7 @@ class Run:
         submit: Submit = run_here,
         room: int = 1,
         gpus: int = 0,
+        most: float = inf,
     ) -> None:
         """Runs what is not made yet, each stage once those that it reads are made.
 
@@ -429,12 +438,14 @@ class Run:
             submit: Has a stage worked on.
             room: Stages that are worked on side by side.
             gpus: How many of them may be on a GPU; 0 where there is none.
+            most: Stages on more GPUs than these are left, with all that reads what they make.
 
         Raises:
             StageError: If an input is missing, or a stage does not leave its outputs.
             Exception: The first that a stage raises, once the others that were begun are made.
         """
-        waiting = [stage for stage in self.stages if not self._state(stage).done]
+        to_do = [stage for stage in self.stages if not self._state(stage).done]
+        waiting = [stage for stage in to_do if stage.gpus <= most]
         running: dict[Future[float], State] = {}
         failed: list[BaseException] = []
         while True:
@@ -462,30 +473,28 @@ class Run:
                 del running[future]
         if failed:
             raise failed[0]
-        if waiting:
+        if waiting and not any(stage.gpus > most for stage in to_do):
             raise StageError(f"stage {waiting[0].name}: a stage that it reads is not made")
 
-    def make_on_ray(
-        self, begun: Callable[[Stage], None], workers: int | None, divided: int = 1
-    ) -> None:
+    def make_on_ray(self, begun: Callable[[Stage], None], workers: int | None) -> None:
         """Runs what is not made yet on a Ray cluster, as many stages at once as it has workers.
 
         Args:
             begun: Told of each stage before it is submitted.
             workers: How many; as many as the cluster has by default.
-            divided: GPUs that a model is divided among, where the cluster has any.
 
         Raises:
             SymboUQError: As `make`, or if there is no cluster, or none with so many GPUs.
         """
         from symbouq.io import cluster
 
+        divided = self.most_gpus
         with cluster.crew(workers) as crew:
             if 0 < crew.on_cluster < divided:
                 raise _too_few(divided, crew.on_cluster)
 
             def submit(stage: Stage, work: Work) -> Future[float]:
-                gpus = min(divided, crew.on_cluster) if stage.on_gpu else 0
+                gpus = min(stage.gpus, crew.on_cluster) if stage.on_gpu else 0
                 return crew.submit(partial(carry_out, stage, work), gpus)
 
             self.make(begun, submit=submit, room=crew.size, gpus=crew.on_cluster // divided)

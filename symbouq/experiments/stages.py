@@ -26,7 +26,7 @@ from symbouq.evidence.devices import best_device
 from symbouq.evidence.generation.engine import Engine
 from symbouq.evidence.generation.engine import Options as EngineOptions
 from symbouq.evidence.generation.engines import load_engine
-from symbouq.evidence.generation.models import folder_of
+from symbouq.evidence.generation.models import find_model, folder_of
 from symbouq.evidence.generation.run import Generator, Settings, generate, read_instances
 from symbouq.evidence.labels.judge import Judge, judging
 from symbouq.evidence.labels.merging import merge
@@ -113,6 +113,9 @@ _SECONDS = {
 _FIT = {"transformers": 1e-4, "vllm": 2e-6}
 _COMPOSE, _AUDIT = 2.0, 0.012
 _INSTALL, _TRAIN = 40.0, 6e-5  # a token and a million parameters
+
+_NUMBERS = {"dtype", "tokenizer_mode"}
+"""Settings of loading that stages name only where they are set."""
 
 CONTEXTS: dict[View | None, tuple[Context, ...]] = {
     None: ("assumed",),
@@ -252,6 +255,7 @@ class Model:
 
     Attributes:
         name: Its name in tables.
+        config: What is configured of it.
         stages: What makes its folder; none where that is there, or on the hub.
         inputs: What a stage that runs it reads.
         identity: What a stage's settings say of it.
@@ -263,7 +267,7 @@ class Model:
         self, config: BackboneConfig, installed: dict[str, Pretrained], data: Path | None
     ) -> None:
         self.name, self.identity = config.name, config.identity
-        self._config = config
+        self.config = config
         self.stages: list[Stage] = []
         base = None
         if config.pretrained:
@@ -278,11 +282,11 @@ class Model:
 
     def place(self, work: Work) -> str:
         """Its folder, or its id on the hub, for a stage that has its inputs."""
-        return str(work.input(self.stages[-1])) if self.stages else str(self._config.model)
+        return str(work.input(self.stages[-1])) if self.stages else str(self.config.model)
 
     def folder(self, run: Run) -> Path | None:
         """Its folder, once a run has made it; None of a model of the hub that was never fetched."""
-        return run.output(self.stages[-1]) if self.stages else folder_of(str(self._config.model))
+        return run.output(self.stages[-1]) if self.stages else folder_of(str(self.config.model))
 
 
 _BILLIONS = re.compile(r"(\d+(?:\.\d+)?)B\b", re.IGNORECASE)
@@ -305,7 +309,7 @@ class CellStages:
     Args:
         config: The experiment.
         backbone: The cell's backbone.
-        judges: The models that judge its traces.
+        judges: The experiment's judges.
         questions: The cell's questions.
 
     Attributes:
@@ -313,7 +317,7 @@ class CellStages:
         traces: Its traces.
         audits: Their audits by view; None is the assumed context.
         signals: Their signals.
-        judged: Each judge's labels of their steps, by the judge's name.
+        judged: Their steps' labels by each judge whose labels something reads, by its name.
         labels: Labels of their claims.
         scores: Their scores by view; empty where they are not scored.
         worlds: How their answers stand in the possible worlds, where a view asks for it.
@@ -336,17 +340,19 @@ class CellStages:
         self.traces = Traces(self)
         self.audits = {view: Audits(self, view) for view in config.scorer_views}
         self.signals = Signals(self)
-        self.judged = {judge.name: Judged(self, judge) for judge in judges}
+        read = config.judges_of(self.dataset, self.name.split)
+        self.judged = {judge.name: Judged(self, judge) for judge in judges if judge.config in read}
+        self._judges = judges
         self.labels = Labels(self)
         self.scores: dict[View | None, Scores] = {}
         self.worlds: Worlds | None = None
         self.predictions: Predictions | None = None
 
     @property
-    def stages(self) -> list[Stage]:
-        """The stages up to the labels, in order."""
+    def stages(self) -> list[Stage | None]:
+        """The stages up to the labels, in order: of every cell as many, some of which it lacks."""
         audited = self.traces, *self.audits.values(), self.signals
-        return [*audited, *self.judged.values(), self.labels]
+        return [*audited, *(self.judged.get(each.name) for each in self._judges), self.labels]
 
     def inputs(self, view: View | None = None, labels: bool = True) -> list[Stage]:
         """Stages that scorers read: traces, audits of a view, signals and, on demand, labels."""
@@ -374,8 +380,8 @@ class Traces(Stage):
     kind, version, outputs, on_gpu = "traces", 2, ("traces.jsonl",), True
 
     def __init__(self, cell: CellStages) -> None:
-        self.cell, generation = cell, cell.config.generation
-        self.holds = f"engine of {cell.backbone.name}"
+        self.cell, generation = cell, cell.config.generation.of(cell.backbone.config)
+        self.holds, self.gpus = f"engine of {cell.backbone.name}", generation.tensor_parallel or 1
         samples = 0 if cell.name.split == "train" else generation.samples
         self.generation_settings = Settings(
             samples,
@@ -387,7 +393,10 @@ class Traces(Stage):
         super().__init__(
             cell.name,
             (cell.questions, *cell.backbone.inputs),
-            generation.model_dump(mode="json", exclude={"batch", "memory", "tensor_parallel"})
+            generation.model_dump(
+                mode="json", exclude={"batch", "memory", "tensor_parallel", *_NUMBERS}
+            )
+            | generation.model_dump(include=_NUMBERS, exclude_none=True)
             | {
                 "samples": samples,
                 "free_form": cell.dataset.free_form,
@@ -406,7 +415,7 @@ class Traces(Stage):
         cell, out, done = self.cell, work.out / self.outputs[0], 0
         instances, failed = read_instances([str(work.input(cell.questions))])
         _raise_first(failed)
-        engine = _engine(cell.config.generation, cell.backbone.place(work), cell.backbone.template)
+        engine = _engine(cell.config.generation, cell.backbone, work)
         for progress in generate(instances, Generator(engine, self.generation_settings), out):
             work.advance(progress.done - done)
             done = progress.done
@@ -491,10 +500,11 @@ class Signals(Stage):
 
     def __init__(self, cell: CellStages) -> None:
         self.cell, self.holds = cell, f"signals of {cell.name.backbone}"
+        self.dtype = cell.config.generation.of(cell.backbone.config).dtype
         super().__init__(
             cell.name,
             (cell.traces, cell.audits[None], *cell.backbone.inputs),
-            {"lookback": cell.config.lookback},
+            {"lookback": cell.config.lookback} | ({"dtype": self.dtype} if self.dtype else {}),
             cell.size * cell.seconds["signals"],
             cell.size,
         )
@@ -508,7 +518,8 @@ class Signals(Stage):
         cell, out = self.cell, work.out / self.outputs[0]
         traces, audits = work.input(cell.traces), work.input(cell.audits[None])
         backbone = cell.backbone
-        extractor = _extractor(backbone.place(work), cell.config.lookback, backbone.template)
+        settings = cell.config.lookback, backbone.template, self.dtype
+        extractor = _extractor(backbone.place(work), *settings)
         _raise_first(extractor.write(traces, out, audits, work.advance).failed)
 
 
@@ -518,12 +529,12 @@ class Judged(Stage):
     kind, version, outputs, on_gpu = "judged", 2, ("labels.jsonl",), True
 
     def __init__(self, cell: CellStages, judge: Model) -> None:
-        self.cell, self.judge = cell, judge
-        self.holds = f"engine of {judge.name}"
+        self.cell, self.judge, generation = cell, judge, cell.config.generation.of(judge.config)
+        self.holds, self.gpus = f"engine of {judge.name}", generation.tensor_parallel or 1
         super().__init__(
             (judge.name, *cell.name),
             (cell.traces, cell.audits[None], *judge.inputs),
-            {"judge": judge.identity},
+            {"judge": judge.identity} | generation.model_dump(include=_NUMBERS, exclude_none=True),
             cell.size * _SECONDS[cell.config.generation.engine]["trace"].of(judge),
             cell.size,
         )
@@ -535,8 +546,7 @@ class Judged(Stage):
             RecordError: The first of the traces that cannot be judged.
         """
         out, failed = work.out / self.outputs[0], []
-        place, template = self.judge.place(work), self.judge.template
-        judge = Judge(_engine(self.cell.config.generation, place, template))
+        judge = Judge(_engine(self.cell.config.generation, self.judge, work))
         traces, audits = work.input(self.cell.traces), work.input(self.cell.audits[None])
         for outcome in judging(traces, judge, out, audits):
             failed += [outcome] if isinstance(outcome, RecordError) else []
@@ -554,7 +564,7 @@ class Labels(Stage):
 
     def __init__(self, cell: CellStages) -> None:
         self.cell = cell
-        self.judged = cell.judged[cell.config.judge.name] if cell.config.judge else None
+        self.judged = cell.judged.get(cell.config.judge.name) if cell.config.judge else None
         read = cell.traces, cell.audits[None], (cell.questions, GOLD)
         super().__init__(cell.name, (*read, self.judged) if self.judged else read)
 
@@ -816,19 +826,26 @@ def _raise_first(failed: Sequence[RecordError]) -> None:
 # Of each kind, a process keeps what it loaded last: the stages of a model follow each other.
 
 
+def _engine(generation: GenerationConfig, model: Model, work: Work) -> Engine:
+    """An engine with a model, loaded as it is configured."""
+    return _loaded(generation.of(model.config), model.place(work), model.template)
+
+
 @lru_cache(maxsize=1)
-def _engine(generation: GenerationConfig, model: str, template: str | None) -> Engine:
-    """An engine with its model."""
+def _loaded(generation: GenerationConfig, place: str, template: str | None) -> Engine:
+    """An engine with the model of a place."""
     options = EngineOptions(
+        dtype=generation.dtype,
         batch_size=generation.batch,
         chat_template=template,
         masked_logprobs=False,
         context=generation.context,
         quantization=generation.quantization,
         memory=generation.memory,
-        tensor_parallel=generation.tensor_parallel,
+        tensor_parallel=generation.tensor_parallel or 1,
+        tokenizer_mode=generation.tokenizer_mode,
     )
-    return load_engine(generation.engine, model, options)
+    return load_engine(generation.engine, place, options)
 
 
 @cache
@@ -845,7 +862,8 @@ def _need(scorers: Iterable[Scorer], need: Need) -> bool:
 def _asked(scorers: Iterable[Scorer], cell: CellStages) -> list[Path | Stage]:
     """The models that some scorers ask about a cell's traces."""
     nli = cell.config.nli
-    asked: list[Path | Stage] = [nli] if nli and _need(scorers, "samples") else []
+    folder = nli and _need(scorers, "samples") and Path(nli).is_dir()
+    asked: list[Path | Stage] = [Path(nli)] if nli and folder else []
     return asked + (cell.backbone.inputs if _need(scorers, "backbone") else [])
 
 
@@ -868,17 +886,19 @@ def _resources(scorers: Iterable[Scorer], cell: CellStages, work: Work) -> bank.
 
 
 @lru_cache(maxsize=1)
-def _extractor(model: str, lookback: Lookback, template: str | None) -> Extractor:
+def _extractor(
+    model: str, lookback: Lookback, template: str | None, dtype: str | None
+) -> Extractor:
     """A model that signals are taken from."""
     from symbouq.evidence.signals.extract import Extraction, Extractor
 
-    return Extractor(model, Extraction(lookback=lookback, chat_template=template))
+    return Extractor(model, Extraction(lookback, dtype=dtype, chat_template=template))
 
 
 @lru_cache(maxsize=1)
-def _entailment(folder: Path, device: str) -> NLIEquivalence:
+def _entailment(model: str, device: str) -> NLIEquivalence:
     """An entailment model."""
-    return NLIEquivalence(folder, device)
+    return NLIEquivalence(find_model(model).folder, device)
 
 
 @lru_cache(maxsize=1)

@@ -21,6 +21,7 @@ from symbouq.experiments.config import (
     TrainingConfig,
     read_config,
 )
+from symbouq.experiments.experiment import Experiment
 from symbouq.experiments.questions import GOLD, QUESTIONS, write_questions, write_splits
 from symbouq.io.settings import SettingsError
 
@@ -201,9 +202,51 @@ def test_every_key_is_documented_with_its_default() -> None:
     for table, kind in zip(tables, kinds, strict=True):
         rows = re.findall(r"^\| `(\w+)` \| .+ \| (.+) \|$", table, re.MULTILINE)
         schema = TypeAdapter(kind).json_schema()
-        assert [name for name, _ in rows] == list(schema["properties"])
+        assert sorted(name for name, _ in rows) == sorted(schema["properties"])
         for name, default in rows:
             assert (default == "required") == (name in schema.get("required", ()))
             value = schema["properties"][name].get("default")
             if isinstance(value, int | float | str) and not isinstance(value, bool):
                 assert default == str(value)
+
+
+LOADED = """
+judge: {name: J, model: someone/judge, tensor_parallel: 4, context: 512, dtype: bfloat16}
+reference_judges: [{name: R, model: someone/reference}]
+generation: {engine: vllm, context: 2048, tokenizer_mode: hf}
+"""
+
+
+def test_a_model_is_loaded_by_its_own_settings_before_those_of_all(tmp_path: Path) -> None:
+    config = read_config(written(tmp_path, GOOD + LOADED))
+    judge, reference = (config.generation.of(model) for model in config.judges)
+    assert (judge.context, judge.tensor_parallel, judge.tokenizer_mode) == (512, 4, "hf")
+    assert (reference.context, reference.tensor_parallel, reference.dtype) == (2048, None, None)
+    experiment = Experiment(config, tmp_path)
+    stages = {stage.name: stage for stage in experiment.run.stages}
+    assert stages["judged-J-one-chains-test"].gpus == 4
+    assert stages["judged-R-one-chains-test"].gpus == stages["traces-one-chains-test"].gpus == 1
+    # What says nothing of the texts does not make them anew, and what is not set is not named.
+    traces = stages["traces-one-chains-test"].settings
+    assert traces["context"] == 2048
+    assert "tensor_parallel" not in traces
+    assert "dtype" not in traces
+    other = written(tmp_path, GOOD + LOADED.replace("engine: vllm, ", ""))
+    with pytest.raises(SettingsError, match="generation: tokenizer_mode is a setting of the"):
+        read_config(other)
+
+
+def test_judges_label_what_something_reads(tmp_path: Path) -> None:
+    prose = "  - {name: prose, family: chains, sizes: {validation: 3, test: 2}, free_form: true}\n"
+    config = read_config(written(tmp_path, GOOD + prose + LOADED))
+    judged = {
+        (cell.dataset, cell.split): [*stages.judged]
+        for cell, stages in Experiment(config, tmp_path).cells.items()
+    }
+    assert judged == {
+        ("chains", "train"): ["J"],
+        ("chains", "validation"): ["J"],
+        ("chains", "test"): ["J", "R"],
+        ("prose", "validation"): [],
+        ("prose", "test"): [],
+    }

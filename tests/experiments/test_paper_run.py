@@ -41,6 +41,8 @@ def cut(backbone: Path, judge: Path) -> dict[str, Any]:
         entry["model"] = str(backbone)
     for entry in (config["judge"], *config["reference_judges"]):
         entry["model"] = str(judge)
+        for key in ("tensor_parallel", "context"):
+            entry.pop(key, None)
     for dataset in config["datasets"]:
         dataset["sizes"] = dict.fromkeys(dataset["sizes"], ROWS)
         dataset["files"] = {
@@ -52,6 +54,8 @@ def cut(backbone: Path, judge: Path) -> dict[str, Any]:
         "seeds": [2026, 2027],
         "epochs": 1,
         "width": 16,
+        "workers": 1,
+        "nli": None,
         "validation_sizes": [8, 16],
         "search": {"width": [16], "loss": ["balanced"], "learning_rate": [0.002], "epochs": [1]},
     }

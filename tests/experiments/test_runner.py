@@ -398,6 +398,17 @@ def test_gpus_are_divided_among_models(
     assert gpu_groups(size) == groups
 
 
+def test_models_on_more_gpus_are_left_with_what_reads_them(tmp_path: Path) -> None:
+    large, small = Step("large", touch, on_gpu=True), Step("small", touch, on_gpu=True)
+    after = Step("after", touch, inputs=(large,))
+    large.gpus = 4
+    run = Run(tmp_path, [large, after, small])
+    assert run.most_gpus == 4
+    for most, made in ((1, {"small"}), (4, {"large", "after", "small"})):
+        run.make(gpus=1, most=most)
+        assert {state.stage.name for state in run.states() if state.done} == made
+
+
 def test_a_model_for_more_gpus_than_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch")
     monkeypatch.setattr("torch.cuda.device_count", lambda: 1)

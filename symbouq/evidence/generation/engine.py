@@ -185,6 +185,7 @@ class Options(NamedTuple):
         quantization: How vLLM quantises weights; None for as they are stored.
         memory: Share of a GPU's memory that vLLM takes; None for its own choice.
         tensor_parallel: GPUs that vLLM divides the model among.
+        tokenizer_mode: Which tokenizer vLLM loads; None for its own choice.
     """
 
     device: str | None = None
@@ -196,6 +197,7 @@ class Options(NamedTuple):
     quantization: str | None = None
     memory: float | None = None
     tensor_parallel: int = 1
+    tokenizer_mode: str | None = None
 
 
 def too_long(prompt: int, context: int | None) -> str:

@@ -93,12 +93,13 @@ def _fetched(identity: str, revision: str, here: bool = False) -> str:
     """The folder of a model of the hub, which is fetched unless it is to be `here` already."""
     from huggingface_hub import snapshot_download
 
-    # Some repositories hold the same weights twice.
+    # Some repositories hold the same weights twice, and beside a tokenizer one without a chat
+    # template, which transformers would prefer.
     return snapshot_download(
         identity,
         revision=revision or None,
         allow_patterns=list(_FILES),
-        ignore_patterns="consol*",
+        ignore_patterns=["consol*", "tekken.json"],
         local_files_only=here,
     )
 

@@ -65,6 +65,7 @@ class VllmEngine(LocalEngine):
             "max_model_len": options.context,
             "quantization": options.quantization,
             "gpu_memory_utilization": options.memory,
+            "tokenizer_mode": options.tokenizer_mode,
         }
         with unreadable(self.model, "model"):
             self._llm = LLM(
