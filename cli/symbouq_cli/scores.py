@@ -190,6 +190,11 @@ def fit(train: str, validation: str, models: str, **options: Any) -> None:
     help="Labelled split of the same dataset, which calibrates in place of the one that the "
     "scorers were fitted with.",
 )  # fmt: skip
+@option(
+    "--tokens", is_flag=True,
+    help="Also give the value of each token, where a scorer has one: Perplexity, Token Entropy, "
+    "MCP and CCP.",
+)  # fmt: skip
 @resource_options
 @option(
     "--engine", type=click.Choice(["builtin", "ray"]), default="builtin",
@@ -216,7 +221,8 @@ def apply(models: str, split: str, out: str, engine: str, jobs: int | None, **op
     traces = bank.Split.of(split)
     judged = bank.Split.of(options["validation"]) if options["validation"] else None
     folders = bank.kept(models, options["methods"])
-    make = partial(bank.Scoring, folders, partial(_resources, options), traces, judged)
+    resources = partial(_resources, options)
+    make = partial(bank.Scoring, folders, resources, traces, judged, options["tokens"])
     lacking: Counter[tuple[str, str]] = Counter()
 
     def counted(parts: Iterable[Sequence[bank.Scored]]) -> Iterator[Sequence[bank.Scored]]:

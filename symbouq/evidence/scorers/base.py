@@ -143,6 +143,14 @@ class Scorer:
         """
         raise NotImplementedError
 
+    def token_values(self, example: Example) -> Values | None:
+        """One value a token, in the scorer's orientation; None where it has none.
+
+        Raises:
+            SymboUQError: If what is read has values that cannot be used.
+        """
+        return None
+
     def save(self, folder: Path) -> None:
         """Writes what was learned into a folder; training-free scores write nothing."""
 

@@ -150,7 +150,7 @@ def test_the_parquet_file(tmp_path: Path) -> None:
     counts = write_scores(file, parts)
     assert counts == {"Perplexity, seed 0": 40, "MLP, seed 1": 40}
     table = pq.read_table(file)
-    assert table.schema.names == ["id", "method", "seed", "claims", "score", "reduction"]
+    assert table.schema.names == ["id", "method", "seed", "claims", "score", "reduction", "tokens"]
     described = json.loads(table.schema.metadata[b"scorers"])
     assert described == [one.description for one in ready]
     rows = read_scores(file)
@@ -162,6 +162,28 @@ def test_the_parquet_file(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("no")
     with pytest.raises(SymboUQError, match="holds no scores"):
         read_scores(tmp_path / "x")
+
+
+def test_values_of_tokens_are_given_where_they_are_asked_for(tmp_path: Path) -> None:
+    for name, some in (("MCP", True), ("Random", False)):
+        ready = fitted(name)
+        rows = list(scores(ready, EXAMPLES[:3], tokens=True))
+        assert [bool(row.tokens) for row in rows] == [some] * 3
+        write_scores(tmp_path / name, [[Scored(ready.description, rows)]])
+        assert read_scores(tmp_path / name) == rows
+    assert [row.tokens for row in scores(fitted("MCP"), EXAMPLES[:3])] == [[], [], []]
+
+
+def test_files_without_values_of_tokens_are_read(tmp_path: Path) -> None:
+    table = pq.read_table(_written(tmp_path / "new"))
+    pq.write_table(table.drop_columns(["tokens"]), tmp_path / "old")
+    assert read_scores(tmp_path / "old") == read_scores(tmp_path / "new")
+
+
+def _written(path: Path) -> Path:
+    ready = fitted("Perplexity")
+    write_scores(path, [[said(ready, EXAMPLES[:3])]])
+    return path
 
 
 def test_missing_scores_stay_missing(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ class Score:
             read.
         score: Calibrated probability that the delivered answer is right; None likewise.
         reduction: How claims became a trace.
+        tokens: Its values, one a token, where it has some and they are asked for.
         lacks: What the trace lacks for a score, in words; empty where it has one.
     """
 
@@ -43,6 +44,7 @@ class Score:
     claims: list[float] = field(default_factory=list)
     score: float | None = None
     reduction: str = ""
+    tokens: list[float] = field(default_factory=list)
     lacks: str = ""
 
 
@@ -58,9 +60,14 @@ class Scored(NamedTuple):
     rows: list[Score]
 
 
-def scores(fitted: Fitted, examples: Sequence[Example]) -> Iterator[Score]:
+def scores(fitted: Fitted, examples: Sequence[Example], tokens: bool = False) -> Iterator[Score]:
     """The scores of some traces, in their order; a trace with nothing to read has none, nor has one
     with too little of it (`Scorer.lacks`).
+
+    Args:
+        fitted: The scorer.
+        examples: The traces.
+        tokens: Whether to give the values of tokens, too.
 
     Raises:
         SymboUQError: If an example lacks what the scorer needs.
@@ -76,6 +83,8 @@ def scores(fitted: Fitted, examples: Sequence[Example]) -> Iterator[Score]:
         if not fault:
             claims, score = next(scored)
             row = replace(row, claims=claims.tolist(), score=score)
+            each = fitted.scorer.token_values(example) if tokens else None
+            row = row if each is None else replace(row, tokens=each.tolist())
         yield row
 
 
@@ -88,6 +97,7 @@ class Scoring:
         split: The split; its signals are read as they are needed.
         validation: A split of the same dataset, which calibrates in place of the one that the
             scorers were fitted with.
+        tokens: Whether to give the values of tokens, too.
 
     Raises:
         SymboUQError: If a scorer cannot be loaded, or validation lacks labels or a class.
@@ -99,7 +109,9 @@ class Scoring:
         resources: Callable[[], Resources],
         split: Split,
         validation: Split | None = None,
+        tokens: bool = False,
     ) -> None:
+        self._tokens = tokens
         shared = resources()
         self._fitted = [load(folder, shared) for folder in folders]
         if validation is not None:
@@ -118,7 +130,10 @@ class Scoring:
         """
         if self._signals is not None:
             chunk = [replace(one, signals=self._signals.signals(one.id)) for one in chunk]
-        return [Scored(fitted.description, list(scores(fitted, chunk))) for fitted in self._fitted]
+        return [
+            Scored(fitted.description, list(scores(fitted, chunk, self._tokens)))
+            for fitted in self._fitted
+        ]
 
 
 def _schema() -> pa.Schema:
@@ -132,6 +147,7 @@ def _schema() -> pa.Schema:
             "claims": pa.list_(pa.float64()),
             "score": pa.float64(),
             "reduction": pa.string(),
+            "tokens": pa.list_(pa.float64()),
         }
     )
 
@@ -201,7 +217,10 @@ def read_scores(path: str | Path) -> list[Score]:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(path, columns=schema.names)
+        there = pq.read_schema(path).names
+        table = pq.read_table(
+            path, columns=[c for c in schema.names if c != "tokens" or c in there]
+        )
         lacking = json.loads((table.schema.metadata or {}).get(b"lacking", b"[]"))
         told = {(identity, method, seed): fault for identity, method, seed, fault in lacking}
     except (OSError, pa.ArrowException, TypeError, ValueError) as error:

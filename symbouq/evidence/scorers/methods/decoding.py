@@ -34,11 +34,20 @@ class _TokenStatistic(Scorer):
         Raises:
             SymboUQError: If a probability is not a number.
         """
-        signals = example.signals
-        assert signals is not None  # a need
-        values = self._of_tokens(example, signals)
-        spans = (values[start:stop] if stop > start else values for start, stop in signals.spans)
-        return np.array([self._reduced(span) for span in spans], np.float64)
+        assert example.signals is not None  # a need
+        values = self.token_values(example)
+        spans = example.signals.spans
+        parts = (values[start:stop] if stop > start else values for start, stop in spans)
+        return np.array([self._reduced(part) for part in parts], np.float64)
+
+    def token_values(self, example: Example) -> Values:
+        """The number of each token.
+
+        Raises:
+            SymboUQError: If a probability is not a number.
+        """
+        assert example.signals is not None  # a need
+        return self._of_tokens(example, example.signals)
 
     def _of_tokens(self, example: Example, signals: Signals) -> Values:
         raise NotImplementedError

@@ -81,6 +81,14 @@ def test_mcp_is_one_minus_the_mean_top_probability() -> None:
     assert of(MCP(), given) == pytest.approx([0.3, 0.75, 1 - 1.65 / 3], rel=1e-6)
 
 
+def test_each_token_has_a_value() -> None:
+    top = [[0.5, 0.2, 0.2, 0.1], [0.9, 0.1, 0.0, 0.0]]
+    given = example(signals([math.log(0.5), math.log(0.25)], [(0, 1), (1, 2)], top))
+    assert MCP().token_values(given).tolist() == pytest.approx([0.5, 0.1], rel=1e-6)
+    expected = [math.log(2), math.log(4)]
+    assert Perplexity().token_values(given).tolist() == pytest.approx(expected, rel=1e-6)
+
+
 # CCP -----------------------------------------------------------------------------------
 
 ABOVE = (" above", math.log(0.5), [(" above", math.log(0.5)), (" below", math.log(0.25)),
