@@ -5,9 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -414,6 +414,20 @@ threads: 1
 """
 
 
+MORTAL = """
+import os, signal
+from symbouq.experiments.runner import Run
+record, made = Run._record, []
+def mortal(*arguments):
+    record(*arguments)
+    made.append(arguments)
+    if len(made) == {half}:
+        os.kill(os.getpid(), signal.SIGKILL)
+Run._record = mortal
+"""
+"""A run that is killed once so many stages are made."""
+
+
 @pytest.mark.slow
 def test_a_killed_run_goes_on_to_equal_results(tmp_path: Path) -> None:
     config = tmp_path / "killed.yaml"
@@ -422,18 +436,17 @@ def test_a_killed_run_goes_on_to_equal_results(tmp_path: Path) -> None:
     # In one folder, the one after the other: audits name the file that they are of.
     run, whole = tmp_path / "run", tmp_path / "whole"
     code = "from symbouq_cli.main import main; main()"
-    command = [sys.executable, "-c", code, "experiment", "run", str(config), "--out", str(run)]
+    arguments = ["experiment", "run", str(config), "--out", str(run)]
+    command = [sys.executable, "-c", code, *arguments]
 
     def made(run: Path) -> set[str]:
         return {mark.parent.name for mark in run.glob("*/stage.json")}
 
     subprocess.run(command, check=True, capture_output=True)
     run.rename(whole)
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
-        while len(made(run)) < len(made(whole)) // 2 and process.poll() is None:
-            time.sleep(0.05)
-        assert process.poll() is None
-        process.kill()
+    half = len(made(whole)) // 2
+    died = subprocess.run([sys.executable, "-c", MORTAL.format(half=half) + code, *arguments])
+    assert (died.returncode, len(made(run))) == (-signal.SIGKILL, half)
     resumed = subprocess.run(command, capture_output=True, text=True)
     assert resumed.returncode == 0, resumed.stderr
     # Names have the hashes of what stages read.

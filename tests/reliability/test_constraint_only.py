@@ -34,8 +34,9 @@ def test_scores_of_validation_are_out_of_fold() -> None:
     assert scores != pytest.approx(classifier(x), abs=1e-3)
 
 
-def test_l2_has_the_least_held_out_cross_entropy() -> None:
-    x, y = data(1)
+@pytest.mark.parametrize("seed", [1, 15, 22])
+def test_l2_has_the_least_held_out_cross_entropy(seed: int) -> None:
+    x, y = data(seed)
     found = fit(NAMES, x, y)
     assert found is not None
     fold, losses = folds(60, 5), {}
@@ -53,6 +54,12 @@ def test_groups_are_held_out_together() -> None:
     apart, together = fit(NAMES, x, y), fit(NAMES, x, y, [n % 30 for n in range(60)])
     assert apart is not None and together is not None
     assert list(together[1][:30]) == list(together[1][30:])
+
+
+def test_two_groups_are_enough_and_one_is_not() -> None:
+    x, y = data(2)
+    assert fit(NAMES, x, y, [n % 2 for n in range(60)]) is not None
+    assert fit(NAMES, x, y, [0] * 60) is None
 
 
 def test_nothing_to_learn_gives_no_score() -> None:

@@ -34,6 +34,12 @@ def test_the_threshold_itself_is_retained() -> None:
     assert screen(scores, labels, 0.051).retained == ()
 
 
+def test_what_says_nothing_is_not_turned() -> None:
+    # Line 6 of the algorithm turns A_j < 0.5; a constant has 0.5, which a threshold of 0 retains.
+    screening = screen(np.array([[0.3], [0.3]]), np.array([1.0, 0.0]), 0)
+    assert (screening.retained, screening.flipped) == ((0,), (False,))
+
+
 def test_one_class_is_refused() -> None:
     with pytest.raises(SymboUQError):
         screen(SCORES, np.ones(4), 0.03)

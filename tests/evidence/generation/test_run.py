@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -304,21 +303,32 @@ def test_a_higher_limit_goes_on(
     assert out.read_bytes() == content
 
 
+MORTAL = """
+import os, signal
+from symbouq.evidence.generation.resumable import ResumableFile
+append = ResumableFile.append
+def mortal(*arguments):
+    append(*arguments)
+    os.kill(os.getpid(), signal.SIGKILL)
+ResumableFile.append = mortal
+"""
+"""A run that is killed once it has written something."""
+
+
 @pytest.mark.slow
 def test_a_run_killed_by_the_system(tiny: Path, tmp_path: Path) -> None:
     given = write(tmp_path / "in.jsonl", 30)
-    command = [
-        sys.executable, "-c", "from symbouq_cli.main import main; main()", "generate", str(given),
-        "--model", str(tiny), "--samples", "2", "--batch-size", "6", "--device", "cpu", "--out",
-    ]  # fmt: skip
+    code = "from symbouq_cli.main import main; main()"
+    options = ["--samples", "2", "--batch-size", "6", "--device", "cpu", "--out"]
+    arguments = ["generate", str(given), "--model", str(tiny), *options]
+    command = [sys.executable, "-c", code, *arguments]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     whole, killed = tmp_path / "whole.jsonl", tmp_path / "killed.jsonl"
     subprocess.run([*command, str(whole)], check=True, env=environment, capture_output=True)
-    process = subprocess.Popen([*command, str(killed)], env=environment, stderr=subprocess.PIPE)
-    while process.poll() is None and not (killed.exists() and killed.stat().st_size):
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
+    died = subprocess.run(
+        [sys.executable, "-c", MORTAL + code, *arguments, str(killed)], env=environment
+    )
+    assert died.returncode == -signal.SIGKILL
     assert 0 < len(killed.read_bytes()) < len(whole.read_bytes())
     subprocess.run([*command, str(killed)], check=True, env=environment, capture_output=True)
     assert killed.read_bytes() == whole.read_bytes()
