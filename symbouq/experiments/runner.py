@@ -10,11 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import time
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
@@ -222,7 +224,8 @@ class Apart:
         except (EOFError, BrokenPipeError) as error:
             raise StageError(f"stage {stage.name}: its process ended ({self.end()})") from error
         except BaseException:
-            self.end()  # in the middle of its work
+            self.stop()  # in the middle of its work
+            self.end()
             raise
         if isinstance(told, float):
             return told
@@ -231,7 +234,9 @@ class Apart:
         raise fault from RuntimeError(trace)
 
     def end(self) -> str:
-        """Ends the process; says how it ended."""
+        """Ends the process with those that it began, such as an engine's, which would keep a
+        GPU's memory; says how it ended.
+        """
         child, self._child, self.holds = self._child, None, None
         if child is None:
             return "before"
@@ -239,7 +244,10 @@ class Apart:
         child.process.join(_PATIENCE)
         if child.process.exitcode is None:
             child.process.terminate()
-        return child.ended()
+        told = child.ended()
+        with suppress(ProcessLookupError, TypeError):  # none are left, or it never began
+            os.killpg(child.process.pid, signal.SIGKILL)  # type: ignore[arg-type]
+        return told
 
 
 class SideBySide:
@@ -334,6 +342,7 @@ def _work_apart(told: Connection, gpus: str | None) -> None:
     """Does the work on stages as they come; tells the progress of each, then its seconds or what
     went wrong. It ends with the process that began it, however that ends.
     """
+    os.setpgid(0, 0)  # a group of its own and of what it begins, to be ended with it
     if gpus is not None:
         os.environ[_GPUS] = gpus  # before the first library asks which there are
     Thread(target=_end_with_parent, daemon=True).start()
@@ -352,7 +361,7 @@ def _end_with_parent() -> None:
     parent = parent_process()
     assert parent is not None  # which spawned this one
     parent.join()
-    os._exit(1)
+    os.killpg(0, signal.SIGKILL)
 
 
 @dataclass(frozen=True)

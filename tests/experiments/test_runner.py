@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -452,3 +454,38 @@ def test_a_killed_run_leaves_no_process(tmp_path: Path) -> None:
     assert process.exitcode == -signal.SIGKILL
     left = Path(f"/proc/{(tmp_path / 'process').read_text()}")
     until(lambda: not left.exists())
+
+
+class Engined(Stage):
+    """A stage of a model whose engine is a process of its own, and which may be killed."""
+
+    kind, outputs, on_gpu = "engined", ("engine",), True
+
+    def __init__(self, killed: bool) -> None:
+        self.killed = killed
+        super().__init__()
+
+    def run(self, work: Work) -> None:
+        engine = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(3600)"])
+        (work.out / "engine").write_text(str(engine.pid))
+        if self.killed:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def at_work(process: str) -> bool:
+    """Whether a process is there, and not merely not waited for."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_an_engine_ends_with_its_worker(killed: bool, tmp_path: Path) -> None:
+    with Apart() as apart:
+        done = apart(Engined(killed), Work(tmp_path, {}))
+        engine = (tmp_path / "engine").read_text()
+        assert isinstance(done.exception(), StageError) == killed
+        if not killed:
+            assert at_work(engine)
+    until(lambda: not at_work(engine))

@@ -59,6 +59,8 @@ class Request:
         temperature: The logits are divided by it before a token is drawn; 0 takes the
             most probable one.
         seed: Decides the draws, together with nothing but the request and the model.
+        scored: Whether anything reads the log-probabilities of its tokens; where nothing does, an
+            engine may give those after the grammar's mask, if others cost a further pass.
     """
 
     message: str
@@ -66,6 +68,7 @@ class Request:
     schema: Mapping[str, Any] | None = None
     temperature: float = 0.0
     seed: int = 0
+    scored: bool = True
 
 
 @dataclass(frozen=True)

@@ -304,7 +304,7 @@ def requests_of(instance: Instance, settings: Settings) -> list[Request]:
     schema = None if settings.free_form else SCHEMA
     request = partial(Request, message, settings.length, schema)
     seeds = [_seed(settings.seed, instance.id, n) for n in range(settings.samples)]
-    return [request(), *(request(settings.temperature, seed) for seed in seeds)]
+    return [request(), *(request(settings.temperature, seed, scored=False) for seed in seeds)]
 
 
 def trace_of(

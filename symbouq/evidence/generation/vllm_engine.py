@@ -35,8 +35,8 @@ class VllmEngine(LocalEngine):
 
     llguidance holds the outputs to their schemas, as in the other engine. Log-probabilities
     of constrained outputs are those after its mask; where those before it are asked for, each
-    text is read once more, as the end of a prompt. Where memory does not suffice, vLLM
-    postpones texts by itself.
+    text whose log-probabilities are used is read once more, as the end of a prompt. Where memory
+    does not suffice, vLLM postpones texts by itself.
 
     Args:
         model: A model's folder, or its id on the hub.
@@ -104,7 +104,8 @@ class VllmEngine(LocalEngine):
         ]
         scored = [list(map(_scored, output.token_ids, output.logprobs)) for output in made]
         if not self.masked_logprobs:
-            constrained = [n for n, m in enumerate(fitting) if requests[m].schema is not None]
+            asked = [requests[m] for m in fitting]
+            constrained = [n for n, one in enumerate(asked) if one.schema and one.scored]
             again = [(prompts[fitting[n]], scored[n]) for n in constrained]
             for n, unmasked in zip(constrained, self._unmasked(again), strict=True):
                 scored[n] = unmasked

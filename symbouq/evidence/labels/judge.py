@@ -150,7 +150,8 @@ class Judge:
         longest = json.dumps({"analysis": "x" * ANALYSIS_LENGTH, "reasoning_verified": [0] * steps})
         try:
             # A token holds at least one character, and one more ends the text.
-            return Request(judge_message(record), len(longest) + 1, judge_schema(steps))
+            schema = judge_schema(steps)
+            return Request(judge_message(record), len(longest) + 1, schema, scored=False)
         except RecordError as error:
             return error
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,13 +66,75 @@ def context_count(example: Example) -> int:
     return len(example.audit["features"]["trace"]) // len(TRACE_FEATURES) if example.audit else 1
 
 
-def collate(examples: Sequence[Example], tokens: bool = True, audit: bool = True) -> Batch:
+class TokenStore:
+    """Features of the tokens of some traces, kept on a device with the numbers that they are stored
+    with (half precision for most), so that no step of a training copies or converts them again.
+
+    Args:
+        examples: The traces, all with signals.
+        device: Where they are kept.
+    """
+
+    def __init__(self, examples: Sequence[Example], device: str) -> None:
+        import torch
+
+        self.starts = np.cumsum([0, *map(token_count, examples)])
+        self._parts = []
+        for name in ("hidden", "top", "lookback"):
+            arrays = [getattr(example.signals, name) for example in examples]
+            kind = torch.from_numpy(
+                np.empty(0, np.result_type(*{array.dtype for array in arrays}))
+            ).dtype
+            kept = torch.empty(
+                (int(self.starts[-1]), arrays[0].shape[1]), dtype=kind, device=device
+            )
+            for start, array in zip(self.starts, arrays, strict=False):
+                kept[start : start + len(array)] = torch.from_numpy(np.array(array))
+            self._parts.append(kept)
+
+    @staticmethod
+    def fits(examples: Sequence[Example], device: str) -> bool:
+        """Whether a GPU has room for the features, and as much again."""
+        import torch
+
+        if not device.startswith("cuda"):
+            return False
+        signals = [example.signals for example in examples if example.signals is not None]
+        taken = sum(s.hidden.nbytes + s.top.nbytes + s.lookback.nbytes for s in signals)
+        return bool(2 * taken < torch.cuda.mem_get_info(device)[0])
+
+    def padded(self, numbers: Sequence[int], present: Tensor) -> Tensor:
+        """The features of some traces, float32 `[B, T, D]`.
+
+        Args:
+            numbers: Which traces.
+            present: Which tokens there are, `[B, T]`.
+        """
+        import torch
+
+        device = self._parts[0].device
+        starts = torch.from_numpy(self.starts[list(numbers)]).to(device)
+        places = starts[:, None] + torch.arange(present.shape[1], device=device)
+        places = places.clamp(max=len(self._parts[0]) - 1)
+        features = torch.cat([part[places].float() for part in self._parts], -1)
+        return features.masked_fill_(~present.to(device).unsqueeze(-1), 0)
+
+
+def collate(
+    examples: Sequence[Example],
+    tokens: bool = True,
+    audit: bool = True,
+    store: TokenStore | None = None,
+    numbers: Sequence[int] = (),
+) -> Batch:
     """Traces as one padded batch.
 
     Args:
         examples: Traces that have what is read of them, all with at least one claim.
         tokens: Whether their signals are read.
         audit: Whether their audits are read.
+        store: Has the features of their tokens, which are read from the examples where None.
+        numbers: Their places in the store.
 
     Raises:
         SymboUQError: If an audit has other features than this version's.
@@ -84,7 +146,7 @@ def collate(examples: Sequence[Example], tokens: bool = True, audit: bool = True
     length = max(map(token_count, examples)) if tokens else 1
     width = token_width(examples[0]) if tokens else 0
     contexts = context_count(examples[0]) if audit else 1
-    features = np.zeros((count, length, width), np.float32)
+    features = np.zeros((count, length, 0 if store else width), np.float32)
     present = np.zeros((count, length), bool)
     spans = np.zeros((count, most, length), bool)
     claims = np.zeros((count, most), bool)
@@ -95,8 +157,9 @@ def collate(examples: Sequence[Example], tokens: bool = True, audit: bool = True
         signals = example.signals
         if tokens and signals is not None:
             size = len(signals.logprobs)
-            parts = (signals.hidden, signals.top, signals.lookback)
-            np.concatenate(parts, axis=1, out=features[n, :size], casting="same_kind")
+            if store is None:
+                parts = (signals.hidden, signals.top, signals.lookback)
+                np.concatenate(parts, axis=1, out=features[n, :size], casting="same_kind")
             present[n, :size] = True
             for k, (start, stop) in enumerate(signals.spans):
                 spans[n, k, slice(start, stop) if stop > start else slice(size)] = True
@@ -109,4 +172,5 @@ def collate(examples: Sequence[Example], tokens: bool = True, audit: bool = True
                     f"trace {example.id}: its audit has other features than this version's"
                 ) from error
     arrays = (features, present, spans, claims, of_claims, of_trace)
-    return Batch(*map(torch.from_numpy, arrays))
+    batch = Batch(*map(torch.from_numpy, arrays))
+    return replace(batch, tokens=store.padded(numbers, batch.present)) if store else batch

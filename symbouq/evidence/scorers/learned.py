@@ -21,6 +21,7 @@ from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.base import Labelled, Scorer
 from symbouq.evidence.scorers.batches import (
     Batch,
+    TokenStore,
     collate,
     context_count,
     token_count,
@@ -143,8 +144,10 @@ class Learned(Scorer):
                     module.fit(map(self._collated, _chunks(examples, settings.batch)))
             network.to(settings.device)
             optimiser = torch.optim.AdamW(network.parameters(), lr=settings.learning_rate)
+            kept = "tokens" in self.needs and TokenStore.fits(examples, settings.device)
+            store = TokenStore(examples, settings.device) if kept else None
             for _ in range(settings.epochs):
-                mean_loss = self._epoch(network, optimiser, train, loss)
+                mean_loss = self._epoch(network, optimiser, train, loss, store)
                 scored = _scored([(self, network)], held_out)[0]
                 conclusions = np.array([claims[-1] for claims in scored])
                 if not math.isfinite(mean_loss) or not np.isfinite(conclusions).all():
@@ -164,6 +167,7 @@ class Learned(Scorer):
         optimiser: torch.optim.Optimizer,
         train: Sequence[Labelled],
         loss: Loss,
+        store: TokenStore | None,
     ) -> float:
         """The mean loss over the steps of one pass."""
         import torch
@@ -171,8 +175,10 @@ class Learned(Scorer):
         network.train()
         order = torch.randperm(len(train)).tolist()
         losses = []
-        for chosen in _chunks([train[n] for n in order], self.settings.batch):
-            batch = self._collated([item.example for item in chosen]).to(self.settings.device)
+        for numbers in _chunks(order, self.settings.batch):
+            chosen = [train[n] for n in numbers]
+            batch = self._collated([item.example for item in chosen], store, numbers)
+            batch = batch.to(self.settings.device)
             try:
                 value = loss(network(batch), [item.labels for item in chosen])
                 optimiser.zero_grad()
@@ -217,9 +223,14 @@ class Learned(Scorer):
             raise SymboUQError(f"{self.name} is not trained: fit it or load a model")
         return self.network
 
-    def _collated(self, examples: Sequence[Example]) -> Batch:
+    def _collated(
+        self,
+        examples: Sequence[Example],
+        store: TokenStore | None = None,
+        numbers: Sequence[int] = (),
+    ) -> Batch:
         self._check_widths(examples)
-        return collate(examples, "tokens" in self.needs, "audit" in self.needs)
+        return collate(examples, "tokens" in self.needs, "audit" in self.needs, store, numbers)
 
     def _widths(self, example: Example) -> tuple[int, int]:
         """Features of a token and contexts of the audit, of what is read of an example."""

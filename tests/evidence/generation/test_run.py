@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -373,3 +374,43 @@ def test_a_killed_worker_of_a_cluster_loses_nothing(
     assert out.read_bytes() == (tmp_path / "alone.jsonl").read_bytes()
     *_, again = generate_on_ray(instances, load, settings, out, workers=2)
     assert (again.kept, again.tokens) == (14, 0)
+
+
+def test_vllm_reads_once_more_what_is_scored_and_no_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In place of vLLM stands what says how many prompts it was given, and for what."""
+    given: list[tuple[int, bool]] = []
+
+    class Parameters(dict[str, Any]):
+        def __init__(self, **settings: Any) -> None:
+            super().__init__(settings)
+
+    def made(prompts: list[Any], parameters: list[Parameters], **_: Any) -> list[Any]:
+        place = SimpleNamespace(logprob=-0.5, rank=1)
+        text = SimpleNamespace(token_ids=[3, 4], logprobs=[{3: place}, {4: place}])
+        text.finish_reason = "length"
+        again = "prompt_logprobs" in parameters[0]
+        given.append((len(prompts), again))
+        unmasked = [{token: SimpleNamespace(logprob=-2.5, rank=1)} for token in (1, 2, 3, 4)]
+        return [SimpleNamespace(outputs=[text], prompt_logprobs=unmasked) for _ in prompts]
+
+    constraint = ModuleType("vllm.sampling_params")
+    vars(constraint)["StructuredOutputsParams"] = Parameters
+    library = ModuleType("vllm")
+    vars(library).update(LLM=None, SamplingParams=Parameters, TokensPrompt=dict)
+    monkeypatch.setitem(sys.modules, "vllm", library)
+    monkeypatch.setitem(sys.modules, "vllm.sampling_params", constraint)
+    monkeypatch.delitem(sys.modules, "symbouq.evidence.generation.vllm_engine", raising=False)
+    from symbouq.evidence.generation.vllm_engine import VllmEngine
+
+    monkeypatch.delitem(sys.modules, "symbouq.evidence.generation.vllm_engine")
+    engine: Any = VllmEngine.__new__(VllmEngine)
+    engine.masked_logprobs, engine._context = False, 100
+    engine.chat = SimpleNamespace(ids=lambda _: [1, 2])
+    engine._llm = SimpleNamespace(generate=made)
+    engine._reader = SimpleNamespace(
+        tokens=lambda scored: tuple(Token(token, "x", value, ()) for token, value, _ in scored)
+    )
+    trace, *samples = engine.generate(requests_of(instance(), Settings(samples=10)))
+    assert given == [(11, False), (1, True)]
+    assert [token.logprob for token in trace.tokens] == [-2.5, -2.5]
+    assert {token.logprob for sample in samples for token in sample.tokens} == {-0.5}

@@ -18,7 +18,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.base import Labelled
-from symbouq.evidence.scorers.batches import Batch, collate
+from symbouq.evidence.scorers.batches import Batch, TokenStore, collate
 from symbouq.evidence.scorers.learned import Learned
 from symbouq.evidence.scorers.loss import Loss, balance
 from symbouq.evidence.scorers.methods.neural import MLP, UHead
@@ -292,3 +292,52 @@ def test_out_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Network, "forward", limited(0))
     with pytest.raises(SymboUQError, match="out of memory with a single trace"):
         scorer.score(examples(train))
+
+
+# Features kept on a device -------------------------------------------------------------
+
+
+def halved(items: Sequence[Labelled]) -> list[Labelled]:
+    """The same with hidden states and lookback ratios as a cache stores them."""
+    made = []
+    for item in items:
+        signals = item.example.signals
+        assert signals is not None
+        half = {name: getattr(signals, name).astype(np.float16) for name in ("hidden", "lookback")}
+        made.append(replace(item, example=replace(item.example, signals=replace(signals, **half))))
+    return made
+
+
+def test_kept_features_are_those_of_the_examples() -> None:
+    items = examples(halved(split(7, 3)))
+    store = TokenStore(items, "cpu")
+    numbers = [5, 0, 6, 6]  # of other lengths, the last one too
+    chosen = [items[n] for n in numbers]
+    plain, kept = collate(chosen), collate(chosen, store=store, numbers=numbers)
+    assert kept.tokens.dtype == torch.float32
+    assert torch.equal(kept.tokens, plain.tokens)
+    assert torch.equal(kept.spans, plain.spans)
+    assert len({len(item.signals.logprobs) for item in chosen}) > 1
+
+
+def test_training_on_kept_features_is_the_same_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    train, validation = halved(split(40, 1, hidden_tells=1.0)), halved(split(20, 2))
+    histories = []
+    for kept in (False, True):
+        monkeypatch.setattr(TokenStore, "fits", staticmethod(lambda *_, kept=kept: kept))
+        scorer = MLP(replace(QUICK, epochs=3))
+        scorer.fit(train, validation)
+        histories.append(scorer.history)
+    assert histories[0] == histories[1]
+
+
+def test_features_are_kept_where_a_gpu_has_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    (item,) = examples(halved(split(1, 1, width=6, lookback=2)))
+    tokens = len(item.signals.logprobs)
+    assert item.signals.top.dtype == np.float32
+    # Two bytes for each hidden unit and ratio, four for each probability, and as much again.
+    needed = 2 * tokens * (2 * 6 + 2 * 2 + 4 * 4)
+    assert not TokenStore.fits([item], "cpu")
+    for free, fits in ((needed, False), (needed + 1, True)):
+        monkeypatch.setattr("torch.cuda.mem_get_info", lambda _, free=free: (free, 1 << 40))
+        assert TokenStore.fits([item], "cuda") == fits
