@@ -171,5 +171,5 @@ def degrade(files: tuple[str, ...], hide: tuple[int, int | None], out: str, **op
 
     job = Job(degrading, arguments, Instance)
     failed = run(traced(files, options), out, job, options, count)
-    tell(f"{sum(found)} scenes: {found[1]} decide their questions, {found[0]} do not")
+    tell(f"{sum(found)} scenes, {found[1]} of which still decide their questions")
     finish(failed > 0)

@@ -193,7 +193,7 @@ def test_the_command_writes_the_steps_of_each_record_in_order(tmp_path: Path) ->
     done = run("scenes", "degrade", file, "--hide", "1..9", "--jobs", 1, "--out", out)
     assert done.exit_code == 1
     assert "in.jsonl:3: the scene, or the question, contradicts itself" in done.output
-    assert "4 scenes: 2 decide their questions, 2 do not" in done.output
+    assert "4 scenes, 2 of which still decide their questions" in done.output
     written = read_lines(out)
     assert [row["id"] for row in written] == [f"{n}/hidden-{k}" for n in "cd" for k in (1, 2)]
     audited = run("audit", out, "--jobs", 1, "--out", tmp_path / "audits.jsonl")
