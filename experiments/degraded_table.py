@@ -213,7 +213,7 @@ def drawing(found: Iterable[Line], path: Path) -> None:
     axes.axhline(0.5, color="gray", linewidth=0.8)
     axes.set(xlabel="sentences hidden (decided up to 1, open from 2 on)", ylabel="AUROC")
     axes.set_xticks(range(len(steps)))
-    axes.legend(fontsize="small")
+    figure.legend(loc="outside right upper", fontsize="small")
     with rc_context({"svg.hashsalt": "symbouq"}):
         figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 

@@ -120,8 +120,12 @@ def import_scenes(
     )
 
 
-def _steps(_context: click.Context, _option: click.Parameter, said: str) -> tuple[int, int | None]:
+def _steps(
+    _context: click.Context, _option: click.Parameter, said: str | None
+) -> tuple[int, int | None] | None:
     """The first and the last step of `2`, `1..3`, or `1..`, which has no last one."""
+    if said is None:
+        return None
     found = re.fullmatch(r"(\d+)(\.\.(\d*))?", said)
     if found is None:
         raise click.BadParameter(f"{said!r} is no number of steps, like 2, 1..3 or 1..")
@@ -136,17 +140,29 @@ def _steps(_context: click.Context, _option: click.Parameter, said: str) -> tupl
 @option(
     "--hide",
     metavar="STEPS",
-    default="1..",
     callback=_steps,
     help="How many sentences to hide: 2, or 1..3 for one, two and three; 0 is the whole scene; "
-    "1.. goes on until the question is open.",
+    "1.. goes on until the question is open.  [default: 1..]",
+)
+@option(
+    "--blur",
+    metavar="STEPS",
+    callback=_steps,
+    help="In place of --hide: how many sentences to make vague, so that `A is above B` becomes "
+    "`A is not below B`.",
 )
 @out_option("-")
 @parsing_options
 @reading_options
 @JOBS
 @TIMEOUT
-def degrade(files: tuple[str, ...], hide: tuple[int, int | None], out: str, **options: Any) -> None:
+def degrade(
+    files: tuple[str, ...],
+    hide: tuple[int, int | None] | None,
+    blur: tuple[int, int | None] | None,
+    out: str,
+    **options: Any,
+) -> None:
     """Hide sentences of the scenes of FILES, step by step, until they no longer decide.
 
     FILES hold traces, or questions with `answer_space`. Each step is a record with one sentence
@@ -162,8 +178,16 @@ def degrade(files: tuple[str, ...], hide: tuple[int, int | None], out: str, **op
     from symbouq_cli.run import run
     from symbouq_cli.terminal import tell
 
+    if hide and blur:
+        raise click.UsageError("--hide and --blur are two ways; name one of them")
     found: list[int] = [0, 0]
-    arguments = (*hide, options["profile"], options["ontology"], options["pipeline"])
+    arguments = (
+        *(hide or blur or (1, None)),
+        blur is not None,
+        options["profile"],
+        options["ontology"],
+        options["pipeline"],
+    )
 
     def count(outcome: Outcome) -> None:
         for decided in outcome.summary:

@@ -1,16 +1,18 @@
-"""Scenes with sentences hidden, one more a step, until they no longer decide their question.
+"""Scenes with sentences hidden or blurred, one more a step, until they no longer decide.
 
 The first sentence that is hidden is one that the answer does not rest on, where there is one: as
 much is gone, and the question is still decided. The next ones are premises of the answer, as long
 as it has some, then the rest. Equals are drawn by scene and question alone, so that all traces
 about a question lose the same sentences. Since less of a scene can only leave more open, a
-sentence is kept if the scene says something else without it, as where others refer to it.
+sentence is kept if the scene says something else without it, as where others refer to it. To blur
+a sentence is to say no more than that the converse of what it says is false.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from symbouq.auditing.answers import Answer, answer, delivered, space_of
@@ -29,6 +31,7 @@ Record = dict[str, Any]
 def degrading(
     first: int,
     last: int | None,
+    blur: bool = False,
     profile: str | None = None,
     ontology: str | None = None,
     pipeline: str | None = None,
@@ -38,6 +41,7 @@ def degrading(
     Args:
         first: The first step that is written; 0 is the record with its whole scene.
         last: The last one; None for the first at which the question is open.
+        blur: Whether sentences are blurred, and not hidden.
         profile: As a `TraceAuditor` takes it, and so are the others.
         ontology: Likewise.
         pipeline: Likewise.
@@ -45,17 +49,22 @@ def degrading(
     auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
 
     def work(instance: Instance, _file: str, _line: int) -> tuple[list[Record], list[bool]]:
-        steps = [*degraded(auditor, instance, first, last)]
+        steps = [*degraded(auditor, instance, first, last, blur)]
         return steps, [step["decided"] for step in steps]
 
     return Work(work, auditor.ahead)
 
 
 def degraded(
-    auditor: TraceAuditor, instance: Instance, first: int = 0, last: int | None = None
+    auditor: TraceAuditor,
+    instance: Instance,
+    first: int = 0,
+    last: int | None = None,
+    blur: bool = False,
 ) -> Iterator[Record]:
     """The steps of a record: at step n, n sentences are hidden, all of those of step n - 1 and one
-    more; at least one stays.
+    more; at least one stays. `blurred` stands for `hidden` where sentences are blurred; those that
+    state no direction cannot be.
 
     Each is the record with what is left of its scene, and
 
@@ -72,6 +81,7 @@ def degraded(
         instance: A trace, or a question about a scene.
         first: The first step.
         last: The last one; None for the first at which the question is open.
+        blur: Whether sentences are blurred, and not hidden.
 
     Raises:
         RecordError: If the whole scene cannot be read, or contradicts itself, or nothing is asked.
@@ -95,20 +105,22 @@ def degraded(
         "delivered": delivered(delivered_text(trace), space, trace.question) if trace else None,
     }
     uses = _uses(auditor, trace) if trace else {}
+    how, change = ("blurred", scene.blurred) if blur else ("hidden", scene.without)
     order, hidden = [*scene.numbers], list[int]()
     random.Random(f"{scene_key(instance)}\n{instance.question}").shuffle(order)
     premises: set[int] = set()
     view = record
     while True:
         left = [n for n in scene.numbers if n not in hidden]
+        counted = scene.numbers if blur else left
         decided = _decided(found) and set(found.certain) == set(whole.certain)
         if decided:  # by sentences as they are counted in what is left
-            premises |= {left[int(premise.rpartition(":")[2]) - 1] for premise in found.premises}
+            premises |= {counted[int(premise.rpartition(":")[2]) - 1] for premise in found.premises}
         if len(hidden) >= first:
             step: Record = {
-                "id": f"{instance.id}/hidden-{len(hidden)}",
+                "id": f"{instance.id}/{how}-{len(hidden)}",
                 "step": len(hidden),
-                "hidden": [*hidden],
+                how: [*hidden],
                 "decided": decided,
                 "gold": {name: _standing(given, found, labels) for name, given in said.items()},
             }
@@ -120,8 +132,10 @@ def degraded(
             return
         wanted = bool(hidden)  # the first is one that the answer does not rest on
         left.sort(key=lambda n: ((n in premises) != wanted, order.index(n)))
-        for number in left if len(left) > 1 else ():
-            view = scene.without({*hidden, number})
+        for number in left if blur or len(left) > 1 else ():
+            if blur and number not in scene.vaguer:
+                continue
+            view = change({*hidden, number})
             found = solved(view)
             if _says_less(found, whole):
                 hidden.append(number)
@@ -131,16 +145,17 @@ def degraded(
 
 
 class _Scene:
-    """The sentences of a record, to be hidden."""
+    """The sentences of a record, to be hidden or blurred."""
 
     def __init__(self, auditor: TraceAuditor, instance: Instance, record: Record) -> None:
+        self._parser, self._instance = auditor.parser_for(instance), instance
         self._record = {**record}
         self._relations = list[tuple[int, Record]]()
         given = instance.scene_relations
         if given is not None and not all(relation.sentence for relation in given):
             self._record.pop("scene", None)  # whose sentences are not those that are counted
         if "scene" in self._record:
-            self._record["scene"] = auditor.parser_for(instance).sentences(instance)
+            self._record["scene"] = self._parser.sentences(instance)
         if given is not None:
             self._relations = [
                 (relation.sentence or n, stated)
@@ -162,6 +177,58 @@ class _Scene:
                 {**stated, **({"sentence": left[n]} if stated.get("sentence") else {})}
                 for n, stated in self._relations
                 if n in left
+            ]
+        return view
+
+    @cached_property
+    def vaguer(self) -> dict[int, list[tuple[str, str, str]]]:
+        """Sentences to the denied converses of their directions, each with its two things; none of
+        what calls its things otherwise than by the names that are read, which may need its words.
+        """
+        ontology, relations = self._parser.ontology, self._parser.ontology.relations
+        found: dict[int, dict[frozenset[str], tuple[str, str, str]]] = {}
+        for number, stated in self._parser.parse(self._instance).scene:
+            name = stated.direction or stated.relation
+            converse = relations.converse.get(name, "")
+            denial = ontology.denied(converse)
+            if denial and name in relations.component and converse in relations.excludes[name]:
+                pair = frozenset((stated.figure, stated.ground))
+                found.setdefault(number, {})[pair] = (stated.figure, denial, stated.ground)
+        texts = dict(enumerate(self._record.get("scene") or (), start=1))
+        return {
+            number: [*some.values()]
+            for number, some in found.items()
+            if number not in texts
+            or all(
+                name.lower() in texts[number].lower()
+                for u, _, v in some.values()
+                for name in (u, v)
+            )
+        }
+
+    def blurred(self, numbers: Collection[int]) -> Record:
+        """The record with no more than what is vaguer in place of some of the sentences."""
+        wording = self._parser.ontology.lexicon.wording
+        view = {**self._record}
+        if "scene" in view:
+            view["scene"] = [
+                " ".join(f"{u} is {wording[r][0]} {v}." for u, r, v in self.vaguer[n])
+                if n in numbers
+                else sentence
+                for n, sentence in enumerate(view["scene"], start=1)
+            ]
+        if self._relations:
+            view["scene_relations"] = [
+                each
+                for n in self.numbers
+                for each in (
+                    [
+                        {"subject": u, "relation": r, "object": v, "sentence": n}
+                        for u, r, v in self.vaguer[n]
+                    ]
+                    if n in numbers
+                    else [{**stated, "sentence": n} for m, stated in self._relations if m == n]
+                )
             ]
         return view
 

@@ -161,6 +161,41 @@ def test_numbered_relations_go_with_their_sentence_and_are_counted_anew(
     assert len(opened["scene_relations"]) == {2: 1, 3: 2}[opened["hidden"][1]]
 
 
+def test_what_is_blurred_denies_the_converse(auditor: TraceAuditor) -> None:
+    """What is not below, and what is above something above C, may be anywhere but straight below."""
+    whole, control, opened, rest = steps(auditor, CHAIN, 0, 9, True)
+    assert [each["id"] for each in (whole, rest)] == ["c/blurred-0", "c/blurred-3"]
+    assert control["scene"] == [*CHAIN["scene"][:2], "D is not to the right of E."]
+    assert [each["decided"] for each in (control, opened, rest)] == [True, False, False]
+    assert opened["blurred"][0] == 3 and {*rest["blurred"]} == {1, 2, 3}
+    assert opened["gold"] == {"answer": "open", "delivered": "open"}
+    assert rest["scene"] == ["A is not below B.", "B is not below C.", control["scene"][2]]
+    lone = CHAIN | {"scene": ["A is above C."], "conclusion": "below"}
+    _, vague = steps(auditor, lone, 0, 9, True)
+    assert vague["gold"] == {"answer": "open", "delivered": "contradicted"}
+
+
+def test_relations_are_blurred_and_what_has_no_direction_is_not(auditor: TraceAuditor) -> None:
+    relations = [["A", "above", "C"], ["D", "near", "E"]]
+    given = {k: v for k, v in CHAIN.items() if k not in ("scene", "reasoning", "conclusion")}
+    given |= {"scene_relations": relations, "claims": []}
+    (vague,) = steps(auditor, given, 1, 9, True)
+    found = [(r["subject"], r["relation"], r["object"]) for r in vague["scene_relations"]]
+    assert found == [("A", "not_below", "C"), ("D", "near", "E")]
+
+
+def test_what_calls_its_things_by_other_words_is_not_blurred(auditor: TraceAuditor) -> None:
+    scene = ["Box AAA is above box BBB.", "It is to the right of box CCC."]
+    asked = "What is the position of box AAA relative to box BBB?"
+    given = {"id": "b", "dataset": "spartun", "scene": scene, "question": asked}
+    given |= {"answer_space": ["left", "right", "above", "below"]}
+    *_, last = steps(auditor, given, 0, 9, True)
+    assert (last["blurred"], last["scene"][1]) == ([1], scene[1])
+    named = given | {"scene": [scene[0], "Box AAA is to the right of box CCC."]}
+    (vague,) = steps(auditor, named, 1, 1, True)
+    assert vague["blurred"] == [2]  # the answer does not rest on it
+
+
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
@@ -209,6 +244,15 @@ def test_steps_are_one_or_a_range(tmp_path: Path, steps: str | None, written: li
     done = run("scenes", "degrade", file, *hide, "--jobs", 1, "--out", out)
     assert done.exit_code == 0, done.output
     assert [row["step"] for row in read_lines(out)] == written
+
+
+def test_sentences_are_hidden_or_blurred(tmp_path: Path) -> None:
+    file, out = write_lines(tmp_path / "in.jsonl", CHAIN), tmp_path / "out.jsonl"
+    done = run("scenes", "degrade", file, "--blur", "1..2", "--jobs", 1, "--out", out)
+    assert done.exit_code == 0, done.output
+    assert [row["id"] for row in read_lines(out)] == ["c/blurred-1", "c/blurred-2"]
+    both = run("scenes", "degrade", file, "--blur", "1", "--hide", "1")
+    assert both.exit_code == 2 and "name one of them" in both.output
 
 
 @pytest.mark.parametrize("steps", ["k", "3..1", "-1", "1...2"])
