@@ -112,10 +112,11 @@ def degraded(
     view = record
     while True:
         left = [n for n in scene.numbers if n not in hidden]
-        counted = scene.numbers if blur else left
         decided = _decided(found) and set(found.certain) == set(whole.certain)
-        if decided:  # by sentences as they are counted in what is left
-            premises |= {counted[int(premise.rpartition(":")[2]) - 1] for premise in found.premises}
+        if decided:
+            named = [int(premise.rpartition(":")[2]) for premise in found.premises]
+            # What is left of a scene has its sentences counted anew.
+            premises |= {left[n - 1] if hidden and not blur else n for n in named}
         if len(hidden) >= first:
             step: Record = {
                 "id": f"{instance.id}/{how}-{len(hidden)}",

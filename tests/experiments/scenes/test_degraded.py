@@ -161,6 +161,20 @@ def test_numbered_relations_go_with_their_sentence_and_are_counted_anew(
     assert len(opened["scene_relations"]) == {2: 1, 3: 2}[opened["hidden"][1]]
 
 
+def test_numbers_of_sentences_may_have_gaps(auditor: TraceAuditor) -> None:
+    stated = ((7, "A", "B"), (9, "B", "C"), (3, "D", "E"))
+    relations = [
+        {"subject": u, "relation": "above", "object": v, "sentence": n} for n, u, v in stated
+    ]
+    given = {k: v for k, v in CHAIN.items() if k not in ("scene", "reasoning", "conclusion")}
+    given |= {"scene_relations": relations, "claims": []}
+    control, opened = steps(auditor, given, 1, 9)
+    assert control["hidden"] == [3] and control["decided"]
+    assert opened["hidden"][1] in (7, 9) and not opened["decided"]
+    *_, vague = steps(auditor, given, 1, 3, True)
+    assert vague["blurred"][0] == 3 and {*vague["blurred"]} == {3, 7, 9}
+
+
 def test_what_is_blurred_denies_the_converse(auditor: TraceAuditor) -> None:
     """What is not below, and what is above something above C, may be anywhere but straight below."""
     whole, control, opened, rest = steps(auditor, CHAIN, 0, 9, True)
