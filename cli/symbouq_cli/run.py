@@ -76,7 +76,8 @@ def run(
                 tell_failure(outcome)
                 lose(outcome)
             else:
-                stream.write(outcome.output + b"\n")
+                if outcome.output:
+                    stream.write(outcome.output + b"\n")
                 for fault in outcome.faults:
                     tell(f"{outcome.file}:{outcome.number}: {fault}")
                 keep(outcome)

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
-from symbouq_cli.options import count_option, option, out_option
+from symbouq_cli.options import (
+    JOBS,
+    TIMEOUT,
+    TRACES,
+    count_option,
+    finish,
+    option,
+    out_option,
+    parsing_options,
+    reading_options,
+    traced,
+)
 
 _FAMILIES = ("chains", "blocks", "regions", "distances", "inference")
 _FORMATS = ("geojson", "wkt", "coco", "visual-genome", "gqa", "boxes", "kitti")
@@ -105,3 +118,82 @@ def import_scenes(
     write_records(
         out, ({"id": n, "scene": scene, "profile": geometry.PROFILE} for n, scene in found)
     )
+
+
+def _steps(
+    _context: click.Context, _option: click.Parameter, said: str | None
+) -> tuple[int, int | None] | None:
+    """The first and the last step of `2`, `1..3`, or `1..`, which has no last one."""
+    if said is None:
+        return None
+    found = re.fullmatch(r"(\d+)(\.\.(\d*))?", said)
+    if found is None:
+        raise click.BadParameter(f"{said!r} is no number of steps, like 2, 1..3 or 1..")
+    first, several, last = int(found[1]), found[2], found[3]
+    if last and int(last) < first:
+        raise click.BadParameter(f"{said!r} ends before it begins")
+    return first, (int(last) if last else None) if several else first
+
+
+@scenes.command("degrade")
+@TRACES
+@option(
+    "--hide",
+    metavar="STEPS",
+    callback=_steps,
+    help="How many sentences to hide: 2, or 1..3 for one, two and three; 0 is the whole scene; "
+    "1.. goes on until the question is open.  [default: 1..]",
+)
+@option(
+    "--blur",
+    metavar="STEPS",
+    callback=_steps,
+    help="In place of --hide: how many sentences to make vague, so that `A is above B` becomes "
+    "`A is not below B`.",
+)
+@out_option("-")
+@parsing_options
+@reading_options
+@JOBS
+@TIMEOUT
+def degrade(
+    files: tuple[str, ...],
+    hide: tuple[int, int | None] | None,
+    blur: tuple[int, int | None] | None,
+    out: str,
+    **options: Any,
+) -> None:
+    """Hide sentences of the scenes of FILES, step by step, until they no longer decide.
+
+    FILES hold traces, or questions with `answer_space`. Each step is a record with one sentence
+    less, and says whether the question is still decided, how its answers stand now, and which
+    steps of the trace rest on what is hidden. The first sentence is one that the answer does not
+    rest on, where there is one; the next are its premises.
+
+    Example: symbouq scenes degrade traces.jsonl --hide 1..3 --out degraded.jsonl
+    """
+    from symbouq.experiments.scenes.degraded import degrading
+    from symbouq.io.stream import Job, Outcome
+    from symbouq.records import Instance
+    from symbouq_cli.run import run
+    from symbouq_cli.terminal import tell
+
+    if hide and blur:
+        raise click.UsageError("--hide and --blur are two ways; name one of them")
+    found: list[int] = [0, 0]
+    arguments = (
+        *(hide or blur or (1, None)),
+        blur is not None,
+        options["profile"],
+        options["ontology"],
+        options["pipeline"],
+    )
+
+    def count(outcome: Outcome) -> None:
+        for decided in outcome.summary:
+            found[decided] += 1
+
+    job = Job(degrading, arguments, Instance)
+    failed = run(traced(files, options), out, job, options, count)
+    tell(f"{sum(found)} scenes, {found[1]} of which still decide their questions")
+    finish(failed > 0)

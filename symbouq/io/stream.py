@@ -54,7 +54,7 @@ class Outcome(NamedTuple):
         file: The line's file.
         number: Its number there, from 1.
         id: The record's id, empty if it could not be read.
-        output: The encoded result, without line break; None on failure.
+        output: The encoded result, or several with line breaks between them; None on failure.
         error: The message of a failure, None on success.
         summary: The part of the result that the job keeps for a summary.
         traceback: The traceback of an internal error.
@@ -155,14 +155,14 @@ class Work(NamedTuple):
     """The work on records.
 
     Attributes:
-        each: Takes a record with its file and line; gives the result to write and the part of it to
-            keep for a summary.
+        each: Takes a record with its file and line; gives the result to write, or several, and the
+            part of it to keep for a summary.
         ahead: Takes the records of a batch before the first of them is worked on, for what costs
             less when it is done for all of them at once. What fails in it fails again with the
             record that is to blame.
     """
 
-    each: Callable[[Any, str, int], tuple[dict[str, Any], Any]]
+    each: Callable[[Any, str, int], tuple[dict[str, Any] | list[dict[str, Any]], Any]]
     ahead: Callable[[Sequence[Any]], None] = _alone
 
 
@@ -220,7 +220,10 @@ class Worker:
         try:
             with time_limit(self._timeout):
                 result, summary = self._work.each(record, line.file, line.number)
-            output, faults = to_json(result), tuple(result.get("faults", ()))
+            if isinstance(result, list):
+                output, faults = b"\n".join(map(to_json, result)), ()
+            else:
+                output, faults = to_json(result), tuple(result.get("faults", ()))
             return Outcome(line.file, line.number, record.id, output, None, summary, faults=faults)
         except Exception as error:
             return _faulty(line, error, record.id)

@@ -31,7 +31,7 @@ def worlds(auditor: TraceAuditor, trace: Trace) -> tuple[float, list[float]]:
     if not isinstance(labels, list) or not labels:
         return 0.5, [0.0] * len(WORLDS_FEATURES)
     space = space_of(map(str, labels), dataset=trace.dataset or "")
-    chosen = delivered(_delivered_text(trace), space, trace.question)
+    chosen = delivered(delivered_text(trace), space, trace.question)
     try:
         truth = answer(auditor, Instance.model_validate(trace.model_dump()))
     except RecordError:
@@ -71,7 +71,7 @@ def worlds_of(chosen: Delivered, truth: Answer, size: int) -> tuple[float, list[
     return score, [float(value) for value in row]
 
 
-def _delivered_text(trace: Trace) -> str:
+def delivered_text(trace: Trace) -> str:
     """The text that delivers the answer: the conclusion, or the whole response."""
     if trace.conclusion is not None:
         return trace.conclusion

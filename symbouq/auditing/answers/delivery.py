@@ -21,7 +21,7 @@ from symbouq.auditing.answers.words import cues, meaning_of, relation_named, tok
 from symbouq.auditing.verdicts import ClaimResult, Premise, TraceResult, Verdict
 from symbouq.errors import RecordError
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.text import ASSERTED, ParsedTrace, Statement
+from symbouq.reading.text import ASSERTED, ParsedTrace, Question, Statement
 from symbouq.records import Trace
 
 _OF_RELATIONS = ("directions", "relations")
@@ -184,16 +184,21 @@ _YES_NO = ("yes", "no", "cannot be determined")
 
 
 def _usual_labels(ontology: Ontology, trace: Trace, parsed: ParsedTrace) -> Sequence[str] | None:
-    """The labels that answer a question without an answer space: yes and no, or the directions of
-    the profile, and that it cannot be determined. None where the question asks for something
-    else, or the answer says neither yes nor no nor that.
+    """`usual_labels` of a trace without an answer space; None as well where its answer says neither
+    yes nor no nor that it cannot be determined.
     """
     text = trace.conclusion if trace.response is None else trace.response
     if not trace.question or not text:
         return None
     if delivered(text, _YES_NO, trace.question) is None:
         return None
-    asked = parsed.question()
+    return usual_labels(ontology, parsed.question())
+
+
+def usual_labels(ontology: Ontology, asked: Question) -> Sequence[str] | None:
+    """The labels that answer a question without an answer space: yes and no, or the directions of
+    the profile, and that it cannot be determined. None where it asks for something else.
+    """
     if asked.states:
         return _YES_NO
     directions = ontology.relations.displacement

@@ -1,0 +1,249 @@
+"""Reliability as a function of what is left of a scene: docs/degraded.md's table and figure.
+
+    python experiments/degraded_table.py --data FOLDER [--figure FILE] [--questions N] [--jobs N]
+
+Scenes of real traces lose sentences as `symbouq scenes degrade --hide 0..4` hides them. StepGame's
+are chains of thought of three large models on N questions, drawn by hash (300 unless given), and
+the same traces stand in all of its rows: those whose question is still decided when one sentence
+is hidden, and open when two to four are. A row `not used` has those of them in which no reasoning
+claim rests on a hidden sentence. SpaRTUN has 18 traces about 6 questions, which nothing can be
+fitted on.
+
+A label says whether the delivered answer is the gold one, which belongs to the whole scene.
+Compared are, in AUROC with its 95 % interval (2,000 resamples of questions),
+
+- `compare`: 1 where what is left of the scene has the delivered answer in all worlds, 0 where in
+  none, 0.5 where it leaves the question open, or no answer is found;
+- `length`: the number of words of the response, the fewer the better;
+- `rule`: Constraint-Rule, and `grounded`, the same over the grounded verdicts;
+- `paper`, `dual`, `worlds`: the compositions of `reliability_table.py`, fitted on one half of the
+  questions at the same step, predicting the other, and the other way round;
+- `dual, whole`: `dual` fitted likewise, but on whole scenes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import numpy as np
+from common import data_option, gold, rows, table
+from numpy.typing import NDArray
+from reliability_table import first_part, predicted, stepgame
+
+from symbouq.errors import RecordError
+from symbouq.experiments.scenes.degraded import degraded
+from symbouq.metrics import auroc
+from symbouq.records import Trace
+from symbouq.reliability.labels import gold_of, label_of
+from symbouq.reliability.reading import COMPOSITIONS, GROUNDED_RULE, RULE, Reader, Reading
+
+Row = dict[str, Any]
+Scores = NDArray[np.float64]
+LAST = 4
+RESAMPLES = 2000
+UNFITTED = ("compare", "length", "rule", "grounded")
+FITTED = (*COMPOSITIONS, "dual, whole")
+SHOWN = ("compare", "grounded", "rule", "dual", "length")
+"""The scores of the figure."""
+
+
+class Step(NamedTuple):
+    """A trace with a part of its scene."""
+
+    decided: bool
+    used: bool
+    compare: float
+    reading: Reading
+
+
+class Known(NamedTuple):
+    """A trace with its label, and with its scene at every step."""
+
+    question: str
+    right: int
+    length: int
+    steps: list[Step]
+
+
+@cache
+def reader() -> Reader:
+    """The reader of this process."""
+    return Reader("worlds")
+
+
+def known(row: Row) -> Known | None:
+    """A trace; None where its scene cannot be degraded."""
+    trace = Trace.model_validate(row)
+    try:
+        records = [*degraded(reader().auditor, trace, 0, LAST)]
+        steps = [_step(record) for record in records]
+    except RecordError:
+        return None
+    label = label_of(gold_of(trace), {})
+    return Known(
+        trace.question + " ".join(row["scene"]), label, len(row["response"].split()), steps
+    )
+
+
+def _step(record: Row) -> Step:
+    standing = record["gold"]["delivered"] if record["decided"] else "open"
+    compare = {"entailed": 1.0, "contradicted": 0.0}.get(standing, 0.5)
+    read = reader().read(Trace.model_validate(record | {"answer": None, "correct": None}))
+    return Step(record["decided"], record["used"], compare, read)
+
+
+def stepgame_rows(data: Path, questions: int) -> list[Row]:
+    """The traces of some questions of StepGame, with what an answer may be."""
+    given = [*stepgame(data, False)]
+    space = sorted({label for row in given for label in gold(row)})
+    drawn = sorted({row["instance"] for row in given}, key=_drawn)[:questions]
+    kept = {*drawn}
+    return [row | {"answer_space": space} for row in given if row["instance"] in kept]
+
+
+def _drawn(name: str) -> str:
+    return hashlib.sha256(f"degraded\n{name}".encode()).hexdigest()
+
+
+def graded(trace: Known) -> bool:
+    """Whether a trace has all steps, its question is decided at the first two, and open then."""
+    decided = [step.decided for step in trace.steps]
+    return decided == [True, True] + [False] * (LAST - 1)
+
+
+def unfitted(traces: Sequence[Known], step: int) -> dict[str, Scores]:
+    """The scores that need no labels."""
+    at = [trace.steps[step] for trace in traces]
+    found = {
+        "compare": [each.compare for each in at],
+        "length": [-trace.length for trace in traces],
+        "rule": [each.reading.scores[RULE] for each in at],
+        "grounded": [each.reading.scores[GROUNDED_RULE] for each in at],
+    }
+    return {name: np.array(values, np.float64) for name, values in found.items()}
+
+
+def fitted(traces: Sequence[Known], step: int) -> dict[str, Scores]:
+    """The scores that are fitted on one half of the questions, for the other."""
+    halves = np.array([first_part(trace.question, 1 / 2) for trace in traces])
+    found = {name: np.zeros(len(traces)) for name in FITTED}
+    for half in (False, True):
+        seen = [trace for trace, side in zip(traces, halves, strict=True) if side != half]
+        new = [
+            t.steps[step].reading for t, side in zip(traces, halves, strict=True) if side == half
+        ]
+        right = [trace.right for trace in seen]
+        for at, names in (
+            (step, {name: name for name in COMPOSITIONS}),
+            (0, {"dual": "dual, whole"}),
+        ):
+            read = [trace.steps[at].reading for trace in seen]
+            scores = predicted(read, right, new, reader().ontology_hash, lambda _: None)
+            for name, column in names.items():
+                found[column][halves == half] = scores[name]
+    return found
+
+
+class Area(NamedTuple):
+    """An AUROC with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} [{self.low:.2f}, {self.high:.2f}]"
+
+
+def area(scores: Scores, traces: Sequence[Known]) -> Area | None:
+    """The AUROC of some traces, its interval by resampled questions; None for one class."""
+    labels = np.array([trace.right for trace in traces], np.float64)
+    value = auroc(scores, labels)
+    if value is None:
+        return None
+    _, question = np.unique([trace.question for trace in traces], return_inverse=True)
+    count = question.max() + 1
+    drawn = np.random.default_rng(2026).multinomial(count, np.full(count, 1 / count), RESAMPLES)
+    areas = auroc.weighted(scores, labels, drawn[:, question].astype(np.float64))
+    return Area(value, *np.nanpercentile(areas, [2.5, 97.5]))
+
+
+Line = tuple[list[str], dict[str, Area | None]]
+"""The first cells of a row, and its areas by score."""
+
+
+def lines(name: str, traces: Sequence[Known], fits: bool) -> Iterator[Line]:
+    """The rows of a set: each step, and the traces of it that do not use what is hidden."""
+    for step in range(LAST + 1):
+        at = [trace for trace in traces if len(trace.steps) > step]
+        scores = unfitted(at, step) | (fitted(at, step) if fits else {})
+        unused = np.array([not trace.steps[step].used for trace in at])
+        for what, chosen in (("", np.ones(len(at), bool)), (", not used", unused)):
+            if what and (step < 2 or not fits):
+                continue
+            some = [trace for trace, taken in zip(at, chosen, strict=True) if taken]
+            decided = np.mean([trace.steps[step].decided for trace in some])
+            counts = [f"{len(some)} / {len({trace.question for trace in some})}"]
+            right = f"{np.mean([trace.right for trace in some]):.0%}"
+            cells = [name, f"{step}{what}", *counts, f"{decided:.0%}", right]
+            yield cells, {m: area(values[chosen], some) for m, values in scores.items()}
+
+
+def drawing(found: Iterable[Line], path: Path) -> None:
+    """Draws the scores over the steps, without the rows of a part of the traces."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    steps = [areas for cells, areas in found if cells[1].isdigit()]
+    figure = Figure(figsize=(5.6, 3.6), layout="constrained")
+    axes = figure.subplots()
+    for number, name in enumerate(SHOWN):
+        shown = [areas[name] for areas in steps]
+        assert all(shown)
+        values, low, high = np.array(shown).T
+        places = np.arange(len(values)) + 0.06 * (number - len(SHOWN) / 2)
+        spread = [values - low, high - values]
+        axes.errorbar(places, values, yerr=spread, marker="o", capsize=2, label=name)
+    axes.axhline(0.5, color="gray", linewidth=0.8)
+    axes.set(xlabel="sentences hidden (decided up to 1, open from 2 on)", ylabel="AUROC")
+    axes.set_xticks(range(len(steps)))
+    figure.legend(loc="outside right upper", fontsize="small")
+    with rc_context({"svg.hashsalt": "symbouq"}):
+        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+@click.command()
+@data_option
+@click.option("--figure", type=click.Path(path_type=Path), help="Where to draw StepGame's rows.")
+@click.option("--questions", default=300, help="How many questions of StepGame to take.")
+@click.option("--jobs", default=1, help="Processes that read.")
+def main(data: Path, figure: Path | None, questions: int, jobs: int) -> None:
+    """Prints the table as Markdown."""
+
+    def read(given: list[Row], wanted: Callable[[Known], bool]) -> list[Known]:
+        with ProcessPoolExecutor(jobs) as pool:
+            return [t for t in pool.map(known, given, chunksize=8) if t is not None and wanted(t)]
+
+    graded_traces = read(stepgame_rows(data, questions), graded)
+    spartun = read([*rows(data / "spartun" / "llm_traces_spartun.jsonl.gz")], lambda _: True)
+    found = [*lines("StepGame", graded_traces, True)]
+    if figure:
+        drawing(found, figure)
+    methods = (*UNFITTED, *FITTED)
+    table(
+        f"set | hidden | traces / questions | decided | right | {' | '.join(methods)}",
+        (
+            [*cells, *(areas.get(name) or "-" for name in methods)]
+            for cells, areas in (*found, *lines("SpaRTUN", spartun, False))
+        ),
+    )
+
+
+if __name__ == "__main__":
+    main()
