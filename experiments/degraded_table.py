@@ -16,8 +16,9 @@ Compared are, in AUROC with its 95 % interval (2,000 resamples of questions),
   none, 0.5 where it leaves the question open, or no answer is found;
 - `length`: the number of words of the response, the fewer the better;
 - `rule`: Constraint-Rule, and `grounded`, the same over the grounded verdicts;
-- `paper`, `dual`, `worlds`: the compositions of `reliability_table.py`, fitted on one half of the
-  questions at the same step, predicting the other, and the other way round;
+- `dual`, `worlds`: the compositions of `symbouq fit`, fitted on one half of the questions at the
+  same step, predicting the other, and the other way round; `assumed`: that of the assumed context
+  alone, the paper's, but with delivered answers compared as in the others;
 - `dual, whole`: `dual` fitted likewise, but on whole scenes.
 """
 
@@ -34,21 +35,28 @@ import click
 import numpy as np
 from common import data_option, gold, rows, table
 from numpy.typing import NDArray
-from reliability_table import first_part, predicted, stepgame
+from transfer_table import stepgame
 
 from symbouq.errors import RecordError
 from symbouq.experiments.scenes.degraded import degraded
 from symbouq.metrics import auroc
 from symbouq.records import Trace
 from symbouq.reliability.labels import gold_of, label_of
-from symbouq.reliability.reading import COMPOSITIONS, GROUNDED_RULE, RULE, Reader, Reading
+from symbouq.reliability.model import fit
+from symbouq.reliability.reading import GROUNDED_RULE, RULE, Composition, Reader, Reading
 
 Row = dict[str, Any]
 Scores = NDArray[np.float64]
 LAST = 4
 RESAMPLES = 2000
 UNFITTED = ("compare", "length", "rule", "grounded")
-FITTED = (*COMPOSITIONS, "dual, whole")
+FITTED: dict[str, tuple[Composition, int | None]] = {
+    "assumed": ("paper", None),
+    "dual": ("dual", None),
+    "worlds": ("worlds", None),
+    "dual, whole": ("dual", 0),
+}
+"""Scores to their composition, and the step that they are fitted on; None is the one at hand."""
 SHOWN = ("compare", "grounded", "rule", "dual", "length")
 """The scores of the figure."""
 
@@ -100,11 +108,15 @@ def _step(record: Row) -> Step:
 
 def stepgame_rows(data: Path, questions: int) -> list[Row]:
     """The traces of some questions of StepGame, with what an answer may be."""
-    given = [*stepgame(data, False)]
+    given = [*stepgame(data)]
     space = sorted({label for row in given for label in gold(row)})
-    drawn = sorted({row["instance"] for row in given}, key=_drawn)[:questions]
-    kept = {*drawn}
-    return [row | {"answer_space": space} for row in given if row["instance"] in kept]
+    kept = {*sorted({_question(row) for row in given}, key=_drawn)[:questions]}
+    return [row | {"answer_space": space} for row in given if _question(row) in kept]
+
+
+def _question(row: Row) -> str:
+    """The question of a trace, by its id without the file's style."""
+    return str(row["id"]).split("/")[0]
 
 
 def _drawn(name: str) -> str:
@@ -131,7 +143,7 @@ def unfitted(traces: Sequence[Known], step: int) -> dict[str, Scores]:
 
 def fitted(traces: Sequence[Known], step: int) -> dict[str, Scores]:
     """The scores that are fitted on one half of the questions, for the other."""
-    halves = np.array([first_part(trace.question, 1 / 2) for trace in traces])
+    halves = np.array([_first_half(trace.question) for trace in traces])
     found = {name: np.zeros(len(traces)) for name in FITTED}
     for half in (False, True):
         seen = [trace for trace, side in zip(traces, halves, strict=True) if side != half]
@@ -139,15 +151,18 @@ def fitted(traces: Sequence[Known], step: int) -> dict[str, Scores]:
             t.steps[step].reading for t, side in zip(traces, halves, strict=True) if side == half
         ]
         right = [trace.right for trace in seen]
-        for at, names in (
-            (step, {name: name for name in COMPOSITIONS}),
-            (0, {"dual": "dual, whole"}),
-        ):
-            read = [trace.steps[at].reading for trace in seen]
-            scores = predicted(read, right, new, reader().ontology_hash, lambda _: None)
-            for name, column in names.items():
-                found[column][halves == half] = scores[name]
+        for name, (composition, at) in FITTED.items():
+            read = [trace.steps[step if at is None else at].reading for trace in seen]
+            known, rest = ([one.seen_as(composition) for one in side] for side in (read, new))
+            model = fit(known, right, composition, reader().ontology_hash)
+            scores = model.composer.predict(model.evidence(rest)[0])
+            found[name][halves == half] = scores
     return found
+
+
+def _first_half(question: str) -> bool:
+    """Whether a question is in the half that is fitted on first."""
+    return hashlib.sha256(f"reliability\n{question}".encode()).digest()[0] < 128
 
 
 class Area(NamedTuple):

@@ -46,6 +46,7 @@ from numpy.typing import NDArray
 from second_extractor import extracted
 
 from symbouq.auditing.answers import answer, delivered, space_of
+from symbouq.auditing.answers.delivery import asks_what_is_possible
 from symbouq.errors import RecordError
 from symbouq.metrics import auroc
 from symbouq.records import Instance, Trace
@@ -158,13 +159,16 @@ def scored(trace: Trace, said: frozenset[str], words: int) -> Scored | None:
         truth = answer(worlds.auditor, Instance.model_validate(trace.model_dump()))
     except RecordError:
         return None
-    settled = truth.status == "answered" and not truth.default
+    if asks_what_is_possible(trace):
+        own, settled = truth.possible, truth.status in ("answered", "open")
+    else:
+        own, settled = truth.answer, truth.status == "answered" and not truth.default
     verdict = audit["claims"][-1]["grounded_verdict"] if audit["claims"] else ""
     return Scored(
         {"paper": strict, "dual": usual.seen_as("dual"), "worlds": usual},
         {
             "length": -float(words),
-            "solve": float(said == frozenset(truth.answer)) if settled else 0.5,
+            "solve": float(said == frozenset(own)) if settled else 0.5,
             "verdict": _VERDICTS.get(verdict, 0.5),
             "rule": strict.scores[RULE],
         },
