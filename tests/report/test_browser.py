@@ -500,7 +500,7 @@ def test_labels_that_people_give_are_saved_and_kept(browser: Browser, tmp_path: 
     file = tmp_path / "page.html"
     file.write_bytes(annotation_page(STEPS))
     browser.open(file)
-    assert browser.texts("legend") == ["S <b>."] * 3
+    assert browser.texts("legend") == ["1. S <b>.", "1. S <b>.", "2. S <b>."]
     for place in (
         0,
         4,

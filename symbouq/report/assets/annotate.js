@@ -1,5 +1,5 @@
 
-const CHOICES = [["1", "right"], ["0", "wrong"], ["", "cannot say"]];
+const CHOICES = [["1", "1, right"], ["0", "0, wrong"], ["", "cannot say"]];
 const STORE = `symbouq labels ${DATA.key}`;
 const given = kept();
 const total = DATA.traces.reduce((sum, trace) => sum + trace.steps.length, 0);
@@ -41,7 +41,7 @@ function step(text, t, s) {
   const choices = CHOICES.map(([value, said]) => make("label", {},
     make("input", { type: "radio", name, value, checked: given.get(name) === value,
       onchange: () => { given.set(name, value); keep(); update(); } }), ` ${said} `));
-  return make("li", {}, make("fieldset", {}, make("legend", {}, text), choices));
+  return make("li", {}, make("fieldset", {}, make("legend", {}, `${s + 1}. ${text}`), choices));
 }
 
 function asked(trace, t) {
@@ -49,7 +49,7 @@ function asked(trace, t) {
     make("h2", { id: `trace${t}` }, `Trace ${t + 1}`),
     make("p", {}, make("b", {}, "Scene: "), trace.scene),
     trace.question && make("p", {}, make("b", {}, "Question: "), trace.question),
-    make("ol", {}, trace.steps.map((text, s) => step(text, t, s))));
+    make("ol", { class: "steps" }, trace.steps.map((text, s) => step(text, t, s))));
 }
 
 document.getElementById("main").append(
