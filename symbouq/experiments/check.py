@@ -24,7 +24,7 @@ from symbouq.evidence.scorers.registry import SCORERS, entry
 from symbouq.evidence.signals.forward import TOKENS
 from symbouq.experiments.backbones.pretrained import PRETRAINED
 from symbouq.experiments.config import BackboneConfig, ExperimentConfig, GenerationConfig
-from symbouq.experiments.experiment import Experiment
+from symbouq.experiments.experiment import MACHINES, Experiment
 from symbouq.experiments.paper import paper_number
 from symbouq.experiments.questions import dataset_file
 from symbouq.experiments.scenes.families import FAMILIES
@@ -125,10 +125,33 @@ class Facts(BaseModel):
         return tokens * (self.vocabulary * 10 + self.heads * length * 6 + 16 * self.hidden)
 
 
-def facts_of_config(config: Mapping[str, Any], files: Iterable[str], **more: Any) -> Facts:
-    """A model by its config.json and the names of its files; its parameters are counted where they
-    are not given.
+def facts_of(files: Iterable[str], read: Callable[[str], Any], **more: Any) -> Facts:
+    """A model by its files; its parameters are counted where they are not given.
+
+    Args:
+        files: Their names.
+        read: Gives the content of one in JSON.
+        more: What else is known.
+
+    Raises:
+        ValueError: If its config.json does not tell its shape.
     """
+    there = set(files)
+    try:
+        shape = _shape(read("config.json"))
+        said = read("tokenizer_config.json") if "tokenizer_config.json" in there else {}
+    except (OSError, KeyError, TypeError) as error:
+        raise ValueError(f"its shape is not told: {brief(error)}") from error
+    own = any(name == "tekken.json" or name.startswith("tokenizer.model.v") for name in there)
+    usual = bool(there & {"tokenizer.json", "tokenizer.model", "vocab.json"})
+    kind: Tokenizer = ("both" if own else "hf") if usual else "mistral" if own else "none"
+    named = any(name.startswith("chat_template.") for name in there)
+    known = {"tokenizer": kind, "template": named or "chat_template" in said}
+    return Facts(**shape | {name: value for name, value in more.items() if value} | known)
+
+
+def _shape(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of `Facts` that a config.json tells, the parameters as they come of its shape."""
     text = config.get("text_config") or config
     hidden, layers = text["hidden_size"], text["num_hidden_layers"]
     heads = text["num_attention_heads"]
@@ -137,20 +160,19 @@ def facts_of_config(config: Mapping[str, Any], files: Iterable[str], **more: Any
     attention = 2 * hidden * size * (heads + kv_heads)
     embeddings = vocabulary * hidden * (1 if text.get("tie_word_embeddings") else 2)
     counted = layers * (attention + 3 * hidden * width + 2 * hidden) + embeddings + hidden
-    there = {Path(name).name for name in files}
-    own = any(name == "tekken.json" or name.startswith("tokenizer.model.v") for name in there)
-    usual = bool(there & {"tokenizer.json", "tokenizer.model", "vocab.json"})
-    kind: Tokenizer = ("both" if own else "hf") if usual else "mistral" if own else "none"
-    dtype = str(text.get("torch_dtype") or text.get("dtype") or config.get("torch_dtype") or "")
-    return Facts(
-        **{"parameters": counted}
-        | {name: value for name, value in more.items() if value}
-        | {"layers": layers, "heads": heads, "kv_heads": kv_heads, "head_dim": size}
-        | {"hidden": hidden, "intermediate": width, "vocabulary": vocabulary},
-        context=text.get("max_position_embeddings"),
-        width=4.0 if dtype == "float32" else 2.0,
-        tokenizer=kind,
-    )
+    dtypes = {each.get(key) for each in (text, config) for key in ("torch_dtype", "dtype")}
+    return {
+        "parameters": counted,
+        "layers": layers,
+        "hidden": hidden,
+        "intermediate": width,
+        "heads": heads,
+        "kv_heads": kv_heads,
+        "head_dim": size,
+        "vocabulary": vocabulary,
+        "context": text.get("max_position_embeddings"),
+        "width": 4.0 if "float32" in dtypes else 2.0,
+    }
 
 
 @cache
@@ -174,6 +196,7 @@ def from_hub(identity: str, revision: str) -> Facts:
 
     Raises:
         AccessError: If it is not there, or not for this account.
+        ValueError: If its files do not tell its shape.
         Exception: If the hub cannot be reached.
     """
     from huggingface_hub import HfApi, hf_hub_download
@@ -187,12 +210,6 @@ def from_hub(identity: str, revision: str) -> Facts:
     try:
         info = hub.model_info(identity, revision=commit, timeout=10)
         hub.auth_check(identity)
-        files = [file.rfilename for file in info.siblings or ()]
-        said: dict[str, Any] = {}
-        for name in ("config.json", "tokenizer_config.json"):
-            if name in files:
-                path = Path(hf_hub_download(identity, name, revision=commit))
-                said[name] = json.loads(path.read_text(encoding="utf-8"))
     except GatedRepoError as error:
         page = f"https://huggingface.co/{identity}"
         raise AccessError("gated", f"accept its terms at {page}, then `hf auth login`") from error
@@ -200,12 +217,17 @@ def from_hub(identity: str, revision: str) -> Facts:
         raise AccessError(f"no commit {revision}", "model: name one of its commits") from error
     except RepositoryNotFoundError as error:
         raise AccessError("not found on the hub", "model: a folder or an id of the hub") from error
-    template = "chat_template" in said.get("tokenizer_config.json", {})
-    weights = info.safetensors.total if info.safetensors else None
-    more = {"parameters": weights, "gated": bool(info.gated), "source": "the hub"}
-    facts = facts_of_config(said["config.json"], files, **more)
-    named = any(name.startswith("chat_template.") for name in files)
-    return facts.model_copy(update={"template": template or named})
+    return facts_of(
+        [file.rfilename for file in info.siblings or ()],
+        lambda name: _json(Path(hf_hub_download(identity, name, revision=commit))),
+        parameters=info.safetensors and info.safetensors.total,
+        gated=bool(info.gated),
+        source="the hub",
+    )
+
+
+def _json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def from_folder(folder: Path) -> Facts:
@@ -214,18 +236,9 @@ def from_folder(folder: Path) -> Facts:
     Raises:
         ValueError: If it has no config.json that tells.
     """
-    try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        tokenizer = folder / "tokenizer_config.json"
-        said = json.loads(tokenizer.read_text(encoding="utf-8")) if tokenizer.exists() else {}
-        files = [file.name for file in folder.iterdir()]
-        facts = facts_of_config(
-            config, files, parameters=parameters(folder), source=str(folder), here=True
-        )
-    except (OSError, KeyError, TypeError) as error:
-        raise ValueError(brief(error)) from error
-    named = any(name.startswith("chat_template.") for name in files)
-    return facts.model_copy(update={"template": named or "chat_template" in said})
+    files = [file.name for file in folder.iterdir()]
+    more = {"parameters": parameters(folder), "source": str(folder), "here": True}
+    return facts_of(files, lambda name: _json(folder / name), **more)
 
 
 class Measured(BaseModel):
@@ -342,10 +355,9 @@ def check(
     """
     yield from _files(config, data)
     models: list[_Loaded] = []
-    reached: list[str] = []
-    roles = dict.fromkeys([*config.backbones, *config.judges])
-    for model in roles:
-        facts, found = _facts(model, hub, reached)
+    unreached: list[str] = []
+    for model in dict.fromkeys([*config.backbones, *config.judges]):
+        facts, found = _facts(model, hub, unreached)
         yield from found
         if facts is None:
             continue
@@ -356,7 +368,7 @@ def check(
         if model in config.backbones:
             yield from _signals(loaded, machine)
     if config.nli is not None:
-        yield from _facts(BackboneConfig(name="nli", model=config.nli), hub, reached)[1]
+        yield from _facts(BackboneConfig(name="nli", model=config.nli), hub, unreached)[1]
     experiment = _planned(config, data)
     yield from _waste(config, machine, models)
     yield from _unread(config, experiment)
@@ -424,6 +436,8 @@ def _facts(
             reason, mend = error.args
             facts = known_models().get(identity)
             return facts, [Finding("failure", model.name, f"{identity} is {reason}", mend)]
+        except ValueError as error:
+            return None, [Finding("unchecked", model.name, f"{identity}: {error}")]
         except Exception as error:  # clients raise errors of many kinds where there is no network
             unreached.append(brief(error))
     facts = known_models().get(identity)
@@ -443,9 +457,14 @@ def _tokenizer(model: _Loaded) -> Iterator[Finding]:
     if facts.tokenizer in ("mistral", "none"):
         what = "only Mistral's own tokenizer (tekken.json), which has no chat template"
         text = what if facts.tokenizer == "mistral" else "no tokenizer"
-        others = [name for name, known in known_models().items() if _same(config, name, known)]
-        mend = f"model: {others[0] if others else 'a copy with tokenizer.json and a chat template'}"
-        yield Finding("failure", config.name, text, mend)
+        name = str(config.model).partition("@")[0].rpartition("/")[2]
+        copies = [
+            other
+            for other, known in known_models().items()
+            if other.endswith(f"/{name}") and known.tokenizer in ("hf", "both")
+        ]
+        copies += ["a copy with tokenizer.json and a chat template"]
+        yield Finding("failure", config.name, text, f"model: {copies[0]}")
     elif not facts.template and config.chat_template is None:
         yield Finding("failure", config.name, "no chat template", "chat_template: a Jinja file")
     if (
@@ -455,13 +474,6 @@ def _tokenizer(model: _Loaded) -> Iterator[Finding]:
     ):
         text = "a full snapshot has Mistral's own tokenizer as well, which vLLM switches to"
         yield Finding("failure", config.name, text, "tokenizer_mode: hf")
-
-
-def _same(config: BackboneConfig, name: str, known: Facts) -> bool:
-    """Whether a well-known model is a copy of one with a tokenizer that can be read."""
-    identity = str(config.model).partition("@")[0]
-    copied = name.rpartition("/")[2] == identity.rpartition("/")[2] and name != identity
-    return copied and known.tokenizer in ("hf", "both")
 
 
 def _memory(model: _Loaded, machine: Machine) -> Iterator[Finding]:
@@ -522,22 +534,17 @@ def _waste(config: ExperimentConfig, machine: Machine, models: list[_Loaded]) ->
     if machine.gpus > 1 and config.workers == 1:
         text = f"one stage at a time leaves {machine.gpus - 1} of {machine.gpus} cards idle"
         yield Finding("warning", "workers", text, f"workers: {machine.gpus}")
-    whole = config.generation.tensor_parallel or 1
-    alone = [
-        model.config.name
-        for model in models
-        if whole > 1
-        and model.config.tensor_parallel is None
-        and not any(_memory(model._replace(generation=_undivided(model)), machine))
-    ]
+    whole, alone = config.generation.tensor_parallel or 1, []
+    for model in models:
+        undivided = model.generation.model_copy(update={"tensor_parallel": 1})
+        if model.config.tensor_parallel or whole == 1:
+            continue
+        if not any(_memory(model._replace(generation=undivided), machine)):
+            alone.append(model.config.name)
     if alone:
         text = f"{whole} for every model, and {', '.join(alone)} fit on one card"
         mend = f"tensor_parallel: {whole} under the models that need it"
         yield Finding("warning", "generation.tensor_parallel", text, mend)
-
-
-def _undivided(model: _Loaded) -> GenerationConfig:
-    return model.generation.model_copy(update={"tensor_parallel": 1})
 
 
 def _unread(config: ExperimentConfig, experiment: Experiment) -> Iterator[Finding]:
@@ -621,9 +628,9 @@ def _disk(experiment: Experiment, machine: Machine, models: list[_Loaded]) -> It
 def _hours(experiment: Experiment, machine: Machine, rates: Rates | None) -> Iterator[Finding]:
     """Time of the stages, by kind."""
     engine = experiment.config.generation.engine
-    run = max(rates.runs, key=lambda run: run.parameters) if rates and rates.runs else None
-    written = run if run and run.engine == engine else None
-    passed = run if run and run.signals_per_second else None
+    runs = sorted(rates.runs if rates else (), key=lambda run: -run.parameters)
+    written = next((run for run in runs if run.engine == engine), None)
+    passed = next((run for run in runs if run.signals_per_second), None)
     spent: defaultdict[str, float] = defaultdict(float)
     alone = cards = 0.0
     for stage in experiment.run.stages:
@@ -648,10 +655,12 @@ def _hours(experiment: Experiment, machine: Machine, rates: Rates | None) -> Ite
     side = experiment.config.workers > 1
     took = max(cards / machine.gpus, alone / experiment.config.workers) if side else alone
     told = [name for name, of in (("generation", written), ("signals", passed)) if of]
-    source = f"rates of {' and '.join(told)} by {rates.device}, the rest guessed" if rates else ""
-    if not told:
-        source = "rates are guesses: measure them with experiments/gpu_check.py, then --rates"
-    text = f"about {took:.0f} h on {machine.gpus} card(s) ({kinds}); {source}"
+    source = "rates are guesses: measure them with experiments/gpu_check.py, then --rates"
+    if rates and told:
+        source = f"rates of {' and '.join(told)} by {rates.device}, the rest guessed"
+    guessed = engine == "transformers" and machine.assumed and not told
+    where = MACHINES[engine] if guessed else f"{machine.gpus} card(s)"
+    text = f"about {took:.1f} h on {where} ({kinds}); {source}"
     yield Finding("note", "hours", text)
 
 

@@ -672,6 +672,7 @@ class Scorer(Stage):
             ),
             {"scorer": name, "seeds": list(self.seeds), **self.training}
             | config.model_dump(include={*scorer.options})
+            | _asked_of_hub([self], train)
             | brought_by(name),
             train.size * config.epochs * config.width * fits * _FIT[config.generation.engine]
             + validation.size * _asking([self], validation),
@@ -706,7 +707,8 @@ class Scores(Stage):
         self.holds = f"scorers of {cell.name.backbone}"
         split = cell.inputs(view, labels=False)
         read = *split, *validation.inputs(view), *scorers, *_asked(scorers, cell)
-        super().__init__((*cell.name, view), read, cost=cell.size * _asking(scorers, cell))
+        hub, cost = _asked_of_hub(scorers, cell), cell.size * _asking(scorers, cell)
+        super().__init__((*cell.name, view), read, hub, cost)
 
     def run(self, work: Work) -> None:
         """Scores the traces."""
@@ -793,7 +795,8 @@ class Costs(Stage):
         self.holds = f"scorers of {cell.backbone.name}"
         read = *cell.inputs(labels=False), *scorers, *_asked(scorers, cell)
         # Each scorer scores them twice: the first pass is not timed.
-        super().__init__((cell.backbone.name,), read, cost=2 * cell.size * _asking(scorers, cell))
+        hub, cost = _asked_of_hub(scorers, cell), 2 * cell.size * _asking(scorers, cell)
+        super().__init__((cell.backbone.name,), read, hub, cost)
 
     def run(self, work: Work) -> None:
         """Measures each scorer, with its first seed, and the paper's path of two scores."""
@@ -860,11 +863,16 @@ def _need(scorers: Iterable[Scorer], need: Need) -> bool:
 
 
 def _asked(scorers: Iterable[Scorer], cell: CellStages) -> list[Path | Stage]:
-    """The models that some scorers ask about a cell's traces."""
-    nli = cell.config.nli
-    folder = nli and _need(scorers, "samples") and Path(nli).is_dir()
-    asked: list[Path | Stage] = [Path(nli)] if nli and folder else []
+    """The models that some scorers ask about a cell's traces, as far as they are here."""
+    nli = Path(cell.config.nli) if cell.config.nli and _need(scorers, "samples") else None
+    asked: list[Path | Stage] = [nli] if nli and nli.is_dir() else []
     return asked + (cell.backbone.inputs if _need(scorers, "backbone") else [])
+
+
+def _asked_of_hub(scorers: Iterable[Scorer], cell: CellStages) -> dict[str, str]:
+    """The entailment model that some scorers ask, where it comes from the hub, as a setting."""
+    nli = cell.config.nli if _need(scorers, "samples") else None
+    return {"nli": nli} if nli and not Path(nli).is_dir() else {}
 
 
 def _asking(scorers: Iterable[Scorer], cell: CellStages) -> float:

@@ -22,7 +22,7 @@ from symbouq.experiments.check import (
     Measured,
     Rates,
     check,
-    facts_of_config,
+    facts_of,
     from_folder,
     from_hub,
     known_models,
@@ -192,6 +192,19 @@ def test_what_the_hub_refuses(tmp_path: Path, reason: str, mend: str) -> None:
     assert findings["one"] == [Finding("failure", "one", f"some/model is {reason}", mend)]
 
 
+def test_a_shape_that_is_not_told_leaves_other_models_to_the_hub(tmp_path: Path) -> None:
+    def strange(identity: str, revision: str) -> Facts:
+        files: dict[str, Any] = {"config.json": {"hidden_size": 8}}
+        return facts_of(files, files.__getitem__, source="hub")
+
+    text = SMALL.replace("MODEL", "some/model") + "judge: {name: two, model: some/other}\n"
+    findings = found(tmp_path, text, hub=strange)
+    for name in ("one", "two"):
+        (one,) = findings[name]
+        assert one.kind == "unchecked"
+        assert "its shape is not told: KeyError: 'num_hidden_layers'" in one.text
+
+
 def test_a_model_that_nobody_knows_is_unchecked(tmp_path: Path) -> None:
     asked: list[str] = []
 
@@ -248,23 +261,19 @@ def test_well_known_models_have_as_many_parameters_as_their_shapes() -> None:
     for name, facts in known_models().items():
         if "Small" in name or "deberta" in name:  # with parts for images, and of another shape
             continue
-        counted = [
-            facts_of_config(
-                {
-                    "hidden_size": facts.hidden,
-                    "num_hidden_layers": facts.layers,
-                    "num_attention_heads": facts.heads,
-                    "num_key_value_heads": facts.kv_heads,
-                    "head_dim": facts.head_dim,
-                    "intermediate_size": facts.intermediate,
-                    "vocab_size": facts.vocabulary,
-                    "tie_word_embeddings": tied,
-                },
-                (),
-                source="here",
-            ).parameters
-            for tied in (False, True)
-        ]
+        shape = {
+            "hidden_size": facts.hidden,
+            "num_hidden_layers": facts.layers,
+            "num_attention_heads": facts.heads,
+            "num_key_value_heads": facts.kv_heads,
+            "head_dim": facts.head_dim,
+            "intermediate_size": facts.intermediate,
+            "vocab_size": facts.vocabulary,
+        }
+        counted = []
+        for tied in (False, True):
+            files = {"config.json": shape | {"tie_word_embeddings": tied}}
+            counted.append(facts_of(files, files.__getitem__, source="here").parameters)
         # Norms and offsets that some have more are no thousandth.
         assert min(abs(each / facts.parameters - 1) for each in counted) < 1e-4, name
 
@@ -289,8 +298,10 @@ def test_hours_by_measured_rates(tmp_path: Path) -> None:
     hours = (10_000 + 21_600 * 11) * 0.1 * 32 / 8.03 / 3600
     assert f"traces {hours:.1f}" in told.text
     assert f"signals {31_600 * 0.1 * 32 / 8.03 / 3600:.1f}" in told.text
-    other = rates.model_copy(update={"runs": [run.model_copy(update={"engine": "transformers"})]})
-    (told,) = found(tmp_path, text, rates=other)["hours"]
+    slow = run.model_copy(update={"engine": "transformers", "tokens_per_second": 1})
+    both = rates.model_copy(update={"runs": [slow, run]})
+    assert found(tmp_path, text, rates=both)["hours"] == [told]
+    (told,) = found(tmp_path, text, rates=rates.model_copy(update={"runs": [slow]}))["hours"]
     assert "rates of signals by H, the rest guessed" in told.text
 
 

@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import TypeAdapter
@@ -250,3 +251,20 @@ def test_judges_label_what_something_reads(tmp_path: Path) -> None:
         ("prose", "validation"): [],
         ("prose", "test"): [],
     }
+
+
+def test_stages_that_ask_an_entailment_model_are_made_of_it(tmp_path: Path) -> None:
+    def settings(nli: str) -> dict[str, Any]:
+        config = read_config(written(tmp_path, GOOD + nli))
+        return {stage.name: stage for stage in Experiment(config, tmp_path).run.stages}
+
+    entropy, mlp = "scorer-one-Semantic_Entropy", "scorer-one-MLP"
+    none, hub = settings(""), settings("nli: someone/nli@abc\n")
+    for name in (entropy, "scores-one-chains-test", "costs-one"):
+        assert none[name].settings | {"nli": "someone/nli@abc"} == hub[name].settings
+    assert none[mlp].settings == hub[mlp].settings
+    (tmp_path / "nli").mkdir()
+    here = settings("nli: nli\n")
+    assert here[entropy].settings == none[entropy].settings
+    assert tmp_path / "nli" in here[entropy].inputs
+    assert tmp_path / "nli" not in here[mlp].inputs
