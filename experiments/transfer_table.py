@@ -210,6 +210,22 @@ def held_datasets(sets: dict[str, list[Known]]) -> Iterator[Sides]:
         yield name, [t for other, each in sets.items() if other != name for t in each], traces
 
 
+def sets_of(
+    data: Path, cache: Path | None, jobs: int, only: Sequence[str] = ()
+) -> dict[str, list[Known]]:
+    """The sets of traces, from the cache where it has them."""
+    kept: dict[tuple[str, str], list[Known]] = {}
+    if cache and cache.exists():
+        kept = pickle.loads(cache.read_bytes())
+    for name in only or SETS:
+        key = name, reader().ontology_hash
+        if key not in kept:
+            kept[key] = known(name, data, jobs)
+            if cache:
+                cache.write_bytes(pickle.dumps(kept))
+    return {name: kept[name, reader().ontology_hash] for name in only or SETS}
+
+
 @click.command()
 @data_option
 @click.option("--cache", type=click.Path(path_type=Path), help="File that keeps what was read.")
@@ -217,17 +233,7 @@ def held_datasets(sets: dict[str, list[Known]]) -> Iterator[Sides]:
 @click.option("--only", type=click.Choice(list(SETS)), multiple=True, help="Sets of traces.")
 def main(data: Path, cache: Path | None, jobs: int, only: tuple[str, ...]) -> None:
     """Prints the tables as Markdown."""
-    kept: dict[tuple[str, str], list[Known]] = {}
-    if cache and cache.exists():
-        kept = pickle.loads(cache.read_bytes())
-    sets: dict[str, list[Known]] = {}
-    for name in only or SETS:
-        key = name, reader().ontology_hash
-        if key not in kept:
-            kept[key] = known(name, data, jobs)
-            if cache:
-                cache.write_bytes(pickle.dumps(kept))
-        sets[name] = kept[key]
+    sets = sets_of(data, cache, jobs, only)
     for held, sides in (
         ("traces", held_traces),
         ("model", held_models),
