@@ -3,9 +3,9 @@
     python experiments/guarantee_table.py --data FOLDER [--cache FILE] [--jobs N] [--only NAME]
 
 Half of the scenes of a dataset, by their hash, are given to `fit --guarantee`, which calibrates on
-half of those; the traces of the other scenes are predicted. Once all models stand on both sides, and
-once for each answering model the fitted traces are the others' alone, so that the predicted ones are
-no draw from what was calibrated on. The cache is that of `transfer_table.py`.
+half of those; the traces of the other scenes are predicted. First all models stand on both sides;
+then, for each answering model, the fitted traces are the others' alone, so that the predicted ones
+are no draw from what was calibrated on. The cache is that of `transfer_table.py`.
 """
 
 from __future__ import annotations

@@ -10,8 +10,9 @@ than `level`" is tested. Of n accepted traces k are wrong; given n, k is binomia
 `P(Bin(n, level) <= k)` is an exact p-value (the bound of Clopper and Pearson, inverted). The
 sequence goes from the threshold that promises the smallest p-value, if reliabilities are what they
 say, to ever lower ones, and stops where a p-value exceeds delta. Since it is fixed before the
-calibration traces are looked at, all tests together err with probability delta at most (Angelopoulos, Bates,
-Candès, Jordan and Lei 2021, Learn then Test, arXiv:2110.01052: split fixed-sequence testing).
+calibration traces are looked at, all tests together err with probability delta at most
+(Angelopoulos, Bates, Candès, Jordan and Lei 2021, Learn then Test, arXiv:2110.01052: split
+fixed-sequence testing).
 """
 
 from __future__ import annotations
