@@ -18,7 +18,6 @@ fitted on two thirds of the scenes, and N traces of the others are changed.
 
 from __future__ import annotations
 
-import pickle
 import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -126,14 +125,11 @@ def rows_of(name: str, data: Path, traces: Sequence[real.Known], size: int) -> l
 @click.option("--only", type=click.Choice(list(real.SETS)), multiple=True, help="Sets of traces.")
 def main(data: Path, cache: Path, size: int, only: tuple[str, ...]) -> None:
     """Prints the table as Markdown."""
-    kept = pickle.loads(cache.read_bytes())
+    names = only or [name for name in real.SETS if name != "2D consistency"]
+    sets = real.sets_of(data, cache, 1, size, names)
     table(
         "set | traces | score | AUROC | FORCE | REMOVE | SHUFFLE",
-        (
-            line
-            for name in only or [name for name in real.SETS if name != "2D consistency"]
-            for line in rows_of(name, data, kept[name, real.readers()[1].ontology_hash], size)
-        ),
+        (line for name, traces in sets.items() for line in rows_of(name, data, traces, size)),
     )
 
 

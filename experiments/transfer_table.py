@@ -232,6 +232,31 @@ def read(name: str, data: Path, jobs: int, size: int) -> list[Known]:
     return agreed
 
 
+def remembered(cache: Path | None) -> Callable[[tuple[str, ...], Callable[[], Any]], Any]:
+    """What makes a value by its key, or takes it from a file that keeps what was made."""
+    kept = pickle.loads(cache.read_bytes()) if cache and cache.exists() else {}
+
+    def once(key: tuple[str, ...], make: Callable[[], Any]) -> Any:
+        if key not in kept:
+            kept[key] = make()
+            if cache:
+                cache.write_bytes(pickle.dumps(kept))
+        return kept[key]
+
+    return once
+
+
+def sets_of(
+    data: Path, cache: Path | None, jobs: int, size: int, only: Sequence[str]
+) -> dict[str, list[Known]]:
+    """The traces of some sets, all unless some are named; those in the cache are not read again."""
+    once = remembered(cache)
+    return {
+        name: once((name, readers()[1].ontology_hash), partial(read, name, data, jobs, size))
+        for name in only or SETS
+    }
+
+
 def against_hand(name: str, data: Path) -> tuple[int, int, int]:
     """How many answers of a set were read by hand, and of how many each extractor calls right what
     is wrong by the hand, or the other way round.
@@ -249,9 +274,9 @@ def against_hand(name: str, data: Path) -> tuple[int, int, int]:
     return len(given), errs[0], errs[1]
 
 
-def fold_of(key: str) -> int:
+def fold_of(scene: str, folds: int = FOLDS) -> int:
     """The fold of a scene."""
-    return hashlib.sha256(f"transfer\n{key}".encode()).digest()[0] % FOLDS
+    return hashlib.sha256(f"transfer\n{scene}".encode()).digest()[0] % folds
 
 
 def held_out(traces: Sequence[Known]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
@@ -414,22 +439,14 @@ def lines(
 @click.option("--only", type=click.Choice(list(SETS)), multiple=True, help="Sets of traces.")
 def main(data: Path, cache: Path | None, jobs: int, size: int, only: tuple[str, ...]) -> None:
     """Prints the tables as Markdown."""
-    kept: dict[tuple[str, ...], Any] = {}
-    if cache and cache.exists():
-        kept = pickle.loads(cache.read_bytes())
-
-    def once(key: tuple[str, ...], make: Callable[[], Any]) -> Any:
-        if key not in kept:
-            kept[key] = make()
-            if cache:
-                cache.write_bytes(pickle.dumps(kept))
-        return kept[key]
-
+    sets = sets_of(data, cache, jobs, size, only)
+    once = remembered(cache)
     found: dict[str, tuple[Sequence[Known], Runs]] = {}
-    for name in only or SETS:
-        key = name, readers()[1].ontology_hash
-        traces = once(key, partial(read, name, data, jobs, size))
-        found[name] = traces, once((*key, "runs"), partial(runs, traces))
+    for name, traces in sets.items():
+        found[name] = (
+            traces,
+            once((name, readers()[1].ontology_hash, "runs"), partial(runs, traces)),
+        )
     table(
         "set | traces | right by the second extractor | by the matcher | labels that differ | "
         "read by hand | extractor errs | matcher errs",

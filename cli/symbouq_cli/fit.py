@@ -54,6 +54,20 @@ _VARIANTS = ("full", "scores only", "symbolizability", "determinacy", "evaluable
     help="How scores are composed; full is the paper's DARC.",
 )
 @option("--seed", default=2026, help="Varies which traces share a fold.")
+@option(
+    "--guarantee",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="LEVEL",
+    help="Hold out half of the scenes to fit a threshold on the reliability: of the traces that "
+    "`predict` then accepts at most this share is wrong, with probability 1 - delta over the draw "
+    "of the held-out ones.",
+)
+@option(
+    "--delta",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.1,
+    help="Probability that the guarantee fails.",
+)
 @file_option(
     "--source",
     metavar="MODEL",
@@ -86,6 +100,8 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
     from symbouq.records import Trace
     from symbouq_cli.run import refuse_overwriting
 
+    if options["source"] and options["guarantee"]:
+        raise click.UsageError("--guarantee needs labels, and --source reads none")
     refuse_overwriting((*files, *filter(None, [options["source"]])), out, "--out")
     source = models.Model.load(options["source"]) if options["source"] else None
     composition = source.composition if source else options["composition"]
@@ -122,6 +138,8 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
             profile,
             options["variant"],
             options["seed"],
+            options["guarantee"],
+            options["delta"],
         )
     model.save(out)
     _tell(model)
@@ -158,8 +176,10 @@ def _tell(model: Model) -> None:
     lines = [f"{notes['traces']} traces, {notes['right']} right"]
     for name, area in composer.aurocs.items():
         use = "" if name in composer.names else ", left out"
+        calibrator = model.candidates[name].calibrator
         if name in composer.names and composer.flipped:
-            use = ", turned" if composer.flipped[composer.names.index(name)] else ""
+            turned = composer.flipped[composer.names.index(name)]
+            use = ", turned" if turned or (calibrator and calibrator.turned) else ""
         lines.append(f"{name}: AUROC {area:.3f} in-sample{use}")
     if notes["left_out"]:
         lines.append(f"not in every trace, so not used: {', '.join(notes['left_out'])}")
@@ -172,6 +192,8 @@ def _tell(model: Model) -> None:
     else:
         reasons = {"fixed": "one class only", "best": "no candidate ranks better than chance"}
         lines.append(f"{reasons[composer.kind]}: the reliability is {composer.names[0]}")
+    if model.guarantee:
+        lines.append(str(model.guarantee))
     for line in lines:
         tell(line)
 
@@ -215,7 +237,7 @@ def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> Non
         finish(UNUSABLE)
     _warn(fault)
     job = Job(predicting, (model, *reading), Trace, _summed)
-    sums: list[tuple[int, float]] = []
+    sums: list[tuple[int, float, int]] = []
     sources = traced(files, options)
     with readings(options, Trace, sources, out) as prepare:
         failed = run(
@@ -223,19 +245,20 @@ def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> Non
             out,
             job,
             options,
-            lambda outcome: sums.append((1, outcome.summary)),
+            lambda outcome: sums.append(_summed([outcome.summary])),
             sums.append,
             prepare,
         )
-    if count := sum(some for some, _ in sums):
-        mean = sum(part for _, part in sums) / count
-        tell(f"{count} traces, mean reliability {mean:.3f}")
+    if count := sum(some for some, _, _ in sums):
+        mean = sum(part for _, part, _ in sums) / count
+        accepted = f", {sum(some for *_, some in sums)} accepted" if fitted.guarantee else ""
+        tell(f"{count} traces, mean reliability {mean:.3f}{accepted}")
     finish(bool(failed))
 
 
-def _summed(reliabilities: Iterable[float]) -> tuple[int, float]:
-    """Count and sum."""
-    count, total = 0, 0.0
-    for reliability in reliabilities:
-        count, total = count + 1, total + reliability
-    return count, total
+def _summed(predictions: Iterable[tuple[float, bool]]) -> tuple[int, float, int]:
+    """Count, sum of reliabilities, number of accepted."""
+    count, total, accepted = 0, 0.0, 0
+    for reliability, taken in predictions:
+        count, total, accepted = count + 1, total + reliability, accepted + taken
+    return count, total, accepted

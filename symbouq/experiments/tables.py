@@ -243,7 +243,12 @@ def ablation(results: Results) -> list[Table]:
     """
     ours = [f"{view} view" for view in results.config.views]
     papers = [name for name in ours if name.removesuffix(" view") in _PAPERS_VIEWS]
-    beyond = [name for name in ours if name not in papers] + ["gated", "discounted", UNLABELLED]
+    beyond = [name for name in ours if name not in papers] + [
+        "gated",
+        "discounted",
+        "profile alone",
+        UNLABELLED,
+    ]
     learned = [name for name in VARIANTS if name not in ("full", "fixed average", *beyond)]
     methods = ["Constraint", "MLP", "fixed average", "oracle", *learned, *papers, METHOD, *beyond]
 
@@ -261,6 +266,7 @@ def ablation(results: Results) -> list[Table]:
             _across(method=methods),
             [*_across(dataset=results.datasets), *kept.get(metric, [])],
             texts,
+            "Profile alone: pi and delta as plain features, without any score. "
             "Gain kept: the mean over the datasets that a variant ran on of its AUROC gain "
             f"over scores only, as a share of that of {METHOD} there, which means little where "
             "that is near 0. The oracle chooses by test AUROC and is no method. "

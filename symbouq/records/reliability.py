@@ -17,6 +17,8 @@ class Reliability(Record):
     """The trace's id."""
     reliability: Annotated[float, Field(ge=0, le=1)]
     """The calibrated probability that the delivered answer is right."""
+    accepted: bool | None = None
+    """Whether it reaches the threshold of the model's guarantee; absent where it has none."""
     scores: dict[str, float]
     """The candidate scores, each calibrated on validation."""
     contributions: dict[str, float]

@@ -124,12 +124,14 @@ def checking_worlds(profile: str | None, ontology: str | None, pipeline: str | N
 def predicting(
     model: str, profile: str | None, ontology: str | None, pipeline: str | None = None
 ) -> Work:
-    """A worker that writes the reliability of a trace, and keeps it."""
+    """A worker that writes the reliability of a trace, and keeps it with whether the trace is
+    accepted.
+    """
     fitted = Model.load(model)
     reader = fitted.reader(profile, ontology, pipeline)
 
-    def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], float]:
+    def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], tuple[float, bool]]:
         (record,) = fitted.predict([reader.read(trace)])
-        return record, record["reliability"]
+        return record, (record["reliability"], record.get("accepted", False))
 
     return Work(work, reader.auditor.ahead)

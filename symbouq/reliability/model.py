@@ -27,6 +27,7 @@ from symbouq.reliability import constraint_only, darc
 from symbouq.reliability.constraint_only import ConstraintOnly
 from symbouq.reliability.darc import Composer, Evidence, Options
 from symbouq.reliability.designs import Coverage, CoverageKind
+from symbouq.reliability.guarantee import DELTA, Guarantee, control, least_traces
 from symbouq.reliability.reading import (
     RULE,
     Composition,
@@ -40,7 +41,7 @@ from symbouq.version import __version__
 FORMAT = 1
 """Version of the model file."""
 
-OPERATIONAL = tuple(n for n, v in VARIANTS.items() if not v.shuffled and not v.average)
+OPERATIONAL = tuple(n for n, v in VARIANTS.items() if not (v.shuffled or v.average or v.profile))
 """The variants that a model may be fitted as: those that look at one trace at a time."""
 
 
@@ -79,6 +80,7 @@ class Model(Stored):
         constraint_only: Constraint-Only, where it could be fitted.
         composer: The composer.
         notes: How it came about: numbers of traces and right answers, seed, scores left out.
+        guarantee: The threshold from which on traces are accepted, where one was wanted.
     """
 
     noun = "a reliability model"
@@ -91,6 +93,7 @@ class Model(Stored):
     constraint_only: ConstraintOnly | None
     composer: Composer
     notes: dict[str, Any]
+    guarantee: Guarantee | None = None
 
     def reader(
         self,
@@ -152,6 +155,7 @@ class Model(Stored):
             {
                 "id": reading.id,
                 "reliability": p,
+                **({"accepted": self.guarantee.accepts(p)} if self.guarantee else {}),
                 "scores": {
                     name: score
                     for name, score in zip(evidence.names, scores, strict=True)
@@ -168,7 +172,7 @@ class Model(Stored):
 
     def adapted(self, readings: Sequence[Reading]) -> Model:
         """The model for another target of which no label is known (`Composer.adapted`); the scores'
-        calibrators and Constraint-Only stay the source's.
+        calibrators and Constraint-Only stay the source's. A guarantee does not: it needs labels.
 
         Args:
             readings: Unlabelled traces of the target, read with this model's `reader`.
@@ -178,7 +182,7 @@ class Model(Stored):
         """
         composer = self.composer.adapted(self.evidence(readings)[0])
         notes = {**self.notes, "adapted_to": len(readings), "source": self.hash}
-        return replace(self, composer=composer, notes=notes)
+        return replace(self, composer=composer, notes=notes, guarantee=None)
 
     def fault(self, reader: Reader) -> str | None:
         """The fault of predicting under a reader's ontology, in words; None if there is none."""
@@ -279,6 +283,8 @@ def fit(
     profile: str | None = None,
     variant: str = "full",
     seed: int = 2026,
+    level: float | None = None,
+    delta: float = DELTA,
 ) -> Model:
     """Fits a model on labelled traces of the target.
 
@@ -286,8 +292,13 @@ def fit(
     neither the order of the input nor the file that a trace comes from matters.
 
     A score is a candidate if every trace has it; the others are named in the notes. Each candidate
-    is calibrated with a positive slope. Where the labels are of one class, the model is
-    Constraint-Rule as it stands.
+    is calibrated with a positive slope, and turned before where it ranks backwards; the paper's
+    composition turns it after, where little is left of it. Where the labels are of one class, the
+    model is Constraint-Rule as it stands.
+
+    Where a guarantee is wanted, half of the scenes, by a hash, are not fitted on: one trace of each
+    calibrates it (`symbouq.reliability.guarantee`). If these are too few for any, all are fitted
+    on, and nothing is accepted.
 
     Args:
         readings: What was read of the traces.
@@ -296,7 +307,9 @@ def fit(
         ontology: Hash of the rules and the ontology that they were read under.
         profile: The profile that all were read with, if one was named.
         variant: One of OPERATIONAL.
-        seed: Decides which traces share a fold.
+        seed: Decides which traces share a fold, and which calibrate.
+        level: Largest share of wrong answers among accepted traces; None: no guarantee.
+        delta: Probability that it is exceeded.
 
     Raises:
         SymboUQError: If there are no traces, or the variant needs what a single trace has not.
@@ -306,6 +319,15 @@ def fit(
     if not readings or len(readings) != len(labels):
         raise SymboUQError("fitting needs traces, each with its label")
     dealt = sorted(zip(readings, labels, strict=True), key=lambda pair: _dealt(seed, pair[0].id))
+    held: dict[str, tuple[Reading, int]] = {}
+    guarantee = None
+    if level is not None:
+        halves = sorted({reading.group for reading in readings}, key=lambda g: _dealt(seed, g))
+        apart = {*halves[: len(halves) // 2]}
+        guarantee = Guarantee(level, delta, None, len(apart), 0, 0)
+        if len(apart) >= least_traces(level, delta):
+            held = {pair[0].group: pair for pair in dealt if pair[0].group in apart}
+            dealt = [pair for pair in dealt if pair[0].group not in apart]
     ordered, y = [reading for reading, _ in dealt], np.array([y for _, y in dealt], np.float64)
     groups = [reading.group for reading in ordered]
     values = [_values(reading) for reading in ordered]
@@ -329,7 +351,12 @@ def fit(
         candidates, columns = {}, []
         for name in names:
             claims = [row[name] for row in values]
-            calibrator = Calibrator.fit(claims, y.astype(int).tolist(), _orientation(name, ordered))
+            calibrator = Calibrator.fit(
+                claims,
+                y.astype(int).tolist(),
+                _orientation(name, ordered),
+                orient=composition != "paper",
+            )
             columns.append(calibrator(claims))
             candidates[name] = Candidate(calibrator, float(columns[-1].mean()))
         scores = np.stack(columns, axis=1)
@@ -341,16 +368,24 @@ def fit(
         "variant": variant,
         "left_out": left_out,
     }
-    return Model(
+    composer = darc.fit(evidence, y, settings.options(Options(), candidates), groups)
+    model = Model(
         composition,
         profile,
         ontology,
         settings.coverage,
         candidates,
         classifier,
-        darc.fit(evidence, y, settings.options(Options(), candidates), groups),
+        composer,
         notes,
     )
+    if guarantee is not None and held:
+        new = composer.predict(model.evidence([reading for reading, _ in held.values()])[0])
+        right = np.array([label for _, label in held.values()], np.float64)
+        guarantee = control(
+            composer.predict(evidence), new, right, guarantee.level, guarantee.delta
+        )
+    return replace(model, guarantee=guarantee)
 
 
 def _values(reading: Reading) -> dict[str, Values]:

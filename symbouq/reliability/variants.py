@@ -23,6 +23,9 @@ from symbouq.reliability.designs import Coverage, CoverageKind, Design
 CONSTRAINT_FAMILY = frozenset({"Constraint", "Constraint-Only", "Constraint-Rule"})
 """Candidates of the constraint family, which the gated variant gates."""
 
+PROFILE = ("symbolizability", "applicability")
+"""The columns of the variant whose features are the profile."""
+
 
 @dataclass(frozen=True)
 class Variant:
@@ -34,6 +37,8 @@ class Variant:
         shuffled: Whether the applicability is permuted across traces.
         gated: Whether constraint candidates enter through the interactions alone.
         average: Scores that are averaged, nothing being fitted.
+        profile: Whether pi and delta are plain features and no score is one: the control for what
+            the interactions let the profile predict by itself.
     """
 
     designs: tuple[Design, ...] = ()
@@ -41,6 +46,7 @@ class Variant:
     shuffled: bool = False
     gated: bool = False
     average: tuple[str, ...] = ()
+    profile: bool = False
 
     def options(self, base: Options, names: Collection[str]) -> Options:
         """The options of the algorithm.
@@ -50,6 +56,8 @@ class Variant:
             names: The candidates; those that start with a constraint score's name are its
                 variants, such as `Constraint-Rule (grounded)`.
         """
+        if self.profile:  # gated candidates have no column in the design of scores
+            return replace(base, designs=("scores",), epsilon=0, gated=frozenset(names))
         gated = frozenset(name for name in names if name.split(" (")[0] in CONSTRAINT_FAMILY)
         return replace(
             base,
@@ -69,8 +77,9 @@ VARIANTS: dict[str, Variant] = {
     "full": Variant(),
     "gated": Variant(gated=True),
     "discounted": Variant(coverage="discounted"),
+    "profile alone": Variant(profile=True),
 }
-"""The variants by name. `full` is the paper's method; the last two go beyond it."""
+"""The variants by name. `full` is the paper's method; the last three go beyond it."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +108,9 @@ def evidence_of(variant: Variant, pool: Pool, seed: int = 2026) -> Evidence:
     coverage = Coverage.of(pool.audits, variant.coverage)
     if variant.shuffled:
         coverage = coverage.shuffled(seed)
+    if variant.profile:
+        plain = [pool.scores, coverage.symbolizability[:, None], coverage.applicability[:, None]]
+        return Evidence((*pool.names, *PROFILE), np.concatenate(plain, axis=1), coverage)
     return Evidence(pool.names, pool.scores, coverage)
 
 

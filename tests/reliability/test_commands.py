@@ -204,3 +204,24 @@ def test_the_pipeline_reaches_the_reader(folder: Path, tmp_path: Path) -> None:
         result = run(*command, "--out", tmp_path / "out")
         assert "the pipeline 'en_nowhere' cannot be loaded" in result.stderr
         assert result.exit_code == 2
+
+
+def test_a_guarantee_says_what_is_accepted(folder: Path) -> None:
+    model = folder / "guaranteed.json"
+    result = run("fit", folder / "validation.jsonl", "--out", model, "--guarantee", "0.5",
+                 "--delta", "0.25")  # fmt: skip
+    assert "accepted from reliability" in result.stderr
+    assert "of 10 held-out scenes" in result.stderr
+    told = run("predict", folder / "new.jsonl", "--model", model, "--out", folder / "taken.jsonl")
+    rows = [json.loads(line) for line in (folder / "taken.jsonl").read_text().splitlines()]
+    assert f", {sum(row['accepted'] for row in rows)} accepted" in told.stderr
+    result = run("fit", folder / "validation.jsonl", "--out", model, "--guarantee", "0.05")
+    assert result.exit_code == 0
+    assert "needs 45 held-out traces" in result.stderr
+
+
+def test_a_guarantee_needs_labels(folder: Path) -> None:
+    result = run("fit", folder / "new.jsonl", "--out", folder / "x.json", "--guarantee", "0.1",
+                 "--source", folder / "model.json")  # fmt: skip
+    assert result.exit_code == 2
+    assert "--guarantee needs labels" in result.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from symbouq.errors import SymboUQError
 from symbouq.metrics import auroc
 from symbouq.records import Reliability, Trace
 from symbouq.reliability.labels import gold_of, label_of
-from symbouq.reliability.model import OPERATIONAL, Model, fit
+from symbouq.reliability.model import OPERATIONAL, Model, _dealt, fit
 from symbouq.reliability.reading import GROUNDED_RULE, RULE, Reader, Reading
 
 
@@ -215,7 +216,7 @@ def body() -> dict[str, Any]:
     return dict(record)
 
 
-@pytest.mark.parametrize("field", sorted(set(body()) - {"format", "symbouq"}))
+@pytest.mark.parametrize("field", sorted(set(body()) - {"format", "symbouq", "guarantee"}))
 def test_a_model_without_a_field_is_none(field: str, tmp_path: Path) -> None:
     record = body()
     del record[field]
@@ -259,3 +260,60 @@ def test_a_nested_model_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "model.json").write_text("[" * 100_000)
     with pytest.raises(SymboUQError, match="not a reliability model"):
         Model.load(tmp_path / "model.json")
+
+
+def test_a_guarantee_is_calibrated_on_scenes_that_are_not_fitted_on(tmp_path: Path) -> None:
+    # Ten of twenty scenes are held out, and at a level of .5 two traces make a guarantee of .25.
+    model = fitted(level=0.5, delta=0.25)
+    guarantee = model.guarantee
+    assert guarantee is not None
+    assert guarantee.threshold is not None
+    assert guarantee.scenes == len({r.group for r in readings()}) // 2 == 10
+    assert model.notes["traces"] == 30
+    model.save(tmp_path / "model.json")
+    assert Model.load(tmp_path / "model.json") == model
+    rows = model.predict(readings())
+    wanted = [row["reliability"] >= guarantee.threshold for row in rows]
+    assert [row["accepted"] for row in rows] == wanted
+    assert 0 < sum(wanted) < len(wanted)
+    assert Reliability.model_validate(rows[0]).accepted is wanted[0]
+    assert "accepted" not in plain().predict(readings()[:1])[0]
+
+
+def test_held_out_labels_decide_nothing_but_the_guarantee() -> None:
+    model = fitted(level=0.5, delta=0.25)
+    assert model.guarantee is not None
+    halves = {reading.group for reading in readings()}
+    apart = set(sorted(halves, key=lambda group: _dealt(2026, group))[:10])
+    turned = [y if r.group not in apart else 0 for r, y in zip(readings(), labels(), strict=True)]
+    other = fitted(right=turned, level=0.5, delta=0.25)
+    assert other.composer == model.composer
+    assert other.guarantee is not None
+    assert other.guarantee.threshold is None
+
+
+def test_without_enough_scenes_all_are_fitted_on_and_nothing_is_accepted() -> None:
+    model = fitted(level=0.05)
+    assert model.composer == plain().composer
+    assert "needs 45 held-out traces" in str(model.guarantee)
+    assert not any(row["accepted"] for row in model.predict(readings()))
+
+
+def test_an_adapted_model_has_no_guarantee() -> None:
+    assert fitted(level=0.5, delta=0.25).adapted(readings()).guarantee is None
+
+
+def test_reversed_scores_are_turned_before_their_map_but_in_the_papers_composition() -> None:
+    given = [
+        replace(reading, scores={**reading.scores, "mine": (n % 5) / 10 - 0.3 * y})
+        for n, (reading, y) in enumerate(zip(readings(), labels(), strict=True))
+    ]
+    for composition, turned in (("dual", True), ("paper", False)):
+        seen = [reading.seen_as(composition) for reading in given]  # type: ignore[arg-type]
+        model = fit(seen, labels(), composition, reader().ontology_hash)  # type: ignore[arg-type]
+        calibrator = model.candidates["mine"].calibrator
+        assert calibrator is not None
+        assert calibrator.turned is turned
+        assert (calibrator.auroc > 0.5) is turned
+        scores = model.evidence(seen)[0].of(["mine"])[:, 0]
+        assert bool(scores.std() > 0.01) is turned

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from symbouq.errors import SymboUQError
+from symbouq.evidence.scorers.calibration import Calibrator
+from symbouq.metrics import auroc
 from symbouq.reliability import darc
 from symbouq.reliability.darc import Options
 from symbouq.reliability.designs import Coverage
@@ -80,3 +82,53 @@ def test_the_fixed_average() -> None:
 def test_unknown_variants_are_named() -> None:
     with pytest.raises(SymboUQError, match="unknown variant 'best'"):
         compose("best", VALIDATION, LABELS, TEST)
+
+
+def junk_split(seed: int) -> tuple[np.ndarray, np.ndarray, list[dict[str, dict[str, float]]]]:
+    """A score that ranks slightly backwards, labels that pi decides, and the profiles."""
+    generator = np.random.default_rng(seed)
+    pi = np.arange(400) % 10 / 9
+    y = (generator.random(400) < 0.1 + 0.8 * pi).astype(int)
+    profiles = [
+        {"symbolizability": p, "unknown_rate": 0.0, "determinacy": 1.0, "applicability": p}
+        for p in pi
+    ]
+    return generator.random(400) - 0.05 * y, y, [{"profile": p, "discounted": p} for p in profiles]
+
+
+@pytest.mark.parametrize("orient", [False, True])
+def test_one_junk_score_lets_the_profile_predict_alone(orient: bool) -> None:
+    (raw, labels, audits), (new, unseen, others) = junk_split(0), junk_split(1)
+    claims, rest = ([np.array([x]) for x in side] for side in (raw, new))
+    calibrator = Calibrator.fit(claims, labels.tolist(), "correctness", orient=orient)
+    assert calibrator.turned is orient
+    column = calibrator(claims)
+    pi = np.array([audit["profile"]["symbolizability"] for audit in audits])
+    if orient:  # the score keeps its spread ...
+        assert column.std() > 0.03
+    else:  # ... which an increasing map takes from it: its product with pi is pi
+        assert column.std() < 0.001
+        assert np.corrcoef(column * pi, pi)[0, 1] > 0.99999
+    pool = Pool(("junk",), column[:, None], audits)
+    test = Pool(("junk",), calibrator(rest)[:, None], others)
+    areas = {
+        name: auroc(compose(name, pool, labels, test)[0], unseen)
+        for name in ("scores only", "symbolizability", "profile alone")
+    }
+    assert areas["scores only"] == pytest.approx(0.55, abs=0.05)
+    # Nearly all that the interactions add is what pi and delta tell without any score.
+    assert areas["profile alone"] > 0.8
+    assert areas["symbolizability"] == pytest.approx(areas["profile alone"], abs=0.02)
+
+
+def test_the_profile_alone_reads_no_score() -> None:
+    predicted, composer = compose("profile alone", VALIDATION, LABELS, TEST)
+    assert len(composer.weights) == 2
+    other = Pool(NAMES, TEST.scores[::-1], TEST.audits)
+    assert list(composer.predict(evidence_of(VARIANTS["profile alone"], other))) == list(predicted)
+
+
+def test_the_profile_alone_of_one_class_is_the_fixed_score() -> None:
+    predicted, composer = compose("profile alone", VALIDATION, np.ones(80, int), TEST)
+    assert composer.kind == "fixed"
+    assert list(predicted) == list(TEST.scores[:, 0])

@@ -158,8 +158,9 @@ class Calibrator(Stored):
         minmax: Of the claims' uncertainties; None for a scorer that gives correctness.
         reduction: How claims become a trace.
         platt: From the trace's score to a probability.
-        auroc: AUROC on the split.
+        auroc: AUROC on the split, of the score as the Platt map reads it.
         traces: How many traces it was fitted on.
+        turned: Whether the score ranked backwards, and the Platt map reads its negative.
     """
 
     noun = "a calibrator"
@@ -169,6 +170,7 @@ class Calibrator(Stored):
     platt: Platt
     auroc: float
     traces: int
+    turned: bool = False
 
     @classmethod
     def fit(
@@ -177,6 +179,7 @@ class Calibrator(Stored):
         labels: Sequence[int],
         orientation: Orientation,
         upright: bool = False,
+        orient: bool = False,
     ) -> Calibrator:
         """Fits all three steps.
 
@@ -185,6 +188,8 @@ class Calibrator(Stored):
             labels: Whether each trace's answer is right.
             orientation: The scorer's.
             upright: Whether the score stands by itself (`best_reduction`).
+            orient: Whether a score that ranks backwards is turned before its Platt map, which
+                otherwise makes it all but constant.
 
         Raises:
             SymboUQError: If the split is empty, of one class, or has values that cannot be used.
@@ -195,8 +200,10 @@ class Calibrator(Stored):
         values = _correctness(minmax, claims)
         reduction = best_reduction(values, labels, upright)
         scores = reduced(values, reduction)
+        turned = orient and auroc(scores, labels) < 0.5
+        scores = -scores if turned else scores
         platt = Platt.fit(scores, labels)
-        return cls(minmax, reduction, platt, auroc(scores, labels), len(claims))
+        return cls(minmax, reduction, platt, auroc(scores, labels), len(claims), turned)
 
     @property
     def orientation(self) -> Orientation:
@@ -212,7 +219,8 @@ class Calibrator(Stored):
         Raises:
             SymboUQError: If a trace has no claims.
         """
-        return self.platt(reduced(_correctness(self.minmax, claims), self.reduction))
+        scores = reduced(_correctness(self.minmax, claims), self.reduction)
+        return self.platt(-scores if self.turned else scores)
 
 
 def _correctness(minmax: MinMax | None, claims: Sequence[Values]) -> Sequence[Values]:

@@ -1,0 +1,74 @@
+"""Guarantees on traces of large models: what is accepted, and how much of it is wrong.
+
+    python experiments/guarantee_table.py --data FOLDER [--cache FILE] [--jobs N] [--only NAME]
+
+Half of the scenes of a dataset, by their hash, are given to `fit --guarantee`, which calibrates on
+half of those; the traces of the other scenes are predicted. First all models stand on both sides;
+then, for each answering model, the fitted traces are the others' alone, so that the predicted ones
+are no draw from what was calibrated on. The cache is that of `transfer_table.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+from common import counted, data_option, table
+from transfer_table import SETS, Known, fold_of, readers, sets_of
+
+from symbouq.reliability.model import fit
+from symbouq.reliability.reading import Composition
+
+LEVELS = (0.05, 0.1)
+COMPARED: tuple[Composition, ...] = ("paper", "worlds")
+
+
+def line(
+    name: str, fitted: Sequence[Known], rest: Sequence[Known], view: Composition, level: float
+) -> list[object]:
+    """A row of the table."""
+    seen = [trace.readings[view] for trace in fitted]
+    right = [trace.right for trace in fitted]
+    model = fit(seen, right, view, readers()[1].ontology_hash, level=level)
+    found = model.predict([trace.readings[view] for trace in rest])
+    taken = [t for t, row in zip(rest, found, strict=True) if row["accepted"]]
+    wrong = counted(sum(1 - trace.right for trace in taken), len(taken)) if taken else "-"
+    given = model.guarantee
+    assert given is not None
+    threshold = "none" if given.threshold is None else f"{given.threshold:.3f}"
+    calibrated = f"{given.wrong} of {given.accepted}, {given.scenes} scenes"
+    base = f"{1 - sum(trace.right for trace in rest) / len(rest):.0%}"
+    return [name, view, level, calibrated, threshold, counted(len(taken), len(rest)), base, wrong]
+
+
+def lines(sets: dict[str, list[Known]]) -> Iterator[list[object]]:
+    for name, traces in sets.items():
+        known = [trace for trace in traces if fold_of(trace.scene, 2)]
+        new = [trace for trace in traces if not fold_of(trace.scene, 2)]
+        for model in [None, *sorted({trace.model for trace in traces})]:
+            fitted = [trace for trace in known if trace.model != model]
+            rest = [trace for trace in new if model in (None, trace.model)]
+            for view in COMPARED:
+                for level in LEVELS:
+                    held = f"{name}, {model} new" if model else name
+                    yield line(held, fitted, rest, view, level)
+
+
+@click.command()
+@data_option
+@click.option("--cache", type=click.Path(path_type=Path), help="File that keeps what was read.")
+@click.option("--jobs", default=2, help="Processes that read.")
+@click.option("--size", default=2500, help="Most traces of a set.")
+@click.option("--only", type=click.Choice(list(SETS)), multiple=True, help="Sets of traces.")
+def main(data: Path, cache: Path | None, jobs: int, size: int, only: tuple[str, ...]) -> None:
+    """Prints the table as Markdown."""
+    table(
+        "traces | composition | level | calibration: wrong of accepted | threshold | accepted | "
+        "wrong of all | wrong of accepted",
+        lines(sets_of(data, cache, jobs, size, only)),
+    )
+
+
+if __name__ == "__main__":
+    main()

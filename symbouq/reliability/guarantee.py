@@ -1,0 +1,128 @@
+"""Distribution-free control of the error among accepted traces: learn then test.
+
+A threshold is fitted on traces that the composer was not fitted on, one a scene. With probability
+1 - delta over their draw, of new traces whose reliability reaches the threshold a share of at most
+`level` is wrong, whatever the distribution and however poor the reliabilities, provided that new
+traces are drawn as these are: another model, dataset or wording is another draw.
+
+For each threshold of a fixed sequence the hypothesis "the error among accepted traces is larger
+than `level`" is tested. Of n accepted traces k are wrong; given n, k is binomial, and
+`P(Bin(n, level) <= k)` is an exact p-value (the bound of Clopper and Pearson, inverted). The
+sequence goes from the threshold that promises the smallest p-value, if reliabilities are what they
+say, to ever lower ones, and stops where a p-value exceeds delta. Since it is fixed before the
+calibration traces are looked at, all tests together err with probability delta at most
+(Angelopoulos, Bates, Candès, Jordan and Lei 2021, Learn then Test, arXiv:2110.01052: split
+fixed-sequence testing).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from symbouq.errors import SymboUQError
+from symbouq.evidence.scorers.stored import Stored
+from symbouq.metrics import Values
+
+DELTA = 0.1
+"""Probability that the guarantee fails, over the draw of the calibration traces."""
+
+_THRESHOLDS = 100
+"""How many thresholds there are at most: quantiles of the reliabilities that were fitted on."""
+
+
+@dataclass(frozen=True)
+class Guarantee(Stored):
+    """A threshold on the reliability, with what it promises.
+
+    Attributes:
+        level: Largest share of wrong answers among accepted traces.
+        delta: Probability that it is exceeded, over the draw of the calibration traces.
+        threshold: The least reliability that is accepted; None where nothing is.
+        scenes: How many calibration traces there were, one a scene.
+        accepted: How many of them reach the threshold, or the first that was tested.
+        wrong: How many of those are wrong.
+
+    Raises:
+        SymboUQError: If level or delta is not between 0 and 1.
+    """
+
+    noun = "a guarantee"
+
+    level: float
+    delta: float
+    threshold: float | None
+    scenes: int
+    accepted: int
+    wrong: int
+
+    def __post_init__(self) -> None:
+        if not (0 < self.level < 1 and 0 < self.delta < 1):
+            raise SymboUQError("the level of a guarantee and its delta are between 0 and 1")
+
+    def accepts(self, reliability: float) -> bool:
+        """Whether a trace of this reliability is accepted."""
+        return self.threshold is not None and reliability >= self.threshold
+
+    def __str__(self) -> str:
+        promise = f"an error of at most {self.level:g} with probability {1 - self.delta:g}"
+        if self.threshold is not None:
+            return (
+                f"accepted from reliability {self.threshold:.3f} on, for {promise}: of "
+                f"{self.scenes} held-out scenes {self.accepted} are accepted, {self.wrong} wrong"
+            )
+        least = least_traces(self.level, self.delta)
+        if self.scenes < least:
+            return (
+                f"nothing is accepted: {promise} needs {least} held-out traces, each of another "
+                f"scene and none of them wrong, so {2 * least} scenes in all; half of those given "
+                f"are {self.scenes}"
+            )
+        return (
+            f"nothing is accepted: no threshold gives {promise}; at the most promising one "
+            f"{self.wrong} of {self.accepted} held-out traces are wrong"
+        )
+
+
+def least_traces(level: float, delta: float) -> int:
+    """The least number of accepted traces, all right, that make a guarantee:
+    `(1 - level)^n <= delta`.
+    """
+    return math.ceil(math.log(delta) / math.log1p(-level) - 1e-9)
+
+
+def control(
+    fitted: Values, held: Values, right: Values, level: float, delta: float = DELTA
+) -> Guarantee:
+    """The lowest threshold that is safe.
+
+    Args:
+        fitted: Reliabilities of the traces that the composer was fitted on, which decide the
+            sequence of thresholds.
+        held: Reliabilities of the calibration traces, drawn independently of each other and of
+            all that was fitted.
+        right: Whether their answers are right, 1 or 0.
+        level: Largest share of wrong answers among accepted traces.
+        delta: Probability that it is exceeded.
+    """
+    from scipy.stats import binom
+
+    def counts(p: Values, wrong: Values) -> tuple[Values, Values]:
+        """How many traces reach each threshold, and how many of them are wrong."""
+        reached = p >= thresholds[:, None]
+        return reached.sum(axis=1), reached @ wrong
+
+    grid = np.quantile(fitted, np.linspace(0, 1, _THRESHOLDS), method="higher")
+    thresholds = np.unique(grid)[::-1]
+    share = len(held) / len(fitted)
+    accepted, wrong = counts(fitted, 1 - fitted)
+    promised = binom.cdf(np.round(share * wrong), np.round(share * accepted), level)
+    start = int(np.argmin(promised))
+    accepted, wrong = counts(held, 1 - right)
+    safe = binom.cdf(wrong, accepted, level) <= delta
+    passed = int(np.logical_and.accumulate(safe[start:]).sum())
+    last = start + max(passed, 1) - 1
+    threshold = float(thresholds[last]) if passed else None
+    return Guarantee(level, delta, threshold, len(held), int(accepted[last]), int(wrong[last]))
