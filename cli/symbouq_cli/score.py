@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 import click
@@ -32,8 +33,17 @@ def score() -> None:
     type=FILE,
     help="Scores of the same traces (`symbouq scores apply`), to compare with.",
 )
+@option(
+    "--guarantee",
+    metavar="LEVEL",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Also fit, for each method, how much of a trace may be kept from its beginning so that at "
+    "most this share of new traces keep a wrong claim.",
+)
 @out_option("-")
-def first_error(audits: str, labels: str, scores: str | None, out: str) -> None:
+def first_error(
+    audits: str, labels: str, scores: str | None, guarantee: float | None, out: str
+) -> None:
     """Measure how well the first wrong claim of each trace is found, as ProcessBench does.
 
     AUDITS are those of the traces, LABELS say which of their claims are right (`symbouq
@@ -71,8 +81,15 @@ def first_error(audits: str, labels: str, scores: str | None, out: str) -> None:
         from symbouq.evidence.scorers.bank.scores import read_scores
 
         rated = read_scores(scores)
-    rows = compared(fitting, measuring, rated, rated)
-    write_records(out, ({"method": r.method, "seeds": r.seeds, **asdict(r.result)} for r in rows))
+    rows = compared(fitting, measuring, rated, rated, guarantee)
+    write_records(
+        out,
+        (
+            {"method": r.method, "seeds": r.seeds, **asdict(r.result)}
+            | ({"kept": [k._asdict() for k in r.kept]} if r.kept else {})
+            for r in rows
+        ),
+    )
     tell(f"{len(known)} of {len(records)} traces have a known first error, or none")
     _show(rows)
 
@@ -84,13 +101,15 @@ def _show(rows: Sequence[Row]) -> None:
     wrong, right = rows[0].result.wrong, rows[0].result.right
     title = f"First errors: {wrong} traces with a wrong claim, {right} without"
     table = Table(title=title, box=None, padding=(0, 1, 0, 0))
-    for name in ("method", "found %", "cleared %", "F1 %", "95 % interval"):
+    kept = ("keeps wrong %", "claims kept %") if any(row.kept for row in rows) else ()
+    for name in ("method", "found %", "cleared %", "F1 %", "95 % interval", *kept):
         table.add_column(name, justify="left" if name == "method" else "right")
     for row in rows:
         result = row.result
         shares = (result.found, result.cleared, result.f1)
         interval = "-" if result.interval is None else " to ".join(map(_percent, result.interval))
-        table.add_row(row.method, *map(_percent, shares), interval)
+        means = [fmean(each) for each in zip(*((k.wrong, k.claims) for k in row.kept), strict=True)]
+        table.add_row(row.method, *map(_percent, shares), interval, *map(_percent, means))
     Console(stderr=True, highlight=False, emoji=False, width=100).print(table)
 
 

@@ -14,11 +14,27 @@ from symbouq.evidence.scorers.bank.scores import Score
 from symbouq.evidence.scorers.registry import entry
 from symbouq.metrics import FirstErrors, exceeding, first_error, first_errors, fitted_threshold
 from symbouq.records.generated import Record
+from symbouq.reliability.guarantee import kept_claims, prefix_threshold
 
 AUDITS = {"audit": "verdict", "audit, scene alone": "grounded_verdict"}
 """The auditor's ways to find an error, by the verdict that they look at."""
 MAJORITY = "most frequent"
 """What names the most frequent first error of validation, or none, for every trace."""
+
+
+class Kept(NamedTuple):
+    """What is kept of traces under a guarantee (`prefix_threshold`), on traces that were not
+    calibrated on.
+
+    Attributes:
+        threshold: Claims are kept up to the first whose uncertainty reaches it; None: none are.
+        wrong: Share of the traces that keep a wrong claim.
+        claims: Share of the claims before the first wrong one that are kept.
+    """
+
+    threshold: float | None
+    wrong: float
+    claims: float
 
 
 class Row(NamedTuple):
@@ -28,11 +44,13 @@ class Row(NamedTuple):
         method: The method.
         seeds: How many fitted scorers the figures are means over; 1 where nothing is fitted.
         result: The figures; the interval is that of the first.
+        kept: What is kept under a guarantee, for each of `seeds`; empty where none is asked for.
     """
 
     method: str
     seeds: int
     result: FirstErrors
+    kept: tuple[Kept, ...] = ()
 
 
 def audited_error(audit: Record, verdict: str = "verdict") -> int:
@@ -84,6 +102,7 @@ def compared(
     test: Mapping[str, tuple[Record, int]],
     validation_scores: Iterable[Score] = (),
     test_scores: Iterable[Score] = (),
+    level: float | None = None,
 ) -> list[Row]:
     """How the auditor, the most frequent error and scores of claims find the errors of `test`.
 
@@ -95,10 +114,21 @@ def compared(
         test: Those to measure on.
         validation_scores: Scores of the former.
         test_scores: Scores of the latter, by the same fitted scorers.
+        level: Share of traces that may keep a wrong claim, where a guarantee is asked for.
     """
     true = [error for _, error in test.values()]
+    errors = [error for _, error in validation.values()]
+
+    def kept(fitted: Sequence[Sequence[float]], new: Sequence[Sequence[float]]) -> list[Kept]:
+        return [] if level is None else [_kept(fitted, errors, new, true, level)]
+
     rows = [
-        Row(name, 1, first_errors([audited_error(audit, of) for audit, _ in test.values()], true))
+        Row(
+            name,
+            1,
+            first_errors([audited_error(audit, of) for audit, _ in test.values()], true),
+            tuple(kept(*([_doubts(a, of) for a, _ in k.values()] for k in (validation, test)))),
+        )
         for name, of in AUDITS.items()
     ]
     counts = Counter(error for _, error in validation.values())
@@ -109,12 +139,47 @@ def compared(
         for scores, known in ((validation_scores, validation), (test_scores, test))
     )
     found: dict[str, list[FirstErrors]] = defaultdict(list)
+    keeping: dict[str, list[Kept]] = defaultdict(list)
     for (method, seed), uncertainties in measuring.items():
         if (method, seed) in fitting:
-            fitted_on, errors = fitting[method, seed], [e for _, e in validation.values()]
+            fitted_on = fitting[method, seed]
             threshold = fitted_threshold(fitted_on, errors)
             found[method].append(first_errors(exceeding(uncertainties, threshold), true))
-    return [*rows, *(Row(name, len(results), _mean(results)) for name, results in found.items())]
+            keeping[method] += kept(fitted_on, uncertainties)
+    return [
+        *rows,
+        *(
+            Row(name, len(results), _mean(results), tuple(keeping[name]))
+            for name, results in found.items()
+        ),
+    ]
+
+
+_DOUBTS = {Verdict.ENTAILED: 0.0, Verdict.CONTRADICTED: 1.0}
+"""Verdicts to uncertainties; others leave a claim half in doubt."""
+
+
+def _doubts(audit: Record, verdict: str) -> list[float]:
+    """The uncertainty of each claim by its verdict."""
+    return [_DOUBTS.get(claim[verdict], 0.5) for claim in audit["claims"]]
+
+
+def _kept(
+    fitted: Sequence[Sequence[float]],
+    errors: Sequence[int],
+    new: Sequence[Sequence[float]],
+    true: Sequence[int],
+    level: float,
+) -> Kept:
+    """What is kept of new traces, given the first errors of those that calibrate, and theirs."""
+    threshold = prefix_threshold(fitted, errors, level)
+    counts = [kept_claims(row, threshold) for row in new]
+    sound = [error - 1 if error else len(row) for row, error in zip(new, true, strict=True)]
+    wrong = sum(count > whole for count, whole in zip(counts, sound, strict=True))
+    claims = sum(min(count, whole) for count, whole in zip(counts, sound, strict=True))
+    return Kept(
+        threshold, wrong / len(new) if new else 0.0, claims / sum(sound) if sum(sound) else 0.0
+    )
 
 
 def _by_scorer(

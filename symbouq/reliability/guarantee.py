@@ -18,7 +18,10 @@ fixed-sequence testing).
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 
@@ -126,3 +129,41 @@ def control(
     last = start + max(passed, 1) - 1
     threshold = float(thresholds[last]) if passed else None
     return Guarantee(level, delta, threshold, len(held), int(accepted[last]), int(wrong[last]))
+
+
+def prefix_threshold(
+    uncertainties: Sequence[Sequence[float]], errors: Sequence[int], level: float
+) -> float | None:
+    """The threshold below which a trace's leading claims are kept, so that at most a share `level`
+    of new traces keep a wrong one: conformal factuality (Mohri and Hashimoto 2024,
+    arXiv:2402.10978) for claims in order.
+
+    A trace keeps its first wrong claim where all claims up to that are below the threshold. With n
+    calibration traces, the threshold is the k-th smallest of their largest uncertainties up to
+    the first wrong claim, `k = floor(level * (n + 1))`; for a new trace drawn like them, the chance
+    of keeping a wrong claim is then k / (n + 1) at most, over both draws.
+
+    Args:
+        uncertainties: One a claim, for each calibration trace.
+        errors: The number of the first wrong claim of each, from 1; 0 where there is none.
+        level: Largest share of new traces that keep a wrong claim.
+
+    Returns:
+        The threshold, the largest float where everything may be kept; None where there are too
+        few traces to keep anything.
+    """
+    least = sorted(
+        max(row[:error]) if error else sys.float_info.max
+        for row, error in zip(uncertainties, errors, strict=True)
+    )
+    k = math.floor(level * (len(least) + 1) + 1e-9)
+    return least[k - 1] if k else None
+
+
+def kept_claims(uncertainties: Sequence[float], threshold: float | None) -> int:
+    """How many leading claims of a trace are kept: those before the first that reaches a
+    threshold of `prefix_threshold`.
+    """
+    if threshold is None:
+        return 0
+    return sum(1 for _ in takewhile(lambda value: value < threshold, uncertainties))

@@ -95,6 +95,13 @@ def test_the_command(tmp_path: Path) -> None:
     assert result.stderr.startswith("40 of 40 traces have a known first error, or none")
     first, *_ = read_lines(tmp_path / "out.jsonl")
     assert (first["method"], first["f1"], first["interval"]) == ("audit", 1.0, [1.0, 1.0])
+    # Contradicted claims are the wrong ones: all before them are kept, and no wrong one.
+    kept = tmp_path / "kept.jsonl"
+    run("score", "first-error", audits, told, "--guarantee", "0.2", "--out", kept)
+    assert read_lines(kept)[0]["kept"] == [{"threshold": 1.0, "wrong": 0.0, "claims": 1.0}]
+    shown = run("score", "first-error", audits, told, "--guarantee", "0.01", "--out", kept)
+    assert "keeps wrong %" in shown.stderr  # too few traces for so much: nothing is kept
+    assert read_lines(kept)[0]["kept"] == [{"threshold": None, "wrong": 0.0, "claims": 0.0}]
     swapped = run("score", "first-error", given, told)
     assert swapped.exit_code == 2 and "holds no audits" in swapped.stderr
     other = write_lines(tmp_path / "other.jsonl", {"id": "x", "source": "us", "labels": [1]})

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from scipy.stats import binom
 
 from symbouq.errors import SymboUQError
-from symbouq.reliability.guarantee import Guarantee, control, least_traces
+from symbouq.reliability.guarantee import (
+    Guarantee,
+    control,
+    kept_claims,
+    least_traces,
+    prefix_threshold,
+)
 
 VALUES = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999])
 
@@ -100,3 +108,39 @@ def test_another_model_breaks_the_guarantee() -> None:
     made, broken = violations(1 - VALUES, 2 * (1 - VALUES), 0.1)
     assert made > 190
     assert broken > made / 2
+
+
+# Prefixes ------------------------------------------------------------------------------------
+
+
+def test_the_prefix_threshold_by_hand() -> None:
+    """Largest uncertainties up to the first wrong claim: .4, .9, none, .7; at .4 of 5, k is 2."""
+    rows = [[0.1, 0.4, 0.9], [0.9, 0.2], [0.8, 0.9], [0.2, 0.7]]
+    errors = [2, 1, 0, 2]
+    assert prefix_threshold(rows, errors, 0.4) == 0.7
+    assert prefix_threshold(rows, errors, 0.2) == 0.4
+    assert prefix_threshold(rows, errors, 0.8) == sys.float_info.max  # one has no wrong claim
+    assert prefix_threshold(rows, errors, 0.1) is None  # four traces promise nothing
+    assert [kept_claims(row, 0.7) for row in rows] == [2, 0, 0, 1]
+    assert kept_claims([0.1], None) == 0
+
+
+@pytest.mark.parametrize("telling", [0.0, 2.0])
+def test_prefixes_keep_their_promise(telling: float) -> None:
+    """Over 200 draws of 100 calibration traces and a new one each, at most a tenth keep a wrong
+    claim, whether or not uncertainties tell: 32 is where more has a chance below 1 in 100.
+    """
+    chance = np.random.default_rng(7)
+
+    def drawn() -> tuple[list[float], int]:
+        right = chance.random(6) < 0.8
+        values = chance.normal(telling * ~right, 1)
+        return values.tolist(), 0 if right.all() else int(np.argmin(right)) + 1
+
+    failures = 0
+    for _ in range(200):
+        rows, errors = zip(*(drawn() for _ in range(100)), strict=True)
+        values, error = drawn()
+        count = kept_claims(values, prefix_threshold(rows, errors, 0.1))
+        failures += bool(error) and count >= error
+    assert failures <= 32
