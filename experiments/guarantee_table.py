@@ -46,7 +46,8 @@ def lines(sets: dict[str, list[Known]]) -> Iterator[list[object]]:
     for name, traces in sets.items():
         known = [trace for trace in traces if fold_of(trace.scene, 2)]
         new = [trace for trace in traces if not fold_of(trace.scene, 2)]
-        for model in [None, *sorted({trace.model for trace in traces})]:
+        models = sorted({trace.model for trace in traces})
+        for model in [None, *(models if len(models) > 1 else [])]:
             fitted = [trace for trace in known if trace.model != model]
             rest = [trace for trace in new if model in (None, trace.model)]
             for view in COMPARED:
