@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from symbouq_cli.labels import FILE, STREAM
-from symbouq_cli.options import option, out_option
+from symbouq_cli.options import finish, option, out_option
 from symbouq_cli.terminal import tell
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from symbouq.reliability.first_errors import Row
 
 
@@ -94,8 +97,89 @@ def first_error(
     _show(rows)
 
 
+@score.command()
+@click.argument("predictions", type=STREAM)
+@click.argument("labels", type=FILE)
+@out_option("-")
+def reliability(predictions: str, labels: str, out: str) -> None:
+    """Measure how well predicted reliabilities tell right answers from wrong ones.
+
+    PREDICTIONS are those of `symbouq predict`. LABELS are the traces with `correct`, or with
+    the right `answer`, as `symbouq fit` takes them; `id` and `correct` alone are enough. AUROC says
+    how well they rank, with its 95 % bootstrap interval over traces; the Brier score and ECE how
+    well they are calibrated; AURC how much is wrong where only the most reliable traces count.
+
+    Example: symbouq score reliability reliability.jsonl test.jsonl
+    """
+    from symbouq.errors import RecordError
+    from symbouq.evidence.signals.traces import readable_records
+    from symbouq.io.output import write_records
+    from symbouq.metrics import evaluate, paired_bootstrap
+    from symbouq.reliability.labels import gold_in, labelled
+    from symbouq_cli.run import refuse_overwriting
+
+    refuse_overwriting([predictions, labels], out, "--out")
+    predicted: dict[str, float] = {}
+    for record in readable_records(predictions):
+        value = record.get("reliability")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise click.UsageError(
+                f"{predictions}: {record['id']} has no `reliability` from 0 to 1, as "
+                "`symbouq predict` writes it"
+            )
+        if record["id"] in predicted:
+            raise click.UsageError(f"{predictions}: the id {record['id']} occurs twice")
+        predicted[record["id"]] = value
+    golds, faults = {}, Counter[str]()
+    for record in readable_records(labels):
+        if record["id"] in golds:
+            raise click.UsageError(f"{labels}: the id {record['id']} occurs twice")
+        try:
+            golds[record["id"]] = gold_in(record)
+        except RecordError as error:
+            faults[error.message] += 1
+    found = labelled([*golds.values()])
+    faults.update(found.faults)
+    for fault, count in faults.items():
+        tell(f"{labels}: {fault} ({count} record{'s' * (count > 1)})")
+    for warning in found.warnings:
+        tell(f"warning: {warning}")
+    truth = {name: y for name, y in zip(golds, found.of, strict=True) if y is not None}
+    names = [name for name in predicted if name in truth]
+    if not names:
+        raise click.UsageError(f"{labels} has no label of a trace of {predictions}")
+    pool = [predicted[name] for name in names], [truth[name] for name in names]
+    # A constant score has an AUROC of 1/2 in every resample.
+    against = paired_bootstrap(pool[0], [0.0] * len(names), pool[1])
+    row: dict[str, Any] = {"traces": len(names), "right": sum(pool[1])}
+    row |= {metric: evaluate(metric, *pool) for metric in ("auroc", "brier", "ece", "aurc")}
+    row["auroc_interval"] = against and [against.low + 0.5, against.high + 0.5]
+    write_records(out, [row])
+    tell(f"{len(names)} of {len(predicted)} predictions have a label")
+    _show_reliability(row)
+    finish(bool(faults))
+
+
+def _show_reliability(row: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    title = f"Reliability: {row['right']} right of {row['traces']} traces"
+    table = Table(title=title, box=None, padding=(0, 1, 0, 0))
+    interval = row["auroc_interval"]
+    shown = {
+        "AUROC": _rounded(row["auroc"]),
+        "95 % interval": " to ".join(map(_rounded, interval)) if interval else "-",
+        "Brier": _rounded(row["brier"]),
+        "ECE": _rounded(row["ece"]),
+        "AURC": _rounded(row["aurc"]),
+    }
+    for name in shown:
+        table.add_column(name, justify="right")
+    table.add_row(*shown.values())
+    _print(table)
+
+
 def _show(rows: Sequence[Row]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     wrong, right = rows[0].result.wrong, rows[0].result.right
@@ -110,7 +194,17 @@ def _show(rows: Sequence[Row]) -> None:
         interval = "-" if result.interval is None else " to ".join(map(_percent, result.interval))
         means = [fmean(each) for each in zip(*((k.wrong, k.claims) for k in row.kept), strict=True)]
         table.add_row(row.method, *map(_percent, shares), interval, *map(_percent, means))
+    _print(table)
+
+
+def _print(table: Table) -> None:
+    from rich.console import Console
+
     Console(stderr=True, highlight=False, emoji=False, width=100).print(table)
+
+
+def _rounded(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
 
 
 def _percent(share: float | None) -> str:
