@@ -194,10 +194,8 @@ def audit(
         tell(checks.message)
     short = min_decided is not None and checks.fall_short(min_decided)
     if min_decided is not None:
-        tell(
-            checks.decided_message
-            + (f"; --min-decided {min_decided:g} does not hold" if short else "")
-        )
+        fault = f"; --min-decided {min_decided:g} does not hold" if short else ""
+        tell(checks.decided_message + fault)
     advised = advice(table.total(), options["ontology"], options["pipeline"])
     for line in (advised, senses(table.total(), options["ontology"])):
         if line is not None:

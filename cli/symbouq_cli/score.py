@@ -14,8 +14,6 @@ from symbouq_cli.options import finish, option, out_option
 from symbouq_cli.terminal import tell
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from symbouq.reliability.first_errors import Row
 
 
@@ -112,30 +110,24 @@ def reliability(predictions: str, labels: str, out: str) -> None:
     Example: symbouq score reliability reliability.jsonl test.jsonl
     """
     from symbouq.errors import RecordError
-    from symbouq.evidence.signals.traces import readable_records
     from symbouq.io.output import write_records
     from symbouq.metrics import evaluate, paired_bootstrap
     from symbouq.reliability.labels import gold_in, labelled
     from symbouq_cli.run import refuse_overwriting
 
     refuse_overwriting([predictions, labels], out, "--out")
-    predicted: dict[str, float] = {}
-    for record in readable_records(predictions):
+    predicted = {}
+    for name, record in _by_id(predictions).items():
         value = record.get("reliability")
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
             raise click.UsageError(
-                f"{predictions}: {record['id']} has no `reliability` from 0 to 1, as "
-                "`symbouq predict` writes it"
+                f"{predictions}: {name} has no `reliability` from 0 to 1 (`symbouq predict`)"
             )
-        if record["id"] in predicted:
-            raise click.UsageError(f"{predictions}: the id {record['id']} occurs twice")
-        predicted[record["id"]] = value
+        predicted[name] = value
     golds, faults = {}, Counter[str]()
-    for record in readable_records(labels):
-        if record["id"] in golds:
-            raise click.UsageError(f"{labels}: the id {record['id']} occurs twice")
+    for name, record in _by_id(labels).items():
         try:
-            golds[record["id"]] = gold_in(record)
+            golds[name] = gold_in(record)
         except RecordError as error:
             faults[error.message] += 1
     found = labelled([*golds.values()])
@@ -144,62 +136,58 @@ def reliability(predictions: str, labels: str, out: str) -> None:
         tell(f"{labels}: {fault} ({count} record{'s' * (count > 1)})")
     for warning in found.warnings:
         tell(f"warning: {warning}")
-    truth = {name: y for name, y in zip(golds, found.of, strict=True) if y is not None}
-    names = [name for name in predicted if name in truth]
-    if not names:
+    labelled_names = zip(golds, found.of, strict=True)
+    pairs = [(predicted[n], y) for n, y in labelled_names if n in predicted and y is not None]
+    if not pairs:
         raise click.UsageError(f"{labels} has no label of a trace of {predictions}")
-    pool = [predicted[name] for name in names], [truth[name] for name in names]
+    values, right = map(list, zip(*pairs, strict=True))
     # A constant score has an AUROC of 1/2 in every resample.
-    against = paired_bootstrap(pool[0], [0.0] * len(names), pool[1])
-    row: dict[str, Any] = {"traces": len(names), "right": sum(pool[1])}
-    row |= {metric: evaluate(metric, *pool) for metric in ("auroc", "brier", "ece", "aurc")}
+    against = paired_bootstrap(values, [0.0] * len(pairs), right)
+    row: dict[str, Any] = {"traces": len(pairs), "right": sum(right)}
+    row |= {metric: evaluate(metric, values, right) for metric in ("auroc", "brier", "ece", "aurc")}
     row["auroc_interval"] = against and [against.low + 0.5, against.high + 0.5]
     write_records(out, [row])
-    tell(f"{len(names)} of {len(predicted)} predictions have a label")
-    _show_reliability(row)
+    tell(f"{len(pairs)} of {len(predicted)} predictions have a label")
+    title = f"Reliability: {row['right']} right of {row['traces']} traces"
+    interval = " to ".join(map(_rounded, row["auroc_interval"] or ())) or "-"
+    shown = _rounded(row["auroc"]), interval, *(_rounded(row[x]) for x in ("brier", "ece", "aurc"))
+    _print(title, ("AUROC", "95 % interval", "Brier", "ECE", "AURC"), [shown])
     finish(bool(faults))
 
 
-def _show_reliability(row: dict[str, Any]) -> None:
-    from rich.table import Table
+def _by_id(path: str) -> dict[str, dict[str, Any]]:
+    from symbouq.evidence.signals.traces import readable_records
 
-    title = f"Reliability: {row['right']} right of {row['traces']} traces"
-    table = Table(title=title, box=None, padding=(0, 1, 0, 0))
-    interval = row["auroc_interval"]
-    shown = {
-        "AUROC": _rounded(row["auroc"]),
-        "95 % interval": " to ".join(map(_rounded, interval)) if interval else "-",
-        "Brier": _rounded(row["brier"]),
-        "ECE": _rounded(row["ece"]),
-        "AURC": _rounded(row["aurc"]),
-    }
-    for name in shown:
-        table.add_column(name, justify="right")
-    table.add_row(*shown.values())
-    _print(table)
+    records: dict[str, dict[str, Any]] = {}
+    for record in readable_records(path):
+        if records.setdefault(record["id"], record) is not record:
+            raise click.UsageError(f"{path}: the id {record['id']} occurs twice")
+    return records
 
 
 def _show(rows: Sequence[Row]) -> None:
-    from rich.table import Table
-
     wrong, right = rows[0].result.wrong, rows[0].result.right
     title = f"First errors: {wrong} traces with a wrong claim, {right} without"
-    table = Table(title=title, box=None, padding=(0, 1, 0, 0))
     kept = ("keeps wrong %", "claims kept %") if any(row.kept for row in rows) else ()
-    for name in ("method", "found %", "cleared %", "F1 %", "95 % interval", *kept):
-        table.add_column(name, justify="left" if name == "method" else "right")
+    lines = []
     for row in rows:
         result = row.result
         shares = (result.found, result.cleared, result.f1)
         interval = "-" if result.interval is None else " to ".join(map(_percent, result.interval))
         means = [fmean(each) for each in zip(*((k.wrong, k.claims) for k in row.kept), strict=True)]
-        table.add_row(row.method, *map(_percent, shares), interval, *map(_percent, means))
-    _print(table)
+        lines.append((row.method, *map(_percent, shares), interval, *map(_percent, means)))
+    _print(title, ("method", "found %", "cleared %", "F1 %", "95 % interval", *kept), lines)
 
 
-def _print(table: Table) -> None:
+def _print(title: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich.console import Console
+    from rich.table import Table
 
+    table = Table(title=title, box=None, padding=(0, 1, 0, 0))
+    for name in names:
+        table.add_column(name, justify="left" if name == "method" else "right")
+    for row in rows:
+        table.add_row(*row)
     Console(stderr=True, highlight=False, emoji=False, width=100).print(table)
 
 

@@ -48,7 +48,7 @@ class Case:
         name: The id of the trace; empty where it could not be read.
         failures: The claims that fail.
         error: Why it could not be audited; empty where it was.
-        open: Why none of its claims is decided; empty where one is.
+        undecided: Why none of its claims is decided; empty where one is.
     """
 
     file: str
@@ -56,7 +56,7 @@ class Case:
     name: str
     failures: tuple[Failure, ...] = ()
     error: str = ""
-    open: str = ""
+    undecided: str = ""
 
 
 @dataclass
@@ -87,7 +87,7 @@ class Checks:
         self.decided += decided
         why = f"claim 1: {claims[0]['message']}" if claims else "it makes no claims"
         reason = "" if decided else f"no claim was decided; {why}"
-        self.cases.append(Case(file, line, audit["id"], failures, open=reason))
+        self.cases.append(Case(file, line, audit["id"], failures, undecided=reason))
 
     def add_error(self, file: str, line: int, name: str, error: str) -> None:
         """Takes in a record that could not be audited, and why."""
@@ -95,11 +95,11 @@ class Checks:
 
     def exceed(self, share: float) -> bool:
         """Whether more than a share of the claims fail."""
-        return self.failing > share * self.claims
+        return self._share(self.failing) > share
 
     def fall_short(self, share: float) -> bool:
         """Whether less than a share of the claims are decided, or no trace was audited."""
-        return all(case.error for case in self.cases) or self.decided < share * self.claims
+        return all(case.error for case in self.cases) or self._share(self.decided) < share
 
     @property
     def message(self) -> str:
@@ -112,8 +112,10 @@ class Checks:
         return self._part(self.decided, "decided")
 
     def _part(self, count: int, kind: str) -> str:
-        part = count / self.claims if self.claims else 0.0
-        return f"{count:,} of {self.claims:,} claims are {kind} ({part:.1%})"
+        return f"{count:,} of {self.claims:,} claims are {kind} ({self._share(count):.1%})"
+
+    def _share(self, count: int) -> float:
+        return count / self.claims if self.claims else 0.0
 
     def _failures(self, audit: Mapping[str, Any]) -> Iterator[Failure]:
         for claim in audit["claims"]:
@@ -123,11 +125,8 @@ class Checks:
 
 
 def junit(checks: Checks) -> bytes:
-    """Checks as JUnit's XML: a suite for each file, a case for each trace.
-
-    A trace without a decided claim is skipped. Where there are no records, one case says so as an
-    error, since tools show a file without cases as a pass.
-    """
+    """Checks as JUnit's XML: a suite for each file, a case for each trace."""
+    # Tools show a file without cases as a pass.
     everything = checks.cases or [Case("symbouq audit", 0, "traces", error="no trace was audited")]
     suites: dict[str, list[Case]] = {}
     for case in everything:
@@ -148,8 +147,8 @@ def junit(checks: Checks) -> bytes:
                     test, "failure", type=first.verdict, message=_xml(_sentence(first))
                 )
                 failure.text = _xml("\n".join(map(_sentence, case.failures)))
-            elif case.open:
-                ElementTree.SubElement(test, "skipped", message=_xml(case.open))
+            elif case.undecided:
+                ElementTree.SubElement(test, "skipped", message=_xml(case.undecided))
     ElementTree.indent(root)
     text: bytes = ElementTree.tostring(root, "utf-8", xml_declaration=True)
     return text + b"\n"
@@ -186,15 +185,13 @@ def github(checks: Checks) -> Iterator[str]:
     """Checks as workflow commands of GitHub: one `::error` line for each claim that fails."""
     for case in checks.cases:
         for failure in case.failures:
-            properties = {
-                "file": shown_path(case.file).as_posix(),
-                "line": case.line,
-                "title": f"{failure.verdict} claim in {case.name}",
-            }
-            told = ",".join(f"{key}={_property(str(value))}" for key, value in properties.items())
-            yield f"::error {told}::{_data(_sentence(failure))}"
+            place = _escaped(shown_path(case.file).as_posix(), _IN_PROPERTIES)
+            title = _escaped(f"{failure.verdict} claim in {case.name}", _IN_PROPERTIES)
+            told = _escaped(_sentence(failure))
+            yield f"::error file={place},line={case.line},title={title}::{told}"
 
 
+_IN_PROPERTIES = "%\r\n:,"
 _HELP = "The result names the premises of the verdict; `symbouq explain` shows the whole trace."
 _RULES = {
     Verdict.ENTAILED: "The claim follows from the scene and the claims before it.",
@@ -213,7 +210,7 @@ def _counts(cases: Collection[Case]) -> dict[str, str]:
         "tests": str(len(cases)),
         "failures": str(sum(bool(case.failures) for case in cases)),
         "errors": str(sum(bool(case.error) for case in cases)),
-        "skipped": str(sum(bool(case.open and not case.failures) for case in cases)),
+        "skipped": str(sum(bool(case.undecided and not case.failures) for case in cases)),
     }
 
 
@@ -221,11 +218,8 @@ def _xml(text: str) -> str:
     return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def _data(text: str) -> str:
-    """The message of a workflow command, escaped as GitHub's runner reads it."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    """A property of a workflow command, escaped likewise."""
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+def _escaped(text: str, signs: str = "%\r\n") -> str:
+    """A text of a workflow command, as GitHub's runner reads it."""
+    for sign in signs:
+        text = text.replace(sign, f"%{ord(sign):02X}")
+    return text

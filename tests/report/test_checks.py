@@ -135,6 +135,16 @@ def test_a_share_must_be_decided(share: float, short: bool) -> None:
     assert checks.fall_short(share) is short
 
 
+@pytest.mark.parametrize(("count", "share"), [(7, 0.07), (29, 0.29)])
+def test_a_share_that_is_met_exactly_holds(count: int, share: float) -> None:
+    # As floats, 100 times 0.07 is more than 7, and 100 times 0.29 less than 29.
+    checks = Checks()
+    claims = [("contradicted", "unknown")] * count + [("unknown", "unknown")] * (100 - count)
+    checks.add(audit("a", *claims), "f", 1)
+    assert not checks.fall_short(share)
+    assert not checks.exceed(share)
+
+
 def test_no_audited_trace_falls_short_of_any_share() -> None:
     checks = Checks()
     assert checks.fall_short(0)
