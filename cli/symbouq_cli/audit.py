@@ -26,7 +26,7 @@ from symbouq_cli.terminal import tell
 if TYPE_CHECKING:
     from symbouq.integrations.telemetry import AuditEvents
 
-_FILE = click.Path(dir_okay=False)
+_FILE = click.Path(dir_okay=False, allow_dash=True)
 _VERDICTS = ("entailed", "contradicted", "unknown", "not-evaluable")
 _CHECKS = together(
     option(
@@ -44,13 +44,26 @@ _CHECKS = together(
         help="With --fail-on, the share of claims that may have it.",
     ),
     option(
+        "--min-decided",
+        metavar="SHARE",
+        type=click.FloatRange(0, 1),
+        help="Exit with 3 where a smaller share of claims is entailed or contradicted, or where no "
+        "trace was audited.",
+    ),
+    option(
         "--junit",
         metavar="FILE",
         type=_FILE,
         help="Also write JUnit XML: a case fails where a claim has a verdict of --fail-on, or is "
-        "contradicted.",
+        "contradicted, and is skipped where no claim was decided; - is standard output.",
     ),
     option("--sarif", metavar="FILE", type=_FILE, help="Also write the same as SARIF."),
+    option(
+        "--github",
+        is_flag=True,
+        help="Also print an annotation of a GitHub workflow for each of these claims, to standard "
+        "error.",
+    ),
     option(
         "--otel",
         is_flag=True,
@@ -78,8 +91,10 @@ def audit(
     report: str | None,
     fail_on: tuple[str, ...],
     fail_over: float,
+    min_decided: float | None,
     junit: str | None,
     sarif: str | None,
+    github: bool,
     otel: bool,
     follow: bool,
     **options: Any,
@@ -107,8 +122,9 @@ def audit(
 
     names = ("profile", "ontology", "context", "pipeline", "answers")
     arguments = tuple(options[name] for name in names)
+    gated = bool(fail_on) or min_decided is not None
     if follow:
-        if report or fail_on or junit or sarif or otel or options["shards"]:
+        if report or gated or junit or sarif or github or otel or options["shards"]:
             raise click.UsageError("--follow prints claims, and takes no other output or check")
         _follow(files, out, arguments)
         return
@@ -119,16 +135,18 @@ def audit(
         refuse_overwriting(sources, path, flag)
         others = {"--out": out} | {o: p for o, p in written.items() if o != flag}
         for other, name in others.items():
-            if name != "-" and same_file(name, path):
+            if name == path or ("-" not in (name, path) and same_file(name, path)):
                 raise click.UsageError(f"{flag} and {other} name the same file")
     if fail_over and not fail_on:
         raise click.UsageError("--fail-over is the share that --fail-on lets pass: give that, too")
-    if options["shards"] and (written or fail_on or otel):
-        flag = next(iter(written), "--fail-on" if fail_on else "--otel")
+    flags = {"--fail-on": fail_on, "--min-decided": gated, "--github": github, "--otel": otel}
+    unsharded = [*written, *(flag for flag, given in flags.items() if given)]
+    if options["shards"] and unsharded:
+        flag = unsharded[0]
         raise click.UsageError(f"{flag} shows one --out; audit some shards again for it")
     table = SummaryTable()
     checks = shown.Checks([*map(Verdict, fail_on)] or [Verdict.CONTRADICTED])
-    checked = bool(fail_on or junit or sarif)
+    checked = gated or bool(junit or sarif or github)
     with ExitStack() as stack:
         if report is None:
             job, page = Job(auditing, arguments, Trace, Summary.total), None
@@ -159,9 +177,13 @@ def audit(
         failed = run(sources, out, job, options, keep, table.take, prepare, lose)
     table.show()
     for place, form in ((junit, shown.junit), (sarif, shown.sarif)):
-        if place is not None:
+        if place == "-":
+            click.echo(form(checks), nl=False)
+        elif place is not None:
             with replacing(place) as stream:
                 stream.write(form(checks))
+    for annotation in shown.github(checks) if github else ():
+        tell(annotation)
     lost = events.lost if events is not None else 0
     if events is not None and lost:
         tell(
@@ -170,11 +192,15 @@ def audit(
         )
     if fail_on:
         tell(checks.message)
+    short = min_decided is not None and checks.fall_short(min_decided)
+    if min_decided is not None:
+        fault = f"; --min-decided {min_decided:g} does not hold" if short else ""
+        tell(checks.decided_message + fault)
     advised = advice(table.total(), options["ontology"], options["pipeline"])
     for line in (advised, senses(table.total(), options["ontology"])):
         if line is not None:
             tell(line)
-    if fail_on and checks.exceed(fail_over):
+    if short or (fail_on and checks.exceed(fail_over)):
         finish(FAILED_CHECKS)
     finish(UNUSABLE if lost else failed > 0)
 

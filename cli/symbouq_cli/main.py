@@ -1,7 +1,7 @@
 """The `symbouq` command: options in, library calls, output.
 
 Exit codes: 0 everything was read, 1 some records failed, 2 rules, options or output are
-wrong, or SymboUQ itself is, 3 a gate does not hold (`--fail-on`), 130 interrupted, 129 and 143
+wrong, or SymboUQ itself is, 3 a gate does not hold, 130 interrupted, 129 and 143
 hung up and terminated.
 """
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 UNUSABLE = 2
 FAILED_CHECKS = 3
-"""Exit codes: rules, options or output cannot be used; `--fail-on` does not hold."""
+"""Exit codes: rules, options or output cannot be used; a gate does not hold."""
 
 
 option = partial(click.option, show_default=True)

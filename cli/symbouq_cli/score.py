@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from symbouq_cli.labels import FILE, STREAM
-from symbouq_cli.options import option, out_option
+from symbouq_cli.options import finish, option, out_option
 from symbouq_cli.terminal import tell
 
 if TYPE_CHECKING:
@@ -94,23 +95,104 @@ def first_error(
     _show(rows)
 
 
-def _show(rows: Sequence[Row]) -> None:
-    from rich.console import Console
-    from rich.table import Table
+@score.command()
+@click.argument("predictions", type=STREAM)
+@click.argument("labels", type=FILE)
+@out_option("-")
+def reliability(predictions: str, labels: str, out: str) -> None:
+    """Measure how well predicted reliabilities tell right answers from wrong ones.
 
+    PREDICTIONS are those of `symbouq predict`. LABELS are the traces with `correct`, or with
+    the right `answer`, as `symbouq fit` takes them; `id` and `correct` alone are enough. AUROC says
+    how well they rank, with its 95 % bootstrap interval over traces; the Brier score and ECE how
+    well they are calibrated; AURC how much is wrong where only the most reliable traces count.
+
+    Example: symbouq score reliability reliability.jsonl test.jsonl
+    """
+    from symbouq.errors import RecordError
+    from symbouq.io.output import write_records
+    from symbouq.metrics import evaluate, paired_bootstrap
+    from symbouq.reliability.labels import gold_in, labelled
+    from symbouq_cli.run import refuse_overwriting
+
+    refuse_overwriting([predictions, labels], out, "--out")
+    predicted = {}
+    for name, record in _by_id(predictions).items():
+        value = record.get("reliability")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise click.UsageError(
+                f"{predictions}: {name} has no `reliability` from 0 to 1 (`symbouq predict`)"
+            )
+        predicted[name] = value
+    golds, faults = {}, Counter[str]()
+    for name, record in _by_id(labels).items():
+        try:
+            golds[name] = gold_in(record)
+        except RecordError as error:
+            faults[error.message] += 1
+    found = labelled([*golds.values()])
+    faults.update(found.faults)
+    for fault, count in faults.items():
+        tell(f"{labels}: {fault} ({count} record{'s' * (count > 1)})")
+    for warning in found.warnings:
+        tell(f"warning: {warning}")
+    labelled_names = zip(golds, found.of, strict=True)
+    pairs = [(predicted[n], y) for n, y in labelled_names if n in predicted and y is not None]
+    if not pairs:
+        raise click.UsageError(f"{labels} has no label of a trace of {predictions}")
+    values, right = map(list, zip(*pairs, strict=True))
+    # A constant score has an AUROC of 1/2 in every resample.
+    against = paired_bootstrap(values, [0.0] * len(pairs), right)
+    row: dict[str, Any] = {"traces": len(pairs), "right": sum(right)}
+    row |= {metric: evaluate(metric, values, right) for metric in ("auroc", "brier", "ece", "aurc")}
+    row["auroc_interval"] = against and [against.low + 0.5, against.high + 0.5]
+    write_records(out, [row])
+    tell(f"{len(pairs)} of {len(predicted)} predictions have a label")
+    title = f"Reliability: {row['right']} right of {row['traces']} traces"
+    interval = " to ".join(map(_rounded, row["auroc_interval"] or ())) or "-"
+    shown = _rounded(row["auroc"]), interval, *(_rounded(row[x]) for x in ("brier", "ece", "aurc"))
+    _print(title, ("AUROC", "95 % interval", "Brier", "ECE", "AURC"), [shown])
+    finish(bool(faults))
+
+
+def _by_id(path: str) -> dict[str, dict[str, Any]]:
+    from symbouq.evidence.signals.traces import readable_records
+
+    records: dict[str, dict[str, Any]] = {}
+    for record in readable_records(path):
+        if records.setdefault(record["id"], record) is not record:
+            raise click.UsageError(f"{path}: the id {record['id']} occurs twice")
+    return records
+
+
+def _show(rows: Sequence[Row]) -> None:
     wrong, right = rows[0].result.wrong, rows[0].result.right
     title = f"First errors: {wrong} traces with a wrong claim, {right} without"
-    table = Table(title=title, box=None, padding=(0, 1, 0, 0))
     kept = ("keeps wrong %", "claims kept %") if any(row.kept for row in rows) else ()
-    for name in ("method", "found %", "cleared %", "F1 %", "95 % interval", *kept):
-        table.add_column(name, justify="left" if name == "method" else "right")
+    lines = []
     for row in rows:
         result = row.result
         shares = (result.found, result.cleared, result.f1)
         interval = "-" if result.interval is None else " to ".join(map(_percent, result.interval))
         means = [fmean(each) for each in zip(*((k.wrong, k.claims) for k in row.kept), strict=True)]
-        table.add_row(row.method, *map(_percent, shares), interval, *map(_percent, means))
+        lines.append((row.method, *map(_percent, shares), interval, *map(_percent, means)))
+    _print(title, ("method", "found %", "cleared %", "F1 %", "95 % interval", *kept), lines)
+
+
+def _print(title: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, box=None, padding=(0, 1, 0, 0))
+    for name in names:
+        table.add_column(name, justify="left" if name == "method" else "right")
+    for row in rows:
+        table.add_row(*row)
     Console(stderr=True, highlight=False, emoji=False, width=100).print(table)
+
+
+def _rounded(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
 
 
 def _percent(share: float | None) -> str:

@@ -16,7 +16,7 @@ import clingo
 from clingo import ast
 
 from symbouq.errors import OntologyError
-from symbouq.io.sarif import Result, sarif_log
+from symbouq.io.sarif import Result, Rule, sarif_log
 from symbouq.logic.programs import TraceSolver, clashes
 from symbouq.ontology.compilation import (
     checks,
@@ -264,7 +264,8 @@ def as_json(findings: Sequence[Finding]) -> list[dict[str, object]]:
 def as_sarif(findings: Sequence[Finding]) -> dict[str, object]:
     """Findings as a SARIF log."""
     table = checks()
-    rules = {code: table[code].mend for code in sorted({finding.code for finding in findings})}
+    found = sorted({finding.code for finding in findings})
+    rules = {code: Rule(code, table[code].mend, table[code].mend) for code in found}
     results = [
         Result(each.code, each.severity, f"{each.message}. {each.mend}", each.file, each.line)
         for each in findings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from symbouq.version import __version__
@@ -32,14 +32,28 @@ class Result:
     key: str = ""
 
 
+class Rule(NamedTuple):
+    """What code hosts show of a rule.
+
+    Attributes:
+        title: Its name in a few words.
+        description: What it finds, in a sentence.
+        help: What to do about a result.
+    """
+
+    title: str
+    description: str
+    help: str
+
+
 def sarif_log(
-    tool: str, rules: Mapping[str, str], results: Sequence[Result], faults: Sequence[Result] = ()
+    tool: str, rules: Mapping[str, Rule], results: Sequence[Result], faults: Sequence[Result] = ()
 ) -> dict[str, Any]:
     """A log of one run.
 
     Args:
         tool: The name of the tool.
-        rules: What each rule says, by its id; those of the results at least.
+        rules: The rules by their ids; those of the results at least.
         results: What was found.
         faults: What of the input could not be read.
     """
@@ -47,7 +61,15 @@ def sarif_log(
     driver = {
         "name": tool,
         "version": __version__,
-        "rules": [{"id": rule, "help": {"text": text}} for rule, text in rules.items()],
+        "rules": [
+            {
+                "id": name,
+                "shortDescription": {"text": rule.title},
+                "fullDescription": {"text": rule.description},
+                "help": {"text": rule.help},
+            }
+            for name, rule in rules.items()
+        ],
     }
     run: dict[str, Any] = {
         "tool": {"driver": driver},
@@ -70,11 +92,16 @@ def sarif_log(
     }
 
 
-def _told(result: Result) -> dict[str, Any]:
-    # Code hosts show paths from the folder that they check out.
-    path = PurePath(result.file)
+def shown_path(file: str) -> PurePath:
+    """The path of a file as code hosts show it: from the working folder, where it is in there."""
+    path = PurePath(file)
     if path.is_absolute() and path.is_relative_to(Path.cwd()):
-        path = path.relative_to(Path.cwd())
+        return path.relative_to(Path.cwd())
+    return path
+
+
+def _told(result: Result) -> dict[str, Any]:
+    path = shown_path(result.file)
     uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
     place: dict[str, Any] = {"artifactLocation": {"uri": uri}}
     if result.line > 0:

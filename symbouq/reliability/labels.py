@@ -5,13 +5,13 @@ Nothing that predicts imports this module.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from symbouq.auditing.correctness import answer_label, committed, misfit
 from symbouq.errors import RecordError, SymboUQError
-from symbouq.records import Trace
+from symbouq.records import Trace, make_record
 
 _FIELDS = ("id", "dataset", "question", "response", "conclusion", "answer", "answer_space",
            "correct", "meta", "generation")  # fmt: skip
@@ -38,6 +38,17 @@ def gold_of(trace: Trace) -> Gold:
     if trace.conclusion is None and trace.response is None:
         gold["conclusion"] = trace.claims[-1].text if trace.claims else ""
     return gold
+
+
+def gold_in(record: Mapping[str, Any]) -> Gold:
+    """The same of a record in its dictionary form: a trace, or `id` and `correct` without text.
+
+    Raises:
+        RecordError: As `gold_of`, and if it is neither.
+    """
+    if record.get("correct") is None or record.keys() & {"response", "conclusion", "claims"}:
+        return gold_of(make_record(Trace, record))
+    return gold_of(Trace.model_construct(**record))
 
 
 def answer_spaces(golds: Iterable[Gold]) -> dict[str | None, list[str]]:

@@ -1,4 +1,5 @@
-"""Audits as checks of continuous integration: whether they pass, as JUnit's XML and as SARIF.
+"""Audits as checks of continuous integration: whether they pass, as JUnit's XML, as SARIF and as
+annotations of GitHub.
 
 What fails a check are claims with one of some verdicts, `contradicted` unless others are named,
 and records that cannot be audited.
@@ -14,7 +15,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from symbouq.auditing.verdicts import Verdict, verdict_in
-from symbouq.io.sarif import Result, sarif_log
+from symbouq.io.sarif import Result, Rule, sarif_log, shown_path
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that no XML can hold."""
@@ -47,6 +48,7 @@ class Case:
         name: The id of the trace; empty where it could not be read.
         failures: The claims that fail.
         error: Why it could not be audited; empty where it was.
+        undecided: Why none of its claims is decided; empty where one is.
     """
 
     file: str
@@ -54,6 +56,7 @@ class Case:
     name: str
     failures: tuple[Failure, ...] = ()
     error: str = ""
+    undecided: str = ""
 
 
 @dataclass
@@ -64,20 +67,27 @@ class Checks:
         verdicts: The verdicts that fail a claim.
         claims: How many claims there are.
         failing: How many of them fail.
+        decided: How many are entailed or contradicted.
         cases: Every record.
     """
 
     verdicts: Collection[Verdict] = (Verdict.CONTRADICTED,)
     claims: int = 0
     failing: int = 0
+    decided: int = 0
     cases: list[Case] = field(default_factory=list)
 
     def add(self, audit: Mapping[str, Any], file: str, line: int) -> None:
         """Checks an audit, in its dictionary form."""
         failures = tuple(self._failures(audit))
-        self.claims += len(audit["claims"])
+        claims, context = audit["claims"], audit["context"]
+        decided = sum(Verdict(verdict_in(claim, context)).determinate for claim in claims)
+        self.claims += len(claims)
         self.failing += len(failures)
-        self.cases.append(Case(file, line, audit["id"], failures))
+        self.decided += decided
+        why = f"claim 1: {claims[0]['message']}" if claims else "it makes no claims"
+        reason = "" if decided else f"no claim was decided; {why}"
+        self.cases.append(Case(file, line, audit["id"], failures, undecided=reason))
 
     def add_error(self, file: str, line: int, name: str, error: str) -> None:
         """Takes in a record that could not be audited, and why."""
@@ -85,14 +95,27 @@ class Checks:
 
     def exceed(self, share: float) -> bool:
         """Whether more than a share of the claims fail."""
-        return self.failing > share * self.claims
+        return self._share(self.failing) > share
+
+    def fall_short(self, share: float) -> bool:
+        """Whether less than a share of the claims are decided, or no trace was audited."""
+        return all(case.error for case in self.cases) or self._share(self.decided) < share
 
     @property
     def message(self) -> str:
         """How many claims fail, in words."""
-        kinds = " or ".join(self.verdicts)
-        part = self.failing / self.claims if self.claims else 0.0
-        return f"{self.failing:,} of {self.claims:,} claims are {kinds} ({part:.1%})"
+        return self._part(self.failing, " or ".join(self.verdicts))
+
+    @property
+    def decided_message(self) -> str:
+        """How many claims are decided, in words."""
+        return self._part(self.decided, "decided")
+
+    def _part(self, count: int, kind: str) -> str:
+        return f"{count:,} of {self.claims:,} claims are {kind} ({self._share(count):.1%})"
+
+    def _share(self, count: int) -> float:
+        return count / self.claims if self.claims else 0.0
 
     def _failures(self, audit: Mapping[str, Any]) -> Iterator[Failure]:
         for claim in audit["claims"]:
@@ -103,10 +126,12 @@ class Checks:
 
 def junit(checks: Checks) -> bytes:
     """Checks as JUnit's XML: a suite for each file, a case for each trace."""
+    # Tools show a file without cases as a pass.
+    everything = checks.cases or [Case("symbouq audit", 0, "traces", error="no trace was audited")]
     suites: dict[str, list[Case]] = {}
-    for case in checks.cases:
+    for case in everything:
         suites.setdefault(case.file, []).append(case)
-    root = ElementTree.Element("testsuites", {"name": "symbouq audit", **_counts(checks.cases)})
+    root = ElementTree.Element("testsuites", {"name": "symbouq audit", **_counts(everything)})
     for file, cases in suites.items():
         suite = ElementTree.SubElement(root, "testsuite", {"name": _xml(file), **_counts(cases)})
         for case in cases:
@@ -122,6 +147,8 @@ def junit(checks: Checks) -> bytes:
                     test, "failure", type=first.verdict, message=_xml(_sentence(first))
                 )
                 failure.text = _xml("\n".join(map(_sentence, case.failures)))
+            elif case.undecided:
+                ElementTree.SubElement(test, "skipped", message=_xml(case.undecided))
     ElementTree.indent(root)
     text: bytes = ElementTree.tostring(root, "utf-8", xml_declaration=True)
     return text + b"\n"
@@ -146,11 +173,26 @@ def sarif(checks: Checks) -> bytes:
     faults = [
         Result("", "error", case.error, case.file, case.line) for case in checks.cases if case.error
     ]
-    rules = {verdict.value: _RULES[verdict] for verdict in checks.verdicts}
+    rules = {
+        verdict.value: Rule(f"{verdict.capitalize()} claim", _RULES[verdict], _HELP)
+        for verdict in checks.verdicts
+    }
     log = sarif_log("symbouq audit", rules, results, faults)
     return json.dumps(log, ensure_ascii=False, indent=2).encode() + b"\n"
 
 
+def github(checks: Checks) -> Iterator[str]:
+    """Checks as workflow commands of GitHub: one `::error` line for each claim that fails."""
+    for case in checks.cases:
+        for failure in case.failures:
+            place = _escaped(shown_path(case.file).as_posix(), _IN_PROPERTIES)
+            title = _escaped(f"{failure.verdict} claim in {case.name}", _IN_PROPERTIES)
+            told = _escaped(_sentence(failure))
+            yield f"::error file={place},line={case.line},title={title}::{told}"
+
+
+_IN_PROPERTIES = "%\r\n:,"
+_HELP = "The result names the premises of the verdict; `symbouq explain` shows the whole trace."
 _RULES = {
     Verdict.ENTAILED: "The claim follows from the scene and the claims before it.",
     Verdict.CONTRADICTED: "The claim contradicts the scene or the claims before it.",
@@ -168,8 +210,16 @@ def _counts(cases: Collection[Case]) -> dict[str, str]:
         "tests": str(len(cases)),
         "failures": str(sum(bool(case.failures) for case in cases)),
         "errors": str(sum(bool(case.error) for case in cases)),
+        "skipped": str(sum(bool(case.undecided and not case.failures) for case in cases)),
     }
 
 
 def _xml(text: str) -> str:
     return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def _escaped(text: str, signs: str = "%\r\n") -> str:
+    """A text of a workflow command, as GitHub's runner reads it."""
+    for sign in signs:
+        text = text.replace(sign, f"%{ord(sign):02X}")
+    return text

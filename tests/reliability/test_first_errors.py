@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from helpers.commands import read_lines, run, write_lines
 
 from symbouq.evidence.scorers.bank import Score
@@ -108,3 +109,67 @@ def test_the_command(tmp_path: Path) -> None:
     refused = run("score", "first-error", audits, other)
     assert refused.exit_code == 2 and "tells of no trace" in refused.stderr
     assert json.loads((tmp_path / "out.jsonl").read_text().splitlines()[-1])["method"] == MAJORITY
+
+
+def test_reliability_is_scored_by_labels(tmp_path: Path) -> None:
+    # Three of the four pairs of a right and a wrong trace rank as they should.
+    scores = {"a": 0.9, "b": 0.6, "c": 0.7, "d": 0.1, "unlabelled": 0.5}
+    given = write_lines(
+        tmp_path / "reliability.jsonl",
+        *({"id": name, "reliability": score} for name, score in scores.items()),
+    )
+    trace = {
+        "scene": ["A is left of B."],
+        "question": "Where is A?",
+        "answer": "left",
+        "answer_space": ["left", "right"],
+    }
+    told = write_lines(
+        tmp_path / "labels.jsonl",
+        {"id": "a", "correct": True},
+        {"id": "b", "conclusion": "left", **trace},
+        {"id": "c", "conclusion": "right", **trace},
+        {"id": "d", "correct": False},
+        {"id": "other", "correct": True},
+    )
+    out = tmp_path / "out.jsonl"
+    result = run("score", "reliability", given, told, "--out", out)
+    assert result.exit_code == 0, result.stderr
+    assert "4 of 5 predictions have a label" in result.stderr
+    assert "Reliability: 2 right of 4 traces" in result.stderr
+    (row,) = read_lines(out)
+    assert (row["traces"], row["right"], row["auroc"]) == (4, 2, 0.75)
+    # The squares are 0.01, 0.16, 0.49 and 0.01, the distances 0.1, 0.4, 0.7 and 0.1.
+    assert row["brier"] == pytest.approx(0.67 / 4)
+    assert row["ece"] == pytest.approx(1.3 / 4)
+    # By falling reliability, the risks are 0, 1/2, 1/3 and 2/4.
+    assert row["aurc"] == pytest.approx((1 / 2 + 1 / 3 + 1 / 2) / 4)
+    # Each of both classes is drawn alone often: the best resamples rank all pairs, the worst none.
+    assert row["auroc_interval"] == [0.0, 1.0]
+
+
+def test_labels_that_cannot_be_used_for_reliability(tmp_path: Path) -> None:
+    given = write_lines(
+        tmp_path / "reliability.jsonl",
+        {"id": "a", "reliability": 0.9},
+        {"id": "b", "reliability": 0.2},
+    )
+    some = write_lines(
+        tmp_path / "some.jsonl",
+        {"id": "a", "correct": True},
+        {"id": "b", "correct": "perhaps"},
+        {"id": "c", "correct": "perhaps"},
+    )
+    result = run("score", "reliability", given, some)
+    assert result.exit_code == 1
+    assert "found 'perhaps' (2 records)" in result.stderr
+    row = json.loads(result.stdout)
+    assert (row["traces"], row["auroc"], row["auroc_interval"]) == (1, None, None)
+    other = write_lines(tmp_path / "other.jsonl", {"id": "x", "correct": True})
+    refused = run("score", "reliability", given, other)
+    assert refused.exit_code == 2 and "has no label of a trace" in refused.stderr
+    twice = write_lines(tmp_path / "twice.jsonl", *[{"id": "a", "correct": True}] * 2)
+    refused = run("score", "reliability", given, twice)
+    assert refused.exit_code == 2 and "the id a occurs twice" in refused.stderr
+    swapped = run("score", "reliability", some, given)
+    assert swapped.exit_code == 2 and "has no `reliability` from 0 to 1" in swapped.stderr

@@ -13,7 +13,7 @@ from symbouq_cli.audit import audit as audit_command
 from symbouq_cli.main import main
 
 from symbouq.auditing.verdicts import Verdict
-from symbouq.report.checks import Checks, junit, sarif
+from symbouq.report.checks import Checks, github, junit, sarif
 
 GOOD = {
     "id": "good",
@@ -76,9 +76,11 @@ def test_junit_has_a_suite_a_file_and_a_case_a_trace() -> None:
     checks.add(audit("b", ("entailed", "entailed")), "x/f.jsonl", 4)
     checks.add_error("x/g.jsonl", 1, "", 'no "id"')
     root = ElementTree.fromstring(junit(checks))
-    assert root.attrib == {"name": "symbouq audit", "tests": "3", "failures": "1", "errors": "1"}
+    counts = {"tests": "3", "failures": "1", "errors": "1", "skipped": "0"}
+    assert root.attrib == {"name": "symbouq audit", **counts}
     first, second = root
-    assert first.attrib == {"name": "x/f.jsonl", "tests": "2", "failures": "1", "errors": "0"}
+    counts = {"tests": "2", "failures": "1", "errors": "0", "skipped": "0"}
+    assert first.attrib == {"name": "x/f.jsonl", **counts}
     bad, good = first
     assert bad.attrib == {"name": "a", "classname": "x/f.jsonl", "file": "x/f.jsonl", "line": "3"}
     (failure,) = bad
@@ -91,6 +93,77 @@ def test_junit_has_a_suite_a_file_and_a_case_a_trace() -> None:
     (unread,) = second
     assert unread.get("name") == "line 1"
     assert unread[0].attrib == {"message": 'no "id"'}
+
+
+def test_junit_skips_a_trace_of_which_nothing_is_decided() -> None:
+    checks = Checks()
+    checks.add(audit("a", ("unknown", "unknown"), ("not-evaluable", "unknown")), "f", 1)
+    checks.add(audit("b", ("unknown", "unknown"), ("entailed", "unknown")), "f", 2)
+    checks.add(audit("c"), "f", 3)
+    root = ElementTree.fromstring(junit(checks))
+    assert (root.get("failures"), root.get("skipped")) == ("0", "2")
+    ((first, second, third),) = root
+    assert [(each.tag, each.attrib) for each in first] == [
+        ("skipped", {"message": "no claim was decided; claim 1: m"})
+    ]
+    assert not list(second)
+    assert third[0].attrib == {"message": "no claim was decided; it makes no claims"}
+
+
+def test_a_failure_of_an_undecided_trace_is_a_failure() -> None:
+    checks = Checks([Verdict.UNKNOWN])
+    checks.add(audit("a", ("unknown", "unknown")), "f", 1)
+    root = ElementTree.fromstring(junit(checks))
+    assert (root.get("failures"), root.get("skipped")) == ("1", "0")
+    assert [each.tag for each in root[0][0]] == ["failure"]
+
+
+def test_junit_without_records_is_no_pass() -> None:
+    root = ElementTree.fromstring(junit(Checks()))
+    assert (root.get("tests"), root.get("errors")) == ("1", "1")
+    assert root[0][0][0].attrib == {"message": "no trace was audited"}
+
+
+@pytest.mark.parametrize(
+    ("share", "short"), [(0.0, False), (0.5, False), (0.51, True), (1.0, True)]
+)
+def test_a_share_must_be_decided(share: float, short: bool) -> None:
+    checks = Checks()
+    checks.add(audit("a", ("contradicted", "unknown"), ("entailed", "unknown")), "f", 1)
+    checks.add(audit("b", ("unknown", "entailed"), ("not-evaluable", "unknown")), "f", 2)
+    assert checks.decided_message == "2 of 4 claims are decided (50.0%)"
+    assert checks.fall_short(share) is short
+
+
+@pytest.mark.parametrize(("count", "share"), [(7, 0.07), (29, 0.29)])
+def test_a_share_that_is_met_exactly_holds(count: int, share: float) -> None:
+    # As floats, 100 times 0.07 is more than 7, and 100 times 0.29 less than 29.
+    checks = Checks()
+    claims = [("contradicted", "unknown")] * count + [("unknown", "unknown")] * (100 - count)
+    checks.add(audit("a", *claims), "f", 1)
+    assert not checks.fall_short(share)
+    assert not checks.exceed(share)
+
+
+def test_no_audited_trace_falls_short_of_any_share() -> None:
+    checks = Checks()
+    assert checks.fall_short(0)
+    checks.add_error("f", 1, "", "unreadable")
+    assert checks.fall_short(0)
+    checks.add(audit("a", ("unknown", "unknown")), "f", 2)
+    assert not checks.fall_short(0)
+
+
+def test_annotations_are_escaped_as_github_reads_them() -> None:
+    checks = Checks([Verdict.CONTRADICTED])
+    record = audit("a:1, 5%", ("contradicted", "unknown"), ("unknown", "unknown"))
+    record["claims"][0] |= {"text": "A: 50%,\r\nB", "message": "m"}
+    checks.add(record, "x,y:z%.jsonl", 3)
+    checks.add_error("g.jsonl", 2, "", "unreadable")
+    assert [*github(checks)] == [
+        "::error file=x%2Cy%3Az%25.jsonl,line=3,title=contradicted claim in a%3A1%2C 5%25"
+        '::claim 1, "A: 50%25,%0D%0AB", is contradicted: m'
+    ]
 
 
 def test_what_no_xml_can_hold_is_replaced() -> None:
@@ -108,7 +181,10 @@ def test_sarif_has_a_result_a_claim_at_the_traces_line() -> None:
     checks.add(audit("a", ("contradicted", "unknown")), "f.jsonl", 3)
     checks.add_error("g.jsonl", 2, "", "unreadable")
     (run,) = json.loads(sarif(checks))["runs"]
-    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["contradicted"]
+    (rule,) = run["tool"]["driver"]["rules"]
+    assert rule["id"] == "contradicted"
+    assert rule["shortDescription"]["text"] == "Contradicted claim"
+    assert all(rule[each]["text"] for each in ("fullDescription", "help"))
     (result,) = run["results"]
     assert result["ruleId"] == "contradicted"
     assert result["message"]["text"] == 'a: claim 1, "t1", is contradicted: m'
@@ -154,6 +230,33 @@ def test_the_command_ends_with_3_where_a_gate_does_not_hold(
     assert len((tmp_path / "audits.jsonl").read_text().splitlines()) == 3
 
 
+@pytest.mark.parametrize(
+    ("arguments", "lines", "code", "told"),
+    [
+        (("--min-decided", "0.3"), (GOOD, OPEN), 3, "1 of 4 claims are decided (25.0%)"),
+        (("--min-decided", "0.25"), (GOOD, OPEN), 0, "1 of 4 claims are decided (25.0%)"),
+        (("--min-decided", "0"), (), 3, "0 of 0 claims are decided (0.0%)"),
+        (("--min-decided", "0.25", "--fail-on", "unknown"), (GOOD, OPEN), 3, "are unknown (75.0%)"),
+    ],
+)
+def test_the_command_ends_with_3_where_too_little_is_decided(
+    tmp_path: Path, arguments: tuple[str, ...], lines: tuple[Any, ...], code: int, told: str
+) -> None:
+    done = run(tmp_path, *arguments, lines=lines)
+    assert done.exit_code == code, done.output
+    assert told in done.stderr
+    assert ("does not hold" in done.stderr) == (arguments[1] != "0.25")
+
+
+def test_annotations_go_to_standard_error_and_sarif_to_standard_output(tmp_path: Path) -> None:
+    done = run(tmp_path, "--github", "--sarif", "-", lines=(GOOD, BAD))
+    assert done.exit_code == 0, done.output
+    told = [line for line in done.stderr.splitlines() if line.startswith("::")]
+    assert [line.partition(" file=")[0] for line in told] == ["::error"]
+    assert "traces.jsonl,line=2,title=contradicted claim in bad::claim 1, " in told[0]
+    assert len(json.loads(done.stdout)["runs"][0]["results"]) == 1
+
+
 def test_a_record_that_cannot_be_audited_is_an_error(tmp_path: Path) -> None:
     files = "--junit", str(tmp_path / "j.xml"), "--sarif", str(tmp_path / "s.json")
     done = run(tmp_path, *files, lines=(GOOD, "{"))
@@ -181,6 +284,9 @@ def test_a_page_and_checks_go_together(tmp_path: Path) -> None:
         (("--junit", "{}/traces.jsonl"), "is one of the input files"),
         (("--junit", "{0}/x", "--sarif", "{0}/x"), "--junit and --sarif name the same file"),
         (("--sarif", "{}/audits.jsonl"), "--sarif and --out name the same file"),
+        (("--sarif", "-", "--junit", "-"), "--junit and --sarif name the same file"),
+        (("--sarif", "-", "--out", "-"), "--sarif and --out name the same file"),
+        (("--min-decided", "2"), "--min-decided"),
         (("--fail-on", "wrong"), "is not one of 'entailed', 'contradicted'"),
         (("--fail-over", "2"), "--fail-over"),
         (("--fail-over", "0.1"), "--fail-on lets pass"),
