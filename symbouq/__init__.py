@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from symbouq.version import __version__
 
 if TYPE_CHECKING:
+    from symbouq import testing
     from symbouq.api import Audit, TraceAuditor, audit, follow, relations_between
     from symbouq.errors import OntologyError, RecordError, SymboUQError
     from symbouq.records import Trace
@@ -29,6 +30,7 @@ __all__ = [
     "follow",
     "plot",
     "relations_between",
+    "testing",
     "traces_frame",
 ]
 
@@ -45,6 +47,7 @@ _HOMES = {
     "follow": "api",
     "plot": "report.notebook",
     "relations_between": "api",
+    "testing": "testing",
     "traces_frame": "report.notebook",
 }
 
@@ -53,7 +56,8 @@ def __getattr__(name: str) -> Any:
     """Loads a public name when it is first used, so that `symbouq --help` is quick."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"symbouq.{_HOMES[name]}"), name)
+    home = import_module(f"symbouq.{_HOMES[name]}")
+    return home if _HOMES[name] == name else getattr(home, name)
 
 
 def __dir__() -> list[str]:

@@ -11,8 +11,8 @@ never zero:
   for, the conclusion excepted.
 
 `total` is the mean of the parts that there are. A completion that cannot be audited, or not in
-time, is unscored. No signal is used, so rewards may be computed in any thread; audits of one
-process take turns.
+time, is unscored, whatever went wrong. No signal is used, so rewards may be computed in any thread;
+audits of one process take turns.
 """
 
 # Annotations are no texts here: verl loads this file without making it a module that can be found,
@@ -20,7 +20,7 @@ process take turns.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial, update_wrapper
 from itertools import repeat
 from statistics import fmean
 from typing import Any
@@ -29,10 +29,12 @@ from symbouq.auditing.answers import labels_named
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.correctness import answer_label
 from symbouq.auditing.verdicts import Verdict
-from symbouq.errors import RecordError, SymboUQError
+from symbouq.errors import OntologyError, SymboUQError, internal
 from symbouq.evidence.contract import Structured
-from symbouq.limits import LimitError, time_limit, turn
+from symbouq.limits import time_limit, turn
+from symbouq.reading.syntax.pipeline import PipelineError
 from symbouq.records import Trace, make_record
+from symbouq.records.base import encodable
 from symbouq.records.features import CLAIM_FEATURES
 
 TIMEOUT = 5.0
@@ -142,31 +144,43 @@ def reward(
         OntologyError: If the ontology or the profile cannot be used.
         PipelineError: If there is no English pipeline.
     """
-    text = _text(completion)
-    record: dict[str, Any] = {"id": "completion", "scene": scene, "question": question}
-    record |= {"dataset": dataset, "answer_space": list(answer_space) if answer_space else None}
-    structured = Structured.of(text)
-    if structured is None:
-        record["response"] = text
-    else:
-        record |= {
-            "reasoning": list(structured.reasoning),
-            "conclusion": structured.conclusion,
-        }
+    record = {"id": "completion", "scene": scene, "question": question, "dataset": dataset}
     with turn():
         auditor = _auditor(profile, ontology)
         try:
-            trace = make_record(Trace, record)
             with time_limit(timeout):
-                audit = auditor.audited(trace)
-        except (RecordError, LimitError) as error:
-            return Reward(outcome=_outcome(record, answer, None), fault=error.message)
-        space = answer_space or _space(answer, auditor, trace)
+                return _judged(auditor, record, completion, answer, answer_space)
+        except (OntologyError, PipelineError):
+            raise
+        except SymboUQError as error:
+            fault = error.message
+        except Exception as error:  # whatever a model writes, its training goes on
+            fault = internal(error)
+    return Reward(fault=encodable(fault))
+
+
+def _judged(
+    auditor: TraceAuditor,
+    record: Mapping[str, Any],
+    completion: str | Sequence[Mapping[str, Any]],
+    answer: Any,
+    answer_space: Sequence[str] | None,
+) -> Reward:
+    """The reward of a completion to the record of a question."""
+    text = _text(completion)
+    structured = Structured.of(text)
+    if structured is None:
+        said: dict[str, Any] = {"response": text}
+    else:
+        said = {"reasoning": list(structured.reasoning), "conclusion": structured.conclusion}
+    record = {**record, **said, "answer_space": list(answer_space) if answer_space else None}
+    trace = make_record(Trace, record)
+    audit = auditor.audited(trace)
     verdicts = tuple(claim["verdict"] for claim in audit["claims"])
     values = tuple(map(_value, audit["claims"], audit["features"]["claims"]))
     decided = _of(audit["claims"][-1]) if audit["claims"] else None
-    known = _outcome(record, answer, space)
-    fault = "; ".join(audit["faults"])
+    known = _outcome(record, answer, answer_space or _space(answer, auditor, trace))
+    fault = encodable("; ".join(audit["faults"]))
     return Reward(values, decided if known is None else known, verdicts, fault, audit)
 
 
@@ -217,10 +231,56 @@ def _outcome(record: Mapping[str, Any], answer: Any, space: Sequence[str] | None
 
 
 def trl_reward(
+    completions: Sequence[Any], *, scene: Sequence[Any], **columns: Any
+) -> list[float | None]:
+    """A reward function of TRL: the `total` of each completion, None where it is unscored.
+
+    Columns of the data set come as keywords: `scene` is needed, `question`, `answer`,
+    `answer_space` and `dataset` are read where they are there. `trl_reward_for` has settings.
+
+    Args:
+        completions: Texts, or chats.
+        scene: The scene of each.
+        columns: `question`, `answer`, `answer_space` and `dataset` of each; `log_extra`, which
+            takes a column for the table of completions, and `log_metric`, which takes a number.
+
+    Raises:
+        SymboUQError: If there is not one value of a column for each completion.
+        OntologyError: As `reward`.
+        PipelineError: As `reward`.
+    """
+    return _trl_rewards(None, TIMEOUT, completions, scene=scene, **columns)
+
+
+def trl_reward_for(
+    *, profile: str | None = None, timeout: float | None = TIMEOUT
+) -> Callable[..., list[float | None]]:
+    """A reward function like `trl_reward`, with settings. TRL names it by its `__name__`, which is
+    `trl_reward`, and with a profile `trl_reward_PROFILE`.
+
+    Args:
+        profile: Name of the profile; else the data set's, or the default one.
+        timeout: Seconds that each audit may take; None for no limit.
+
+    Raises:
+        OntologyError: If the profile cannot be used.
+    """
+    with turn():
+        _auditor(profile, None)  # what is wrong with it is told before a training begins
+    made = update_wrapper(partial(_trl_rewards, profile, timeout), trl_reward)
+    if profile is not None:
+        made.__name__ += "_" + profile.replace("-", "_")
+    return made
+
+
+def _trl_rewards(
+    profile: str | None,
+    timeout: float | None,
+    /,
     completions: Sequence[Any],
     *,
     scene: Sequence[Any],
-    question: Sequence[str] | None = None,
+    question: Sequence[str | None] | None = None,
     answer: Sequence[Any] | None = None,
     answer_space: Sequence[Any] | None = None,
     dataset: Sequence[str | None] | None = None,
@@ -228,36 +288,21 @@ def trl_reward(
     log_metric: Callable[[str, float], None] | None = None,
     **_columns: Any,
 ) -> list[float | None]:
-    """A reward function of TRL: the `total` of each completion, None where it is unscored.
-
-    Columns of the data set come as keywords: `scene` is needed, `question`, `answer`,
-    `answer_space` and `dataset` are read where they are there.
-
-    Args:
-        completions: Texts, or chats.
-        scene: The scene of each.
-        question: The question of each.
-        answer: The right answer of each.
-        answer_space: The labels of each.
-        dataset: The name of the data set of each.
-        log_extra: Takes a column for the table of completions.
-        log_metric: Takes a number to be logged.
-
-    Raises:
-        OntologyError: As `reward`.
-        PipelineError: As `reward`.
-    """
-    rows = zip(
-        completions,
-        scene,
-        question or repeat(""),
-        answer or repeat(None),
-        answer_space or repeat(None),
-        dataset or repeat(None),
-        strict=False,
-    )
+    columns = {
+        "scene": scene, "question": question, "answer": answer, "answer_space": answer_space,
+        "dataset": dataset,
+    }  # fmt: skip
+    lengths = {name: len(each) for name, each in columns.items() if each is not None}
+    if wrong := [f"`{name}` has {n:,}" for name, n in lengths.items() if n != len(completions)]:
+        raise SymboUQError(
+            f"there are {len(completions):,} completions, and a column needs a value for each: "
+            + ", ".join(wrong)
+        )
+    values = (repeat(None) if each is None else each for each in columns.values())
+    rows = zip(completions, *values, strict=False)
+    judged = partial(reward, profile=profile, timeout=timeout)
     found = [
-        reward(of, text, asked, answer=right, answer_space=space, dataset=name)
+        judged(of, text, asked or "", answer=right, answer_space=space, dataset=name)
         for text, of, asked, right, space, name in rows
     ]
     if log_extra is not None:

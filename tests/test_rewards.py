@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import json
 import os
+import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import module_from_spec, spec_from_file_location
@@ -16,9 +17,11 @@ import pytest
 from helpers.processes import PATIENCE
 
 from symbouq import rewards
-from symbouq.errors import SymboUQError
+from symbouq.auditing.auditor import TraceAuditor
+from symbouq.errors import OntologyError, SymboUQError
 from symbouq.limits import turn
-from symbouq.rewards import Reward, compute_score, reward, trl_reward
+from symbouq.reading.syntax.pipeline import PipelineError
+from symbouq.rewards import Reward, compute_score, reward, trl_reward, trl_reward_for
 
 SCENE = "The lamp is above the desk. The desk is left of the door."
 QUESTION = "Where is the lamp relative to the door?"
@@ -149,6 +152,95 @@ def test_trl_gets_a_list_and_logs() -> None:
         completions, scene=[SCENE] * 3, question=[QUESTION] * 3, answer=["upper left"] * 3
     )
     assert answers == [1.0, 0.0, 0.0]
+
+
+HOSTILE = {
+    "nothing": None,
+    "a number": 3,
+    "messages that are none": ["The lamp is right of the door."],
+    "parts that are none": [{"role": "assistant", "content": [3]}],
+    "halves of characters": '{"reasoning": ["The \\ud800 is left of the desk."], "conclusion": "\\udc00"}',
+    "half a character": "The \ud83d is left of the desk.",
+    "deep": "[" * 20_000,
+}  # fmt: skip
+
+
+def test_what_goes_wrong_with_a_completion_is_its_own_fault() -> None:
+    columns: dict[str, list[Any]] = {}
+    completions = [*HOSTILE.values(), RIGHT]
+    found = trl_reward(
+        completions,
+        scene=[SCENE] * len(completions),
+        question=[None, *[QUESTION] * (len(completions) - 1)],
+        log_extra=columns.__setitem__,
+    )
+    assert found == [None] * len(HOSTILE) + [1.0]
+    said = dict(zip(HOSTILE, columns["verdicts"], strict=False))
+    assert said["a number"] == (
+        "internal error, please report it: TypeError: 'int' object is not iterable"
+    )
+    for text in columns["verdicts"]:
+        text.encode()  # it can be written
+    assert "\N{REPLACEMENT CHARACTER}" in of(HOSTILE["halves of characters"]).fault
+
+
+@pytest.mark.parametrize("error", [RecursionError("too deep"), MemoryError(), KeyError("\ud800")])
+def test_an_error_of_ours_is_a_fault(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any) -> Any:
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TraceAuditor, "audited", fails)
+        found = of(RIGHT, answer="upper left")
+    assert (found.total, found.claims, found.audit) == (None, (), None)
+    assert found.fault.startswith(f"internal error, please report it: {type(error).__name__}: ")
+    assert of(RIGHT).total == 1  # nothing is held
+
+
+def test_what_is_no_fault_of_a_completion_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any) -> Any:
+        raise PipelineError("there is no pipeline")
+
+    with pytest.raises(OntologyError, match="nowhere"):
+        of(RIGHT, profile="nowhere")
+    monkeypatch.setattr(TraceAuditor, "audited", fails)
+    with pytest.raises(PipelineError):
+        of(RIGHT)
+
+
+def test_each_completion_needs_a_value_of_each_column() -> None:
+    expected = "there are 2 completions, and a column needs a value for each: `scene` has 1, `answer` has 3"
+    with pytest.raises(SymboUQError) as raised:
+        trl_reward([RIGHT, WRONG], scene=[SCENE], question=[QUESTION] * 2, answer=["left"] * 3)
+    assert str(raised.value) == expected
+    with pytest.raises(SymboUQError, match="`question` has 0"):
+        trl_reward([RIGHT], scene=[SCENE], question=[])
+    with pytest.raises(SymboUQError, match="`scene` has 1"):
+        trl_reward([], scene=[SCENE])
+    assert trl_reward([], scene=[]) == []
+
+
+def test_a_reward_function_with_settings() -> None:
+    assert trl_reward.__name__ == trl_reward_for().__name__ == "trl_reward"
+    everyday = trl_reward_for(profile="everyday")
+    assert everyday.__name__ == "trl_reward_everyday"
+    assert trl_reward_for(profile="nine-way").__name__ == "trl_reward_nine_way"
+    # On the table is above it, in everyday words.
+    scene, text = "The cup is on the table.", "The cup is below the table."
+    # Columns of these names are no settings.
+    given: dict[str, Any] = {
+        "completions": [text],
+        "scene": [scene],
+        "profile": ["x"],
+        "timeout": [0.0],
+    }
+    assert everyday(**given) == [0.0]
+    assert trl_reward(**given) == [None]
+    assert pickle.loads(pickle.dumps(everyday))(**given) == [0.0]
+    late = trl_reward_for(timeout=0.0)
+    assert late(["The lamp is upper left of the door. " * 40], scene=[SCENE]) == [None]
+    with pytest.raises(OntologyError, match="nowhere"):
+        trl_reward_for(profile="nowhere")
 
 
 def test_verl_gets_numbers() -> None:

@@ -1,0 +1,80 @@
+"""Assertions about traces, for pytest and whatever else runs tests.
+
+>>> from symbouq.testing import assert_audit
+>>> scene = "The lamp is above the desk. The desk is left of the door."
+>>> assert_audit(scene, "The lamp is upper left of the door.").claims[0].verdict
+'entailed'
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from symbouq.api import Audit, TraceAuditor, audit
+from symbouq.records import ClaimAudit, Trace, make_record
+
+
+def assert_audit(
+    scene: str | Sequence[str] | Sequence[Sequence[str]],
+    text: str | Sequence[str] | Sequence[Sequence[Sequence[str]]],
+    profile: str | None = None,
+    question: str = "",
+    max_contradicted: int = 0,
+) -> Audit:
+    """Asserts that no claim of a text, or no more than some, contradicts the scene or the claims
+    before it. What is unknown, or not evaluable after a contradiction, does not count.
+
+    Args:
+        scene: The trusted description, as `symbouq.audit` takes it.
+        text: What is said of it: one text, or claims as `symbouq.audit` takes them.
+        profile: Name of the profile; else `nine-way`.
+        question: What was asked.
+        max_contradicted: How many claims may be contradicted.
+
+    Returns:
+        The audit, for further assertions.
+
+    Raises:
+        AssertionError: If more claims are; names each with its premises, and counts the others.
+        SymboUQError: As `symbouq.audit`.
+    """
+    __tracebackhide__ = True  # pytest shows the caller's line
+    found = audit(scene, text, question, profile=profile)
+    wrong = [claim for claim in found.claims if claim.verdict == "contradicted"]
+    if len(wrong) > max_contradicted:
+        sentences = _sentences(scene, profile)
+        raise AssertionError("\n".join(_told(found, wrong, sentences, max_contradicted)))
+    return found
+
+
+def _told(
+    found: Audit, wrong: Sequence[ClaimAudit], sentences: Sequence[str], most: int
+) -> Iterator[str]:
+    yield f"{len(wrong):,} of {len(found.claims):,} claims contradicted, {most:,} allowed:"
+    said = {"scene": sentences, "claim": [_words(claim) for claim in found.claims]}
+    for claim in wrong:
+        yield f'claim {claim.index}, "{_words(claim)}": {claim.message}'
+        for premise in claim.premises:
+            kind, number = premise.split(":")
+            yield f"    {kind} {number}: {said[kind][int(number) - 1]}"
+        yield from (f"    presumed: {default}" for default in claim.presumed)
+    others = Counter(claim.verdict for claim in found.claims)
+    del others["contradicted"]
+    if others:
+        yield "others: " + ", ".join(f"{n:,} {verdict}" for verdict, n in others.items())
+
+
+def _words(claim: ClaimAudit) -> str:
+    """What a claim says; one that is given in relations has no text."""
+    return claim.text or ", ".join(f"{r.subject} {r.relation} {r.object}" for r in claim.relations)
+
+
+def _sentences(
+    scene: str | Sequence[str] | Sequence[Sequence[str]], profile: str | None
+) -> list[str]:
+    """What `scene:N` means, from 1."""
+    if not isinstance(scene, str):
+        return [each if isinstance(each, str) else " ".join(each) for each in scene]
+    trace = make_record(Trace, {"id": "trace", "scene": scene, "response": ""})
+    return TraceAuditor(profile).parser_for(trace).sentences(trace)
