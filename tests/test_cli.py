@@ -142,6 +142,67 @@ def test_explain_shows_verdicts_reasons_and_a_sketch() -> None:
     assert rows == ["    .     oven", "  fridge  sink"]
 
 
+def test_explain_by_line_and_the_first_contradicted() -> None:
+    by_id = run("explain", EXAMPLES, "--id", "kitchen-wrong").stdout
+    for arguments in ([f"{EXAMPLES}:2"], [EXAMPLES, "--first-contradicted"]):
+        result = run("explain", *arguments)
+        assert (result.exit_code, result.stdout) == (0, by_id)
+    one = EXAMPLES.read_bytes().splitlines()[1]
+    assert run("explain", "-", stdin=one).stdout == by_id
+
+
+def test_explain_lists_the_verdicts(tmp_path: Path) -> None:
+    told = run("explain", EXAMPLES, "--list").stdout.splitlines()
+    assert [line.split()[:2] for line in told[:2]] == [
+        ["1", "kitchen-right"],
+        ["2", "kitchen-wrong"],
+    ]
+    assert told[0].endswith("  4 entailed")
+    assert told[1].endswith("  1 contradicted, 1 entailed, 2 unknown, 1 not evaluable")
+    assert told[8].endswith("  the scene contradicts itself, 2 not evaluable")
+    (tmp_path / "t").write_text(f"{{\n\n{json.dumps(GOOD)}\n")
+    for option, printed in (
+        ("--list", f"    3  {'g':<24}  1 entailed\n"),
+        ("--first-contradicted", "no trace has a contradicted claim\n"),
+    ):
+        result = run("explain", tmp_path / "t", option)
+        assert (result.exit_code, result.stdout) == (1, printed)
+        assert result.stderr.startswith(f"{tmp_path / 't'}:1: not valid JSON")
+
+
+def test_explain_of_files_with_colons(tmp_path: Path) -> None:
+    file = tmp_path / "a:3"
+    file.write_text(json.dumps(GOOD))
+    assert run("explain", file).stdout == run("explain", f"{file}:1").stdout != ""
+    (tmp_path / "a").write_text("")  # the whole name counts where there is such a file
+    assert run("explain", file).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["{}"], "has several traces: choose one by its line (FILE:LINE) or --id, take "
+                 "--first-contradicted, or see them all with --list"),
+        (["{}:2", "--list"], "FILE:LINE and --list do not go together"),
+        (["{}", "--list", "--reading"], "--list and --reading do not go together"),
+        (["{}:11"], ": there is no record in line 11"),
+        (["{}:0"], ": there is no record in line 0"),
+        (["nowhere:1"], "'nowhere' does not exist"),
+    ],
+)  # fmt: skip
+def test_explain_says_how_to_choose(arguments: list[str], message: str) -> None:
+    result = run("explain", *(each.format(EXAMPLES) for each in arguments))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+
+
+def test_explain_of_a_line_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text(f"{json.dumps(GOOD)}\n{{\n")
+    result = run("explain", f"{tmp_path / 't'}:2")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"{tmp_path / 't'}:2: not valid JSON" in result.stderr
+
+
 def test_explain_shows_how_each_sentence_is_read() -> None:
     text = run("explain", EXAMPLES, "--id", "kitchen-wrong", "--reading").stdout
     reading = text[text.index("'The oven is above the sink.'") :]

@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import traceback
+from pathlib import Path
 from typing import Any
 
 import click
@@ -51,7 +52,7 @@ from symbouq_cli.score import score
 from symbouq_cli.scores import scores
 from symbouq_cli.serve import mcp, serve
 from symbouq_cli.signals import signals
-from symbouq_cli.terminal import printable, tell
+from symbouq_cli.terminal import printable, say, tell
 
 INTERRUPTED = 130
 _OF_STREAMS = (errno.EBADF, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPIPE)
@@ -249,9 +250,21 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
     finish(flips.differ)
 
 
+class _Place(click.Path):
+    """A file, or `FILE:LINE`: both as a pair."""
+
+    def convert(self, value: Any, param: Any, context: Any) -> Any:
+        file, colon, line = value.rpartition(":")
+        if colon and line.isdecimal() and not Path(value).exists():
+            return super().convert(file, param, context), int(line)
+        return super().convert(value, param, context), None
+
+
 @main.command()
-@TRACE
-@option("--id", "identity", required=True, metavar="ID", help="Which trace.")
+@click.argument("place", metavar="FILE[:LINE]", type=_Place(exists=True, allow_dash=True))
+@option("--id", "identity", metavar="ID", help="The trace with this id.")
+@option("--first-contradicted", is_flag=True, help="The first trace with a contradicted claim.")
+@option("--list", "listed", is_flag=True, help="One line per trace: line, id, verdicts.")
 @option(
     "--reading",
     is_flag=True,
@@ -261,8 +274,10 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
 @parsing_options
 @reading_options
 def explain(
-    file: str,
-    identity: str,
+    place: tuple[str, int | None],
+    identity: str | None,
+    first_contradicted: bool,
+    listed: bool,
     reading: bool,
     profile: str | None,
     ontology: str | None,
@@ -271,13 +286,50 @@ def explain(
 ) -> None:
     """Print one trace of FILE claim by claim, with verdicts, reasons and a sketch.
 
-    Example: symbouq explain traces.jsonl --id trace-7
-    """
-    from symbouq.auditing.explain import explained
-    from symbouq_cli.report import show_explanation
+    LINE is where the trace is in FILE, from 1. A file with a single trace needs no LINE.
 
+    Example: symbouq explain traces.jsonl:7
+    """
+    from symbouq.auditing.auditor import TraceAuditor
+    from symbouq.auditing.explain import chosen, explained, verdicts_told
+    from symbouq.auditing.jobs import keeping
+    from symbouq.auditing.verdicts import Verdict
+    from symbouq.io.stream import Job, process
+    from symbouq.records import Trace
+    from symbouq_cli.report import show_explanation
+    from symbouq_cli.run import tell_failure
+
+    file, line = place
+    ways = {
+        "FILE:LINE": line is not None,
+        "--id": identity is not None,
+        "--first-contradicted": first_contradicted,
+        "--list": listed,
+    }
+    given = [way for way, taken in ways.items() if taken]
+    if len(given) > 1 or (listed and reading):
+        raise click.UsageError(f"{' and '.join([*given, '--reading'][:2])} do not go together")
     (source,) = traced((file,), options)
-    show_explanation(explained(source, identity, profile, ontology, pipeline, reading))
+    auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
+    if not (first_contradicted or listed):
+        show_explanation(explained(auditor, chosen(source, identity, line), reading))
+        return
+    job = Job(keeping, (profile, ontology, pipeline), Trace, timeout=10)
+    failed = 0
+    for outcome in process((source,), job, 1):
+        if outcome.error is not None:
+            failed += 1
+            tell_failure(outcome)
+            continue
+        trace, record = outcome.summary
+        if listed:
+            say(f"{outcome.number:>5}  {outcome.id:<24}  {verdicts_told(record)}")
+        elif any(claim["verdict"] == Verdict.CONTRADICTED for claim in record["claims"]):
+            show_explanation(explained(auditor, trace, reading))
+            return
+    if first_contradicted:
+        say("no trace has a contradicted claim")
+    finish(failed > 0)
 
 
 @main.command()

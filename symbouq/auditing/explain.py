@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.auditing.messages import relation_text
+from symbouq.auditing.messages import claim_text, relation_text
 from symbouq.auditing.quantities import quantified
 from symbouq.auditing.verdicts import Verdict
 from symbouq.errors import RecordError, SymboUQError
+from symbouq.io.adapters.inputs import input_name
 from symbouq.io.stream import read_lines
 from symbouq.limits import turn
 from symbouq.logic.programs import layout
@@ -78,48 +80,75 @@ SKETCHED = "One layout of the scene, of possibly many:"
 """What stands above a sketch."""
 
 
-def explained(
-    file: str,
-    identity: str,
-    profile: str | None,
-    ontology: str | None,
-    pipeline: str | None = None,
-    reading: bool = False,
-) -> Explanation:
-    """Explains the trace of a file that has an id.
+def chosen(file: str, identity: str | None = None, line: int | None = None) -> Trace:
+    """The trace of a file with an id or in a line; without either, the only one.
 
     Args:
         file: The file.
         identity: The id.
-        profile: As `TraceAuditor` has it.
-        ontology: The same.
-        pipeline: The same.
+        line: The line, from 1.
+
+    Raises:
+        SymboUQError: If there is no such trace, or it is not clear which.
+        RecordError: If it cannot be read.
+    """
+    name = input_name(file)
+    found: Trace | None = None
+    fault: RecordError | None = None
+    for item in read_lines(file):
+        number = item.line if isinstance(item, RecordError) else item.number
+        if line is not None and number != line:
+            continue
+        try:
+            if isinstance(item, RecordError):
+                raise item
+            trace = parse_record(Trace, item.content, item.file, item.number)
+        except RecordError as error:
+            fault = fault or error
+            continue
+        if line is not None or trace.id == identity:
+            return trace
+        if identity is None and found is not None:
+            raise SymboUQError(
+                "has several traces: choose one by its line (FILE:LINE) or --id, take "
+                "--first-contradicted, or see them all with --list",
+                name,
+            )
+        found = trace
+    if identity is not None:
+        raise SymboUQError(f"no readable record has the id {identity!r}", name)
+    if found is not None:
+        return found
+    missing = "holds no trace" if line is None else f"there is no record in line {line}"
+    raise fault or SymboUQError(missing, name)
+
+
+def explained(auditor: TraceAuditor, trace: Trace, reading: bool = False) -> Explanation:
+    """Explains a trace.
+
+    Args:
+        auditor: What audits it.
+        trace: The trace.
         reading: Whether to say how each sentence is read, too.
 
     Raises:
-        SymboUQError: If no record of the file has the id.
-        RecordError: If the record cannot be audited.
+        RecordError: If it cannot be audited.
     """
-    auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
-    for item in read_lines(file):
-        if isinstance(item, RecordError):
-            continue
-        try:
-            trace = parse_record(Trace, item.content, item.file, item.number)
-        except RecordError:
-            continue
-        if trace.id == identity:
-            try:
-                explanation = explanation_of(auditor, trace)
-                if reading:
-                    facts = auditor.library.source.facts
-                    derivations = auditor.parser_for(trace).derivations(trace, facts)
-                    lines = [line for each in derivations for line in _reading_lines(each)]
-                    explanation = replace(explanation, reading=lines)
-                return explanation
-            except RecordError as error:
-                raise RecordError(error.message, item.file, item.number) from error
-    raise SymboUQError(f"no readable record has the id {identity!r}", file)
+    explanation = explanation_of(auditor, trace)
+    if not reading:
+        return explanation
+    derivations = auditor.parser_for(trace).derivations(trace, auditor.library.source.facts)
+    lines = [line for each in derivations for line in _reading_lines(each)]
+    return replace(explanation, reading=lines)
+
+
+def verdicts_told(audit: Mapping[str, Any]) -> str:
+    """How many claims of an audit have each verdict, in words, contradicted ones first."""
+    counts = Counter(claim["verdict"] for claim in audit["claims"])
+    order = sorted(Verdict, key=lambda verdict: verdict != Verdict.CONTRADICTED)
+    told = [f"{counts[each]} {each.replace('-', ' ')}" for each in order if counts[each]]
+    clash = [] if audit["scene"]["feasible"] else ["the scene contradicts itself"]
+    return ", ".join([*clash, *told]) or "no claims"
 
 
 @turn()
@@ -205,7 +234,7 @@ def _claim(claim: dict[str, Any]) -> ExplainedClaim:
     if claim["repair_cost"]:
         exact = claim["repair_cost_exact"]
         notes += f", repaired by removing {exact}" if exact is not None else ", beyond repair"
-    text = claim["text"] or "; ".join(map(relation_text, claim["relations"])) or "(no answer)"
+    text = claim_text(claim)
     return ExplainedClaim(claim["index"], text, claim["verdict"], notes, claim["message"])
 
 

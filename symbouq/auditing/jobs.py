@@ -33,6 +33,17 @@ def auditing(
     return Work(work, auditor.ahead)
 
 
+def keeping(profile: str | None, ontology: str | None, pipeline: str | None = None) -> Work:
+    """A worker that audits; it keeps the trace with its audit."""
+    auditor = TraceAuditor(profile, ontology, partial=True, pipeline=pipeline)
+
+    def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], tuple[Trace, Any]]:
+        record = auditor.audited(trace, file, line)
+        return record, (trace, record)
+
+    return Work(work, auditor.ahead)
+
+
 def auditing_in(
     profile: str | None,
     contexts: Sequence[Context],

@@ -98,6 +98,11 @@ def _bounds(claim: Claim) -> str:
     return f"At least {least}" if most >= len(claim.relations) else f"From {least} to {most}"
 
 
+def claim_text(claim: Mapping[str, Any]) -> str:
+    """The text of a claim record, or its relations where it has none."""
+    return claim["text"] or "; ".join(map(relation_text, claim["relations"])) or "(no answer)"
+
+
 def relation_text(relation: Mapping[str, Any]) -> str:
     """A relation record as a line: `A above B`, `A above B by 3 m`."""
     amount = amount_text(relation)
