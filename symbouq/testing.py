@@ -58,7 +58,6 @@ def _told(
         for premise in claim.premises:
             kind, number = premise.split(":")
             yield f"    {kind} {number}: {said[kind][int(number) - 1]}"
-        yield from (f"    presumed: {default}" for default in claim.presumed)
     others = Counter(claim.verdict for claim in found.claims)
     del others["contradicted"]
     if others:
