@@ -61,7 +61,8 @@ RESAMPLES = 2000
 UNFITTED = ("length", "consistency", "solve", "verdict", "rule")
 METHODS = (*UNFITTED, *COMPOSITIONS)
 _BY_HAND = Path(__file__).with_name("answers_by_hand.jsonl")
-"""The labels that 200 responses deliver, as somebody read them who saw no right answer."""
+"""The labels that 200 responses deliver, read one by one by a language model that saw no right
+answer."""
 _VERDICTS = {"entailed": 1.0, "contradicted": 0.0}
 _GRID = ["left", "right", "above", "below"] + [
     f"{vertical}-{side}" for vertical in ("upper", "lower") for side in ("left", "right")
@@ -195,7 +196,8 @@ def by_matcher(row: Row) -> frozenset[str]:
 def known(row: Row, name: str) -> Known | None:
     """A trace that is audited and labelled; None where it cannot be audited."""
     said = extracted(row["response"], row["answer_space"])
-    found = scored(unlabelled(row), said, len(row["response"].split()))
+    matched = by_matcher(row)
+    found = scored(unlabelled(row), matched, len(row["response"].split()))
     scene = " ".join(row["scene"])
     return found and Known(
         row["id"],
@@ -205,7 +207,7 @@ def known(row: Row, name: str) -> Known | None:
         f"{scene} {row['question']}",
         found.readings,
         int(said == gold(row)),
-        int(by_matcher(row) == gold(row)),
+        int(matched == gold(row)),
         said,
         found.settled,
         found.unfitted,
