@@ -30,15 +30,7 @@ if TYPE_CHECKING:
 
 _FILE = click.Path(dir_okay=False)
 _VERDICTS = ("entailed", "contradicted", "unknown", "not-evaluable")
-_REPEATED = {
-    "profile": "--profile",
-    "ontology": "--ontology",
-    "pipeline": "--pipeline",
-    "form": "--format",
-    "maps": "--map",
-    "prompt_split": "--prompt-split",
-    "batch_input": "--batch-input",
-}
+_REPEATED = ("profile", "ontology", "pipeline", "form", "maps", "prompt_split", "batch_input")
 """Options that `symbouq explain` needs, too, to find the same."""
 _CHECKS = together(
     option(
@@ -199,11 +191,9 @@ def _explaining(options: Mapping[str, Any]) -> list[str] | None:
     """
     if options["reader"] != "parser" or options["answers"] != "answer":
         return None
-    given = []
-    for name, flag in _REPEATED.items():
-        values = options[name] if name == "maps" else [options[name]]
-        given += [word for value in values if value for word in (flag, value)]
-    return given
+    flags = {param.name: param.opts[0] for param in click.get_current_context().command.params}
+    values = {name: [options[name]] for name in _REPEATED} | {"maps": options["maps"]}
+    return [word for name in values for v in values[name] if v for word in (flags[name], v)]
 
 
 def _tell_wrong(total: Summary, explaining: Sequence[str] | None) -> None:

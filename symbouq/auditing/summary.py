@@ -52,14 +52,7 @@ class Undecided(NamedTuple):
 
 
 class Wrong(NamedTuple):
-    """A trace that has a contradicted claim.
-
-    Attributes:
-        file: Its file.
-        line: Its line there.
-        claim: The number of its first contradicted claim, from 1.
-        text: The beginning of that claim.
-    """
+    """Where a trace is, and the number and the beginning of its first contradicted claim."""
 
     file: str
     line: int
