@@ -54,7 +54,65 @@ def test_audit_of_the_examples() -> None:
     assert by_id["grid-slip"].ontology.profile == "unit-grid"
     assert not by_id["contradictory-scene"].scene.feasible
     assert by_id["kitchen-right"].source == {"file": str(EXAMPLES), "line": 1}
-    assert "EN entailed" in result.stderr
+    headings = "context entailed contradicted unknown not-evaluable"
+    told = result.stderr.splitlines()
+    assert headings in [" ".join(line.split()[1:]) for line in told]
+    assert max(map(len, told[: told.index(WRONG[0])])) <= 80
+
+
+WRONG = [
+    "4 of 10 traces contradict their scene or themselves:",
+    f'  {EXAMPLES}:2 "The oven is to the upper left of the fridge." (claim 4)',
+    f'  {EXAMPLES}:6 "T= R+ offset(below) = (2,0)+(0,-1)=(2,-1)." (claim 4)',
+    f'  {EXAMPLES}:7 "The red box is inside the ring." (claim 4)',
+    f'  {EXAMPLES}:8 "The shelf is left of the chair." (claim 4)',
+]
+
+
+@pytest.mark.parametrize("more", [[], ["--profile", "nine-way", "--map", "id=id"], ["--report"]])
+def test_audit_names_the_wrong_traces_and_how_to_explain_one(
+    more: list[str], tmp_path: Path
+) -> None:
+    page = [str(tmp_path / "page.html")] if more == ["--report"] else []
+    told = run("audit", EXAMPLES, *more, *page).stderr.splitlines()
+    assert told[-6:-1] == WRONG
+    repeated = [] if page else more
+    command = shlex.join(["symbouq", "explain", f"{EXAMPLES}:2", *repeated])
+    assert told[-1] == f"Why the first is wrong: {command}"
+    assert "fridge.\n   contradicted" in run(*shlex.split(command)[1:]).stdout
+
+
+def test_audit_names_ten_wrong_traces_at_most_and_counts_all(tmp_path: Path) -> None:
+    """Of 40 traces every third is wrong, and the first, which has no text; a repeated one fails."""
+    file = tmp_path / "in.jsonl"
+    records = [
+        {**GOOD, "id": str(n), "response": "A is below B." if n % 3 == 0 else "A is above B."}
+        for n in range(1, 41)
+    ]
+    records[2]["response"] = f"{'E' * 70} is left of B. A is below B."
+    records[0] = {
+        "id": "0",
+        "scene_relations": [["A", "above", "B"]],
+        "claims": [{"text": "", "relations": [["A", "below", "B"]]}],
+    }
+    file.write_text("".join(json.dumps(record) + "\n" for record in [*records, records[5]]))
+    said = [run("audit", file, "--jobs", jobs, "--out", tmp_path / "o").stderr for jobs in "12"]
+    assert said[0] == said[1]
+    told = said[0].splitlines()
+    start = told.index("14 of 40 traces contradict their scene or themselves, first 10:")
+    assert told[start + 1] == f'  {file}:1 "A below B" (claim 1)'
+    assert told[start + 2] == f'  {file}:3 "A is below B." (claim 2)'
+    assert [line.split()[0] for line in told[start + 1 : -1]] == [
+        f"{file}:{n}" for n in [1, *range(3, 28, 3)]
+    ]
+
+
+def test_audit_of_standard_input_names_no_command() -> None:
+    wrong = GOOD | {"response": f"A is below B, and {'C' * 100} is left of D."}
+    *_, heading, last = run("audit", "-", stdin=json.dumps(wrong).encode()).stderr.splitlines()
+    assert heading == "1 of 1 traces contradicts its scene or itself:"
+    assert last == f'  <stdin>:1 "A is below B, and {"C" * 42} ..." (claim 1)'
+    assert "scene" not in run("audit", "-", stdin=json.dumps(GOOD).encode()).stderr
 
 
 def test_parse_then_audit_equals_audit(tmp_path: Path) -> None:
@@ -183,7 +241,7 @@ def test_explain_of_files_with_colons(tmp_path: Path) -> None:
     [
         (["{}"], "has several traces: choose one by its line (FILE:LINE) or --id, take "
                  "--first-contradicted, or see them all with --list"),
-        (["{}:2", "--list"], "FILE:LINE and --list do not go together"),
+        (["{}:2", "--list"], "give one of FILE:LINE, --id, --first-contradicted and --list"),
         (["{}", "--list", "--reading"], "--list and --reading do not go together"),
         (["{}:11"], ": there is no record in line 11"),
         (["{}:0"], ": there is no record in line 0"),

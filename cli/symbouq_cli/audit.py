@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +25,13 @@ from symbouq_cli.reading import readings, records_command
 from symbouq_cli.terminal import tell
 
 if TYPE_CHECKING:
+    from symbouq.auditing.summary import Summary
     from symbouq.integrations.telemetry import AuditEvents
 
 _FILE = click.Path(dir_okay=False, allow_dash=True)
 _VERDICTS = ("entailed", "contradicted", "unknown", "not-evaluable")
+_REPEATED = ("profile", "ontology", "pipeline", "form", "maps", "prompt_split", "batch_input")
+"""Options that `symbouq explain` needs, too, to find the same."""
 _CHECKS = together(
     option(
         "--fail-on",
@@ -128,6 +132,7 @@ def audit(
             raise click.UsageError("--follow prints claims, and takes no other output or check")
         _follow(files, out, arguments)
         return
+    explaining = _explaining(options)
     sources = traced(files, options)
     beside = {"--report": report, "--junit": junit, "--sarif": sarif}
     written = {flag: path for flag, path in beside.items() if path is not None}
@@ -176,6 +181,7 @@ def audit(
 
         failed = run(sources, out, job, options, keep, table.take, prepare, lose)
     table.show()
+    _tell_wrong(table.total(), explaining)
     for place, form in ((junit, shown.junit), (sarif, shown.sarif)):
         if place == "-":
             click.echo(form(checks), nl=False)
@@ -203,6 +209,33 @@ def audit(
     if short or (fail_on and checks.exceed(fail_over)):
         finish(FAILED_CHECKS)
     finish(UNUSABLE if lost else failed > 0)
+
+
+def _explaining(options: Mapping[str, Any]) -> list[str] | None:
+    """The options with which `symbouq explain` reads and judges as this audit does, None where it
+    cannot.
+    """
+    if options["reader"] != "parser" or options["answers"] != "answer":
+        return None
+    flags = {param.name: param.opts[0] for param in click.get_current_context().command.params}
+    values = {name: [options[name]] for name in _REPEATED} | {"maps": options["maps"]}
+    return [word for name in values for v in values[name] if v for word in (flags[name], v)]
+
+
+def _tell_wrong(total: Summary, explaining: Sequence[str] | None) -> None:
+    """Names the first traces that have a contradicted claim, and the command that explains one."""
+    if not total.wrong:
+        return
+    one = total.contradicted == 1
+    what = "contradicts its scene or itself" if one else "contradict their scene or themselves"
+    beginning = f", first {len(total.wrong)}" if len(total.wrong) < total.contradicted else ""
+    tell(f"{total.contradicted} of {total.traces} traces {what}{beginning}:")
+    for file, line, claim, text in total.wrong:
+        tell(f'  {file}:{line} "{text}" (claim {claim})')
+    file, line, *_ = total.wrong[0]
+    if explaining is not None and file != "<stdin>" and "://" not in file:
+        command = ["symbouq", "explain", f"{file}:{line}", *explaining]
+        tell(f"Why the first is wrong: {shlex.join(command)}")
 
 
 def _follow(files: Sequence[str], out: str, arguments: Sequence[Any]) -> None:

@@ -291,7 +291,7 @@ def explain(
     Example: symbouq explain traces.jsonl:7
     """
     from symbouq.auditing.auditor import TraceAuditor
-    from symbouq.auditing.explain import chosen, explained, verdicts_told
+    from symbouq.auditing.explain import chosen, explanation_of, verdicts_told
     from symbouq.auditing.jobs import keeping
     from symbouq.auditing.verdicts import Verdict
     from symbouq.io.stream import Job, process
@@ -300,19 +300,14 @@ def explain(
     from symbouq_cli.run import tell_failure
 
     file, line = place
-    ways = {
-        "FILE:LINE": line is not None,
-        "--id": identity is not None,
-        "--first-contradicted": first_contradicted,
-        "--list": listed,
-    }
-    given = [way for way, taken in ways.items() if taken]
-    if len(given) > 1 or (listed and reading):
-        raise click.UsageError(f"{' and '.join([*given, '--reading'][:2])} do not go together")
+    if (line is not None) + (identity is not None) + first_contradicted + listed > 1:
+        raise click.UsageError("give one of FILE:LINE, --id, --first-contradicted and --list")
+    if listed and reading:
+        raise click.UsageError("--list and --reading do not go together")
     (source,) = traced((file,), options)
     auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
     if not (first_contradicted or listed):
-        show_explanation(explained(auditor, chosen(source, identity, line), reading))
+        show_explanation(explanation_of(auditor, chosen(source, identity, line), reading))
         return
     job = Job(keeping, (profile, ontology, pipeline), Trace, timeout=10)
     failed = 0
@@ -325,7 +320,7 @@ def explain(
         if listed:
             say(f"{outcome.number:>5}  {outcome.id:<24}  {verdicts_told(record)}")
         elif any(claim["verdict"] == Verdict.CONTRADICTED for claim in record["claims"]):
-            show_explanation(explained(auditor, trace, reading))
+            show_explanation(explanation_of(auditor, trace, reading))
             return
     if first_contradicted:
         say("no trace has a contradicted claim")

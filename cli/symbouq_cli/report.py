@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.markup import escape
 from rich.table import Table
 
@@ -21,7 +21,6 @@ from symbouq.io.stream import Outcome
 from symbouq_cli.terminal import printable, say
 
 _COLOURS = dict(zip(Verdict, ("green", "red", "yellow", "magenta"), strict=True))
-_SHORT = dict(zip(("EN", "CO", "UN", "NO"), Verdict, strict=True))
 
 
 class SummaryTable:
@@ -47,28 +46,23 @@ class SummaryTable:
 
     def show(self) -> None:
         """Prints the table to standard error."""
-        legend = ", ".join(f"{short} {verdict.value}" for short, verdict in _SHORT.items())
-        caption = f"{legend}: % of the parsed claims."
-        table = Table(title="Audit", caption=caption, box=None, padding=(0, 1, 0, 0))
-        table.add_column("file", overflow="fold", min_width=12)
-        for name in ("traces", "feasible", "claims", "parsed"):
-            table.add_column(name, justify="right", min_width=len(name))
-        table.add_column("context", min_width=len("grounded"))
-        for name in _SHORT:
-            table.add_column(name, justify="right", min_width=len("100.0"))
+        counted = _columns("Audit", "traces", "feasible %", "claims", "parsed %")
+        judged = _columns("Verdicts, % of the parsed claims", "context", *Verdict)
         for name, summary in self._files.items():
-            first = [
-                _text(Path(name).name),
+            file = _text(Path(name).name)
+            counted.add_row(
+                file,
                 str(summary.traces),
                 _percent(summary.feasible, summary.traces),
                 str(summary.claims),
                 _percent(summary.parsed, summary.claims),
-            ]
+            )
             for context, counts in (("assumed", summary.assumed), ("grounded", summary.grounded)):
                 shares = (f"{100 * share:.1f}" for share in summary.shares(counts).values())
-                table.add_row(*first, context, *shares)
-                first = [""] * len(first)
-        _console().print(table)
+                judged.add_row(file, context, *shares)
+                file = ""
+        for table in (counted, judged):
+            _console().print(table)
 
 
 class CounterfactualTable:
@@ -95,6 +89,16 @@ class CounterfactualTable:
             table.add_column(name, justify="right")
         table.add_row(*row.values())
         _console().print(table)
+
+
+def _columns(title: str, *names: str) -> Table:
+    """A table with a row for each file."""
+    table = Table(title=title, title_justify="left", box=None, padding=(0, 1, 0, 0))
+    table.add_column("file", overflow="fold", min_width=12)
+    for name in names:
+        side: JustifyMethod = "left" if name == "context" else "right"
+        table.add_column(name, justify=side, min_width=len(name))
+    return table
 
 
 def _console() -> Console:

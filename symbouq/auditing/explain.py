@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from symbouq.auditing.auditor import TraceAuditor
@@ -123,25 +123,6 @@ def chosen(file: str, identity: str | None = None, line: int | None = None) -> T
     raise fault or SymboUQError(missing, name)
 
 
-def explained(auditor: TraceAuditor, trace: Trace, reading: bool = False) -> Explanation:
-    """Explains a trace.
-
-    Args:
-        auditor: What audits it.
-        trace: The trace.
-        reading: Whether to say how each sentence is read, too.
-
-    Raises:
-        RecordError: If it cannot be audited.
-    """
-    explanation = explanation_of(auditor, trace)
-    if not reading:
-        return explanation
-    derivations = auditor.parser_for(trace).derivations(trace, auditor.library.source.facts)
-    lines = [line for each in derivations for line in _reading_lines(each)]
-    return replace(explanation, reading=lines)
-
-
 def verdicts_told(audit: Mapping[str, Any]) -> str:
     """How many claims of an audit have each verdict, in words, contradicted ones first."""
     counts = Counter(claim["verdict"] for claim in audit["claims"])
@@ -152,13 +133,15 @@ def verdicts_told(audit: Mapping[str, Any]) -> str:
 
 
 @turn()
-def explanation_of(auditor: TraceAuditor, trace: Trace) -> Explanation:
-    """Explains a trace.
+def explanation_of(auditor: TraceAuditor, trace: Trace, reading: bool = False) -> Explanation:
+    """Explains a trace, and says how each sentence is read if that is asked for.
 
     Raises:
         RecordError: If it cannot be audited.
     """
     record = auditor.audited(trace)
+    facts = auditor.library.source.facts
+    derivations = auditor.parser_for(trace).derivations(trace, facts) if reading else ()
     rules = record["ontology"]
     return Explanation(
         title=f"{trace.id}  (profile {rules['profile']}, ontology {rules['name']})",
@@ -169,6 +152,7 @@ def explanation_of(auditor: TraceAuditor, trace: Trace) -> Explanation:
             f"constraint_rule: {record['constraint_rule']:.3g}",
         ],
         sketch=sketch(auditor, trace),
+        reading=[line for each in derivations for line in _reading_lines(each)],
     )
 
 

@@ -7,11 +7,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from symbouq.auditing.messages import claim_text
 from symbouq.auditing.verdicts import Verdict
 from symbouq.records import Trace
 
 SAMPLED = 8
 """Undecided traces that a summary keeps, the first ones."""
+NAMED = 10
+"""Contradicted traces that a summary names, the first ones."""
+_SNIPPET = 60
+"""Most characters of a claim that is quoted."""
 _LARGEST = 60
 """Most claims of a trace that is kept: each profile audits all of them again."""
 _LONGEST = 8_000
@@ -46,6 +51,15 @@ class Undecided(NamedTuple):
     decided: int
 
 
+class Wrong(NamedTuple):
+    """Where a trace is, and the number and the beginning of its first contradicted claim."""
+
+    file: str
+    line: int
+    claim: int
+    text: str
+
+
 @dataclass
 class Summary:
     """Counts over audits; two of them add up.
@@ -60,6 +74,8 @@ class Summary:
         grounded: Parsed claims by verdict under the grounded context.
         stated: Profile and relation, "nine-way overlap", to how many scenes in words, of no data
             set, state it: words may have another sense in the texts of a data set.
+        contradicted: How many traces have a contradicted claim.
+        wrong: The first of these.
         undecided: The first traces in words that have undecided claims.
     """
 
@@ -71,6 +87,8 @@ class Summary:
     assumed: Counter[str] = field(default_factory=Counter)
     grounded: Counter[str] = field(default_factory=Counter)
     stated: Counter[str] = field(default_factory=Counter)
+    contradicted: int = 0
+    wrong: list[Wrong] = field(default_factory=list)
     undecided: list[Undecided] = field(default_factory=list)
 
     @classmethod
@@ -83,6 +101,7 @@ class Summary:
             keep: Whether it is kept where it is undecided.
         """
         parsed = [claim for claim in audit["claims"] if claim["relations"]]
+        wrong = _wrong(audit)
         return cls(
             traces=1,
             feasible=int(audit["scene"]["feasible"]),
@@ -92,6 +111,8 @@ class Summary:
             assumed=Counter(claim["verdict"] for claim in parsed),
             grounded=Counter(claim["grounded_verdict"] for claim in parsed),
             stated=_stated(audit, trace),
+            contradicted=len(wrong),
+            wrong=wrong,
             undecided=_undecided(audit, trace) if trace is not None and keep else [],
         )
 
@@ -107,7 +128,9 @@ class Summary:
     def from_total(cls, total: Mapping[str, Any]) -> Summary:
         """A summary from its `total`."""
         counts = {name: Counter(total[name]) for name in ("assumed", "grounded", "stated")}
-        return cls(**{**total, **counts})
+        return cls(
+            **{**total, **counts, "wrong": [Wrong(*each) for each in total.get("wrong", ())]}
+        )
 
     def add(self, other: Summary) -> None:
         """Adds another summary's counts to this one."""
@@ -119,6 +142,8 @@ class Summary:
         self.assumed += other.assumed
         self.grounded += other.grounded
         self.stated += other.stated
+        self.contradicted += other.contradicted
+        self.wrong = (self.wrong + other.wrong)[:NAMED]
         self.undecided = (self.undecided + other.undecided)[:SAMPLED]
 
     def shares(self, counts: Counter[str]) -> dict[Verdict, float]:
@@ -149,6 +174,18 @@ def _stated(audit: Mapping[str, Any], trace: Trace | None) -> Counter[str]:
     profile = audit["ontology"]["profile"]
     relations = {relation["relation"] for relation in audit["scene"]["relations"]}
     return Counter(f"{profile} {relation}" for relation in relations)
+
+
+def _wrong(audit: Mapping[str, Any]) -> list[Wrong]:
+    """The trace, if a claim of it is contradicted."""
+    for claim in audit["claims"]:
+        if claim["verdict"] == Verdict.CONTRADICTED:
+            text = claim_text(claim)
+            if len(text) > _SNIPPET:
+                text = text[:_SNIPPET].rstrip() + " ..."
+            place = audit["source"] or {"file": "", "line": 0}
+            return [Wrong(place["file"], place["line"], claim["index"], text)]
+    return []
 
 
 def decided(audit: Mapping[str, Any]) -> int:
