@@ -127,7 +127,7 @@ def compared(
             name,
             1,
             first_errors([audited_error(audit, of) for audit, _ in test.values()], true),
-            tuple(kept(*([_doubts(a, of) for a, _ in k.values()] for k in (validation, test)))),
+            tuple(kept(_doubts(validation, of), _doubts(test, of)) if level is not None else ()),
         )
         for name, of in AUDITS.items()
     ]
@@ -159,9 +159,12 @@ _DOUBTS = {Verdict.ENTAILED: 0.0, Verdict.CONTRADICTED: 1.0}
 """Verdicts to uncertainties; others leave a claim half in doubt."""
 
 
-def _doubts(audit: Record, verdict: str) -> list[float]:
-    """The uncertainty of each claim by its verdict."""
-    return [_DOUBTS.get(claim[verdict], 0.5) for claim in audit["claims"]]
+def _doubts(known: Mapping[str, tuple[Record, int]], verdict: str) -> list[list[float]]:
+    """The uncertainty of each claim of some traces by its verdict."""
+    return [
+        [_DOUBTS.get(claim[verdict], 0.5) for claim in audit["claims"]]
+        for audit, _ in known.values()
+    ]
 
 
 def _kept(
