@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 import numpy as np
+from numpy.typing import NDArray
 
 from symbouq import metrics
 
@@ -39,6 +40,20 @@ def auroc(scores: Sequence[float], labels: Sequence[bool]) -> float:
     """Area under the ROC curve, ties counted half; NaN with one class."""
     area = metrics.auroc(np.asarray(scores, float), np.asarray(labels, int))
     return float("nan") if area is None else area
+
+
+def cluster_weights(clusters: Sequence[str]) -> NDArray[np.float64]:
+    """How often each item is drawn in resamples of whole clusters: `[metrics.RESAMPLES, items]`.
+
+    Args:
+        clusters: The cluster of each item.
+    """
+    names, of = np.unique(clusters, return_inverse=True)
+    count = len(names)
+    drawn = np.random.default_rng(2026).multinomial(
+        count, np.full(count, 1 / count), metrics.RESAMPLES
+    )
+    return drawn[:, of].astype(np.float64)
 
 
 def table(header: str, body: Iterable[Sequence[object]], left: int = 0) -> None:

@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 
 import click
 import numpy as np
-from common import data_option, gold, rows, table
+from common import cluster_weights, data_option, gold, rows, table
 from numpy.typing import NDArray
 from transfer_table import stepgame
 
@@ -48,7 +48,6 @@ from symbouq.reliability.reading import GROUNDED_RULE, RULE, Composition, Reader
 Row = dict[str, Any]
 Scores = NDArray[np.float64]
 LAST = 4
-RESAMPLES = 2000
 UNFITTED = ("compare", "length", "rule", "grounded")
 FITTED: dict[str, tuple[Composition, int | None]] = {
     "assumed": ("paper", None),
@@ -182,10 +181,7 @@ def area(scores: Scores, traces: Sequence[Known]) -> Area | None:
     value = auroc(scores, labels)
     if value is None:
         return None
-    _, question = np.unique([trace.question for trace in traces], return_inverse=True)
-    count = question.max() + 1
-    drawn = np.random.default_rng(2026).multinomial(count, np.full(count, 1 / count), RESAMPLES)
-    areas = auroc.weighted(scores, labels, drawn[:, question].astype(np.float64))
+    areas = auroc.weighted(scores, labels, cluster_weights([t.question for t in traces]))
     return Area(value, *np.nanpercentile(areas, [2.5, 97.5]))
 
 

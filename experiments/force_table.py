@@ -26,7 +26,7 @@ from typing import Any
 import click
 import numpy as np
 import transfer_table as real
-from common import data_option, table
+from common import data_option, gold, table
 
 from symbouq.metrics import auroc
 from symbouq.reliability.model import fit
@@ -44,8 +44,8 @@ def other(row: real.Row, said: frozenset[str], given: Sequence[frozenset[str]]) 
         said: The labels that it delivers.
         given: The answers of all traces of the question.
     """
-    if said != real.gold(row):
-        return real.gold(row)
+    if said != gold(row):
+        return gold(row)
     chance = random.Random(row["id"])
     wrong = [answer for answer in given if answer and answer != said]
     return chance.choice(wrong or [frozenset([x]) for x in row["answer_space"] if {x} != said])
@@ -126,7 +126,7 @@ def rows_of(name: str, data: Path, traces: Sequence[real.Known], size: int) -> l
 def main(data: Path, cache: Path, size: int, only: tuple[str, ...]) -> None:
     """Prints the table as Markdown."""
     names = only or [name for name in real.SETS if name != "2D consistency"]
-    sets = real.sets_of(data, cache, 1, size, names)
+    sets = real.sets_of(data, cache, 1, real.MOST, names)
     table(
         "set | traces | score | AUROC | FORCE | REMOVE | SHUFFLE",
         (line for name, traces in sets.items() for line in rows_of(name, data, traces, size)),

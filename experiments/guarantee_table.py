@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
-from common import counted, data_option, table
-from transfer_table import SETS, Known, fold_of, readers, sets_of
+from common import counted, table
+from transfer_table import Known, fold_of, readers, sets_of, sets_options
 
 from symbouq.reliability.model import fit
 from symbouq.reliability.reading import Composition
@@ -57,11 +57,7 @@ def lines(sets: dict[str, list[Known]]) -> Iterator[list[object]]:
 
 
 @click.command()
-@data_option
-@click.option("--cache", type=click.Path(path_type=Path), help="File that keeps what was read.")
-@click.option("--jobs", default=2, help="Processes that read.")
-@click.option("--size", default=2500, help="Most traces of a set.")
-@click.option("--only", type=click.Choice(list(SETS)), multiple=True, help="Sets of traces.")
+@sets_options
 def main(data: Path, cache: Path | None, jobs: int, size: int, only: tuple[str, ...]) -> None:
     """Prints the table as Markdown."""
     table(

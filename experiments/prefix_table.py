@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 import transfer_table as real
-from common import auroc, data_option, table
+from common import auroc, data_option, gold, table
 
 from symbouq.auditing.score import constraint_rule
 from symbouq.auditing.verdicts import Verdict
@@ -52,7 +52,7 @@ def row_of(name: str, data: Path, size: int) -> Iterator[str]:
         if steps:
             begun = [so_far(steps[: ceil(len(steps) * tenth / 10)]) for tenth in TENTHS]
             scores.append([*begun, audit["constraint_rule"]])
-            labels.append(real.extracted(row["response"], row["answer_space"]) == real.gold(row))
+            labels.append(real.extracted(row["response"], row["answer_space"]) == gold(row))
     yield from (name, str(len(labels)))
     for column in zip(*scores, strict=True):
         yield f"{auroc(column, labels):.3f}"

@@ -26,6 +26,8 @@ _GRID = {
     (0, 1): "above", (0, -1): "below", (-1, 0): "left", (1, 0): "right", (1, 1): "upper-right",
     (-1, 1): "upper-left", (1, -1): "lower-right", (-1, -1): "lower-left",
 }  # fmt: skip
+GRID = (*_GRID.values(), "overlap")
+"""The labels of StepGame."""
 _TILES = {
     "north": "N", "northeast": "NE", "east": "E", "southeast": "SE", "south": "S",
     "southwest": "SW", "west": "W", "northwest": "NW", "bounding box": "B",

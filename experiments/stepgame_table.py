@@ -16,40 +16,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
-from common import auroc, data_option, rows, table
+from common import auroc, data_option, gold, rows, table
+from second_extractor import GRID, extracted
 
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.summary import Summary
 from symbouq.auditing.verdicts import Verdict
 from symbouq.records import Trace
-
-_DIRECTIONS = {
-    "v": dict.fromkeys(("above", "upper", "top", "north"), 1)
-    | dict.fromkeys(("below", "lower", "bottom", "south"), -1),
-    "h": dict.fromkeys(("right", "east"), 1) | dict.fromkeys(("left", "west"), -1),
-}
-
-
-def delivered(response: str) -> str | None:
-    """The nine-way label of a response, by words alone and not by the parser."""
-    marks = list(re.finditer(r"answer(?:\s*\d+)?\s*:|answer is", response, re.IGNORECASE))
-    text = response[marks[-1].end() :].split("\n")[0] if marks else response
-    text = text.split("(")[0].lower()
-    if re.search(r"cannot|unknown|none|not |,|:", text):
-        return None
-    words = re.findall(r"[a-z]+", text)
-    if "overlap" in words:
-        return "overlap"
-    up = {_DIRECTIONS["v"][w] for w in words if w in _DIRECTIONS["v"]}
-    side = {_DIRECTIONS["h"][w] for w in words if w in _DIRECTIONS["h"]}
-    if len(up) > 1 or len(side) > 1 or not (up or side):
-        return None
-    vertical = {1: "upper", -1: "lower"}[up.pop()] if up else ""
-    horizontal = {1: "right", -1: "left"}[side.pop()] if side else ""
-    if vertical and horizontal:
-        return f"{vertical}-{horizontal}"
-    return horizontal or {"upper": "above", "lower": "below"}[vertical]
-
 
 VERDICT_VALUES = {"entailed": 1.0, "contradicted": 0.0, "unknown": 0.5, "not-evaluable": 0.5}
 """A conclusion's verdict as a score."""
@@ -64,7 +37,7 @@ def row(path: Path, profile: str) -> list[str]:
     for record in rows(path):
         audit = auditor.audited(Trace.model_validate(record))
         summary.add(Summary.of(audit))
-        labels.append(delivered(record["response"]) == record["answer"])
+        labels.append(extracted(record["response"], GRID) == gold(record))
         scores["rule"].append(audit["constraint_rule"])
         for verdict in ("verdict", "grounded_verdict"):
             scores[verdict].append(VERDICT_VALUES[audit["claims"][-1][verdict]])
@@ -118,7 +91,7 @@ def halves(path: Path) -> Iterator[list[object]]:
             *reasoning, conclusion = audit["claims"]
             feasible += audit["scene"]["feasible"]
             scores.append(VERDICT_VALUES[conclusion["grounded_verdict"]])
-            labels.append(delivered(record["response"]) == record["answer"])
+            labels.append(extracted(record["response"], GRID) == gold(record))
             for claim in reasoning:
                 if states_relation(claim["text"], record["scene"]):
                     stating += 1

@@ -41,14 +41,14 @@ from typing import Any, NamedTuple
 
 import click
 import numpy as np
-from common import data_option, rows, table
+from common import cluster_weights, data_option, gold, rows, table
 from numpy.typing import NDArray
-from second_extractor import extracted
+from second_extractor import GRID, extracted
 
 from symbouq.auditing.answers import answer, delivered, space_of
 from symbouq.auditing.answers.delivery import asks_what_is_possible
 from symbouq.errors import RecordError
-from symbouq.metrics import auroc
+from symbouq.metrics import auroc, two_sided
 from symbouq.records import Instance, Trace
 from symbouq.reliability.model import fit
 from symbouq.reliability.reading import COMPOSITIONS, RULE, Reader, Reading
@@ -57,16 +57,12 @@ Row = dict[str, Any]
 FOLDS = 3
 LEAST = 30
 REFITS = 3
-RESAMPLES = 2000
 UNFITTED = ("length", "consistency", "solve", "verdict", "rule")
 METHODS = (*UNFITTED, *COMPOSITIONS)
 _BY_HAND = Path(__file__).with_name("answers_by_hand.jsonl")
 """The labels that 200 responses deliver, read one by one by a language model that saw no right
 answer."""
 _VERDICTS = {"entailed": 1.0, "contradicted": 0.0}
-_GRID = ["left", "right", "above", "below"] + [
-    f"{vertical}-{side}" for vertical in ("upper", "lower") for side in ("left", "right")
-] + ["overlap"]  # fmt: skip
 
 
 class Known(NamedTuple):
@@ -112,7 +108,7 @@ def stepgame(data: Path) -> Iterator[Row]:
     for path in sorted((data / "stepgame").glob("llm_traces_*cot*.jsonl.gz")):
         style = path.name.removeprefix("llm_traces_").removesuffix(".jsonl.gz")
         for row in rows(path):
-            yield row | {"id": f"{row['id']}/{style}", "answer_space": _GRID}
+            yield row | {"id": f"{row['id']}/{style}", "answer_space": GRID}
 
 
 SETS: dict[str, Callable[[Path], Iterator[Row]]] = {
@@ -180,11 +176,6 @@ def scored(trace: Trace, said: frozenset[str], words: int) -> Scored | None:
 def unlabelled(row: Row) -> Trace:
     """A trace without what says whether it is right: nothing that reads sees labels."""
     return Trace.model_validate(row).model_copy(update={"answer": None, "correct": None})
-
-
-def gold(row: Row) -> frozenset[str]:
-    """The labels of the right answer."""
-    return frozenset([row["answer"]] if isinstance(row["answer"], str) else row["answer"])
 
 
 def by_matcher(row: Row) -> frozenset[str]:
@@ -260,8 +251,8 @@ def sets_of(
 
 
 def against_hand(name: str, data: Path) -> tuple[int, int, int]:
-    """How many answers of a set were read by hand, and of how many each extractor calls right what
-    is wrong by the hand, or the other way round.
+    """How many answers of a set were read one by one, and how many of these each extractor calls
+    right where that reading makes them wrong, or the other way round.
     """
     lines = _BY_HAND.read_text(encoding="utf-8").splitlines()
     hand = {row["id"]: row["delivered"] for row in map(json.loads, lines) if row["set"] == name}
@@ -369,11 +360,7 @@ def areas(scores: NDArray[np.float64], labels: NDArray[np.float64], scenes: Sequ
         scenes: The scene of each trace.
     """
     there = ~np.isnan(scores[0])
-    number = {scene: n for n, scene in enumerate(dict.fromkeys(scenes))}
-    of = np.array([number[scene] for scene in scenes], np.intp)
-    chance = np.random.default_rng(2026)
-    counts = chance.multinomial(len(number), np.full(len(number), 1 / len(number)), RESAMPLES)
-    weights = counts[:, of].astype(np.float64) * there
+    weights = cluster_weights(scenes) * there
     y, filled = labels, np.where(np.isnan(scores), 0.0, scores)
     shares = np.array_split(weights, max(1, len(scores) - 1))
     drawn = np.concatenate(
@@ -396,14 +383,11 @@ def holm(values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def two_sided(first: Areas, second: Areas) -> float:
-    """The p-value of no difference between two scores."""
+def p_value(first: Areas, second: Areas) -> float:
+    """The p-value of no difference between two scores; NaN where no resample defines both."""
     differences = first.drawn - second.drawn
     differences = differences[~np.isnan(differences)]
-    if not len(differences):
-        return float("nan")
-    sides = min((differences <= 0).sum(), (differences >= 0).sum())
-    return min(1.0, 2 * (int(sides) + 1) / (len(differences) + 1))
+    return two_sided(differences) if len(differences) else float("nan")
 
 
 def lines(
@@ -420,7 +404,7 @@ def lines(
         cells = {m: areas(scores[m][:, some], y, scenes) for m in METHODS}
         made.append(([name, f"{len(y)} / {len({*scenes})}", f"{y.mean():.0%}"], cells))
     contrasts = [("dual", "paper"), ("worlds", "dual")]
-    adjusted = holm([two_sided(c[a], c[b]) for _, c in made for a, b in contrasts])
+    adjusted = holm([p_value(c[a], c[b]) for _, c in made for a, b in contrasts])
     for n, (head, cells) in enumerate(made):
         told = []
         for k, (a, b) in enumerate(contrasts):
@@ -433,12 +417,29 @@ def lines(
         yield [*head, *shown, *told]
 
 
+MOST = 2500
+"""Most traces of a set that are read, unless told otherwise."""
+
+
+def sets_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a command that takes the arguments of `sets_of`."""
+    for option in (
+        click.option(
+            "--only", type=click.Choice(list(SETS)), multiple=True, help="Sets of traces."
+        ),
+        click.option("--size", default=MOST, help="Most traces of a set."),
+        click.option("--jobs", default=2, help="Processes that read."),
+        click.option(
+            "--cache", type=click.Path(path_type=Path), help="File that keeps what was read."
+        ),
+        data_option,
+    ):
+        command = option(command)
+    return command
+
+
 @click.command()
-@data_option
-@click.option("--cache", type=click.Path(path_type=Path), help="File that keeps what was read.")
-@click.option("--jobs", default=2, help="Processes that read.")
-@click.option("--size", default=2500, help="Most traces of a set.")
-@click.option("--only", type=click.Choice(list(SETS)), multiple=True, help="Sets of traces.")
+@sets_options
 def main(data: Path, cache: Path | None, jobs: int, size: int, only: tuple[str, ...]) -> None:
     """Prints the tables as Markdown."""
     sets = sets_of(data, cache, jobs, size, only)
@@ -451,7 +452,7 @@ def main(data: Path, cache: Path | None, jobs: int, size: int, only: tuple[str, 
         )
     table(
         "set | traces | right by the second extractor | by the matcher | labels that differ | "
-        "read by hand | extractor errs | matcher errs",
+        "read one by one | extractor errs | matcher errs",
         (
             [
                 name,

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from symbouq.api import Audit, TraceAuditor, audit
+from symbouq.auditing.messages import claim_text
 from symbouq.records import ClaimAudit, Trace, make_record
 
 
@@ -52,9 +53,9 @@ def _told(
     found: Audit, wrong: Sequence[ClaimAudit], sentences: Sequence[str], most: int
 ) -> Iterator[str]:
     yield f"{len(wrong):,} of {len(found.claims):,} claims contradicted, {most:,} allowed:"
-    said = {"scene": sentences, "claim": [_words(claim) for claim in found.claims]}
+    said = {"scene": sentences, "claim": [claim_text(claim.model_dump()) for claim in found.claims]}
     for claim in wrong:
-        yield f'claim {claim.index}, "{_words(claim)}": {claim.message}'
+        yield f'claim {claim.index}, "{said["claim"][claim.index - 1]}": {claim.message}'
         for premise in claim.premises:
             kind, number = premise.split(":")
             yield f"    {kind} {number}: {said[kind][int(number) - 1]}"
@@ -62,11 +63,6 @@ def _told(
     del others["contradicted"]
     if others:
         yield "others: " + ", ".join(f"{n:,} {verdict}" for verdict, n in others.items())
-
-
-def _words(claim: ClaimAudit) -> str:
-    """What a claim says; one that is given in relations has no text."""
-    return claim.text or ", ".join(f"{r.subject} {r.relation} {r.object}" for r in claim.relations)
 
 
 def _sentences(

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from symbouq_cli.options import (
     ANSWERS,
@@ -128,9 +129,7 @@ def audit(
     arguments = tuple(options[name] for name in names)
     gated = bool(fail_on) or min_decided is not None
     if follow:
-        if report or gated or junit or sarif or github or otel or options["shards"]:
-            raise click.UsageError("--follow prints claims, and takes no other output or check")
-        _follow(files, out, arguments)
+        _follow(files, out, arguments, options["timeout"])
         return
     explaining = _explaining(options)
     sources = traced(files, options)
@@ -238,8 +237,31 @@ def _tell_wrong(total: Summary, explaining: Sequence[str] | None) -> None:
         tell(f"Why the first is wrong: {shlex.join(command)}")
 
 
-def _follow(files: Sequence[str], out: str, arguments: Sequence[Any]) -> None:
-    """Prints the claims of traces that are being written."""
+_FOLLOWING = (
+    "files",
+    "follow",
+    "out",
+    "timeout",
+    "profile",
+    "ontology",
+    "context",
+    "pipeline",
+    "answers",
+)
+"""Parameters that count with `--follow`."""
+
+
+def _follow(files: Sequence[str], out: str, arguments: Sequence[Any], timeout: float) -> None:
+    """Prints the claims of traces that are being written.
+
+    Raises:
+        click.UsageError: If an option is given that does not count here.
+    """
+    current = click.get_current_context()
+    for param in current.command.params:
+        source = current.get_parameter_source(str(param.name))
+        if param.name not in _FOLLOWING and source is not ParameterSource.DEFAULT:
+            raise click.UsageError(f"--follow prints claims, and does not go with {param.opts[0]}")
     from symbouq.auditing.auditor import TraceAuditor
     from symbouq.auditing.following import followed
 
@@ -250,7 +272,7 @@ def _follow(files: Sequence[str], out: str, arguments: Sequence[Any]) -> None:
     with click.open_file(out, "w", encoding="utf-8") as stream:
         for file in files:
             with click.open_file(file, encoding="utf-8") as lines:
-                for claim in followed(auditor, lines, file):
+                for claim in followed(auditor, lines, file, timeout or None):
                     stream.write(json.dumps(claim) + "\n")
                     stream.flush()
 

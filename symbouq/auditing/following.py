@@ -9,6 +9,7 @@ from pydantic_core import from_json
 
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.errors import RecordError
+from symbouq.limits import time_limit
 from symbouq.records import Trace, make_record
 
 
@@ -33,10 +34,10 @@ class FollowedTrace:
         self._auditor = auditor
         self._trace = trace
         self._sentences = list(trace.reasoning or ())
-        self.audit = self._audited()
+        self.audit = self._audited(self._sentences)
 
-    def _audited(self) -> dict[str, Any]:
-        told = {"reasoning": self._sentences, "conclusion": "", "claims": None}
+    def _audited(self, sentences: list[str]) -> dict[str, Any]:
+        told = {"reasoning": sentences, "conclusion": "", "claims": None}
         return self._auditor.audited(self._trace.model_copy(update=told))
 
     def add(self, sentence: str) -> list[dict[str, Any]]:
@@ -49,14 +50,16 @@ class FollowedTrace:
         Raises:
             RecordError: If the trace cannot be audited with it.
         """
-        before = self.audit["claims"][:-1]
-        self._sentences.append(sentence)
-        self.audit = self._audited()
+        before, sentences = self.audit["claims"][:-1], [*self._sentences, sentence]
+        self.audit = self._audited(sentences)  # a sentence that fails is not taken
+        self._sentences = sentences
         claims = self.audit["claims"][:-1]
         return [claim for n, claim in enumerate(claims) if claim not in before[n : n + 1]]
 
 
-def followed(auditor: TraceAuditor, lines: Iterable[str], file: str) -> Iterator[dict[str, Any]]:
+def followed(
+    auditor: TraceAuditor, lines: Iterable[str], file: str, timeout: float | None = None
+) -> Iterator[dict[str, Any]]:
     """The claims of traces that are read line by line: each as the record of an audit has it, with
     the trace's `id` and its `constraint_rule` so far.
 
@@ -65,6 +68,7 @@ def followed(auditor: TraceAuditor, lines: Iterable[str], file: str) -> Iterator
         lines: A line with a JSON object begins a trace, with `scene` and `question`; every other
             line that is not empty is its next sentence.
         file: Where they come from, for messages.
+        timeout: Seconds that a line may take; what was decided by then is given.
 
     Raises:
         RecordError: At the first line that cannot be used.
@@ -76,11 +80,14 @@ def followed(auditor: TraceAuditor, lines: Iterable[str], file: str) -> Iterator
             if text.startswith("{"):
                 begun = {"id": f"line-{number}", "reasoning": [], "conclusion": ""}
                 record = make_record(Trace, begun | from_json(text))
-                trace, name = FollowedTrace(auditor, record), record.id
+                with time_limit(timeout):
+                    trace, name = FollowedTrace(auditor, record), record.id
             elif text and trace is None:
                 raise RecordError("the first line is a trace: an object with `scene`")
             elif text and trace is not None:
-                for claim in trace.add(text):
+                with time_limit(timeout):
+                    claims = trace.add(text)
+                for claim in claims:
                     yield {"id": name, "constraint_rule": trace.audit["constraint_rule"], **claim}
         except (RecordError, ValueError) as error:
             raise RecordError(getattr(error, "message", str(error)), file, number) from None

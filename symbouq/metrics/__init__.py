@@ -39,6 +39,7 @@ from symbouq.metrics.inference import (
     Comparison,
     evaluate,
     paired_bootstrap,
+    two_sided,
 )
 from symbouq.metrics.pool import Values
 from symbouq.metrics.selective import RiskCoverage, aurc, risk_coverage
@@ -47,7 +48,8 @@ __all__ = [
     "auroc", "auroc_within", "separation", "separation_by_bin", "oracle", "Bin", "SEPARATION_BINS",
     "brier", "balanced_brier", "ece", "nll", "calibration_bins", "CalibrationBin", "ECE_BINS",
     "aurc", "risk_coverage", "RiskCoverage",
-    "evaluate", "paired_bootstrap", "Comparison", "METRICS", "HIGHER_IS_BETTER", "RESAMPLES",
+    "evaluate", "paired_bootstrap", "two_sided", "Comparison",
+    "METRICS", "HIGHER_IS_BETTER", "RESAMPLES",
     "micro_f1", "weighted_determinacy",
     "first_error", "first_errors", "FirstErrors", "exceeding", "fitted_threshold",
     "Values",

@@ -130,11 +130,14 @@ def paired_bootstrap(
         sum(on_all[0]) / len(on_all[0]) - sum(on_all[1]) / len(on_all[1]),
         float(low),
         float(high),
-        _two_sided(differences),
+        two_sided(differences),
         len(differences),
     )
 
 
-def _two_sided(differences: Values) -> float:
+def two_sided(differences: Values) -> float:
+    """The two-sided p-value of no difference, by resampled differences: twice the share on the
+    smaller side of zero, zero itself and one more resample counted on both sides.
+    """
     sides = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
     return min(1.0, 2 * (sides + 1) / (len(differences) + 1))

@@ -118,20 +118,15 @@ def compared(
     """
     true = [error for _, error in test.values()]
     errors = [error for _, error in validation.values()]
-
-    def kept(fitted: Sequence[Sequence[float]], new: Sequence[Sequence[float]]) -> list[Kept]:
-        return [] if level is None else [_kept(fitted, errors, new, true, level)]
-
-    rows = [
-        Row(
-            name,
-            1,
-            first_errors([audited_error(audit, of) for audit, _ in test.values()], true),
-            tuple(kept(_doubts(validation, of), _doubts(test, of)) if level is not None else ()),
-        )
-        for name, of in AUDITS.items()
-    ]
-    counts = Counter(error for _, error in validation.values())
+    rows = []
+    for name, of in AUDITS.items():
+        result = first_errors([audited_error(audit, of) for audit, _ in test.values()], true)
+        kept: list[Kept] = []
+        if level is not None:
+            doubts = _doubts(validation, of), _doubts(test, of)
+            kept.append(_kept(doubts[0], errors, doubts[1], true, level))
+        rows.append(Row(name, 1, result, tuple(kept)))
+    counts = Counter(errors)
     usual = max(counts, key=lambda error: (counts[error], -error)) if counts else 0
     rows.append(Row(MAJORITY, 1, first_errors([usual] * len(true), true)))
     fitting, measuring = (
@@ -145,7 +140,8 @@ def compared(
             fitted_on = fitting[method, seed]
             threshold = fitted_threshold(fitted_on, errors)
             found[method].append(first_errors(exceeding(uncertainties, threshold), true))
-            keeping[method] += kept(fitted_on, uncertainties)
+            if level is not None:
+                keeping[method].append(_kept(fitted_on, errors, uncertainties, true, level))
     return [
         *rows,
         *(
@@ -180,9 +176,7 @@ def _kept(
     sound = [error - 1 if error else len(row) for row, error in zip(new, true, strict=True)]
     wrong = sum(count > whole for count, whole in zip(counts, sound, strict=True))
     claims = sum(min(count, whole) for count, whole in zip(counts, sound, strict=True))
-    return Kept(
-        threshold, wrong / len(new) if new else 0.0, claims / sum(sound) if sum(sound) else 0.0
-    )
+    return Kept(threshold, wrong / max(len(new), 1), claims / max(sum(sound), 1))
 
 
 def _by_scorer(

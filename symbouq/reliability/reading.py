@@ -70,7 +70,11 @@ class Reading:
     fault: str = ""
 
     def seen_as(self, composition: Composition) -> Reading:
-        """The same trace under a composition that sees no more than the one it was read with."""
+        """The same trace under a composition that sees no more than the one it was read with.
+
+        Answers stay judged as they were read: `Reader("paper")` has the strict auditor, and its
+        reading differs where a conclusion states no relation.
+        """
         hidden = {"paper": (GROUNDED_RULE, WORLDS), "dual": (WORLDS,), "worlds": ()}[composition]
         scores = {name: score for name, score in self.scores.items() if name not in hidden}
         features = self.features[: len(feature_names(composition))]

@@ -91,6 +91,17 @@ def test_the_command_prints_claims_and_takes_no_check(tmp_path: Path) -> None:
     told = run("audit", file, "--follow")
     assert told.exit_code == 0
     assert '"id": "lamp"' in told.stdout and '"verdict": "entailed"' in told.stdout
-    refused = run("audit", file, "--follow", "--fail-on", "contradicted")
-    assert refused.exit_code == 2
-    assert "--follow prints claims" in refused.stderr
+    for option in (["--fail-on", "contradicted"], ["--reader", "model"], ["--jobs", "2"]):
+        refused = run("audit", file, "--follow", *option)
+        assert refused.exit_code == 2
+        assert f"--follow prints claims, and does not go with {option[0]}" in refused.stderr
+
+
+def test_a_sentence_that_fails_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    auditor = TraceAuditor()
+    trace = FollowedTrace(auditor, Trace(id="t", scene=SCENE, reasoning=[], conclusion=""))
+    with monkeypatch.context() as changed:
+        changed.setattr(auditor, "audited", lambda *_: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            trace.add(STEPS[1])
+    assert [claim["verdict"] for claim in trace.add(STEPS[0])] == ["entailed"]

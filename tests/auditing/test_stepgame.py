@@ -17,7 +17,8 @@ import pytest
 from common import auroc, rows
 from helpers.audits import audits
 from helpers.readers import reader_of
-from stepgame_table import VERDICT_VALUES, delivered, states_relation
+from second_extractor import GRID, extracted
+from stepgame_table import VERDICT_VALUES, states_relation
 
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.counterfactual import counterfactuals
@@ -226,7 +227,7 @@ def test_real_chain_of_thought(data: Path, name: str) -> None:
     for row, audit in zip(given, audited, strict=True):
         feasible += audit["scene"]["feasible"]
         scores.append(VERDICT_VALUES[audit["claims"][-1]["grounded_verdict"]])
-        labels.append(delivered(row["response"]) == row["answer"])
+        labels.append(extracted(row["response"], GRID) == {row["answer"]})
         for claim in audit["claims"][:-1]:
             if states_relation(claim["text"], row["scene"]):
                 stating += 1
