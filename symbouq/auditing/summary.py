@@ -183,8 +183,8 @@ def _wrong(audit: Mapping[str, Any]) -> list[Wrong]:
             text = claim_text(claim)
             if len(text) > _SNIPPET:
                 text = text[:_SNIPPET].rstrip() + " ..."
-            place = audit["source"] or {"file": "", "line": 0}
-            return [Wrong(place["file"], place["line"], claim["index"], text)]
+            place = audit["source"] or {}
+            return [Wrong(place.get("file", ""), place.get("line", 0), claim["index"], text)]
     return []
 
 
