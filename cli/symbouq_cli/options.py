@@ -138,12 +138,22 @@ def together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _
     return decorate
 
 
+class _Format(click.Choice[str]):
+    """The name of a format, or the file that declares one."""
+
+    def convert(self, value: Any, param: Any, context: Any) -> Any:
+        if str(value).endswith(".toml"):
+            return click.Path(exists=True, dir_okay=False).convert(value, param, context)
+        return super().convert(value, param, context)
+
+
 reading_options = together(
     option(
         "--format",
         "form",
-        type=click.Choice(FORMATS),
-        help="Format of the files; recognised file by file unless named.",
+        type=_Format(FORMATS),
+        help="Format of the files, or a .toml file that declares it; recognised file by file "
+        "unless named.",
     ),
     option(
         "--map",
@@ -159,7 +169,13 @@ reading_options = together(
         help="Find the scene, and the question, in a prompt by the groups (?P<scene>...) and "
         "(?P<question>...); by default the last question and what stands before it.",
     ),
-    file_option("--batch-input", help="Input of the OpenAI batch whose output is read."),
+    file_option("--batch-input", help="Input of the batch whose output is read."),
+    option(
+        "--items",
+        metavar="PATH",
+        help="Where the records are in a file that is one JSON object: `results.rows`, with `*` "
+        "for each item of a list on the way.",
+    ),
 )
 """The options that say how trace files are read; `traced` takes them."""
 
@@ -208,5 +224,5 @@ def traced(files: Sequence[str], options: dict[str, Any]) -> tuple[TraceFile, ..
     """
     from symbouq.io.adapters.choice import read_options, trace_files
 
-    names = ("form", "maps", "prompt_split", "batch_input")
+    names = ("form", "maps", "prompt_split", "batch_input", "items")
     return trace_files(files, read_options(*(options.pop(name) for name in names)))

@@ -179,8 +179,10 @@ class Audit(Record):
     """The profile with the penalty of unverified premises passed on."""
     features: FeatureRecord
     """Inputs of the learned constraint scores."""
-    constraint_rule: Share
-    """The training-free Constraint-Rule score, in [0, 1]."""
+    constraint_rule: Share | None
+    """The training-free Constraint-Rule score, in [0, 1]; null of a trace that is `truncated`."""
+    truncated: bool = False
+    """Whether the trace's output was cut off, or there is none: it has no answer and no score."""
     timed_out: bool = False
     """Whether the time limit was reached: claims whose message says so have no verdict, and
     premises and repairs need not be the best."""

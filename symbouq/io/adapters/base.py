@@ -29,6 +29,9 @@ class Adapter(ABC):
         options: How it is read.
     """
 
+    joins: ClassVar[bool] = False
+    """Whether its records may lack the prompts, which `--batch-input` has."""
+
     def __init__(self, source: Input, options: ReadOptions) -> None:
         self.source = source
         self.options = options
@@ -95,17 +98,10 @@ class JsonAdapter(Adapter):
     expected: ClassVar[str]
     """An object of the format, for messages."""
 
-    def listed(self) -> Iterator[bytes | RecordError] | None:
-        """The encoded objects that a document lists; None where lines or items are objects."""
-        return None
-
     def records(self) -> Iterator[Record]:
         """The objects of the input, numbered."""
-        listed, number = self.listed(), 0
-        for number, encoded in self.source.values() if listed is None else enumerate(listed, 1):
+        for number, encoded in self.source.values():
             yield number, self.object(encoded)
-        if listed is not None and not number:
-            raise RecordError(f"expected {self.expected}, found none in it")
 
     def object(self, encoded: bytes | RecordError) -> dict[str, Any] | RecordError:
         """A JSON object, or why there is none."""

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from shlex import quote
 from typing import Any
 
-from pydantic_core import from_json
-
 from symbouq.errors import RecordError
 from symbouq.io.adapters.base import JsonAdapter
 from symbouq.io.adapters.fields import PROMPT, SCENES
@@ -50,11 +48,6 @@ class Unrecognised(JsonAdapter):
         return bool(source.first)
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
-        if _is_one_object(self.source):
-            raise RecordError(
-                "expected one JSON object a line, or one array of objects, found over several "
-                f"lines {described(self.source.first)}"
-            )
         values = self.source.values()
         for number, encoded in values:
             record = self.object(encoded)
@@ -120,18 +113,3 @@ def _texts(record: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]
             yield path, " ".join(value)
         elif isinstance(value, dict):
             yield from _texts(value, f"{path}.")
-
-
-def _is_one_object(source: Input) -> bool:
-    """Whether an input is one object over several lines, as far as its head shows."""
-    head = source.head.decode(errors="replace").strip()
-    line, _, rest = head.partition("\n")
-    try:
-        from_json(line)
-        return False
-    except ValueError:
-        pass
-    try:
-        return bool(rest) and isinstance(from_json(head, allow_partial="trailing-strings"), dict)
-    except ValueError:
-        return False
