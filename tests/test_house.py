@@ -93,6 +93,9 @@ TESTED_ELSEWHERE = {
 ACROSS = {
     "auditing/test_annotated.py": "claims of real traces as readers annotated them",
     "auditing/test_golden.py": "all features of ten traces, by hand",
+    "io/adapters/formats/test_langfuse.py": "a declared format",
+    "io/adapters/formats/test_promptfoo.py": "a declared format",
+    "io/adapters/formats/test_vllm.py": "a declared format, and its tokens",
     "auditing/test_paper.py": "the paper's examples",
     "auditing/test_real_traces.py": "delivered traces",
     "experiments/benchmarks/test_benchmarks.py": "the scripts of experiments/",

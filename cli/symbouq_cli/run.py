@@ -65,6 +65,7 @@ def run(
     if options.get("shards"):
         return _run_shards(files, job, options["shards"], options["jobs"], take)
     failed = 0
+    told: dict[tuple[str, str], list[int]] = {}
     with (
         record_output(out) as stream,
         progress(shown=prepare is builtin.as_it_is) as advance,
@@ -73,7 +74,10 @@ def run(
         for outcome in outcomes:
             if outcome.output is None:
                 failed += 1
-                tell_failure(outcome)
+                same = told.setdefault((outcome.file, outcome.error or ""), [])
+                same.append(outcome.number)
+                if len(same) == 1:
+                    tell_failure(outcome)
                 lose(outcome)
             else:
                 if outcome.output:
@@ -82,7 +86,19 @@ def run(
                     tell(f"{outcome.file}:{outcome.number}: {fault}")
                 keep(outcome)
             advance()
+    for (file, error), (_, *more) in told.items():
+        if more:
+            lines = ", ".join(map(str, more[:_SHOWN])) + (", ..." if len(more) > _SHOWN else "")
+            tell(
+                f"{file}: the same of {len(more):,} more records (line {lines}): {error[:_SNIPPET]}"
+            )
     return failed
+
+
+_SHOWN = 10
+"""Lines that are named of records with the same fault."""
+_SNIPPET = 60
+"""Characters of that fault that are repeated."""
 
 
 def tell_failure(outcome: Outcome) -> None:

@@ -49,6 +49,9 @@ _HOLDERS = (
 _CHOICES = ("choices", "candidates", "generations", "completions", "outputs", "results")
 """Fields of a completion that list its alternatives."""
 
+_MESSAGE = {*_TEXTS, *_HOLDERS, *_CHOICES, "role", "type", "refusal"}
+"""Fields of which a message has at least one."""
+
 _STOPS = ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "reason")
 _STOPPED = ("completionReason", "incomplete_details", "finish_details", *_STOPS)
 """Fields that say why a model stopped, those of a reason that is an object among them."""
@@ -88,7 +91,8 @@ def written(value: Any) -> Written:
         RecordError: If there is nothing of the kind.
     """
     pieces = [*_pieces(value, 0)]
-    if not pieces and value != {} and not _is_empty(value):
+    foreign = isinstance(value, dict) and value.keys().isdisjoint(_MESSAGE)
+    if (foreign or not pieces) and value != {} and not _is_empty(value):
         raise RecordError(f"expected a text or a message, found {described(value)}")
     said, thought = (
         "\n".join(text for text, thinks in pieces if thinks is kind and text)
@@ -241,6 +245,5 @@ def _is_empty(value: Any) -> bool:
         return all(map(_is_empty, value))
     if not isinstance(value, dict):
         return value in (None, "")
-    known = (*_TEXTS, *_HOLDERS, *_CHOICES, *_REASONING, "refusal", "role", "type")
     held = (value.get(name) for name in (*_TEXTS, *_HOLDERS, *_CHOICES))
-    return any(name in value for name in known) and all(map(_is_empty, held))
+    return not value.keys().isdisjoint(_MESSAGE) and all(map(_is_empty, held))
