@@ -55,7 +55,7 @@ TESTED_ELSEWHERE = {
     "experiments/test_experiment.py": """
         cli/experiment experiments/figures experiments/stages experiments/tables""",
     "io/adapters/test_formats.py": """
-        io/adapters/base io/adapters/choice io/adapters/fields io/adapters/inputs io/adapters/values
+        io/adapters/base io/adapters/choice io/adapters/fields io/adapters/inputs io/values
         io/adapters/formats/hf io/adapters/formats/symbouq""",
     "io/adapters/formats/test_openai.py": "io/adapters/chat",
     "io/adapters/test_tables.py": "io/adapters/formats/csv io/adapters/limits",

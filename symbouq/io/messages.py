@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from symbouq.errors import RecordError
-from symbouq.io.adapters.values import decoded, described
+from symbouq.io.values import decoded, described
 
 _REASONING = ("reasoning_content", "reasoning", "thinking", "reasoningContent", "thoughts")
 """Fields in which servers put the thinking that they take out of a message's content."""
@@ -168,7 +168,7 @@ def _pieces(value: Any, depth: int, thinks: bool = False) -> Iterator[tuple[str,
 
 
 def _of_object(given: dict[str, Any], depth: int, thinks: bool) -> Iterator[tuple[str, bool]]:
-    kind = given.get("type")
+    kind = str(given.get("type"))
     if kind == "redacted_thinking":
         return
     thinks = thinks or kind in _THOUGHT or given.get("thought") is True
@@ -207,7 +207,7 @@ def _is_output(listed: list[Any]) -> bool:
 
 def role_of(message: dict[str, Any]) -> str:
     """The role of a message, as chat APIs name it; empty where it has none."""
-    kind = message.get("type") if message.get("type") in ROLES else None
+    kind = next((name for name in ROLES if message.get("type") == name), None)
     role = message.get("role", message.get("from", kind))
     named = message.get("id")
     if role is None and isinstance(named, list) and named:  # LangChain's `HumanMessage`

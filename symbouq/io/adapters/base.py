@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from symbouq.errors import RecordError
 from symbouq.io.adapters.fields import filled
 from symbouq.io.adapters.inputs import Input, ReadOptions
-from symbouq.io.adapters.values import decoded, described
+from symbouq.io.values import decoded, described
 
 Record = tuple[int, dict[str, Any] | RecordError]
 """The number of a record in its file, from 1, and its content or why it cannot be read. An error

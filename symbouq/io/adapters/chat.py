@@ -7,8 +7,8 @@ from typing import Any
 from pydantic_core import to_json
 
 from symbouq.errors import RecordError
-from symbouq.io.adapters.values import expect
 from symbouq.io.messages import alternatives, is_choice, is_truncated, unpacked, written
+from symbouq.io.values import expect
 
 
 def answered(value: Any, place: str) -> dict[str, Any]:

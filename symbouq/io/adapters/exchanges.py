@@ -10,8 +10,8 @@ from typing import Any
 from symbouq.errors import RecordError
 from symbouq.io.adapters.chat import answered
 from symbouq.io.adapters.fields import SCENES
-from symbouq.io.adapters.values import described, posed
 from symbouq.io.messages import role_of, unpacked, written
+from symbouq.io.values import described, posed
 
 CONVERSATIONS = ("messages", "conversations", "conversation")
 """Fields of chat messages."""

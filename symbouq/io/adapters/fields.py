@@ -10,8 +10,8 @@ from symbouq.errors import RecordError
 from symbouq.io.adapters.documents import EACH
 from symbouq.io.adapters.inputs import ReadOptions
 from symbouq.io.adapters.prompts import split_prompt
-from symbouq.io.adapters.values import decoded, described
 from symbouq.io.messages import is_truncated, unpacked, written
+from symbouq.io.values import decoded, described
 
 PROMPT = "prompt"
 """A field beside those of a trace: the text in which scene and question are found."""
@@ -119,10 +119,10 @@ def reached(value: Any, path: str, missing: Any = None) -> Any:
             listed = value if isinstance(value, list) else []
             found = [reached(each, further) for each in listed]
             return [each for each in found if each is not None] or missing
-        found = _entered(value, rest)
-        if found is None:
+        entered = _entered(value, rest)
+        if entered is None:
             return missing
-        value, rest = found
+        value, rest = entered
     return value
 
 

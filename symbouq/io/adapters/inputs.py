@@ -21,8 +21,8 @@ from pydantic_core import from_json
 from symbouq.errors import RecordError
 from symbouq.io.adapters import limits
 from symbouq.io.adapters.documents import EACH, items
-from symbouq.io.adapters.values import described
 from symbouq.io.storage import is_uri, located
+from symbouq.io.values import described
 
 _HEAD = 1 << 16
 """Bytes from the start of a file that its format is recognised by, and of one read."""

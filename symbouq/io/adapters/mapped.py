@@ -38,8 +38,8 @@ from symbouq.io.adapters.documents import path_of
 from symbouq.io.adapters.exchanges import asked_of
 from symbouq.io.adapters.fields import PROMPT, SCENES, filled, reached
 from symbouq.io.adapters.inputs import Input, opened
-from symbouq.io.adapters.values import decoded, described, posed
 from symbouq.io.messages import is_truncated, unpacked, written
+from symbouq.io.values import decoded, described, posed
 from symbouq.records import Trace
 
 _OWN = ("system", "posed", "thought", "finish", "error", PROMPT)

@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from symbouq.errors import RecordError
-from symbouq.io.adapters.values import decoded, described
 from symbouq.io.messages import written
+from symbouq.io.values import decoded, described
 
 _SCENE = r"stor(?:y|ies)|context|scene|passage|text|description|facts?|premises?|input|situation"
 _QUESTION = r"questions?|q|query"

@@ -11,7 +11,7 @@ from symbouq.io.adapters.base import JsonAdapter
 from symbouq.io.adapters.fields import PROMPT, SCENES
 from symbouq.io.adapters.inputs import Input
 from symbouq.io.adapters.prompts import split_prompt
-from symbouq.io.adapters.values import described
+from symbouq.io.values import described
 from symbouq.records import Trace
 
 _NAMES = {

@@ -14,7 +14,7 @@ from symbouq.io.adapters.base import JsonAdapter, Record
 from symbouq.io.adapters.chat import answered
 from symbouq.io.adapters.documents import EACH
 from symbouq.io.adapters.inputs import Input
-from symbouq.io.adapters.values import described, expect, posed
+from symbouq.io.values import described, expect, posed
 
 _ATTACHED = "attachment://"
 _BULK = {"events", "events_data", "store"}
