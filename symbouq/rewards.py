@@ -1,4 +1,4 @@
-"""Rewards for training on spatial reasoning: what the audit of a completion says of it.
+"""Training rewards for spatial reasoning, from the audit of a completion.
 
 A reward has two parts, each in [0, 1] or None where nothing was decided, which is unscored and
 never zero:
