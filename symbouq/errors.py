@@ -43,7 +43,7 @@ class SymboUQError(Exception):
 
 
 class OntologyError(SymboUQError):
-    """Invalid rules or ontology: a syntax error, an undefined predicate, an unknown relation or profile.
+    """Invalid rules or ontology, such as a syntax error or an unknown relation or profile.
 
     Args:
         message: What is wrong and what to do about it.

@@ -31,7 +31,7 @@ def brier(scores: Values, labels: Values, counts: Values) -> Values:
 
 @Metric
 def balanced_brier(scores: Values, labels: Values, counts: Values) -> Values:
-    """Class-balanced Brier score: the mean of both classes' mean squared errors (Eq. balbrier).
+    """Class-balanced Brier score: mean of both classes' mean squared errors (Eq. balbrier).
 
     None with one class.
     """

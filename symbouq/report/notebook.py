@@ -118,7 +118,7 @@ def traces_frame(audits: Iterable[Any]) -> DataFrame:
 
 
 def claims_frame(audits: Iterable[Any]) -> DataFrame:
-    """Frame with one row per claim: the trace's id and the claim's fields, with relations as triples.
+    """Frame with one row per claim: the trace's id and the claim's fields, relations as triples.
 
     Args:
         audits: As in `traces_frame`.
