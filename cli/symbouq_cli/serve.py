@@ -12,8 +12,8 @@ from symbouq_cli.terminal import tell
 
 
 @click.command()
-@option("--host", default="127.0.0.1", help="Address; this machine alone.")
-@option("--port", default=8000, type=click.IntRange(0, 65535), help="Its port.")
+@option("--host", default="127.0.0.1", help="Address to listen on.")
+@option("--port", default=8000, type=click.IntRange(0, 65535), help="Port.")
 @PROFILE
 @ONTOLOGY
 @JOBS
@@ -22,9 +22,11 @@ from symbouq_cli.terminal import tell
     "--max-body",
     metavar="BYTES",
     default=1 << 20,
-    help="Bytes of a request's body; a larger one is refused.",
+    help="Maximum bytes of a request body; larger ones are refused.",
 )
-@count_option("--queue", default=64, help="Requests at work or waiting; further ones are refused.")
+@count_option(
+    "--queue", default=64, help="Maximum number of running and waiting requests; more are refused."
+)
 def serve(
     host: str,
     port: int,
@@ -37,9 +39,9 @@ def serve(
 ) -> None:
     """Serve audits, answers, relations and explanations over HTTP.
 
-    POST a trace to /audit or /explain, a question to /answer, two things of a scene to
-    /relations; /docs describes it all, /health and /metrics tell how it does. The ontology
-    is the one at the start.
+    POST a trace to /audit or /explain, a question to /answer, or a pair of things to /relations.
+    /docs describes the API; /health and /metrics report the status. The ontology is loaded at
+    start.
 
     Example: symbouq serve --port 8000 --profile everyday
     """
