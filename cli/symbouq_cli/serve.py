@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import socket
+import sys
 
 import click
 
 from symbouq.errors import SymboUQError
 from symbouq_cli.options import JOBS, ONTOLOGY, PROFILE, TIMEOUT, count_option, option
 from symbouq_cli.terminal import tell
+
+_GONE = 30
+"""Seconds after which a client of which nothing is heard is gone."""
 
 
 @click.command()
@@ -25,6 +29,13 @@ from symbouq_cli.terminal import tell
     help="Bytes of a request's body; a larger one is refused.",
 )
 @count_option("--queue", default=64, help="Requests at work or waiting; further ones are refused.")
+@option(
+    "--token",
+    envvar="SYMBOUQ_TOKEN",
+    metavar="TEXT",
+    help="What requests have to bear; the variable SYMBOUQ_TOKEN shows it to nobody.",
+)
+@option("--root-path", default="", metavar="PATH", help="Under which path a proxy serves it.")
 def serve(
     host: str,
     port: int,
@@ -34,12 +45,14 @@ def serve(
     timeout: float,
     max_body: int,
     queue: int,
+    token: str | None,
+    root_path: str,
 ) -> None:
     """Serve audits, answers, relations and explanations over HTTP.
 
     POST a trace to /audit or /explain, a question to /answer, two things of a scene to
-    /relations; /docs describes it all, /health and /metrics tell how it does. The ontology
-    is the one at the start.
+    /relations; /docs describes it all, /health, /ready and /metrics tell how it does. The
+    ontology is the one at the start.
 
     Example: symbouq serve --port 8000 --profile everyday
     """
@@ -51,7 +64,7 @@ def serve(
     with extra("serve"):
         from uvicorn import Config, Server
 
-        from symbouq.integrations.http import application
+        from symbouq.integrations.http import Connection, application
     Service(profile, ontology)  # an ontology that cannot be used ends the command at once
     with (
         _listening(host, port) as listening,
@@ -59,7 +72,8 @@ def serve(
     ):
         name = f"[{host}]" if ":" in host else host
         tell(f"http://{name}:{listening.getsockname()[1]}/docs")
-        config = Config(application(workers, max_body, queue), log_level="warning")
+        app = application(workers, max_body, queue, token, f"/{root_path.strip('/')}".rstrip("/"))
+        config = Config(app, http=Connection, log_level="warning", timeout_graceful_shutdown=30)
         Server(config).run(sockets=[listening])
 
 
@@ -71,12 +85,18 @@ def _listening(host: str, port: int) -> socket.socket:
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family)
+        made = socket.create_server((host, port), family=family)
     except OSError as error:
         reason = str(error.strerror).partition(" (")[0]
         raise SymboUQError(
             f"{host}, port {port}: {reason}; --host and --port take another"
         ) from error
+    # What it accepts is closed when the other side is gone, or takes nothing any more.
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    if sys.platform == "linux":
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, _GONE)
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 1000 * _GONE)
+    return made
 
 
 @click.command()
