@@ -70,11 +70,15 @@ def serve(
         _listening(host, port) as listening,
         Workers(jobs or os.cpu_count() or 1, profile, ontology, timeout or None) as workers,
     ):
-        name = f"[{host}]" if ":" in host else host
-        tell(f"http://{name}:{listening.getsockname()[1]}/docs")
+        tell(f"{_address(host, listening)}/docs")
         app = application(workers, max_body, queue, token, f"/{root_path.strip('/')}".rstrip("/"))
-        config = Config(app, http=Connection, log_level="warning", timeout_graceful_shutdown=30)
+        config = Config(app, http=Connection, log_level="warning", timeout_graceful_shutdown=_GONE)
         Server(config).run(sockets=[listening])
+
+
+def _address(host: str, listening: socket.socket) -> str:
+    name = f"[{host}]" if ":" in host else host
+    return f"http://{name}:{listening.getsockname()[1]}"
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -100,11 +104,16 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 @click.command()
+@option("--http", is_flag=True, help="Serve over HTTP, at the path /mcp.")
+@option("--host", default="127.0.0.1", help="Address with --http; this machine alone.")
+@option("--port", default=8001, type=click.IntRange(0, 65535), help="Its port.")
 @PROFILE
 @ONTOLOGY
 @TIMEOUT
-def mcp(profile: str | None, ontology: str | None, timeout: float) -> None:
-    """Serve the Model Context Protocol on standard input and output.
+def mcp(
+    http: bool, host: str, port: int, profile: str | None, ontology: str | None, timeout: float
+) -> None:
+    """Serve the Model Context Protocol on standard input and output, or over HTTP.
 
     Agents get the tools audit, answer, relations_between and explain.
 
@@ -113,5 +122,15 @@ def mcp(profile: str | None, ontology: str | None, timeout: float) -> None:
     from symbouq.errors import extra
 
     with extra("mcp"):
+        from uvicorn import Config, Server
+
         from symbouq.integrations.mcp import server
-    server(profile, ontology, timeout or None).run()
+    made = server(profile, ontology, timeout or None)
+    if not http:
+        made.run()
+        return
+    with _listening(host, port) as listening:
+        tell(f"{_address(host, listening)}/mcp")
+        app = made.streamable_http_app(stateless_http=True, json_response=True, host=host)
+        config = Config(app, log_level="warning", timeout_graceful_shutdown=_GONE)
+        Server(config).run(sockets=[listening])

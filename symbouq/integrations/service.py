@@ -7,7 +7,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -22,7 +23,9 @@ from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.explain import explanation_of
 from symbouq.errors import SymboUQError, internal
 from symbouq.io.pool import Child, serve
-from symbouq.limits import LimitError, time_limit
+from symbouq.limits import LimitError, check_time, time_limit
+from symbouq.logic.worlds import worlds
+from symbouq.ontology.tables import Ontology
 from symbouq.records import Instance, Trace, make_record
 
 TIMEOUT = 10.0
@@ -33,6 +36,9 @@ _GRACE = 5.0
 
 _ABANDONED = 1.0
 """Seconds in which a worker may still end what nobody waits for any more, before it is ended."""
+
+_TOLD = 12
+"""Relations that an agent is told of; there may be a hundred."""
 
 _TRIES = 2
 """How often a request is tried over which a worker dies, which another's fault may have caused."""
@@ -73,7 +79,14 @@ class Service:
         timeout: float | None = TIMEOUT,
     ) -> None:
         self._timeout = timeout
+        self._profile = profile
         self._auditor = TraceAuditor(profile, ontology, partial=True)
+
+    @property
+    def profiles(self) -> list[str]:
+        """The profiles that a record may name."""
+        names = [self._profile] if self._profile else self._auditor.library.profiles
+        return [name.replace("_", "-") for name in names]
 
     def audit(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """The audit of a trace, in its dictionary form.
@@ -112,6 +125,52 @@ class Service:
         if found is None:
             return {"feasible": False, "possible": [], "certain": []}
         return {"feasible": True, "possible": [*found.possible], "certain": [*found.certain]}
+
+    def relations_told(
+        self, scene: str | list[str], subject: str, object: str, profile: str | None = None
+    ) -> dict[str, Any]:
+        """`relations_between`, shortly: of the certain relations those that say the most, of the
+        others those with the most phrases, a dozen in all; and `text`, the same in the profile's
+        words.
+
+        Raises:
+            RecordError: As `relations_between`.
+            LimitError: As `relations_between`.
+        """
+        found = self.relations_between(scene, subject, object, profile)
+        if not found["feasible"]:
+            return found | {"text": "the scene contradicts itself"}
+        ontology = self._auditor.library.ontology(self._profile or profile)
+        wording = ontology.lexicon.wording
+        phrases = Counter(ontology.lexicon.phrase.values())
+
+        def usual(names: Iterable[str]) -> list[str]:
+            return sorted((r for r in names if r in wording), key=lambda r: (-phrases[r], r))
+
+        with time_limit(self._timeout):
+            # What follows from each of them alone, and from which each of them follows.
+            follows = {r: self._follows(ontology, r, found["certain"]) for r in found["certain"]}
+        certain: list[str] = []
+        for r in usual(follows):
+            if not any(r in follows[o] and (o in certain or o not in follows[r]) for o in follows):
+                certain.append(r)
+        denials = {*ontology.relations.negation.values(), *found["certain"]}
+        others = usual(r for r in found["possible"] if r not in denials)
+        some = others[: max(_TOLD - len(certain), 0)]
+        parts = {"certain": certain, "possible": some}
+        texts = {
+            name: ", ".join(dict.fromkeys(wording[r][0] for r in names)) or "nothing"
+            for name, names in parts.items()
+        }
+        more = f", and {len(others) - len(some)} more" if len(others) > len(some) else ""
+        text = f"certain: {texts['certain']}; possible: {texts['possible']}{more}"
+        return {"feasible": True, "certain": certain, "possible": certain + some, "text": text}
+
+    @staticmethod
+    def _follows(ontology: Ontology, relation: str, others: Sequence[str]) -> frozenset[str]:
+        check_time()
+        found = worlds(ontology, [(0, relation, 1)], (0, 1), others)
+        return frozenset(found.certain if found else ()) - {relation}
 
     def explain(self, record: Mapping[str, Any]) -> str:
         """A trace in words, claim by claim, with a sketch of its scene.
