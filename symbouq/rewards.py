@@ -115,6 +115,7 @@ def reward(
     question: str = "",
     *,
     answer: Any = None,
+    any_of: Sequence[Any] = (),
     answer_space: Sequence[str] | None = None,
     dataset: str | None = None,
     profile: str | None = None,
@@ -132,7 +133,8 @@ def reward(
         scene: The trusted description, one text or a list of sentences.
         completion: Prose, an object of the generation contract, or a chat.
         question: What was asked.
-        answer: The right answer, a label or a list of them, where it is known.
+        answer: The right answer, where it is known: a label, or a list of those that make it up.
+        any_of: Right answers of which any one will do, in place of `answer`.
         answer_space: The labels that an answer may have; where absent, the directions of the
             profile, yes and no, or entailment, contradiction and neutral, as the answer is.
         dataset: Name of the dataset, which may choose the profile.
@@ -149,7 +151,7 @@ def reward(
         auditor = _auditor(profile, ontology)
         try:
             with time_limit(timeout):
-                return _judged(auditor, record, completion, answer, answer_space)
+                return _judged(auditor, record, completion, any_of or (answer,), answer_space)
         except (OntologyError, PipelineError):
             raise
         except SymboUQError as error:
@@ -163,7 +165,7 @@ def _judged(
     auditor: TraceAuditor,
     record: Mapping[str, Any],
     completion: str | Sequence[Mapping[str, Any]],
-    answer: Any,
+    answers: Sequence[Any],
     answer_space: Sequence[str] | None,
 ) -> Reward:
     """The reward of a completion to the record of a question."""
@@ -179,7 +181,11 @@ def _judged(
     verdicts = tuple(claim["verdict"] for claim in audit["claims"])
     values = tuple(map(_value, audit["claims"], audit["features"]["claims"]))
     decided = _of(audit["claims"][-1]) if audit["claims"] else None
-    known = _outcome(record, answer, answer_space or _space(answer, auditor, trace))
+    outcomes = (
+        _outcome(record, answer, answer_space or _space(answer, auditor, trace))
+        for answer in answers
+    )
+    known = max((each for each in outcomes if each is not None), default=None)
     fault = encodable("; ".join(audit["faults"]))
     return Reward(values, decided if known is None else known, verdicts, fault, audit)
 
