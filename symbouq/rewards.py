@@ -115,7 +115,7 @@ def reward(
     question: str = "",
     *,
     answer: Any = None,
-    any_of: Sequence[Any] = (),
+    any_of: Sequence[Any] | None = None,
     answer_space: Sequence[str] | None = None,
     dataset: str | None = None,
     profile: str | None = None,

@@ -66,7 +66,7 @@ def audit(profile: str | None = None, timeout: float = TIMEOUT) -> Scorer:
                 said,
                 question,
                 answer=given.get("answer"),
-                any_of=() if given.get("answer") else [right for right in target if right],
+                any_of=None if given.get("answer") else [right for right in target if right],
                 answer_space=given.get("answer_space"),
                 dataset=given.get("dataset"),
                 profile=profile or given.get("profile"),
