@@ -208,7 +208,7 @@ def audit(
         tell(annotation)
     lost = {host: each for host, each in sent.items() if each.lost}
     for host, each in lost.items():
-        tell(f"{each.lost} of {each.added} {_SENT[host][1]}")
+        tell(f"{each.lost} of {each.added} {_LOST[host]}")
     if fail_on:
         tell(checks.message)
     short = min_decided is not None and checks.fall_short(min_decided)
@@ -291,21 +291,12 @@ def _follow(files: Sequence[str], out: str, arguments: Sequence[Any], timeout: f
                     stream.flush()
 
 
-_SENT = {
-    "otel": (
-        "AuditEvents",
-        "events were not taken by the collector: is OTEL_EXPORTER_OTLP_ENDPOINT its address?",
-    ),
-    "langfuse": (
-        "LangfuseScores",
-        "audits were not taken by Langfuse: are LANGFUSE_BASE_URL and its keys right?",
-    ),
-    "phoenix": (
-        "PhoenixScores",
-        "audits were not taken by Phoenix: are PHOENIX_COLLECTOR_ENDPOINT and its key right?",
-    ),
+_LOST = {
+    "otel": "events were not taken by the collector: is OTEL_EXPORTER_OTLP_ENDPOINT its address?",
+    "langfuse": "audits were not taken by Langfuse: are LANGFUSE_BASE_URL and its keys right?",
+    "phoenix": "audits were not taken by Phoenix: is PHOENIX_COLLECTOR_ENDPOINT right?",
 }
-"""Hosts that audits are sent to: the class that does it, and what is told where they are lost."""
+"""Hosts that audits are sent to, and what is told where some are lost."""
 
 
 def _sending(host: str) -> AuditEvents | Scores:
@@ -319,7 +310,6 @@ def _sending(host: str) -> AuditEvents | Scores:
     with extra(host):
         from symbouq.integrations import scores, telemetry
 
-        made: AuditEvents | Scores = getattr(
-            telemetry if host == "otel" else scores, _SENT[host][0]
-        )()
-    return made
+        if host == "otel":
+            return telemetry.AuditEvents()
+        return scores.langfuse() if host == "langfuse" else scores.phoenix()

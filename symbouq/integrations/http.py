@@ -6,14 +6,13 @@ import asyncio
 import hmac
 import json
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
-from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 from fastapi_offline import FastAPIOffline
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
@@ -69,27 +68,6 @@ class QuestionBody(Instance):
     """A question, of which the id may be left out."""
 
     id: Annotated[str, Field(min_length=1, description="Names it in the answer.")] = "question"
-
-
-class _Request(Request):
-    async def json(self) -> Any:
-        """The body, which holds neither half characters nor numbers beyond all bounds."""
-        try:
-            value = from_json(await self.body(), allow_inf_nan=False)
-            json.dumps(value, allow_nan=False)  # 1e400 is read as infinite
-        except ValueError as error:
-            raise HTTPException(422, f"the body is no JSON that can be used: {error}") from error
-        return value
-
-
-class _Route(APIRoute):
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handle = super().get_route_handler()
-
-        async def handled(request: Request) -> Response:
-            return await handle(_Request(request.scope, request.receive))
-
-        return handled
 
 
 class Metrics:
@@ -173,6 +151,8 @@ class _Gate:
             await self._app(scope, receive, send)
         elif isinstance(body := await self._body(receive), Response):
             await body(scope, receive, sending)
+        elif fault := _fault(body or b""):
+            await _refusal(422, fault)(scope, receive, sending)
         elif self._busy >= self._most:
             response = _refusal(503, "busy; try again", {"Retry-After": "1"})
             await response(scope, receive, sending)
@@ -227,7 +207,19 @@ class _Gate:
             gone.cancel()
 
 
-def _refusal(status: int, text: str, headers: dict[str, str]) -> JSONResponse:
+def _fault(body: bytes) -> str:
+    """What is wrong with a body that JSON and UTF-8 leave open to misuse; empty where nothing is:
+    half characters, numbers beyond all bounds, values within values within values.
+    """
+    try:
+        # 1e400 is read as infinite.
+        json.dumps(from_json(body, allow_inf_nan=False) if body else None, allow_nan=False)
+    except ValueError as error:
+        return f"the body is no JSON that can be used: {error}"
+    return ""
+
+
+def _refusal(status: int, text: str, headers: dict[str, str] | None = None) -> JSONResponse:
     return JSONResponse({"error": text}, status, headers)
 
 
@@ -258,7 +250,7 @@ def application(
     )
     metrics = Metrics(workers)
     bearer = [Depends(HTTPBearer(auto_error=False))] if token else None  # as `/docs` tells it
-    work = APIRouter(route_class=_Route, responses=_FAULTS, dependencies=bearer)
+    work = APIRouter(responses=_FAULTS, dependencies=bearer)
 
     @app.exception_handler(SymboUQError)
     async def told(_request: Request, error: Exception) -> JSONResponse:
@@ -354,12 +346,6 @@ class Connection(H11Protocol):
         """A response is sent, and a further request is awaited."""
         self._wait()
         super().on_response_complete()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """The client is gone."""
-        super().connection_lost(exc)
-        if self._waiting:
-            self._waiting.cancel()
 
     def _wait(self) -> None:
         if self._waiting:

@@ -9,32 +9,53 @@ Where a host is, and what it needs to be told, say its own variables of the envi
 from __future__ import annotations
 
 import logging
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Self
 
 from symbouq.integrations.telemetry import NAME, attributes_of
 
 _BATCH = 100
-"""Scores that are sent together."""
+"""Audits that are sent together."""
 _LOG = logging.getLogger(__name__)
 _EVALUATION = "gen_ai.evaluation."
 
 
-class Scores(ABC):
+class Score(NamedTuple):
+    """What is written of a trace: Constraint-Rule, where anything is decided; the verdict on the
+    first contradicted claim, or else on the conclusion; why; and by which rules.
+    """
+
+    trace: str
+    value: float | None
+    label: str | None
+    why: str | None
+    metadata: dict[str, Any]
+
+    @classmethod
+    def of(cls, audit: Mapping[str, Any]) -> Self:
+        """That of an audit in its dictionary form."""
+        told = attributes_of(audit)
+        names = ("score.value", "score.label", "explanation")
+        value, label, why = (told.get(_EVALUATION + name) for name in names)
+        others = {name: told[name] for name in told if not name.startswith(_EVALUATION)}
+        return cls(audit["id"], value, label, why, others)
+
+
+class Scores:
     """Writes audits back; a context manager, at whose end all of them are sent.
 
-    Each is Constraint-Rule as a value, where anything is decided, the verdict on the first
-    contradicted claim, or else on the conclusion, as a label, and why as an explanation.
+    Args:
+        write: Has the host keep some, and gives how many it has not taken.
 
     Attributes:
         added: How many there are.
         lost: How many the host has not taken.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, write: Callable[[Sequence[Score]], int]) -> None:
         self.added = self.lost = 0
-        self._waiting: list[Mapping[str, Any]] = []
+        self._write = write
+        self._waiting: list[Score] = []
 
     def __enter__(self) -> Self:
         return self
@@ -45,105 +66,73 @@ class Scores(ABC):
     def add(self, audit: Mapping[str, Any]) -> None:
         """Sends an audit in its dictionary form."""
         self.added += 1
-        self._waiting.append(audit)
+        self._waiting.append(Score.of(audit))
         if len(self._waiting) == _BATCH:
             self._send()
 
     def _send(self) -> None:
-        audits, self._waiting = self._waiting, []
-        scores = [score for audit in audits for score in self._scores(audit["id"], _told(audit))]
+        scores, self._waiting = self._waiting, []
         try:
-            lost = min(self._write(scores), len(audits)) if scores else 0
+            self.lost += self._write(scores) if scores else 0
         except Exception as error:  # of the host's own kinds, which share no base
-            _LOG.warning("%d audits are not written back: %s", len(audits), error)
-            lost = len(audits)
-        self.lost += lost
-
-    @abstractmethod
-    def _scores(self, trace: str, told: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """What an audit says, in the host's fields."""
-
-    @abstractmethod
-    def _write(self, scores: Sequence[dict[str, Any]]) -> int:
-        """Has the host keep them; gives how many it has not taken."""
+            _LOG.warning("%d audits are not written back: %s", len(scores), error)
+            self.lost += len(scores)
 
 
-def _told(audit: Mapping[str, Any]) -> dict[str, Any]:
-    attributes = attributes_of(audit)
-    names = {"value": "score.value", "label": "score.label", "explanation": "explanation"}
-    told = {name: attributes.get(_EVALUATION + key) for name, key in names.items()}
-    others = {n: value for n, value in attributes.items() if not n.startswith(_EVALUATION)}
-    return {**told, "metadata": others}
-
-
-class LangfuseScores(Scores):
-    """Scores of Langfuse: a number, `symbouq.audit`, and a category, `symbouq.audit.verdict`.
+def langfuse(client: Any = None) -> Scores:
+    """Writes scores of Langfuse: the number `symbouq.audit`, the category `symbouq.audit.verdict`.
 
     Args:
         client: A client of Langfuse; one that is set by the environment by default.
     """
+    from langfuse import Langfuse
+    from langfuse.api import CreateScoreRequest
 
-    def __init__(self, client: Any = None) -> None:
-        from langfuse import Langfuse
+    host = client or Langfuse(tracing_enabled=False)
 
-        super().__init__()
-        self._client = client or Langfuse(tracing_enabled=False)
+    def parts(score: Score) -> Iterator[CreateScoreRequest]:
+        for name, value in ((NAME, score.value), (f"{NAME}.verdict", score.label)):
+            if value is not None:
+                yield CreateScoreRequest(
+                    trace_id=score.trace,
+                    name=name,
+                    value=value,
+                    data_type="CATEGORICAL" if isinstance(value, str) else "NUMERIC",
+                    comment=score.why,
+                    metadata=score.metadata,
+                )
 
-    def _scores(self, trace: str, told: Mapping[str, Any]) -> list[dict[str, Any]]:
-        values = {
-            (NAME, "NUMERIC"): told["value"],
-            (f"{NAME}.verdict", "CATEGORICAL"): told["label"],
-        }
-        return [
-            {
-                "trace_id": trace,
-                "name": name,
-                "value": value,
-                "data_type": kind,
-                "comment": told["explanation"],
-                "metadata": told["metadata"],
-            }
-            for (name, kind), value in values.items()
-            if value is not None
-        ]
+    def write(scores: Sequence[Score]) -> int:
+        requests = [part for score in scores for part in parts(score)]
+        rejected = getattr(host.api.scores.create(request=requests), "rejected", 0)
+        return min(rejected, len(scores))
 
-    def _write(self, scores: Sequence[dict[str, Any]]) -> int:
-        from langfuse.api import CreateScoreRequest
-
-        requests = [CreateScoreRequest(**score) for score in scores]
-        return getattr(self._client.api.scores.create(request=requests), "rejected", 0)
+    return Scores(write)
 
 
-class PhoenixScores(Scores):
-    """Annotations of Phoenix, by code, named `symbouq.audit`: one a trace, the last.
+def phoenix(client: Any = None) -> Scores:
+    """Writes annotations of Phoenix, by code, named `symbouq.audit`: one a trace, the last.
 
     Args:
         client: A client of Phoenix; one that is set by the environment by default.
     """
+    from phoenix.client import Client
 
-    def __init__(self, client: Any = None) -> None:
-        from phoenix.client import Client
+    host = client or Client()
 
-        super().__init__()
-        self._client = client or Client()
-
-    def _scores(self, trace: str, told: Mapping[str, Any]) -> list[dict[str, Any]]:
-        result = {
-            "score": told["value"],
-            "label": told["label"],
-            "explanation": told["explanation"],
+    def annotation(score: Score) -> dict[str, Any]:
+        result = {"score": score.value, "label": score.label, "explanation": score.why}
+        return {
+            "trace_id": score.trace,
+            "name": NAME,
+            "identifier": NAME,
+            "annotator_kind": "CODE",
+            "result": {name: value for name, value in result.items() if value is not None},
+            "metadata": score.metadata,
         }
-        return [
-            {
-                "trace_id": trace,
-                "name": NAME,
-                "annotator_kind": "CODE",
-                "result": {name: value for name, value in result.items() if value is not None},
-                "metadata": told["metadata"],
-                "identifier": NAME,
-            }
-        ]
 
-    def _write(self, scores: Sequence[dict[str, Any]]) -> int:
-        self._client.traces.log_trace_annotations(trace_annotations=scores)
+    def write(scores: Sequence[Score]) -> int:
+        host.traces.log_trace_annotations(trace_annotations=[*map(annotation, scores)])
         return 0
+
+    return Scores(write)

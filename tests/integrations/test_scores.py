@@ -14,7 +14,7 @@ pytest.importorskip("opentelemetry.sdk", reason="OpenTelemetry is not installed 
 
 import symbouq
 from symbouq.integrations import scores
-from symbouq.integrations.scores import LangfuseScores, PhoenixScores, Scores
+from symbouq.integrations.scores import Scores
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # the hosts' own
 
@@ -65,7 +65,7 @@ def langfuse(host: Host) -> Scores:
     pytest.importorskip("langfuse", reason="langfuse is not installed (extra `langfuse`)")
     from langfuse import Langfuse
 
-    return LangfuseScores(
+    return scores.langfuse(
         Langfuse(
             public_key=host.address,  # clients with the same key share an address
             secret_key="s",
@@ -81,7 +81,7 @@ def phoenix(host: Host) -> Scores:
     )
     from phoenix.client import Client
 
-    return PhoenixScores(Client(base_url=host.address))
+    return scores.phoenix(Client(base_url=host.address))
 
 
 def test_langfuse_gets_a_number_and_a_verdict_by_trace_id(host: Host) -> None:
@@ -161,4 +161,4 @@ def test_the_command_writes_back(
     host.status = 401
     done = run("audit", str(file), "--out", out, f"--{name}")
     assert done.exit_code == 2
-    assert f"1 of 1 audits were not taken by {name.title()}: are {name.upper()}_" in done.output
+    assert f"1 of 1 audits were not taken by {name.title()}: " in done.output
