@@ -63,6 +63,7 @@ Reason = Literal[
     "uncertain",
     "in-part",
     "not-in-profile",
+    "denied",
     "supposed",
     "asked",
     "quoted",
@@ -108,8 +109,11 @@ class ClaimAudit(Record):
     reason: Reason = ""
     """Why the verdict is unknown: the context leaves it open; the claim's relations cannot hold
     together, were not decided in time, or rest on what was not read of the scene; no relation is
-    stated; one is, but is not read, not surely read, read in part, not in the profile; or the
-    claim is supposed, asked, quoted or retracted. Empty for other verdicts."""
+    stated; one is, but is not read, not surely read, read in part, not in the profile, or denied
+    without a relation for that; or the claim is supposed, asked, quoted or retracted. Empty for
+    other verdicts."""
+    grounded_reason: Reason = ""
+    """Why the grounded verdict is unknown, in the same words."""
     premises: list[str]
     """What a determinate verdict rests on: `scene:N` and `claim:N`."""
     presumed: list[str] = Field(default_factory=list)

@@ -106,7 +106,7 @@ class ClaimRecord(Record):
     """Of what is `counted`, how many relations are said to hold at least: of none, 0."""
     most: Annotated[int, Field(ge=0)] | None = None
     """How many at most."""
-    reason: Literal["", "unread", "uncertain", "in-part", "not-in-profile"] = ""
+    reason: Literal["", "unread", "uncertain", "in-part", "not-in-profile", "denied"] = ""
     """Why text that speaks of a place states nothing."""
     rest: list[str] = Field(default_factory=list)
     """The words about places of which nothing was read; with any, the claim is never entailed."""
