@@ -354,7 +354,8 @@ def _audits(file: str, failed: list[str]) -> Iterator[Audited]:
             audits += 1
         except RecordError as error:
             failed.append(str(error))
-            if bare is None and item.content.rstrip().endswith(b"}"):
+            foreign = b'"constraint_rule"' not in item.content
+            if bare is None and foreign and item.content.rstrip().endswith(b"}"):
                 command = f"symbouq audit {shlex.quote(file)} --out audits.jsonl"
                 told = f"not an audit; run `{command}`, and compare what that writes"
                 bare = SymboUQError(told, item.file, item.number)
