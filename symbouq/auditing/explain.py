@@ -234,8 +234,7 @@ class _Unread:
         self._ontology, library = self._parser.ontology, auditor.library
         self._denies = forces_of(self._ontology).denies_plainly
         # What a profile reads for one data set alone is no advice for other texts.
-        special = {profile for _, profile in library.rows["dataset", 2]}
-        others = (library.ontology(p) for p in library.profiles if p not in special)
+        others = map(library.ontology, library.general)
         phrases = {text for other in others for text in other.lexicon.phrase}
         foreign = sorted(phrases - self._ontology.lexicon.phrase.keys(), key=len, reverse=True)
         self._foreign = re.compile(rf"\b(?:{'|'.join(map(re.escape, foreign)) or '(?!)'})\b", re.I)
