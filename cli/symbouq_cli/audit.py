@@ -89,7 +89,17 @@ _CHECKS = together(
 )
 
 
-@click.command()
+class _Audit(click.Command):
+    """The command, whose help names the profiles."""
+
+    def format_epilog(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        from symbouq.ontology.library import builtin
+
+        with formatter.section("Profiles"):
+            formatter.write_dl([*builtin().about.items()])
+
+
+@click.command(cls=_Audit)
 @records_command
 @CONTEXT
 @ANSWERS
