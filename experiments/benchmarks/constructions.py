@@ -32,7 +32,7 @@ DATA: dict[str, Any] = tomllib.loads(
     Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
 )
 READ, OPEN, MISREAD = "read", "left open", "misread"
-DRAWS = 3
+DRAWS = 1
 """Sentences of a construction and a relation, with each half of the words."""
 AT_ONCE = 64
 _VERBS = ("v", "vp", "vg", "vt")
