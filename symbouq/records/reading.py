@@ -14,6 +14,7 @@ Stance = Literal[
     "possible",
     "impossible",
     "alternatives",
+    "counted",
     "supposed",
     "asked",
     "quoted",
@@ -61,6 +62,34 @@ class RelationReading(_Part):
     object: str | Annotated[list[str], Field(min_length=2)]
     """Id of the thing that it is placed by; the ids of all of them, for a relation such as
     *between*."""
+    amount: str = ""
+    """By how much: "60 cm", "at least 2 blocks"; empty where the sentence does not say."""
+
+
+class PlaceReading(_Part):
+    """A place on a scale that a sentence gives to a thing: "row 3", "second from the left"."""
+
+    words: Words
+    """The words that say it."""
+    thing: str
+    """Id of the thing."""
+    scale: str
+    """The scale, by its name in the ontology."""
+    number: Annotated[int, Field(ge=-999, le=999)]
+    """The number on it."""
+    of: str = ""
+    """Id of what the places belong to; empty where nothing says."""
+
+
+class HeadingReading(_Part):
+    """Where a sentence says that a thing faces, looks or goes."""
+
+    words: Words
+    """The words that say it."""
+    thing: str
+    """Id of the thing."""
+    direction: str
+    """The direction, by its name in the ontology."""
 
 
 class UnexpressedReading(_Part):
@@ -81,6 +110,12 @@ class SentenceReading(_Part):
     """The things that it mentions."""
     relations: list[RelationReading] = Field(default_factory=list)
     """What it says of them."""
+    places: list[PlaceReading] = Field(default_factory=list)
+    """The places on scales that it gives to things."""
+    headings: list[HeadingReading] = Field(default_factory=list)
+    """Where it says that things face."""
+    count: list[int] = Field(default_factory=list, max_length=2)
+    """How many of its counted relations hold, at least and at most; empty where it has none."""
     unexpressed: list[UnexpressedReading] = Field(default_factory=list)
     """What of it is in no relation."""
 
