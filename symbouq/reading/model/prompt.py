@@ -28,9 +28,9 @@ _AMOUNTS = (
 )
 _PLACES = (
     "An entry has `places` for what is placed by numbers: `words`, `thing`, `scale`, `number`, and "
-    "`of`, the thing to which the scale belongs, if one is told. The leftmost is `from_left` 1. "
-    "Write no relations that follow from places. Scales, with where they grow unless the text says "
-    "otherwise: {}."
+    "`of`, the thing to which the scale belongs, if one is told. The leftmost is `from_left` 1, "
+    "and so is seat 1 where seats are numbered from the left. Write no relations that follow from "
+    "places. Scales, with where they usually grow: {}."
 )
 _HEADINGS = (
     "An entry has `headings` for where a thing or person faces: `words`, `thing`, `direction` ({})."
