@@ -255,8 +255,8 @@ def _tell_void(total: Summary, failed: int) -> None:
         tell("No claim is decided: the output of every trace was cut off or is empty.")
     else:
         tell(
-            f"No claim of {total.traces:,} traces is decided. `symbouq explain FILE:LINE` shows how "
-            "one is read."
+            f"No claim of {total.traces:,} traces is decided. See how one is read: symbouq explain "
+            "FILE:LINE"
         )
 
 

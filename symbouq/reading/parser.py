@@ -18,6 +18,7 @@ from symbouq.reading.clauses import Clauses
 from symbouq.reading.structured import structured_trace
 from symbouq.reading.text import ParsedTrace, Question
 from symbouq.reading.traces import Told
+from symbouq.reading.wrapping import unwrapped
 from symbouq.records import ClauseRecord, Instance, Trace
 
 if TYPE_CHECKING:  # spaCy loads only where there is text to parse
@@ -121,8 +122,8 @@ class TraceParser:
     def sentences(self, instance: Instance) -> list[str]:
         """The scene's sentences; none where it is given in relations alone."""
         if isinstance(instance.scene, str):
-            return self.reader_for(instance).split(instance.scene)
-        return instance.scene or []
+            return self.reader_for(instance).split(unwrapped(instance.scene))
+        return [*map(unwrapped, instance.scene or ())]
 
     @turn()
     def ahead(self, instances: Iterable[Instance]) -> None:
@@ -142,14 +143,15 @@ class TraceParser:
             reader.ahead(some)
 
     def _told(self, instance: Instance) -> Told:
-        scene = self.sentences(instance)
+        scene, question = self.sentences(instance), unwrapped(instance.question)
         if not isinstance(instance, Trace):
-            return Told(scene, instance.question)
+            return Told(scene, question)
         if instance.conclusion is None or instance.truncated:
-            response = shortened(_written(instance) or "")
-            return Told(scene, instance.question, None, None, response, instance.truncated)
-        conclusion = shortened(instance.conclusion)
-        return Told(scene, instance.question, instance.reasoning or (), conclusion)
+            response = unwrapped(shortened(_written(instance) or ""))
+            return Told(scene, question, None, None, response, instance.truncated)
+        conclusion = unwrapped(shortened(instance.conclusion))
+        steps = [*map(unwrapped, instance.reasoning or ())]
+        return Told(scene, question, steps, conclusion)
 
     @turn()
     def parse(self, instance: Instance) -> ParsedTrace:

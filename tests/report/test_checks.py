@@ -238,7 +238,7 @@ def test_the_command_ends_with_3_where_a_gate_does_not_hold(
         (("--min-decided", "0.25"), (GOOD, OPEN), 0, "1 of 4 claims are decided (25.0%)"),
         (("--min-decided", "0"), (), 3, "0 of 0 claims are decided (0.0%)"),
         (("--min-decided", "0.25", "--fail-on", "unknown"), (GOOD, OPEN), 3, "are unknown (75.0%)"),
-        (("--min-decided", "0", "--fail-on", "contradicted"), (OPEN,), 0, "0 of 3 claims are"),
+        (("--min-decided", "0", "--fail-on", "contradicted"), (OPEN,), 0, "0 of 2 claims are"),
     ],
 )
 def test_the_command_ends_with_3_where_too_little_is_decided(
@@ -255,7 +255,8 @@ def test_nothing_decided_is_no_pass(tmp_path: Path, lines: tuple[Any, ...]) -> N
     done = run(tmp_path, "--fail-on", "contradicted", lines=lines)
     assert done.exit_code == 3, done.output
     assert "nothing is decided, which is no pass" in done.stderr
-    assert "No claim" in done.stderr or "No trace was audited" in done.stderr
+    if CUT not in lines:  # it has verdicts, but no answer
+        assert "No claim" in done.stderr or "No trace was audited" in done.stderr
 
 
 def test_a_trace_that_was_cut_off_is_skipped(tmp_path: Path) -> None:
