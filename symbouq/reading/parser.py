@@ -15,6 +15,7 @@ from symbouq.ontology.source import Place
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import left_out, shortened
 from symbouq.reading.clauses import Clauses
+from symbouq.reading.segments import lettered
 from symbouq.reading.structured import structured_trace
 from symbouq.reading.text import ParsedTrace, Question
 from symbouq.reading.traces import Told
@@ -148,10 +149,11 @@ class TraceParser:
             return Told(scene, question)
         if instance.conclusion is None or instance.truncated:
             response = unwrapped(shortened(_written(instance) or ""))
-            return Told(scene, question, None, None, response, instance.truncated)
+            options = lettered(instance.answer_space)
+            return Told(scene, question, None, None, response, instance.truncated, options)
         conclusion = unwrapped(shortened(instance.conclusion))
         steps = [*map(unwrapped, instance.reasoning or ())]
-        return Told(scene, question, steps, conclusion)
+        return Told(scene, question, steps, conclusion, options=lettered(instance.answer_space))
 
     @turn()
     def parse(self, instance: Instance) -> ParsedTrace:
