@@ -16,6 +16,7 @@ from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import left_out, shortened
 from symbouq.reading.clauses import Clauses
 from symbouq.reading.segments import lettered
+from symbouq.reading.standins import StandIns
 from symbouq.reading.structured import structured_trace
 from symbouq.reading.text import ParsedTrace, Question
 from symbouq.reading.traces import Told
@@ -144,6 +145,20 @@ class TraceParser:
             reader.ahead(some)
 
     def _told(self, instance: Instance) -> Told:
+        told = self._texts(instance)
+        if instance.scene_relations is None:
+            return told
+        put = _stand_ins(instance).put
+        return told._replace(
+            scene=[*map(put, told.scene)],
+            question=put(told.question),
+            reasoning=None if told.reasoning is None else [*map(put, told.reasoning)],
+            conclusion=None if told.conclusion is None else put(told.conclusion),
+            response=None if told.response is None else put(told.response),
+            options=put(told.options),
+        )
+
+    def _texts(self, instance: Instance) -> Told:
         scene, question = self.sentences(instance), unwrapped(instance.question)
         if not isinstance(instance, Trace):
             return Told(scene, question)
@@ -164,7 +179,12 @@ class TraceParser:
             RecordError: If a given relation is not in the profile, or the scene cannot be read.
         """
         if instance.scene_relations is not None:
-            return structured_trace(self.ontology, instance, cache(partial(self._asked, instance)))
+            asked = cache(partial(self._asked, instance))
+            given = structured_trace(self.ontology, instance, asked)
+            if not isinstance(instance, Trace) or instance.structured:
+                return given
+            read = self._parsed_text(instance, self._told(instance))
+            return _stand_ins(instance).parsed(replace(read, complete=given.complete), given.scene)
         if instance.readings is not None:
             return self._by_replies(instance)
         text = self._parsed_text(instance, self._told(instance))
@@ -306,6 +326,12 @@ def _written(trace: Trace) -> str | None:
 
     given = (trace.response,) if trace.response else (*(trace.reasoning or ()), trace.conclusion)
     return finished("\n\n".join(filter(None, given)))
+
+
+def _stand_ins(instance: Instance) -> StandIns:
+    """The words that stand for the names of a scene in relations."""
+    given = instance.scene_relations or ()
+    return StandIns(name for relation in given for name in (relation.subject, relation.object))
 
 
 def _cut(texts: TraceTexts) -> Told:
