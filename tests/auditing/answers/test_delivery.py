@@ -265,7 +265,7 @@ def test_options_of_yes_and_no() -> None:
     ("response", "claims"),
     [
         ("The lamp is above the desk. So the lamp is lower ri", ["entailed", "unknown"]),
-        ("The lamp is above the desk.\nAnswer: upper right.", ["entailed", "entailed", "unknown"]),
+        ("The lamp is above the desk.\nAnswer: upper right.", ["entailed", "unknown", "unknown"]),
         ("", ["unknown"]),
         ("<think>\nThe lamp is above the desk. So it i", ["entailed", "unknown"]),
     ],
