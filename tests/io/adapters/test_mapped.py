@@ -197,6 +197,39 @@ def test_items_of_one_object(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "row",
+    [
+        {
+            "trace_id": "1",
+            "spans": [],
+            "request": json.dumps({"question": writers.prompt(TRACE)}),
+            "response": json.dumps(TRACE["response"]),
+        },
+        {
+            "context.span_id": "1",
+            "attributes.llm.input_messages": [
+                {"message.role": "user", "message.content": writers.prompt(TRACE)}
+            ],
+            "attributes.llm.output_messages": [
+                {"message.role": "assistant", "message.content": TRACE["response"]}
+            ],
+        },
+        {
+            "id": "1",
+            "name": "trace",
+            "environment": "default",
+            "input": {"messages": writers.messages(TRACE)},
+            "output": TRACE["response"],
+        },
+    ],
+)
+def test_other_shapes_of_known_formats(row: dict[str, Any], tmp_path: Path) -> None:
+    (record,) = good(lines(tmp_path / "rows.jsonl", row))
+    assert (record["id"], record["scene"]) == ("1", TRACE["scene"])
+    assert record["response"] == TRACE["response"]
+
+
+@pytest.mark.parametrize(
     "options",
     [
         {"choices": ["above", "below"]},
