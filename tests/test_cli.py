@@ -138,7 +138,7 @@ def test_compressed_output(tmp_path: Path) -> None:
 
 def test_bad_records_give_exit_code_1_and_one_line_each(tmp_path: Path) -> None:
     file = tmp_path / "in.jsonl"
-    file.write_text(f'{{"id": 1}}\n{json.dumps(GOOD)}\n{{"id"\n')
+    file.write_text(f'{{"id": [1]}}\n{json.dumps(GOOD)}\n{{"id"\n')
     result = run("audit", file, "--out", tmp_path / "out")
     assert result.exit_code == 1
     assert len((tmp_path / "out").read_text().splitlines()) == 1
