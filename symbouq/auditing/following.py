@@ -29,7 +29,7 @@ class FollowedTrace:
     """
 
     def __init__(self, auditor: TraceAuditor, trace: Trace) -> None:
-        if trace.structured or trace.response is not None:
+        if trace.scene_relations is not None or trace.response is not None:
             raise RecordError("a trace that is followed has `scene` and `question`, in words")
         self._auditor = auditor
         self._trace = trace
