@@ -12,6 +12,7 @@ from typing import Any
 
 from symbouq.auditing.explain import claims_told
 from symbouq.io.adapters.prompts import split_prompt
+from symbouq.io.messages import is_truncated
 from symbouq.rewards import TIMEOUT, UNDECIDED, reward
 
 _GIVEN = ("answer", "answer_space", "dataset", "profile")
@@ -41,10 +42,11 @@ def get_assert(output: Any, context: Mapping[str, Any]) -> dict[str, Any]:
         output,
         question,
         timeout=given.get("timeout", TIMEOUT),
+        truncated=is_truncated(context.get("providerResponse")),
         **{name: given.get(name) for name in _GIVEN},
     )
-    if found.audit is None:
-        return {"pass": False, "score": 0.0, "reason": f"not audited: {found.fault}"}
+    if found.audit is None or found.truncated:
+        return {"pass": False, "score": 0.0, "reason": f"not scored: {found.fault}"}
     return {
         "pass": found.first_error is None and found.outcome != 0,
         "score": UNDECIDED if found.total is None else found.total,

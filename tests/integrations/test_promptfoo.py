@@ -55,8 +55,15 @@ def test_settings_of_the_assertion_go_first() -> None:
     found = get_assert("DC(x,z).", {"vars": given, "config": {"profile": "rcc8"}})
     assert (found["pass"], found["score"]) == (True, 1.0)
     assert get_assert("x", {"vars": given, "config": {"scene": 3}})["reason"].startswith(
-        "not audited"
+        "not scored"
     )
+
+
+def test_what_was_cut_off_does_not_pass() -> None:
+    context = {"vars": {"scene": SCENE}, "providerResponse": {"finishReason": "length"}}
+    found = get_assert(RIGHT, context)
+    assert (found["pass"], found["reason"]) == (False, "not scored: it was cut off, or is empty")
+    assert get_assert(RIGHT, context | {"providerResponse": {"finishReason": "stop"}})["pass"]
 
 
 @pytest.mark.slow
