@@ -1,4 +1,4 @@
-"""Rewards for training on spatial reasoning: what the audit of a completion says of it.
+"""Training rewards for spatial reasoning, from the audit of a completion.
 
 A reward has two parts, each in [0, 1] or None where nothing was decided, which is unscored and
 never zero:
@@ -129,31 +129,33 @@ def reward(
     timeout: float | None = TIMEOUT,
     truncated: bool = False,
 ) -> Reward:
-    """The reward of one completion.
+    """Reward of one completion.
 
-    >>> from symbouq.rewards import reward
-    >>> found = reward("A is left of B. B is left of C.", "A is left of C. Answer: C is left of A")
-    >>> found.claims, found.first_error
-    ((1.0, 0.0), 2)
+    Examples:
+        >>> from symbouq.rewards import reward
+        >>> scene = "A is left of B. B is left of C."
+        >>> found = reward(scene, "A is left of C. Answer: C is left of A")
+        >>> found.claims, found.first_error
+        ((1.0, 0.0), 2)
 
     Args:
         scene: The trusted description, one text or a list of sentences.
-        completion: Prose, an object of the generation contract, or a chat, whose reasoning is
-            audited wherever it stands beside what is said.
-        question: What was asked.
-        answer: The right answer, where it is known: a label, or a list of those that make it up.
-        any_of: Right answers of which any one will do, in place of `answer`.
-        answer_space: The labels that an answer may have; where absent, the directions of the
-            profile, yes and no, or entailment, contradiction and neutral, as the answer is.
+        completion: Prose, an object with `reasoning` and `conclusion`, or a chat. Reasoning that
+            stands beside a message's content is audited, too.
+        question: The question.
+        answer: The right answer, if known: a label or a list of labels that make it up.
+        any_of: Right answers, any of which will do; use it in place of `answer`.
+        answer_space: The possible labels. By default the directions of the profile, yes and no, or
+            entailment, contradiction and neutral, depending on the answer.
         dataset: Name of the dataset, which may choose the profile.
-        profile: Name of the profile; else the dataset's, or the default one.
-        ontology: Folder of a user's ontology.
-        timeout: Seconds that the audit may take; None for no limit.
-        truncated: Whether the completion was cut off, where its messages do not say so.
+        profile: Name of the profile; by default the dataset's, or the default profile.
+        ontology: Folder of your ontology.
+        timeout: Time limit of the audit in seconds; None for no limit.
+        truncated: Whether the completion was cut off, if its messages do not say so.
 
     Raises:
-        OntologyError: If the ontology or the profile cannot be used.
-        PipelineError: If there is no English pipeline.
+        OntologyError: If the ontology or the profile is invalid.
+        PipelineError: If no English pipeline is installed.
     """
     record = {"id": "completion", "scene": scene, "question": question, "dataset": dataset}
     record["truncated"] = truncated

@@ -84,7 +84,7 @@ TESTED_ELSEWHERE = {
     "report/test_checks.py": "cli/audit",
     "report/test_page.py": "report/compared report/html",
     "test_cli.py": """
-        api auditing/auditor auditing/description auditing/explain auditing/messages cli/answer
+        api auditing/auditor auditing/description auditing/messages cli/answer
         cli/main cli/options cli/report cli/rules cli/schema reading/parser
         reading/structured version""",
 }

@@ -1,4 +1,4 @@
-"""`symbouq audit`: traces in, audits out, and whether they pass as a check."""
+"""`symbouq audit`: audit traces, and use audits as a check."""
 
 from __future__ import annotations
 
@@ -40,41 +40,41 @@ _CHECKS = together(
         multiple=True,
         metavar="VERDICT",
         type=click.Choice(_VERDICTS),
-        help="Exit with 3 where claims have this verdict; may be repeated.",
+        help="Exit with 3 if a claim has this verdict; may be repeated.",
     ),
     option(
         "--fail-over",
         metavar="SHARE",
         type=click.FloatRange(0, 1),
         default=0.0,
-        help="With --fail-on, the share of claims that may have it.",
+        help="With --fail-on, the tolerated share of such claims.",
     ),
     option(
         "--min-decided",
         metavar="SHARE",
         type=click.FloatRange(0, 1),
-        help="Exit with 3 where a smaller share of claims is entailed or contradicted, or where no "
+        help="Exit with 3 if a smaller share of claims is entailed or contradicted, or if no "
         "trace was audited.",
     ),
     option(
         "--junit",
         metavar="FILE",
         type=_FILE,
-        help="Also write JUnit XML: a case fails where a claim has a verdict of --fail-on, or is "
-        "contradicted, and is skipped where no claim was decided; - is standard output.",
+        help="Also write JUnit XML. A case fails if a claim has a verdict of --fail-on "
+        "(default: contradicted) and is skipped if no claim was decided; - is standard "
+        "output.",
     ),
-    option("--sarif", metavar="FILE", type=_FILE, help="Also write the same as SARIF."),
+    option("--sarif", metavar="FILE", type=_FILE, help="Also write the same findings as SARIF."),
     option(
         "--github",
         is_flag=True,
-        help="Also print an annotation of a GitHub workflow for each of these claims, to standard "
-        "error.",
+        help="Also print each of these claims as a GitHub workflow annotation, on standard error.",
     ),
     option(
         "--otel",
         is_flag=True,
-        help="Also send each audit to a collector of OpenTelemetry, as OTEL_EXPORTER_OTLP_ENDPOINT "
-        "and its like say.",
+        help="Also send each audit to an OpenTelemetry collector, configured by "
+        "OTEL_EXPORTER_OTLP_ENDPOINT and related variables.",
     ),
     option(
         "--langfuse",
@@ -89,7 +89,17 @@ _CHECKS = together(
 )
 
 
-@click.command()
+class _Audit(click.Command):
+    """The command, whose help names the profiles."""
+
+    def format_epilog(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        from symbouq.ontology.library import builtin
+
+        with formatter.section("Profiles"):
+            formatter.write_dl([*builtin().about.items()])
+
+
+@click.command(cls=_Audit)
 @records_command
 @CONTEXT
 @ANSWERS
@@ -97,8 +107,8 @@ _CHECKS = together(
 @option(
     "--follow",
     is_flag=True,
-    help="Audit a trace while it is being written: after a line with its `scene` and `question` "
-    "(JSON), each line is a sentence, and its claims are printed at once.",
+    help="Audit a trace while it is being written. The first line holds `scene` and `question` "
+    "(JSON), each further line a sentence; its claims are printed at once.",
 )
 @_CHECKS
 def audit(
@@ -117,13 +127,13 @@ def audit(
     follow: bool,
     **options: Any,
 ) -> None:
-    """Audit every trace of FILES: one JSON line each, and a table at the end.
+    """Audit every trace in FILES: write one JSON line each, and print a summary.
 
-    Each claim comes out entailed, contradicted, unknown or not evaluable, with its
-    premises. FILES hold one trace a line (JSON Lines, gzip is fine); - is standard input.
-    Samples of lm-evaluation-harness, logs of inspect_ai, OpenAI chat completions, vLLM
-    outputs, conversations, prompts with completions, exports of langfuse and promptfoo, CSV,
-    Parquet, saved Hugging Face data sets and folders of logs are read as well.
+    Each claim is entailed, contradicted, unknown or not evaluable, with its premises. FILES hold
+    one trace per line (JSON Lines, also gzipped); - is standard input. SymboUQ also reads samples
+    of lm-evaluation-harness, inspect_ai logs, OpenAI chat completions, vLLM outputs,
+    conversations, prompts with completions, langfuse and promptfoo exports, CSV, Parquet, saved
+    Hugging Face data sets and folders of logs.
 
     Example: symbouq audit traces.jsonl.gz --out audits.jsonl --report report.html
     """

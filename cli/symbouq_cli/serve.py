@@ -16,8 +16,8 @@ _GONE = 30
 
 
 @click.command()
-@option("--host", default="127.0.0.1", help="Address; this machine alone.")
-@option("--port", default=8000, type=click.IntRange(0, 65535), help="Its port.")
+@option("--host", default="127.0.0.1", help="Address to listen on.")
+@option("--port", default=8000, type=click.IntRange(0, 65535), help="Port.")
 @PROFILE
 @ONTOLOGY
 @JOBS
@@ -26,16 +26,19 @@ _GONE = 30
     "--max-body",
     metavar="BYTES",
     default=1 << 20,
-    help="Bytes of a request's body; a larger one is refused.",
+    help="Maximum bytes of a request body; larger ones are refused.",
 )
-@count_option("--queue", default=64, help="Requests at work or waiting; further ones are refused.")
+@count_option(
+    "--queue", default=64, help="Maximum number of running and waiting requests; more are refused."
+)
 @option(
     "--token",
     envvar="SYMBOUQ_TOKEN",
     metavar="TEXT",
-    help="What requests have to bear; the variable SYMBOUQ_TOKEN shows it to nobody.",
+    help="Bearer token that requests must carry; the variable SYMBOUQ_TOKEN keeps it off the "
+    "command line.",
 )
-@option("--root-path", default="", metavar="PATH", help="Under which path a proxy serves it.")
+@option("--root-path", default="", metavar="PATH", help="Path under which a proxy serves it.")
 def serve(
     host: str,
     port: int,
@@ -50,9 +53,9 @@ def serve(
 ) -> None:
     """Serve audits, answers, relations and explanations over HTTP.
 
-    POST a trace to /audit or /explain, a question to /answer, two things of a scene to
-    /relations; /docs describes it all, /health, /ready and /metrics tell how it does. The
-    ontology is the one at the start.
+    POST a trace to /audit or /explain, a question to /answer, or a pair of things to /relations.
+    /docs describes the API; /health, /ready and /metrics report the status. The ontology is
+    loaded at start.
 
     Example: symbouq serve --port 8000 --profile everyday
     """
