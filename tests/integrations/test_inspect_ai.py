@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import math
@@ -23,10 +24,13 @@ from inspect_ai.model import (
     ChatMessageAssistant,
     ContentReasoning,
     ContentText,
+    ModelName,
     ModelOutput,
     ModelUsage,
     get_model,
 )
+from inspect_ai.scorer import Target
+from inspect_ai.solver import TaskState
 
 from symbouq.errors import RecordError
 from symbouq.experiments.benchmarks import BENCHMARKS
@@ -125,44 +129,40 @@ def output(*content: Any, stop: str = "stop") -> ModelOutput:
     return made.model_copy(update={"choices": [choice], "completion": message.text})
 
 
-def scored_output(folder: Path, made: ModelOutput) -> Any:
-    sample = Sample("?", target="above", metadata={**YARD, "answer": None})
-    model = get_model("mockllm/model", custom_outputs=[made])
-    task = inspect_ai.Task(MemoryDataset([sample]), scorer=audit())
-    (log,) = inspect_ai.eval(task, model=model, log_dir=str(folder), display="none")
-    return log.samples[0].scores["audit"]
+def scored_output(made: ModelOutput) -> Any:
+    state = TaskState(
+        model=ModelName("mockllm/model"), sample_id="s", epoch=1, input="?", messages=[],
+        output=made, metadata={**YARD, "answer": None},
+    )  # fmt: skip
+    return asyncio.run(audit()(state, Target("above")))  # type: ignore[arg-type]
 
 
-def test_reasoning_is_audited_and_never_the_answer(tmp_path: Path) -> None:
+def test_reasoning_is_audited_and_never_the_answer() -> None:
     thought = ContentReasoning(reasoning="The barn is below the well.")
-    score = scored_output(tmp_path, output(thought, ContentText(text="Answer: above")))
+    score = scored_output(output(thought, ContentText(text="Answer: above")))
     assert score.metadata["claims"][0]["verdict"] == "contradicted"
     assert (score.value["outcome"], score.value["free_of_errors"]) == (1.0, 0.0)
     assert "below the well" not in score.answer
     sealed = ContentReasoning(reasoning="The barn is below the well.", redacted=True)
-    score = scored_output(tmp_path, output(sealed, ContentText(text="Answer: above")))
+    score = scored_output(output(sealed, ContentText(text="Answer: above")))
     assert score.value["free_of_errors"] == 1.0
 
 
 @pytest.mark.parametrize("stop", ["max_tokens", "model_length"])
-def test_what_was_cut_off_is_unscored(tmp_path: Path, stop: str) -> None:
+def test_what_was_cut_off_is_unscored(stop: str) -> None:
     made = output(ContentText(text="The barn is above the well. So the barn is below"), stop=stop)
-    score = scored_output(tmp_path, made)
+    score = scored_output(made)
     assert math.isnan(score.as_float())
     assert (score.reason, score.metadata) == ("truncated", {"truncated": True})
     assert "contradicted" not in score.explanation
 
 
-def test_what_is_empty_or_failed_is_unscored(tmp_path: Path) -> None:
-    assert scored_output(tmp_path, output()).reason == "truncated"
-    assert (
-        scored_output(
-            tmp_path, ModelOutput(model="mockllm/model", choices=[], usage=said("").usage)
-        ).reason
-        == "truncated"
-    )
+def test_what_is_empty_or_failed_is_unscored() -> None:
+    nothing = ModelOutput(model="mockllm/model", choices=[])
+    for made in (output(), nothing, output(ContentText(text=" "))):
+        assert scored_output(made).reason == "truncated"
     failed = output(ContentText(text="The barn")).model_copy(update={"error": "refused"})
-    score = scored_output(tmp_path, failed)
+    score = scored_output(failed)
     assert (score.reason, score.explanation) == ("error", "refused")
 
 
