@@ -32,7 +32,16 @@ if TYPE_CHECKING:
 
 _FILE = click.Path(dir_okay=False, allow_dash=True)
 _VERDICTS = ("entailed", "contradicted", "unknown", "not-evaluable")
-_REPEATED = ("profile", "ontology", "pipeline", "form", "maps", "prompt_split", "batch_input")
+_REPEATED = (
+    "profile",
+    "ontology",
+    "pipeline",
+    "form",
+    "maps",
+    "prompt_split",
+    "batch_input",
+    "items",
+)
 """Options that `symbouq explain` needs, too, to find the same."""
 _CHECKS = together(
     option(

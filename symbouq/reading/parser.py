@@ -145,8 +145,9 @@ class TraceParser:
         scene = self.sentences(instance)
         if not isinstance(instance, Trace):
             return Told(scene, instance.question)
-        if instance.conclusion is None:
-            return Told(scene, instance.question, response=shortened(instance.response or ""))
+        if instance.conclusion is None or instance.truncated:
+            response = shortened(_written(instance) or "")
+            return Told(scene, instance.question, None, None, response, instance.truncated)
         conclusion = shortened(instance.conclusion)
         return Told(scene, instance.question, instance.reasoning or (), conclusion)
 
@@ -165,8 +166,8 @@ class TraceParser:
         text = self._parsed_text(instance, self._told(instance))
         if isinstance(instance, Trace):
             part = ("the conclusion", instance.conclusion)
-            if instance.conclusion is None:
-                part = ("the response", instance.response)
+            if instance.conclusion is None or instance.truncated:
+                part = ("the response", _written(instance))
             cut = left_out(*part)
             text = replace(text, faults=(*text.faults, *((cut,) if cut else ())))
         return text
@@ -220,8 +221,8 @@ class TraceParser:
             instance.scene or [],
             instance.question,
             trace.reasoning if trace else None,
-            trace.conclusion if trace else None,
-            trace.response if trace else None,
+            trace.conclusion if trace and not trace.truncated else None,
+            _written(trace) if trace else None,
         )
 
     def _by_replies(self, instance: Instance) -> ParsedTrace:
@@ -290,6 +291,17 @@ class TraceParser:
         record["faults"] = list(parsed.faults)
         record["reader"] = self.pipeline_of(trace)
         return record
+
+
+def _written(trace: Trace) -> str | None:
+    """The free text of a trace; of one that was cut off, all of its text up to its last end."""
+    if not trace.truncated:
+        return trace.response
+    with untimed():
+        from symbouq.reading.syntax.cutting import finished
+
+    given = (trace.response,) if trace.response else (*(trace.reasoning or ()), trace.conclusion)
+    return finished("\n\n".join(filter(None, given)))
 
 
 def _cut(texts: TraceTexts) -> Told:

@@ -351,7 +351,12 @@ def is_cut_off(text: str, start: int, end: int) -> bool:
         end: The one after its last.
     """
     line = text[text.rfind("\n", 0, start) + 1 : start].rstrip()
-    return line.endswith(_FULL_STOPS) and not text[start:end].rstrip(_CLOSING).endswith(_FULL_STOPS)
+    return line.endswith(_FULL_STOPS) and not is_ended(text[start:end])
+
+
+def is_ended(text: str) -> bool:
+    """Whether a text ends as a sentence does."""
+    return text.rstrip(_CLOSING).endswith(_FULL_STOPS)
 
 
 # What is taken back --------------------------------------------------------------------
