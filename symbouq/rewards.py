@@ -71,7 +71,7 @@ class Reward:
     @property
     def truncated(self) -> bool:
         """Whether the completion was cut off, or is empty, which leaves it unscored."""
-        return self.audit is not None and self.audit["truncated"]
+        return bool(self.audit and self.audit["truncated"])
 
     @property
     def process(self) -> float | None:
@@ -90,11 +90,12 @@ class Reward:
         Determinacy Profile); NaN is what is not decided.
         """
         decided = any(value is not None for value in self.claims)
+        profile = self.audit["profile"] if self.audit and not self.truncated else {}
         values = {
             "outcome": self.outcome,
             "process": self.process,
             "free_of_errors": float(self.first_error is None) if decided else None,
-            "determinacy": self.audit["profile"]["determinacy"] if self.claims else None,
+            "determinacy": profile.get("determinacy"),
         }
         return {name: math.nan if value is None else value for name, value in values.items()}
 
@@ -157,8 +158,8 @@ def reward(
         OntologyError: If the ontology or the profile is invalid.
         PipelineError: If no English pipeline is installed.
     """
-    record = {"id": "completion", "scene": scene, "question": question, "dataset": dataset}
-    record["truncated"] = truncated
+    record: dict[str, Any] = {"id": "completion", "scene": scene, "question": question}
+    record |= {"dataset": dataset, "truncated": truncated}
     with turn():
         auditor = _auditor(profile, ontology)
         try:
@@ -210,8 +211,7 @@ def _said(completion: str | Sequence[Mapping[str, Any]]) -> tuple[str, bool]:
     """
     if isinstance(completion, str):
         return completion, False
-    messages = [completion] if isinstance(completion, Mapping) else completion
-    said = [written(each) for each in messages if role_of(each) in ("", "assistant")]
+    said = [written(each) for each in completion if role_of(dict(each)) in ("", "assistant")]
     return "\n".join(each.response for each in said), bool(said) and said[-1].truncated
 
 

@@ -138,6 +138,7 @@ THOUGHT = "The lamp is right of the door."
         {"content": "Answer: upper left", "thinking": THOUGHT},
         {"content": [{"type": "thinking", "thinking": THOUGHT}, {"type": "text", "text": "Answer: upper left"}]},
         {"content": [{"type": "reasoning", "reasoning": THOUGHT}, {"type": "text", "text": "Answer: upper left"}]},
+        {"content": "Answer: upper left", "thinking_blocks": [{"type": "thinking", "thinking": THOUGHT}]},
         {"content": f"<think>{THOUGHT}</think>Answer: upper left"},
     ],
 )  # fmt: skip

@@ -7,6 +7,7 @@ and is named there: `assert: [{type: python, value: file://audit.py, config: {pr
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,7 +40,7 @@ def get_assert(output: Any, context: Mapping[str, Any]) -> dict[str, Any]:
         return {"pass": False, "score": 0.0, "reason": reason}
     found = reward(
         scene,
-        output,
+        output if isinstance(output, str) else json.dumps(output) if output else "",
         question,
         timeout=given.get("timeout", TIMEOUT),
         truncated=is_truncated(context.get("providerResponse")),
