@@ -319,11 +319,7 @@ _LOST = {
 
 
 def _sending(host: str) -> AuditEvents | Scores:
-    """What sends audits to a host.
-
-    Raises:
-        SymboUQError: If the packages for that are missing.
-    """
+    """What sends audits to a host; an error where its packages are missing."""
     from symbouq.errors import extra
 
     with extra(host):

@@ -23,13 +23,9 @@ def get_assert(output: Any, context: Mapping[str, Any]) -> dict[str, Any]:
     """The audit of an output: it passes where no claim is contradicted and the answer is not wrong.
 
     `scene` and `question`, and where they are known `answer`, `answer_space`, `dataset` and
-    `profile`, are variables of the test, or settings of the assertion (`config`), which go first;
-    without `scene`, scene and question are found in the prompt. The score is the `total` of
-    `symbouq.rewards`, and a half where nothing was decided.
-
-    Args:
-        output: What the provider gave.
-        context: What promptfoo knows of the test.
+    `profile`, are settings of the assertion (`config`) or variables of the test; without `scene`,
+    both are found in the prompt. The score is the `total` of `symbouq.rewards`; nothing decided is
+    a half.
     """
     given = {**(context.get("vars") or {}), **(context.get("config") or {})}
     scene, question = given.get("scene"), given.get("question") or ""

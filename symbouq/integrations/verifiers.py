@@ -51,7 +51,8 @@ def load_environment(
         if state.get("error") is not None:
             found = Reward(fault=f"the rollout failed: {state['error']}")
         else:
-            judged = partial(reward, completion=_messages(completion), truncated=_is_cut(state))
+            cut = any(each.get("is_truncated") for each in (state, *state.get("trajectory", [])))
+            judged = partial(reward, completion=_messages(completion), truncated=cut)
             found = await asyncio.to_thread(partial(judged, timeout=timeout, **asked))
         state[_FOUND] = found
         return _number(found.total, undecided)
@@ -89,12 +90,6 @@ def _messages(completion: Any) -> Any:
     if isinstance(completion, str):
         return completion
     return [each if isinstance(each, dict) else each.model_dump() for each in completion]
-
-
-def _is_cut(state: dict[str, Any]) -> bool:
-    """Whether a rollout ended at a limit of its length."""
-    steps = state.get("trajectory") or []
-    return bool(state.get("is_truncated") or (steps and steps[-1].get("is_truncated")))
 
 
 def _found(state: dict[str, Any]) -> Reward:
