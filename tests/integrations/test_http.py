@@ -445,7 +445,7 @@ def test_it_bears_what_is_hostile_for_long() -> None:
     rounds, each = 4, 500
     long = TRACE | {"response": "The lamp is " + "very " * 400 + "near the door."}
 
-    with Workers(2, timeout=1) as workers, served(workers) as port:
+    with Workers(2, timeout=3) as workers, served(workers) as port:
 
         def one(n: int) -> tuple[str, int]:
             if n % 50:
@@ -472,8 +472,11 @@ def test_it_bears_what_is_hostile_for_long() -> None:
         assert {key[1] for key in found if key[0] == "good"} == {200}, found
         assert {key[1] for key in found if key[0] == "long"} == {200}, found
         assert {key[1] for key in found if key[0] == "late"} <= {200, 504}, found
-        assert metric(told, "symbouq_restarts_total") >= rounds * each / 150
-        assert metric(told, "symbouq_timeouts_total") == rounds * each / 150
+        late = sum(number for (kind, _), number in found.items() if kind == "late")
+        assert late == sum(n % 150 == 100 for n in range(rounds * each))
+        assert metric(told, "symbouq_timeouts_total") >= late
+        # A kill may find a process that is being started again anyway.
+        assert metric(told, "symbouq_restarts_total") > rounds * each / 300
         assert metric(told, "symbouq_at_work") == 0
     assert memory[-1] < 1.1 * memory[1], memory
 
