@@ -109,15 +109,19 @@ class _Gate:
         max_body: int,
         most: int,
         patience: float,
+        root_path: str,
     ) -> None:
         self._app, self._metrics, self._most_bytes, self._most = app, metrics, max_body, most
         self._bearer = f"Bearer {token}".encode() if token else None
-        self._patience = patience
+        self._patience, self._root_path = patience, root_path
         self._busy = 0
         self._unfinished: dict[asyncio.Timeout, None] = {}
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        path = scope.get("path", "").removeprefix(scope.get("root_path", ""))
+        path, root = scope.get("path", ""), self._root_path
+        if path.startswith(f"{root}/"):  # a proxy may take the root away or leave it there
+            path = path.removeprefix(root)
+        scope |= {"root_path": root, "path": root + path}
         if path != "/metrics" and path not in _WORK:
             await self._app(scope, receive, send)
             return
@@ -232,7 +236,6 @@ def application(
         title="SymboUQ",
         version=__version__,
         description=__doc__ or "",
-        root_path=root_path,
     )
     metrics = _Metrics(workers)
     bearer = [Depends(HTTPBearer(auto_error=False))] if token else None  # as `/docs` tells it
@@ -305,7 +308,13 @@ def application(
         return generate_latest(metrics.registry).decode()
 
     app.add_middleware(
-        _Gate, metrics=metrics, token=token, max_body=max_body, most=most, patience=patience
+        _Gate,
+        metrics=metrics,
+        token=token,
+        max_body=max_body,
+        most=most,
+        patience=patience,
+        root_path=root_path,
     )
     return app
 

@@ -186,7 +186,10 @@ def test_a_proxy_may_serve_it_under_a_path(workers: Workers) -> None:
             assert client.post(f"{base}/audit", json=TRACE).status_code == 401
             given = {"Authorization": "Bearer x"}
             assert client.post(f"{base}/audit", json=TRACE, headers=given).status_code == 200
-        assert "'/spatial/openapi.json'" in client.get("/docs").text
+            assert "'/spatial/openapi.json'" in client.get(f"{base}/docs").text
+            assert client.get(f"{base}/openapi.json").json()["servers"] == [{"url": "/spatial"}]
+            assert client.get(f"{base}/static-offline-docs/swagger-ui.css").status_code == 200
+            assert client.get(f"{base}/health").status_code == 200
 
 
 def test_too_many_requests_are_refused(workers: Workers) -> None:
