@@ -15,9 +15,12 @@ from symbouq.ontology.source import Place
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import left_out, shortened
 from symbouq.reading.clauses import Clauses
+from symbouq.reading.segments import lettered
+from symbouq.reading.standins import StandIns
 from symbouq.reading.structured import structured_trace
 from symbouq.reading.text import ParsedTrace, Question
 from symbouq.reading.traces import Told
+from symbouq.reading.wrapping import unwrapped
 from symbouq.records import ClauseRecord, Instance, Trace
 
 if TYPE_CHECKING:  # spaCy loads only where there is text to parse
@@ -121,8 +124,8 @@ class TraceParser:
     def sentences(self, instance: Instance) -> list[str]:
         """The scene's sentences; none where it is given in relations alone."""
         if isinstance(instance.scene, str):
-            return self.reader_for(instance).split(instance.scene)
-        return instance.scene or []
+            return self.reader_for(instance).split(unwrapped(instance.scene))
+        return [*map(unwrapped, instance.scene or ())]
 
     @turn()
     def ahead(self, instances: Iterable[Instance]) -> None:
@@ -142,14 +145,30 @@ class TraceParser:
             reader.ahead(some)
 
     def _told(self, instance: Instance) -> Told:
-        scene = self.sentences(instance)
+        told = self._texts(instance)
+        if instance.scene_relations is None:
+            return told
+        put = _stand_ins(instance).put
+        return told._replace(
+            scene=[*map(put, told.scene)],
+            question=put(told.question),
+            reasoning=None if told.reasoning is None else [*map(put, told.reasoning)],
+            conclusion=None if told.conclusion is None else put(told.conclusion),
+            response=None if told.response is None else put(told.response),
+            options=put(told.options),
+        )
+
+    def _texts(self, instance: Instance) -> Told:
+        scene, question = self.sentences(instance), unwrapped(instance.question)
         if not isinstance(instance, Trace):
-            return Told(scene, instance.question)
+            return Told(scene, question)
         if instance.conclusion is None or instance.truncated:
-            response = shortened(_written(instance) or "")
-            return Told(scene, instance.question, None, None, response, instance.truncated)
-        conclusion = shortened(instance.conclusion)
-        return Told(scene, instance.question, instance.reasoning or (), conclusion)
+            response = unwrapped(shortened(_written(instance) or ""))
+            options = lettered(instance.answer_space)
+            return Told(scene, question, None, None, response, instance.truncated, options)
+        conclusion = unwrapped(shortened(instance.conclusion))
+        steps = [*map(unwrapped, instance.reasoning or ())]
+        return Told(scene, question, steps, conclusion, options=lettered(instance.answer_space))
 
     @turn()
     def parse(self, instance: Instance) -> ParsedTrace:
@@ -160,7 +179,12 @@ class TraceParser:
             RecordError: If a given relation is not in the profile, or the scene cannot be read.
         """
         if instance.scene_relations is not None:
-            return structured_trace(self.ontology, instance, cache(partial(self._asked, instance)))
+            asked = cache(partial(self._asked, instance))
+            given = structured_trace(self.ontology, instance, asked)
+            if not isinstance(instance, Trace) or instance.structured:
+                return given
+            read = self._parsed_text(instance, self._told(instance))
+            return _stand_ins(instance).parsed(replace(read, complete=given.complete), given.scene)
         if instance.readings is not None:
             return self._by_replies(instance)
         text = self._parsed_text(instance, self._told(instance))
@@ -302,6 +326,12 @@ def _written(trace: Trace) -> str | None:
 
     given = (trace.response,) if trace.response else (*(trace.reasoning or ()), trace.conclusion)
     return finished("\n\n".join(filter(None, given)))
+
+
+def _stand_ins(instance: Instance) -> StandIns:
+    """The words that stand for the names of a scene in relations."""
+    given = instance.scene_relations or ()
+    return StandIns(name for relation in given for name in (relation.subject, relation.object))
 
 
 def _cut(texts: TraceTexts) -> Told:

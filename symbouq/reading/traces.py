@@ -25,6 +25,7 @@ class Told(NamedTuple):
         conclusion: The delivered answer.
         response: Free text, segmented into claims, whose answer is the last one.
         truncated: Whether that was cut off, so that it has no answer.
+        options: What an answer may say, listed by letters.
     """
 
     scene: Sequence[str]
@@ -33,6 +34,7 @@ class Told(NamedTuple):
     conclusion: str | None = None
     response: str | None = None
     truncated: bool = False
+    options: str = ""
 
 
 @dataclass(frozen=True)
@@ -111,18 +113,19 @@ class TraceReader(ABC):
         conclusion: str | None = None,
         response: str | None = None,
         truncated: bool = False,
+        options: str = "",
     ) -> ParsedTrace:
         """Reads one trace (`Told`): its claims either given one by one or as free text.
 
         Raises:
             ReadingError: If a sentence of the scene has no end.
         """
-        told = Told(scene, question, reasoning, conclusion, response, truncated)
+        told = Told(scene, question, reasoning, conclusion, response, truncated, options)
         setting = self.setting(told)
         given = self.claims_of(reasoning, conclusion, response, truncated)
         failed: dict[str, str] = {}
         while True:
-            claims = Claims(setting.parser(), failed, (question, response or ""))
+            claims = Claims(setting.parser(), failed, (question, response or "", options))
             try:
                 if given.response is not None:
                     claims.segment(given.response)

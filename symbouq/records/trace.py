@@ -210,8 +210,8 @@ class Trace(Instance):
 
     @model_validator(mode="after")
     def _has_claims(self) -> Self:
-        if (self.scene_relations is None) != (self.claims is None):
-            raise ValueError("`scene_relations` and `claims` come together")
+        if self.claims is not None and self.scene_relations is None:
+            raise ValueError("`claims` need `scene_relations`")
         given = (self.claims, self.response, self.conclusion)
         blank = not self.claims and not any((self.response or "").split())
         if self.response is not None and blank and not self.reasoning and not self.conclusion:
@@ -226,4 +226,4 @@ class Trace(Instance):
     @property
     def structured(self) -> bool:
         """Whether the trace gives relations, so that nothing is parsed."""
-        return self.scene_relations is not None
+        return self.claims is not None

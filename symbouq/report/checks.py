@@ -100,8 +100,12 @@ class Checks:
         """Whether more than a share of the claims fail."""
         return self._share(self.failing) > share
 
-    def fall_short(self, share: float) -> bool:
-        """Whether less than a share of the claims are decided, or no trace was audited."""
+    def fall_short(self, share: float | None) -> bool:
+        """Whether less than a share of the claims are decided, none where no share is given, or no
+        trace was audited.
+        """
+        if share is None:
+            return not self.decided
         return all(case.error for case in self.cases) or self._share(self.decided) < share
 
     @property

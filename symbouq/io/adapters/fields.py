@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -42,6 +43,8 @@ def filled(
     fields = {field: value for field, value in fields.items() if value is not None}
     _fold(raw, fields)
     prompt = fields.pop(PROMPT, None)
+    if "answer_space" not in fields and (labels := options_of(raw)):
+        fields["answer_space"] = labels
     complete = "scene_relations" in fields or {"scene", "question"} <= fields.keys()
     if prompt is not None and not complete:
         scene, question = split_prompt(prompt, options.prompt_split)
@@ -69,10 +72,41 @@ STOPS = ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_rea
 """Fields beside an answer that hold the reasoning for it, and why the model stopped."""
 
 
+_OPTIONS = (
+    "choices",
+    "options",
+    "state.choices",
+    "doc.choices",
+    "metadata.choices",
+    "vars.choices",
+)
+"""Where records have the options of a question."""
+
+
+def options_of(raw: Any) -> list[str]:
+    """The texts of a question's options, in the order of their letters; none where it has none."""
+    for path in _OPTIONS:
+        found = _opened(reached(raw, path))
+        if isinstance(found, dict):  # letters to texts, or both as lists
+            texts = found.get("text", [found[name] for name in sorted(found)])
+        elif isinstance(found, list):
+            texts = [e.get("text", e.get("value")) if isinstance(e, dict) else e for e in found]
+        else:
+            continue
+        if isinstance(texts, list) and len(texts) > 1 and all(isinstance(e, str) for e in texts):
+            return [_LETTER.sub("", text, count=1) for text in texts]
+    return []
+
+
+_LETTER = re.compile(r"\(?[A-Ha-h][.):]\s+")
+"""The letter before an option, which its place has anyway."""
+
+
 def needs_folding(record: dict[str, Any]) -> bool:
     """Whether a trace of our own has no id, or something beside its answer that belongs to it."""
     beside = any(isinstance(record.get(name), str) for name in (*THOUGHTS, *STOPS))
-    return bool(record) and ("id" not in record or beside)
+    listed = "answer_space" not in record and bool(options_of(record))
+    return bool(record) and ("id" not in record or beside or listed)
 
 
 def _fold(raw: dict[str, Any], fields: dict[str, Any]) -> None:

@@ -173,7 +173,7 @@ class SyntaxReader(TraceReader):
         """The texts of a trace that are read together, each with the names that it repeats: first
         those of scene and question, then those of the claims.
         """
-        scene, question, steps, conclusion, response, truncated = told
+        scene, question, steps, conclusion, response, truncated, _ = told
         given = [*map(broken, scene), question]
         names = self._names([*given, *(steps or ()), conclusion or "", response or ""])
         spoken = " ".join(given).lower()

@@ -193,3 +193,20 @@ def test_items_of_one_object(tmp_path: Path) -> None:
     assert "expected records at runs.*.row.*, found none in it, but an object with" in result.stderr
     hint = run("audit", str(path)).stderr
     assert "say where its records are: --items meta" in hint
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"choices": ["above", "below"]},
+        {"choices": {"text": ["above", "below"], "label": ["A", "B"]}},
+        {"options": {"B": "below", "A": "above"}},
+        {"options": ["A. above", "B. below"]},
+        {"state": {"choices": [{"value": "above", "correct": True}, {"value": "below"}]}},
+        {"choices": '["above", "below"]'},
+    ],
+)
+def test_options_are_an_answer_space(options: dict[str, Any], tmp_path: Path) -> None:
+    row = {"id": 7, "scene": "The jar is above the tin.", "response": "ANSWER: A", **options}
+    (record,) = good(lines(tmp_path / "own.jsonl", row))
+    assert (record["id"], record["answer_space"]) == ("7", ["above", "below"])
