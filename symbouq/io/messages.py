@@ -142,11 +142,13 @@ def unpacked(value: Any) -> Any:
     """A value; where it is a text that holds messages, or an object with some, as JSON, these. What
     a model wrote as JSON itself stays a text.
     """
-    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{", '"'):
         try:
             inner = decoded(value.encode(errors="replace"))
         except RecordError:
             return value
+        if isinstance(inner, str):  # a text that was encoded once more
+            return inner
         first = inner
         while isinstance(first, list) and first:
             first = first[0]

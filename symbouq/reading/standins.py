@@ -49,8 +49,8 @@ class StandIns:
         claims = tuple(self._claim(claim) for claim in read.claims)
         question: Callable[[], Question] = lambda: self._question(read.question())  # noqa: E731
         faults = tuple(map(self._restored, read.faults))
-        named = {"scene": tuple(scene), "claims": claims, "question": question}
-        return replace(read, faults=faults, lost=(), **named)
+        given = replace(read, scene=tuple(scene), claims=claims, question=question)
+        return replace(given, faults=faults, lost=())
 
     def _restored(self, text: str) -> str:
         """A text with its names, of the same length."""

@@ -38,13 +38,13 @@ def unwrapped(text: str) -> str:
     if "\n" not in text.strip():
         return text
     lines = text.split("\n")
-    goes_on = [False] * len(lines)
+    goes_on = [False] * (len(lines) + 1)
     closed = False
     for n in range(len(lines) - 1, 0, -1):
-        closed = _END.search(lines[n]) is not None or (closed and goes_on[n])
+        closed = _END.search(lines[n]) is not None or (closed and goes_on[n + 1])
         goes_on[n] = _continues(lines[n - 1], lines[n], closed)
     pieces, begun = [lines[0]], lines[0]
-    for line, on in zip(lines[1:], goes_on[1:], strict=True):
+    for line, on in zip(lines[1:], goes_on[1:-1], strict=True):
         on = on and _begins(begun)
         pieces += (" " if on else "\n"), line
         begun = f"{begun} {line}" if on else line

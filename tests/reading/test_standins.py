@@ -13,22 +13,7 @@ def test_a_text_keeps_its_length_and_what_is_no_name() -> None:
     put = StandIns(NAMES).put
     text = "The mill is above Above, and the Far Field is to the left of Of."
     assert len(put(text)) == len(text)
-    assert put(text).split() == [
-        "Z02",
-        "is",
-        "above",
-        "Z03",
-        ",",
-        "and",
-        "Z01",
-        "is",
-        "to",
-        "the",
-        "left",
-        "of",
-        "Z4",
-        ".",
-    ]
+    assert " ".join(put(text).split()) == "Z02 is above Z03 , and Z01 is to the left of Z4."
     assert StandIns([]).put(text) == text
 
 

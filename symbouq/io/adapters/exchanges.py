@@ -5,13 +5,14 @@ messages that end in the assistant's, or a field for each.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
+from contextlib import suppress
 from typing import Any
 
 from symbouq.errors import RecordError
 from symbouq.io.adapters.chat import answered
 from symbouq.io.adapters.fields import SCENES
 from symbouq.io.messages import role_of, unpacked, written
-from symbouq.io.values import described, posed
+from symbouq.io.values import decoded, described, posed
 
 CONVERSATIONS = ("messages", "conversations", "conversation")
 """Fields of chat messages."""
@@ -95,6 +96,10 @@ def asked_of(value: Any, place: str) -> str | list[Any]:
         RecordError: If it is none of these.
     """
     asked = unpacked(value)
+    if isinstance(asked, str) and asked.lstrip()[:1] == "{":
+        with suppress(RecordError):
+            held = decoded(asked.encode(errors="replace"))
+            asked = held if isinstance(held, dict) and any(map(held.get, _ASKED)) else asked
     while isinstance(asked, dict) and (name := next(filter(asked.get, _ASKED), None)):
         asked = unpacked(asked[name])
     while isinstance(asked, list) and asked and isinstance(asked[0], list):

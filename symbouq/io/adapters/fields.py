@@ -157,7 +157,14 @@ def reached(value: Any, path: str, missing: Any = None) -> Any:
         if entered is None:
             return missing
         value, rest = entered
+    if isinstance(value, list) and value and all(map(_is_flat, value)):
+        return [_nested(each) for each in value]
     return value
+
+
+def _is_flat(value: Any) -> bool:
+    """Whether a value is an object in its flattened form."""
+    return isinstance(value, dict) and bool(value) and all("." in name for name in value)
 
 
 def _entered(value: Any, path: str) -> tuple[Any, str] | None:

@@ -1,23 +1,9 @@
 """Formats as data: a TOML file that says which path of a record is which field of a trace.
 
-```toml
-title = "runs of my tool"                   # what it is, for people
-recognised = ["run_id & result.text"]       # any of these, each some paths that a record has
-items = ["runs"]                            # where records are, if one document holds them
-only = ["kind=answer"]                      # which records are traces; all, unless it is named
-[fields]                                    # the first path that leads to something counts
-id = ["run_id"]
-prompt = ["request.messages", "request.prompt"]
-response = ["result.text"]
-```
-
-A path names fields and, by number, items of lists, `-1` being the last and `*` each; a name may
-have dots in it. Lists of `key` and `value`, as OpenTelemetry has them, are entered by the key, and
-JSON that stands in a field as text as if it stood there itself; a `.` is the whole record. Beside
-the fields of a trace there are `prompt`, `system` (what was asked beside it), `posed` (objects with
-`scene` and `question`), `thought` (reasoning that is kept apart), `finish` (why the model stopped)
-and `error` (why there is no answer). `join` names the id by which `--batch-input` has the requests,
-which then are in `request`.
+`docs/formats.md` shows one. Beside the fields of a trace there are `prompt`, `system` (what was
+asked beside it), `posed` (objects with `scene` and `question`), `thought` (reasoning kept apart),
+`finish` (why the model stopped) and `error` (why there is no answer). `join` names the id by which
+`--batch-input` has the requests, which then are in `request`.
 """
 
 from __future__ import annotations

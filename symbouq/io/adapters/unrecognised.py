@@ -84,6 +84,8 @@ def _lists(value: Any, path: str = "") -> Iterator[str]:
     for name, inner in value.items() if isinstance(value, dict) else ():
         here = f"{path}{name}"
         if isinstance(inner, list) and inner and isinstance(inner[0], dict):
+            if not inner[0].keys().isdisjoint(("role", "from")):
+                continue  # messages
             yield here
             yield from _lists(inner[0], f"{here}.*.")
         elif isinstance(inner, dict):

@@ -259,3 +259,30 @@ def test_options_of_yes_and_no() -> None:
     space = ["Yes", "No", "Cannot be determined"]
     claim = last_claim("ANSWER: B", "Is the lamp above the desk?", answer_space=space)
     assert claim["verdict"] == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("response", "claims"),
+    [
+        ("The lamp is above the desk. So the lamp is lower ri", ["entailed", "unknown"]),
+        ("The lamp is above the desk.\nAnswer: upper right.", ["entailed", "unknown", "unknown"]),
+        ("", ["unknown"]),
+        ("<think>\nThe lamp is above the desk. So it i", ["entailed", "unknown"]),
+    ],
+)
+def test_output_that_was_cut_off_has_no_answer_and_no_score(
+    response: str, claims: list[str]
+) -> None:
+    trace = Trace(id="1", scene=LAMPS, question=WHERE, response=response, truncated=True)
+    audit = TraceAuditor().audited(trace)
+    assert audit["truncated"] and audit["constraint_rule"] is None
+    assert [claim["verdict"] for claim in audit["claims"]] == claims
+    assert audit["claims"][-1]["text"] == audit["conclusion"]["text"] == ""
+    whole = TraceAuditor().audited(trace.model_copy(update={"truncated": False, "response": "x."}))
+    assert not whole["truncated"] and whole["constraint_rule"] is not None
+
+
+def test_an_empty_output_is_one_that_was_cut_off() -> None:
+    assert Trace(id="1", scene=LAMPS, response=" \n").truncated
+    assert not Trace(id="1", scene=LAMPS, response="left").truncated
+    assert not Trace(id="1", scene=LAMPS, reasoning=["x"], conclusion="").truncated

@@ -170,7 +170,7 @@ NAMES = st.lists(WORDS, min_size=1, max_size=3).map(lambda words: " ".join(words
 
 
 @given(st.lists(NAMES, min_size=3, max_size=3, unique=True))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_whatever_things_are_called_an_imported_scene_entails_its_sentences(
     tmp_path_factory: pytest.TempPathFactory, names: list[str]
 ) -> None:

@@ -12,10 +12,11 @@ from helpers.commands import run
 from helpers.writers import TRACES, faults, good, lines
 
 from symbouq.errors import SymboUQError
+from symbouq.io.adapters import FORMATS, adapter
 from symbouq.io.adapters.choice import read_options
 from symbouq.io.adapters.fields import lookup, reached
 from symbouq.io.adapters.inputs import ReadOptions
-from symbouq.io.adapters.mapped import holds
+from symbouq.io.adapters.mapped import _Mapped, holds
 
 TRACE = TRACES[0]
 MINE = """
@@ -196,6 +197,39 @@ def test_items_of_one_object(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "row",
+    [
+        {
+            "trace_id": "1",
+            "spans": [],
+            "request": json.dumps({"question": writers.prompt(TRACE)}),
+            "response": json.dumps(TRACE["response"]),
+        },
+        {
+            "context.span_id": "1",
+            "attributes.llm.input_messages": [
+                {"message.role": "user", "message.content": writers.prompt(TRACE)}
+            ],
+            "attributes.llm.output_messages": [
+                {"message.role": "assistant", "message.content": TRACE["response"]}
+            ],
+        },
+        {
+            "id": "1",
+            "name": "trace",
+            "environment": "default",
+            "input": {"messages": writers.messages(TRACE)},
+            "output": TRACE["response"],
+        },
+    ],
+)
+def test_other_shapes_of_known_formats(row: dict[str, Any], tmp_path: Path) -> None:
+    (record,) = good(lines(tmp_path / "rows.jsonl", row))
+    assert (record["id"], record["scene"]) == ("1", TRACE["scene"])
+    assert record["response"] == TRACE["response"]
+
+
+@pytest.mark.parametrize(
     "options",
     [
         {"choices": ["above", "below"]},
@@ -210,3 +244,27 @@ def test_options_are_an_answer_space(options: dict[str, Any], tmp_path: Path) ->
     row = {"id": 7, "scene": "The jar is above the tin.", "response": "ANSWER: A", **options}
     (record,) = good(lines(tmp_path / "own.jsonl", row))
     assert (record["id"], record["answer_space"]) == ("7", ["above", "below"])
+
+
+DOCS = Path(__file__).parents[3] / "docs" / "formats.md"
+DECLARED = [name for name in FORMATS if issubclass(adapter(name), _Mapped)]
+
+
+def documented(name: str) -> str:
+    """The row of the documentation about a format."""
+    given = adapter(name).given  # type: ignore[attr-defined]
+
+    def paths(*fields: str) -> str:
+        listed = [path for field in fields for path in given.fields.get(field, ())]
+        return ", ".join("the record" if path == "." else f"`{path}`" for path in listed)
+
+    title = given.title[:1].upper() + given.title[1:]
+    items = f"; items of {', '.join(f'`{path}`' for path in given.items)}" if given.items else ""
+    asked = "; ".join(filter(None, (paths("scene", "question", "prompt"), paths("system"))))
+    return f"| `{name}` | {title}{items} | {asked} | {paths('response')} |"
+
+
+def test_the_documentation_has_a_row_a_format() -> None:
+    text = DOCS.read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| `") and "--format" not in line]
+    assert rows == [documented(name) for name in DECLARED]
