@@ -131,7 +131,7 @@ def _shown_facts() -> Iterator[str]:
             yield f"#show {fact} : {', '.join([fact, *has])}."
 
 
-MOST_RULES = 200_000
+MOST_RULES = 50_000
 """Most rules of a profile's tables once they are grounded; the built-in ones have 8,000."""
 
 

@@ -285,6 +285,13 @@ def parsed(file: Path, folder: Path | None = None) -> list[Spec]:
                 block = _take(specs, block, raw, str(file), number)
             except SpecError as error:
                 raise SpecError(error.message, str(file), number) from error
+    for spec in specs:
+        if not (spec.claims or spec.pairs or spec.reads or spec.clash or "answer" in spec.options):
+            message = (
+                f"the test {spec.name!r} expects nothing: give it `claims:`, `steps:`, `pairs:`, "
+                "`reads:`, `clash:` or `answer:`"
+            )
+            raise SpecError(message, spec.file, spec.line)
     return specs
 
 
@@ -294,6 +301,8 @@ def _take(specs: list[Spec], block: str, raw: str, file: str, number: int) -> st
     key, _, rest = line.partition(":")
     rest = rest.strip()
     if key == "test" and rest:
+        if same := [spec.line for spec in specs if spec.name == rest]:
+            raise SpecError(f"the test of line {same[0]} has the name {rest!r}, too: change one")
         specs.append(Spec(file, number, rest))
         return ""
     if not specs:

@@ -142,7 +142,7 @@ def test_a_todo_that_comes_out_says_so(tmp_path: Path) -> None:
         tmp_path, "test: t\nscene:\n  A near B\nclaims:\n  todo entailed: B near A\n"
     )
     assert outcome.passed
-    assert [miss.line for miss in outcome.mended] == [5]
+    assert [miss.line for miss in outcome.notes] == [5]
 
 
 def test_an_unexpected_clash_fails(tmp_path: Path) -> None:
@@ -261,4 +261,4 @@ def test_sentences_read_as_they_are_said_to(tmp_path: Path) -> None:
     (outcome,) = run(parsed(file), TraceAuditor())
     assert [miss.line for miss in outcome.misses] == [5]
     assert "expected asserted" in outcome.misses[0].message
-    assert [miss.line for miss in outcome.mended] == [7]
+    assert [miss.line for miss in outcome.notes] == [7]
