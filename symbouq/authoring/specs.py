@@ -39,7 +39,8 @@ class Outcome:
         spec: The test.
         misses: Expectations that failed.
         todo: Known misses that still fail.
-        notes: Known misses that do not fail any more, and scenes of which nothing is read.
+        notes: What is odd and fails nothing: a known miss that comes out, a scene of which
+            nothing is read, a test that expects nothing.
         seconds: How long it took.
         messages: The audit's messages, one a claim.
     """
@@ -105,6 +106,9 @@ def _run(outcome: Outcome, auditor: TraceAuditor) -> None:
     if spec.in_words and spec.scene and not (eventful or record["scene"]["relations"]):
         told = "; ".join(record["faults"]) or "it states no relation of the profile"
         outcome.notes.append(Miss(spec.line, f"nothing is read of the scene: {told}"))
+    if not spec.expects:
+        told = "expects nothing: give it `claims:`, `steps:`, `pairs:`, `reads:` or `answer:`"
+        outcome.notes.append(Miss(spec.line, told))
     outcome.messages = [claim["message"] for claim in record["claims"]]
 
 

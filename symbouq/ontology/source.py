@@ -398,21 +398,20 @@ def _unended(error: OntologyError, lines: Sequence[str]) -> OntologyError:
     """
     if error.code != "syntax" or error.line is None:
         return error
-    at = error.line - 1
-    if _COMMENT_ELSEWHERE.match(lines[at] if lines else ""):
-        mend = "Begin a comment with %."
-        return OntologyError("this is no statement", error.file, error.line, "syntax", mend)
-    if 'unexpected "' in error.message:
-        mend = "Close the text with a straight quote."
-        return OntologyError("a text does not end here", error.file, error.line, "syntax", mend)
+    at, line, message = error.line - 1, error.line, ""
     before = at + 1 if "unexpected EOF" in error.message else at
-    code = [re.sub(r"%.*", "", line).rstrip() for line in lines[:before]]
-    last = max((number for number, line in enumerate(code) if line), default=None)
-    if last is None or not re.search(r"[\w)\"]$", code[last]):
+    code = [re.sub(r"%.*", "", text).rstrip() for text in lines[:before]]
+    last = max((number for number, text in enumerate(code) if text), default=-1)
+    if _COMMENT_ELSEWHERE.match(lines[at] if lines else ""):
+        message, mend = "this is no statement", "Begin a comment with %."
+    elif 'unexpected "' in error.message:
+        message, mend = "a text does not end here", "Close the text with a straight quote."
+    elif last >= 0 and re.search(r"[\w)\"]$", code[last]):
+        line, message = last + 1, "a full stop is missing at the end of this line"
+        mend = "End the statement with a full stop."
+    if not message:
         return error
-    message = "a full stop is missing at the end of this line"
-    mend = "End the statement with a full stop."
-    return OntologyError(message, error.file, last + 1, "syntax", mend)
+    return OntologyError(f"syntax error: {message}", error.file, line, "syntax", mend)
 
 
 def complaint(
@@ -433,7 +432,7 @@ def complaint(
     what = " ".join(place["what"].replace("[#inc_base];", "").split())
     if unsafe := re.findall(r"note: '(\w+)' is unsafe", what):
         rule = what.removeprefix("unsafe variables in: ").partition(f" {place['file']}:")[0]
-        what = f"no plain atom of the body binds {' and '.join(unsafe)}: {rule}"
+        what = f"unsafe variables: no plain atom of the body binds {' and '.join(unsafe)}: {rule}"
     code = "syntax" if "syntax error" in what or "lexer" in what else "unsafe"
     code = "arithmetic" if what.startswith("operation undefined") else code
     return OntologyError(what, place["file"], line, code=code)
