@@ -1,4 +1,4 @@
-"""Errors that are the user's to mend, with the place where it went wrong."""
+"""User errors, with the place where they occurred."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ _PACKAGE = "symbouq"
 
 
 def reduced(error: BaseException) -> tuple[Any, ...]:
-    """How an error is pickled (`__reduce__`): as it is, whatever its constructor takes. By
-    default one comes back by a call of its constructor with `args`, which may not fit.
+    """State for pickling an error (`__reduce__`), independent of its constructor.
+
+    By default, Python recreates an error by calling its constructor with `args`, which may not fit.
     """
     return _remade, (type(error), error.args), vars(error)
 
@@ -26,12 +27,12 @@ def _remade(kind: type[BaseException], arguments: tuple[Any, ...]) -> BaseExcept
 
 
 class SymboUQError(Exception):
-    """Base of the errors that are reported as one message, without a traceback.
+    """Base class of errors that are reported as one message, without a traceback.
 
     Args:
-        message: What is wrong and what to do about it; in one line, whatever data it quotes.
-        file: The file at fault, where there is one.
-        line: The line in it, from 1.
+        message: What is wrong and what to do about it, in one line.
+        file: File with the error, if any.
+        line: Line of the error, from 1.
     """
 
     def __init__(self, message: str, file: str | None = None, line: int | None = None) -> None:
@@ -49,13 +50,12 @@ class SymboUQError(Exception):
 
 
 class OntologyError(SymboUQError):
-    """The rules or the ontology cannot be used: a syntax error, an undefined
-    predicate, an unknown relation, a profile that does not exist.
+    """Invalid rules or ontology, such as a syntax error or an unknown relation or profile.
 
     Args:
         message: What is wrong and what to do about it.
-        file: The file at fault, where there is one.
-        line: The line in it, from 1.
+        file: File with the error, if any.
+        line: Line of the error, from 1.
         code: Name of the check that failed (`rules/check.lp`).
         mend: What to do about it, where that is not what the check says of all that it finds.
     """
@@ -74,18 +74,18 @@ class OntologyError(SymboUQError):
 
 
 class RecordError(SymboUQError):
-    """One input record cannot be read. Other records are not affected."""
+    """Unreadable input record. Other records are not affected."""
 
 
 @contextmanager
 def extra(name: str) -> Iterator[None]:
-    """Imports packages of an extra.
+    """Import packages of an extra.
 
     Args:
         name: The extra.
 
     Raises:
-        SymboUQError: If one cannot be imported; says how to install the extra.
+        SymboUQError: If one cannot be imported; the message says how to install the extra.
     """
     try:
         yield
@@ -117,10 +117,10 @@ def install_command(extra: str) -> str:
 
 
 def internal(error: Exception) -> str:
-    """The message about a fault of ours that costs one record, in one line."""
+    """One-line message about an internal error that costs one record."""
     return f"internal error, please report it: {type(error).__name__}: {one_line(error)}"
 
 
 def one_line(error: Exception) -> str:
-    """The reason that an error gives, in one line."""
+    """Reason of an error in one line."""
     return " ".join(str(error).split()) or "no reason given"

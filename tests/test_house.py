@@ -91,6 +91,7 @@ TESTED_ELSEWHERE = {
 """Modules without a test file of their own, by the file that tests them."""
 
 ACROSS = {
+    "integrations/test_hosts.py": "the table of hosts in the documentation",
     "auditing/test_annotated.py": "claims of real traces as readers annotated them",
     "auditing/test_golden.py": "all features of ten traces, by hand",
     "auditing/test_paper.py": "the paper's examples",

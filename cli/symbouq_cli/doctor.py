@@ -1,6 +1,6 @@
-"""`symbouq doctor`: what is installed, what is missing, and whether the core works.
+"""`symbouq doctor`: list what is installed and missing, and check that audits work.
 
-Exit codes: 0 the core works, 2 it does not.
+Exit codes: 0 audits work, 2 they do not.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class Extra(NamedTuple):
 
 @click.command()
 def doctor() -> None:
-    """Say what is installed and what is missing, and audit one trace to see that it works.
+    """List what is installed and what is missing, and audit one trace as a check.
 
-    For every extra that is not complete it prints the command that completes it. Put what it
-    prints into a report of a fault.
+    For every incomplete extra, the output has the command that installs it. Include the output in
+    bug reports.
 
     Example: symbouq doctor
     """

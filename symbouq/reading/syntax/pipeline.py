@@ -53,7 +53,7 @@ class Pipeline:
     """
 
     def __init__(self, name: str | None = None) -> None:
-        import spacy
+        from symbouq.reading.without_torch import spacy
 
         if name is None:
             found = installed()
