@@ -193,7 +193,10 @@ def _groups(ontology: Ontology, scene: Iterable[Triple], count: int) -> list[lis
     for u, v in [*tied, *((u, v) for u, _, v in scene if u not in placed and v not in placed)]:
         old, new = group[v], group[u]
         group = [new if number == old else number for number in group]
-    return [[slot for slot in range(count) if group[slot] == g] for g in dict.fromkeys(group)]
+    # What only stands for "B and C", between which a thing lies, is no thing to draw.
+    spanning = {u for u, r, _ in scene if r in ontology.lexicon.grouped.values()}
+    drawn = [slot for slot in range(count) if slot not in spanning]
+    return [[slot for slot in drawn if group[slot] == g] for g in dict.fromkeys(group)]
 
 
 # Where things can be ---------------------------------------------------------------------
