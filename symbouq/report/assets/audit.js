@@ -599,7 +599,7 @@ function planned(things, places, cells, frames, width, height, label) {
       order.filter((n) => places.get(n).whole).map((n) => box(n)),
       edges.map(({ a, b, strong, own }) => edge(places.get(b), places.get(a), `edge ${own ? "claim" : strong ? "lit" : ""}`, `${id}${strong || own ? "b" : "a"}`)),
       order.filter((n) => !places.get(n).whole).map((n) => box(n)));
-    svg.style.minWidth = `${Math.round(0.6 * width)}px`; // as small as can be read
+    svg.style.minWidth = `${Math.round(0.5 * width)}px`; // as small as can be read
     return svg;
 
     function box(n) {
