@@ -74,8 +74,8 @@ class Explanation:
 
     @property
     def lines(self) -> list[str]:
-        """All of it but how sentences are read, in order."""
-        told = [self.title, *self.scene]
+        """All of it, in order."""
+        told = [self.title, *self.scene, *(("", *self.reading) if self.reading else ())]
         for claim in self.claims:
             told += ["", f"{claim.index}. {claim.text}", f"   {claim.verdict}{claim.notes}"]
             told += [f"   {claim.message}"]
@@ -281,9 +281,8 @@ def _claim(claim: dict[str, Any], unread: str) -> ExplainedClaim:
     if claim["repair_cost"]:
         exact = claim["repair_cost_exact"]
         notes += f", repaired by removing {exact}" if exact is not None else ", beyond repair"
-    message = " ".join(
-        filter(None, (claim["message"], unread and f"{unread[0].upper()}{unread[1:]}."))
-    )
+    more = f" {unread[0].upper()}{unread[1:]}." if unread else ""
+    message = claim["message"] + more
     return ExplainedClaim(claim["index"], claim_text(claim), claim["verdict"], notes, message)
 
 
