@@ -40,7 +40,8 @@ def test_each_unread_sentence_has_its_kind_and_words(profile: str, sentence: str
     of = trace([sentence], sentence, profile=profile)
     told = explanation_of(TraceAuditor(), of)
     assert told.scene[0] == f"  1. {sentence}  [{why}]"
-    assert told.claims[0].message.casefold().endswith(f"{why}.".casefold())
+    if not why.startswith("uncertain"):  # of a claim, that is read
+        assert told.claims[0].message.casefold().endswith(f"{why}.".casefold())
 
 
 def test_what_is_read_has_no_such_note() -> None:
