@@ -355,7 +355,7 @@ def check(
     """
     yield from _files(config, data)
     models: list[_Loaded] = []
-    unreached: list[str] = []
+    unreached: dict[str, str] = {}
     for model in dict.fromkeys([*config.backbones, *config.judges]):
         facts, found = _facts(model, hub, unreached)
         yield from found
@@ -369,6 +369,7 @@ def check(
             yield from _signals(loaded, machine)
     if config.nli is not None:
         yield from _facts(BackboneConfig(name="nli", model=config.nli), hub, unreached)[1]
+    yield from _unreached(unreached)
     experiment = _planned(config, data)
     yield from _waste(config, machine, models)
     yield from _unread(config, experiment)
@@ -403,14 +404,14 @@ def _files(config: ExperimentConfig, data: Path | None) -> Iterator[Finding]:
 
 
 def _facts(
-    model: BackboneConfig, hub: Hub, unreached: list[str]
+    model: BackboneConfig, hub: Hub, unreached: dict[str, str]
 ) -> tuple[Facts | None, list[Finding]]:
     """What is known of a model, from its folder, else from the hub, else from `models.yaml`.
 
     Args:
         model: The model.
         hub: Looks it up.
-        unreached: Why the hub cannot be reached, once that is known.
+        unreached: Takes the models that the hub was not asked for, and why it cannot be reached.
     """
     facts: Facts | None
     if model.pretrained:
@@ -439,17 +440,23 @@ def _facts(
         except ValueError as error:
             return None, [Finding("unchecked", model.name, f"{identity}: {error}")]
         except Exception as error:  # clients raise errors of many kinds where there is no network
-            unreached.append(brief(error))
+            unreached[identity] = brief(error)
+    unreached[identity] = next(iter(unreached.values()))
     facts = known_models().get(identity)
-    if facts is None:
-        text = f"{identity} cannot be checked here: {unreached[0]}"
-        return None, [Finding("unchecked", model.name, text)]
-    gate, mend = "", ""
-    if facts.gated:
-        gate = f" {identity} is gated;"
-        mend = f"accept its terms at https://huggingface.co/{identity}, then `hf auth login`"
-    text = f"access cannot be checked here:{gate} the hub is not reached ({unreached[0]})"
-    return facts, [Finding("unchecked", model.name, text, mend)]
+    unknown = f"{identity} is not among the models whose shape is known here"
+    return facts, [] if facts else [Finding("unchecked", model.name, unknown)]
+
+
+def _unreached(models: Mapping[str, str]) -> Iterator[Finding]:
+    """That access to models is not checked, said once."""
+    if not models:
+        return
+    known = known_models()
+    gated = [name for name in models if name in known and known[name].gated]
+    why = next(iter(models.values()))
+    text = f"not reached ({why}), so access to {len(models)} model(s) is not checked"
+    mend = f"accept the terms of {', '.join(gated)}, then `hf auth login`" if gated else ""
+    yield Finding("unchecked", "the hub", text, mend)
 
 
 def _tokenizer(model: _Loaded) -> Iterator[Finding]:

@@ -121,12 +121,15 @@ class Forces:
                 return False
         return told
 
-    def denies_plainly(self, text: str) -> bool:
-        """Whether a sentence denies something, and says nothing of what can be: "is not above" is
-        no "cannot be above".
-        """
+    def modal(self, text: str) -> bool:
+        """Whether a sentence says what can or has to be: "cannot be above" is no "is not above"."""
         words = {word.group().lower().replace("\u2019", "'") for word in _WORD.finditer(text)}
-        return not self._denying.isdisjoint(words) and self._modal.isdisjoint(words)
+        return not self._modal.isdisjoint({*words, *(word.removesuffix("n't") for word in words)})
+
+    def denies_plainly(self, text: str) -> bool:
+        """Whether a sentence denies something and is not `modal`."""
+        words = {word.group().lower().replace("\u2019", "'") for word in _WORD.finditer(text)}
+        return not self._denying.isdisjoint(words) and not self.modal(text)
 
     def unstated(self, text: str, said: Span, named: Iterable[Span] = ()) -> str:
         """The stance of what a sentence does not state, whatever a reader takes it for: of what is

@@ -10,18 +10,17 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
-
-import spacy
-from spacy.language import Language
-from spacy.matcher import PhraseMatcher
-from spacy.pipeline import Sentencizer
-from spacy.tokenizer import Tokenizer
-from spacy.tokens import Doc
+from typing import TYPE_CHECKING, NamedTuple
 
 from symbouq.ontology.tables import Ontology
 from symbouq.ontology.words import DESCRIBING, NAMING
 from symbouq.reading.bounds import LONGEST_WORD, stretches
+from symbouq.reading.without_torch import spacy
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokenizer import Tokenizer
+    from spacy.tokens import Doc
 
 _COMPOSED = frozenset(("filler", "hedge", "pronoun"))
 """Word classes whose phrases mean what their words do where things are described: who does
@@ -136,7 +135,7 @@ class Lexicon:
         """Makes the spaCy pipeline and the matcher, with nothing remembered."""
         nlp = spacy.blank("en")
         nlp.tokenizer = _tokenizer(nlp)
-        self._sentencizer = Sentencizer(punct_chars=sorted(_FULL_STOPS))
+        self._sentencizer = spacy.pipeline.Sentencizer(punct_chars=sorted(_FULL_STOPS))
         self.nlp = nlp
         self._entries: dict[int, tuple[LexicalEntry, str]] = {}
         self._simple: dict[int, tuple[str, str, str]] = {}
@@ -150,7 +149,7 @@ class Lexicon:
         }
         spelled = [text.split() for text, entry in listed.items() if entry.kind in _SPELLED]
         self._spellings = {w for words in spelled for w in words if w.isalpha() and len(w) > 2}
-        self._matcher = PhraseMatcher(nlp.vocab, attr="LOWER")
+        self._matcher = spacy.matcher.PhraseMatcher(nlp.vocab, attr="LOWER")
         for text, entry in listed.items():
             self._add(text, entry)
 
@@ -265,7 +264,9 @@ class Lexicon:
             return parts[0]
         # Not `Doc.from_docs`, which takes the first word of each part for that of a sentence.
         words = [(token.text, bool(token.whitespace_)) for part in parts for token in part]
-        return Doc(self.nlp.vocab, [word for word, _ in words], [spaced for _, spaced in words])
+        return spacy.tokens.Doc(
+            self.nlp.vocab, [word for word, _ in words], [spaced for _, spaced in words]
+        )
 
     def tokens(self, text: str) -> list[Token]:
         """The lexical items of a text, longest phrases first."""
@@ -353,7 +354,11 @@ class Lexicon:
             right = self._right(word) if opened and len(word) > 3 else self._swapped(word)
             if right:
                 words[n], changed = right, True
-        return Doc(doc.vocab, words, [bool(t.whitespace_) for t in doc]) if changed else doc
+        return (
+            spacy.tokens.Doc(doc.vocab, words, [bool(t.whitespace_) for t in doc])
+            if changed
+            else doc
+        )
 
     def _swapped(self, word: str) -> str:
         """The short word that a misspelled one is, two letters swapped: "hte"."""
@@ -394,7 +399,7 @@ def _tokenizer(nlp: Language) -> Tokenizer:
     apostrophes inside words (`o'clock`) and splits off the possessive.
     """
     mark = r"[^\w\s]"
-    return Tokenizer(
+    return spacy.tokenizer.Tokenizer(
         nlp.vocab,
         prefix_search=re.compile(rf"^{mark}").search,
         suffix_search=re.compile(rf"('[sS]|{mark})$").search,

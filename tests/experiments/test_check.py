@@ -104,8 +104,7 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Finding]]
             *("141.1 GB, KV cache of 131,072 tokens 42.9 GB", "tensor_parallel: 4, context: 4096"),
         ),
         ("Qwen2.5-72B-Instruct", "failure", "weights 145.4 GB", "tensor_parallel: 4"),
-        ("Gemma-2-9B-it", "unchecked", "is gated; the hub is not reached", "accept its terms"),
-        ("Qwen3-8B", "unchecked", "cannot be checked here: the hub is not reached", ""),
+        ("the hub", "unchecked", "not reached (OSError: no network)", "google/gemma-2-9b-it"),
         # Of 4 x 31,600 traces, those of five test splits: 4 x 13,500.
         ("reference_judges", "note", "the 54,000 traces that a table reads; 57% of 126,400", ""),
         # Three backbones, 3,300 questions, eleven texts; two datasets.
@@ -214,7 +213,7 @@ def test_a_model_that_nobody_knows_is_unchecked(tmp_path: Path) -> None:
 
     text = SMALL.replace("MODEL", "some/model@abc") + "judge: {name: two, model: some/other}\n"
     findings = found(tmp_path, text, hub=counting)
-    assert kinds(findings, "unchecked") == {"one", "two"}
+    assert kinds(findings, "unchecked") == {"one", "two", "the hub"}
     assert not kinds(findings, "failure")
     assert asked == ["some/model abc"]  # once it is not reached, it is not asked again
 

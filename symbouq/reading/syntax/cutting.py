@@ -27,7 +27,7 @@ _DOTTED = ("gloss", "abbreviation", "clipping", "numero")
 @cache
 def english_tokenizer() -> Tokenizer:
     """The tokenizer of English that needs no trained pipeline."""
-    import spacy
+    from symbouq.reading.without_torch import spacy
 
     return spacy.blank("en").tokenizer
 

@@ -568,6 +568,9 @@ class SyntaxReader(TraceReader):
         asserted = [s for s in said if s.triplet.force in ("asserted", *MODAL)]
         if not asserted:
             return "unread" if any(word.relations for word in sentence.words) else ""
+        known = self.ontology.relations.family
+        if all(s.triplet.negative and s.relation in known for s in asserted):
+            return "denied"
         sure = [s for s in asserted if s.sure and s.triplet.cost in CONFIDENCE]
         return "not-in-profile" if sure else "uncertain"
 

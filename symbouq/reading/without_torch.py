@@ -1,0 +1,27 @@
+"""spaCy, imported without PyTorch where none of its pipelines can need it.
+
+thinc, which spaCy computes with, imports PyTorch wherever that is installed: more than half of
+the time that a command on a few sentences takes. PyTorch can still be imported afterwards.
+"""
+
+import sys
+from importlib.util import find_spec
+
+__all__ = ("spacy",)
+
+_NEED_TORCH = ("spacy_transformers", "spacy_curated_transformers")
+"""Packages whose pipelines run on PyTorch through thinc."""
+
+
+def _import_thinc() -> None:
+    if "torch" in sys.modules or "thinc" in sys.modules or any(map(find_spec, _NEED_TORCH)):
+        return
+    sys.modules["torch"] = None  # type: ignore[assignment]  # its import fails meanwhile
+    try:
+        import thinc.compat  # noqa: F401
+    finally:
+        del sys.modules["torch"]
+
+
+_import_thinc()
+import spacy  # noqa: E402
