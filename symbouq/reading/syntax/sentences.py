@@ -570,7 +570,8 @@ def _with_verb(words: Sequence[Word], doc: Doc, is_verb: Callable[[str], bool]) 
             and (plural or token.dep_ == "ROOT" or token.tag_ == "RB")
         ):
             shown = [w.shown for w in words]
-            shown[token.i] = "are" if plural else "exists"
+            verbs = "need" if doc[token.i + 1].pos_ in (*NOMINAL, "DET", "NUM") else "are"
+            shown[token.i] = verbs if plural else "exists"
             return shown
     if any(token.tag_ in _FINITE for token in doc):
         return None
