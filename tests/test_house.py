@@ -100,6 +100,7 @@ ACROSS = {
     "auditing/test_paper.py": "the paper's examples",
     "auditing/test_real_traces.py": "delivered traces",
     "experiments/benchmarks/test_benchmarks.py": "the scripts of experiments/",
+    "experiments/benchmarks/test_constructions.py": "constructions whose meaning is known",
     "experiments/benchmarks/test_degraded_table.py": "the cohort and the intervals of a table",
     "experiments/benchmarks/test_layouts.py": "the reference that judges sentences",
     "experiments/benchmarks/test_meanings.py": "sentences whose meaning is known",
