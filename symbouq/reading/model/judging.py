@@ -308,7 +308,9 @@ def _relation(
 
 
 def _of_height(ontology: Ontology, words: str) -> bool:
-    """Whether words are of height: "above", not "north of" nor "ahead of", for who faces north."""
+    """Whether words are of height: "above", "the bottom shelf", not "north of" nor "ahead of", for who
+    faces north.
+    """
     phrases, heights = ontology.lexicon.phrase, ontology.wording.upright_as
     found = _WORD.findall(words)
     parts = (" ".join(found[n:m]) for n in range(len(found)) for m in range(n + 1, len(found) + 1))
@@ -317,7 +319,7 @@ def _of_height(ontology: Ontology, words: str) -> bool:
     said = {phrases[part] for part in parts if part in phrases}
     for of in ontology.wording.expression.values():
         said |= {of[word] for word in found if word in of}
-    return not said.isdisjoint({*heights, *heights.values()})
+    return not said or not said.isdisjoint({*heights, *heights.values()})
 
 
 def _stance(
