@@ -308,8 +308,8 @@ def _relation(
 
 
 def _of_height(ontology: Ontology, words: str) -> bool:
-    """Whether words are of height: "above", "the bottom shelf", not "north of" nor "ahead of", for who
-    faces north.
+    """Whether words are of height: "above", "the bottom shelf", not "north of" nor "ahead of", for
+    who faces north.
     """
     phrases, heights = ontology.lexicon.phrase, ontology.wording.upright_as
     found = _WORD.findall(words)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence, Set
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from symbouq.errors import RecordError
@@ -190,8 +190,7 @@ class _Reading:
             self._places.hear(words)
             stated += self._placed(sentence, {frozenset((s.figure, s.ground)) for s in stated})
             stated += (h for n, h in headings if n == number)
-            silent = not stated or sentence.in_part or bool(sentence.number)
-            for statement in self._united(stated, others, silent):
+            for statement in self._confirmed(stated, others, doubting=False) or others:
                 if statement.confidence >= SURE:
                     yield number, statement
                     continue
@@ -304,13 +303,8 @@ class _Reading:
         if not own.relations:
             silent = own.stance == ASSERTED and len(theirs) == len(other.relations)
             return replace(other, relations=tuple(theirs)) if theirs and silent else own
-        if not theirs or (other.reason == IN_PART and own.reason != IN_PART):
-            return own
-        if own.reason == IN_PART and other.reason != IN_PART and other.stance == own.stance:
-            return replace(other, relations=tuple(self._united(theirs, own.relations)))
         alike = own.stance == other.stance and own.count == other.count
-        united = self._united(own.relations, theirs) if alike else own.relations
-        return replace(own, relations=tuple(united))
+        return replace(own, relations=self._confirmed(own.relations, theirs)) if alike else own
 
     def _own(self, label: str) -> Claim:
         """A claim as this reader alone has it."""
@@ -444,28 +438,27 @@ class _Reading:
                 found.append(replace(other, figure=ends[0], ground=ends[1]))
         return found
 
-    def _united(
-        self, own: Sequence[Statement], others: Sequence[Statement], more: bool = False
-    ) -> list[Statement]:
-        """What one reader reads, as sure as it has it: certain where the other does, too, and
-        uncertain where they contradict each other.
+    def _confirmed(
+        self, own: Iterable[Statement], others: Sequence[Statement], doubting: bool = True
+    ) -> tuple[Statement, ...]:
+        """What one reader reads, certain where the other does, too.
 
         Args:
             own: What the one reads.
             others: What the other one does.
-            more: Whether what the other one says of other pairs counts, too.
+            doubting: Whether it is uncertain where they contradict each other.
         """
         found: list[Statement] = []
-        related = {frozenset((s.figure, s.ground)) for s in own}
-        theirs = [s for s in others if more and frozenset((s.figure, s.ground)) not in related]
         for statement in own:
+            sure = statement.confidence
             if any(self._same(statement, o) and o.confidence >= SURE for o in others):
-                sure = max(statement.confidence, CONFIRMED)
-                statement = replace(statement, confidence=sure)
-            elif any(self._against(statement, o) for o in others if o.confidence >= _DOUBTING):
-                statement = replace(statement, confidence=DOUBTED)
-            found.append(statement)
-        return [*found, *theirs]
+                sure = max(sure, CONFIRMED)
+            elif doubting and any(
+                self._against(statement, o) for o in others if o.confidence >= _DOUBTING
+            ):
+                sure = DOUBTED
+            found.append(replace(statement, confidence=sure))
+        return tuple(found)
 
     def _same(self, statement: Statement, other: Statement) -> bool:
         return any(
