@@ -182,9 +182,10 @@ class _Reading:
                     self._whole = self._whole and relation.stance not in (COUNTED, "alternatives")
                     continue
                 held = self._statements(replace(relation, denied=denied))
-                if held is None or (denied and (sentence.rest or sentence.number)):
+                if held is None or (denied and sentence.rest):
                     told, self._whole = words[slice(*relation.span)], False
-                    self.faults.append(f"{part}: {told!r} is denied, and no relation says so")
+                    why = f"{told!r} is denied, and what holds instead is not surely read"
+                    self.faults.append(f"{part}: {why}")
                 else:
                     stated += held
             self._places.hear(words)
