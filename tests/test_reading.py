@@ -139,6 +139,27 @@ def test_a_server_that_dies_loses_nothing(traces: Path) -> None:
     assert len(audits(Path("second.jsonl"))) == 3
 
 
+@pytest.mark.parametrize("status", [401, 503])
+def test_a_server_that_is_gone_is_one_line(traces: Path, status: int) -> None:
+    with chat_server(lambda body: (status, "out of order")) as server:
+        more = settings(retries=0, samples=1, concurrency=1)
+        at = ["--endpoint", server.url, "--model", "small", *more]
+        result = run("audit", str(traces), "--reader", "model", *at, "--out", "a.jsonl")
+    told = [line for line in result.output.splitlines() if "out of order" in line]
+    assert result.exit_code == 1 and len(told) == 1
+    assert "0 tokens read, 0 written" in result.output
+
+
+def test_progress_is_told_where_there_is_no_terminal(
+    traces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("symbouq_cli.reading._EVERY", 0)
+    with chat_server(plain_reply) as server:
+        at = ["--endpoint", server.url, "--model", "small", *settings(samples=1)]
+        result = run("audit", str(traces), "--reader", "model", *at, "--out", "a.jsonl")
+    assert result.exit_code == 0 and "traces read, " in result.output
+
+
 def test_every_reading_command_takes_a_model(traces: Path) -> None:
     with chat_server(plain_reply) as server:
         options = ["--reader", "both", "--endpoint", server.url, "--model", "plain"]

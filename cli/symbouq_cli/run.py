@@ -65,6 +65,7 @@ def run(
     if options.get("shards"):
         return _run_shards(files, job, options["shards"], options["jobs"], take)
     failed = 0
+    told: set[str] = set()
     with (
         record_output(out) as stream,
         progress(shown=prepare is builtin.as_it_is) as advance,
@@ -73,7 +74,9 @@ def run(
         for outcome in outcomes:
             if outcome.output is None:
                 failed += 1
-                tell_failure(outcome)
+                if not (prepare is not builtin.as_it_is and outcome.error in told):
+                    tell_failure(outcome)  # a server that is gone is gone for all of them
+                told.add(outcome.error)
                 lose(outcome)
             else:
                 if outcome.output:

@@ -257,7 +257,7 @@ class Collector:
         if budget is not None and self.tally.tokens >= budget:
             raise RecordError(f"not read: {budget} tokens, the most that were allowed, are used")
         if self._failing.why:
-            raise RecordError(f"not read, nothing is asked any more: {self._failing.why}")
+            raise RecordError(f"not read: {self._failing.why}")
         instructions = prompt.instructions
         answers: list[Answer] = []
 
@@ -276,12 +276,11 @@ class Collector:
             with self._lock:
                 self._failing.count += not answers
                 if self._failing.count >= _PATIENCE:
-                    times = f"{_PATIENCE} requests in a row had no answer"
-                    self._failing.why = f"{times}, the last one: {error.message}"
+                    self._failing.why = error.message
             raise RecordError(f"not read: {error.message}") from error
         except SymboUQError as error:
             self._failing.why = error.message
-            raise
+            raise RecordError(f"not read: {error.message}") from error
         stored = StoredReading(
             id=identity,
             part=request.part,

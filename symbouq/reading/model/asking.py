@@ -13,6 +13,8 @@ from symbouq.reading.model.dialogue import ModelRequest
 from symbouq.reading.model.schema import reply_schema
 from symbouq.records.reading import Reply, SentenceReading
 
+_SHOWN = 80
+"""How many characters are shown of a text that is no reply."""
 _AGAIN = (
     "That is no reply as it was asked for: {}. Reply again, with nothing but the JSON object, one "
     "entry for each of: {}."
@@ -75,7 +77,8 @@ def reply_in(text: str, request: ModelRequest) -> Reply:
     """
     content = next((value for value, _ in json_objects(text) if "sentences" in value), None)
     if content is None:
-        raise ValueError("it has no JSON object with `sentences`")
+        start = " ".join(text.split())[:_SHOWN] or "with nothing"
+        raise ValueError(f"it has no JSON object with `sentences`, and begins: {start}")
     given = content["sentences"] if isinstance(content["sentences"], list) else []
     read: dict[str, SentenceReading] = {}
     faults: list[str] = []
